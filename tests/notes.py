@@ -1,4 +1,4 @@
-"""A folder of notes and its vault, as a user handles them, and all that an index holds, for comparing two of them."""
+"""A folder of notes with its vault, and the contents of an index, to compare two of them."""
 
 import os
 import sqlite3

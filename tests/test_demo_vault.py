@@ -1,4 +1,4 @@
-"""The built-in demo vault is the first thing a new user talks to: its links hold, its notes are found, and what it says is true."""
+"""The built-in demo vault: its links work, its notes are found, and what they say is true."""
 
 import re
 import shlex
@@ -99,10 +99,6 @@ def test_the_demo_vault_is_package_data() -> None:
     assert titles["ZKCHAT.md"].strip()
 
 
-def test_every_note_can_be_read_at_a_sitting(notes: dict[str, str]) -> None:
-    assert {path: len(text.split()) for path, text in notes.items() if len(text.split()) > 600} == {}
-
-
 def test_every_note_is_read_without_a_problem(vault: Vault, notes: dict[str, str]) -> None:
     report = vault.refresh()
     assert report.notes == len(notes)
@@ -113,10 +109,6 @@ def test_exactly_one_link_is_broken_and_its_note_says_so(links: dict[str, list[L
     broken = [(path, link.raw) for path, found in links.items() for link in found if link.status != "found"]
     assert broken == [("Linking/Broken links.md", BROKEN_ON_PURPOSE)]
     assert f"broken on purpose to show what happens: {BROKEN_ON_PURPOSE}" in notes["Linking/Broken links.md"]
-
-
-def test_the_index_counts_the_same_broken_link(vault: Vault) -> None:
-    assert vault.refresh().broken_links == 1
 
 
 def test_the_broken_link_is_answered_with_the_note_it_was_meant_for(vault: Vault) -> None:

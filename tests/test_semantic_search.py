@@ -1,4 +1,4 @@
-"""Search by meaning: what words cannot find is found, nothing is computed twice, and without its model search goes on by words."""
+"""Search by meaning: finds synonyms, computes nothing twice, and falls back to words without its model."""
 
 import os
 import signal
@@ -71,12 +71,12 @@ def notes(tmp_path: Path) -> Iterator[Notes]:
 # what is found
 
 
-def test_a_word_finds_a_note_that_says_the_same_in_another(notes: Notes) -> None:
+def test_a_synonym_finds_a_note(notes: Notes) -> None:
     assert notes.found("car")[0] == "Garage.md"
     assert notes.found("physician")[0] == "Health.md"
 
 
-def test_without_an_embedder_it_does_not(notes: Notes) -> None:
+def test_without_an_embedder_a_synonym_finds_nothing(notes: Notes) -> None:
     with_words = Vault.open(notes.root, notes.cache)
     assert with_words.search("car") == []
     assert with_words.refresh().vectors is None
@@ -86,38 +86,16 @@ def test_without_an_embedder_it_does_not(notes: Notes) -> None:
     with_words.close()
 
 
-def test_what_both_rankings_have_comes_first(notes: Notes) -> None:
-    assert notes.found("letters vehicle")[:2] == ["Words.md", "Garage.md"]
-
-
-def test_scores_fall_and_no_note_fills_the_list(notes: Notes) -> None:
-    notes.write("Long.md", "".join(f"# Part {n}\n\n{'A ship sails. ' * 60}\n\n" for n in range(6)))
-    notes.vault.refresh()
-    found = notes.vault.search("boat", 6)
-    assert [chunk.relative_path for chunk in found].count("Long.md") == 3
-    scores = [chunk.score or 0 for chunk in found]
-    assert scores == sorted(scores, reverse=True)
-    assert len(notes.vault.search("boat", 2)) == 2
-
-
-def test_a_phrase_is_looked_for_word_by_word(notes: Notes) -> None:
+def test_a_phrase_is_searched_by_words(notes: Notes) -> None:
     assert notes.found('"three letters"') == ["Words.md"]
     assert notes.found('"car wash"') == []
     assert notes.embedder.calls == []
 
 
 @pytest.mark.parametrize("query", ["", "  ", "\n"])
-def test_an_empty_query_finds_nothing_and_asks_nobody(notes: Notes, query: str) -> None:
+def test_an_empty_query_calls_no_model(notes: Notes, query: str) -> None:
     assert notes.found(query) == []
     assert notes.embedder.calls == []
-
-
-def test_no_results_wanted_none_given(notes: Notes) -> None:
-    assert notes.vault.search("car", 0) == []
-
-
-def test_a_query_of_half_characters_is_searched_too(notes: Notes) -> None:
-    assert notes.found("car \ud800")[0] == "Garage.md"
 
 
 # what is computed
@@ -135,7 +113,7 @@ def test_a_few_missing_vectors_are_computed_by_the_query_itself(notes: Notes) ->
     assert notes.vault.status().semantic
 
 
-def test_a_text_that_means_nothing_to_the_model_is_found_by_words(notes: Notes) -> None:
+def test_a_text_with_a_zero_vector_is_found_by_words(notes: Notes) -> None:
     notes.vault.embed()
     notes.embedder.twist = lambda purpose, rows: [[0.0] * len(row) for row in rows] if purpose == "query" else rows
     by_words = Vault.open(notes.root, notes.cache / "words")
@@ -143,7 +121,7 @@ def test_a_text_that_means_nothing_to_the_model_is_found_by_words(notes: Notes) 
     by_words.close()
 
 
-def test_a_model_that_works_again_is_asked_at_once_and_another_trouble_is_told(notes: Notes) -> None:
+def test_a_recovered_model_is_used_and_a_new_failure_reported(notes: Notes) -> None:
     notes.embedder.fails = lambda: DOWN
     notes.found("car")
     notes.embedder.fails = lambda: None
@@ -154,7 +132,7 @@ def test_a_model_that_works_again_is_asked_at_once_and_another_trouble_is_told(n
     assert [warning.rpartition(": ")[2] for warning in notes.warned()] == ["no connection to the model", "the key is refused"]
 
 
-def test_more_than_a_few_are_left_to_the_index_command_which_is_said_once(notes: Notes) -> None:
+def test_many_missing_vectors_are_left_to_vault_index(notes: Notes) -> None:
     notes.many(MOST_EMBEDDED_BY_A_QUERY + 1)
     notes.vault.refresh()
     assert notes.found("car") == []
@@ -166,7 +144,7 @@ def test_more_than_a_few_are_left_to_the_index_command_which_is_said_once(notes:
     assert notes.warned() == []
 
 
-def test_what_has_vectors_is_found_while_others_have_none(notes: Notes) -> None:
+def test_chunks_with_vectors_are_found_while_others_have_none(notes: Notes) -> None:
     notes.vault.embed()
     notes.many(MOST_EMBEDDED_BY_A_QUERY + 1)
     notes.vault.refresh()
@@ -174,7 +152,7 @@ def test_what_has_vectors_is_found_while_others_have_none(notes: Notes) -> None:
     assert len(notes.warned()) == 1
 
 
-def test_embedding_computes_all_in_batches_and_says_how_far_it_is(notes: Notes) -> None:
+def test_embedding_works_in_batches_and_reports_progress(notes: Notes) -> None:
     notes.many(6)
     notes.vault.refresh()
     seen: list[tuple[int, int]] = []
@@ -198,13 +176,13 @@ def test_a_text_is_embedded_with_its_title_and_headings() -> None:
     assert text_to_embed("Garage", "Garage", "x") == "Garage\n\nx"
 
 
-def test_a_long_text_is_cut_within_no_character() -> None:
+def test_a_long_text_is_cut_between_characters() -> None:
     assert truncate_text("é" * LONGEST_TEXT) == "é" * (LONGEST_TEXT // 2)
     assert truncate_text("x" + "é" * LONGEST_TEXT) == "x" + "é" * (LONGEST_TEXT // 2 - 1)
     assert truncate_text("short") == "short"
 
 
-def test_equal_texts_are_computed_once_and_both_found(notes: Notes) -> None:
+def test_equal_texts_share_a_vector(notes: Notes) -> None:
     (notes.root / "sub").mkdir()
     (notes.root / "sub" / "Garage.md").write_text(NOTES["Garage.md"])
     notes.vault.refresh()
@@ -245,7 +223,7 @@ def test_a_moved_note_and_a_rebuilt_index_compute_nothing(notes: Notes) -> None:
     assert notes.found("car")[0] == "Sub/Garage.md"
 
 
-def test_the_vectors_of_deleted_notes_go_with_the_next_embedding(notes: Notes) -> None:
+def test_the_next_embedding_deletes_unused_vectors(notes: Notes) -> None:
     notes.vault.embed()
     (notes.root / "Garage.md").unlink()
     notes.vault.refresh()
@@ -256,7 +234,7 @@ def test_the_vectors_of_deleted_notes_go_with_the_next_embedding(notes: Notes) -
     assert "Garage.md" not in notes.found("car")
 
 
-def test_the_vectors_outlast_notes_that_are_away_for_a_while(notes: Notes, tmp_path: Path) -> None:
+def test_vectors_of_an_unmounted_vault_stay(notes: Notes, tmp_path: Path) -> None:
     notes.vault.embed()
     notes.root.rename(tmp_path / "away")
     notes.root.mkdir()
@@ -279,7 +257,7 @@ class Stopped(Exception):
     pass
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(notes: Notes) -> None:
+def test_an_interrupted_run_continues_where_it_stopped(notes: Notes) -> None:
     notes.many(16)
     notes.vault.refresh()
 
@@ -322,7 +300,7 @@ def test_a_note_that_changes_while_vectors_are_computed_is_not_mixed_up(notes: N
 # the model is not there
 
 
-def test_without_its_model_search_goes_by_words_with_one_warning(notes: Notes) -> None:
+def test_without_its_model_search_uses_words_with_one_warning(notes: Notes) -> None:
     notes.embedder.fails = lambda: DOWN
     assert set(notes.found("oil")) == {"Garage.md", "Words.md"}
     assert notes.found("car") == []
@@ -333,7 +311,7 @@ def test_without_its_model_search_goes_by_words_with_one_warning(notes: Notes) -
     assert notes.warned() == []
 
 
-def test_a_model_that_failed_is_left_alone_for_a_while(tmp_path: Path) -> None:
+def test_a_failed_model_is_not_retried_at_once(tmp_path: Path) -> None:
     present = [0.0]
     embedder = Meaning(fails=lambda: DOWN)
     vault = Vault.open(write(tmp_path / "notes", NOTES), tmp_path / "cache")
@@ -345,15 +323,6 @@ def test_a_model_that_failed_is_left_alone_for_a_while(tmp_path: Path) -> None:
     assert len(semantic.take_warnings()) == 1
     semantic.close()
     vault.close()
-
-
-def test_closing_the_vault_lets_go_of_the_model(notes: Notes) -> None:
-    notes.found("car")
-    notes.vault.refresh(full=True)
-    assert notes.embedder.closed == 0
-    notes.vault.close()
-    assert notes.embedder.closed == 1
-    assert notes.found("car")[0] == "Garage.md"
 
 
 # another model
@@ -372,16 +341,7 @@ def test_vectors_of_two_models_are_never_mixed(notes: Notes) -> None:
     assert notes.found("car")[0] == "Garage.md"
 
 
-def test_a_model_whose_vectors_became_others_is_noticed(notes: Notes) -> None:
-    notes.vault.embed()
-    notes.embedder.places = 32
-    assert notes.found("oil")
-    [warning] = notes.vault.take_warnings()
-    assert "32 numbers, those in the index 64" in warning.message
-    assert "zkchat vault index --full" in warning.hint
-
-
-def test_new_vectors_of_another_length_are_not_put_beside_the_old_ones(notes: Notes) -> None:
+def test_vectors_of_another_length_are_refused(notes: Notes) -> None:
     notes.vault.embed()
     notes.embedder.places = 32
     notes.write("New.md", "A new note.")
@@ -392,7 +352,7 @@ def test_new_vectors_of_another_length_are_not_put_beside_the_old_ones(notes: No
 
 
 @pytest.mark.parametrize("places", [32, 63])
-def test_verifying_computes_all_anew_when_the_model_has_become_another(notes: Notes, places: int) -> None:
+def test_verify_computes_all_again_for_another_model(notes: Notes, places: int) -> None:
     notes.vault.embed()
     notes.embedder.places = places
     notes.vault.embed(verify=True)
@@ -401,7 +361,7 @@ def test_verifying_computes_all_anew_when_the_model_has_become_another(notes: No
     assert notes.warned() == []
 
 
-def test_verifying_sees_another_model_of_the_same_length(notes: Notes) -> None:
+def test_verify_detects_another_model_of_the_same_length(notes: Notes) -> None:
     notes.vault.embed()
     upside = Meaning(twist=lambda _purpose, rows: [row[::-1] for row in rows])
     vault = Vault.open(notes.root, notes.cache, embedder=upside)
@@ -409,13 +369,6 @@ def test_verifying_sees_another_model_of_the_same_length(notes: Notes) -> None:
     assert len(upside.documents) == 5
     assert vault.search("car")[0].relative_path == "Garage.md"
     vault.close()
-
-
-def test_verifying_the_same_model_computes_one_text(notes: Notes) -> None:
-    notes.vault.embed(verify=True)
-    assert len(notes.embedder.documents) == 4
-    notes.vault.embed(verify=True)
-    assert len(notes.embedder.documents) == 5
 
 
 # answers that no model should give
@@ -439,27 +392,13 @@ def test_verifying_the_same_model_computes_one_text(notes: Notes) -> None:
         ([[float("inf")]] * 4, "NaN or infinite numbers"),
     ],
 )
-def test_an_answer_that_is_none_is_refused_whole(notes: Notes, answer: Any, message: str) -> None:
+def test_an_invalid_answer_is_refused(notes: Notes, answer: Any, message: str) -> None:
     vault = Vault.open(notes.root, notes.cache, embedder=Meaning(twist=lambda _purpose, _rows: answer))
     vault.embed()
     [warning] = vault.take_warnings()
     assert message in warning.message
     assert warning.hint
     assert vault.status().vectors == 0
-    vault.close()
-
-
-def test_huge_and_vanishing_vectors_are_directions_as_others_are(notes: Notes) -> None:
-    scale = {"query": 1e150, "document": 1e-150}
-    loud = Meaning(twist=lambda purpose, rows: [[x * scale[purpose] for x in row] for row in rows])
-    vault = Vault.open(notes.root, notes.cache, embedder=loud)
-    assert vault.search("car")[0].relative_path == "Garage.md"
-    vault.close()
-
-
-def test_a_text_without_direction_is_near_nothing(notes: Notes) -> None:
-    vault = Vault.open(notes.root, notes.cache, embedder=Meaning(twist=lambda _purpose, rows: [[0.0, 0.0] for _ in rows]))
-    assert vault.search("car") == []
     vault.close()
 
 
@@ -479,7 +418,7 @@ def test_a_damaged_file_is_replaced(notes: Notes, damage: bytes) -> None:
 
 
 @pytest.mark.parametrize("sql", ["PRAGMA user_version = 99", "UPDATE vectors SET vector = x'00' WHERE rowid = 2", "DROP TABLE vectors"])
-def test_a_file_of_another_version_or_with_nonsense_in_it_is_replaced(notes: Notes, sql: str) -> None:
+def test_a_file_of_another_version_is_replaced(notes: Notes, sql: str) -> None:
     notes.vault.embed()
     notes.vault.close()
     with sqlite3.connect(notes.vectors) as db:
@@ -491,23 +430,14 @@ def test_a_file_of_another_version_or_with_nonsense_in_it_is_replaced(notes: Not
     assert notes.warned() == []
 
 
-def test_a_file_that_another_process_replaced_is_opened_again(notes: Notes) -> None:
-    notes.vault.embed()
-    for file in notes.vectors.parent.glob("*.vectors.db*"):
-        file.unlink()
-    assert notes.vault.status().vectors == 0
-    notes.vault.embed()
-    assert notes.vault.status().semantic
-
-
-def test_a_file_that_cannot_be_made_is_a_warning(notes: Notes) -> None:
+def test_an_unwritable_file_is_a_warning(notes: Notes) -> None:
     notes.vectors.mkdir()
     assert notes.found("oil")
     assert "cannot be opened" in notes.warned()[0]
     assert notes.vault.refresh().vectors == 0
 
 
-def test_a_file_that_another_writes_too_long_is_a_warning(notes: Notes) -> None:
+def test_a_locked_file_is_a_warning(notes: Notes) -> None:
     notes.vault.embed()
     notes.write("New.md", "An automobile.")
     notes.vault.refresh()
@@ -522,7 +452,7 @@ def test_a_file_that_another_writes_too_long_is_a_warning(notes: Notes) -> None:
     impatient.close()
 
 
-def test_what_another_process_computed_is_used(notes: Notes) -> None:
+def test_vectors_of_another_process_are_used(notes: Notes) -> None:
     notes.vault.status()
     other = Vault.open(notes.root, notes.cache, embedder=Meaning())
     other.embed()
@@ -549,7 +479,7 @@ def test_the_program_finds_by_meaning(program: Program, servers: Servers, provid
     assert len(servers.texts) == 5
 
 
-def test_the_answer_of_a_turn_rests_on_what_was_found_by_meaning(program: Program, script: Any) -> None:
+def test_an_answer_uses_semantic_search(program: Program, script: Any) -> None:
     call = {"name": "find_excerpts", "arguments": {"query": "car"}}
     done = program("ask", "What about my car?", "--json", "--model", script({"tool_calls": [call]}, {"text": "Oil."}))
     assert "Garage.md" in [reference["relative_path"] for reference in done.json["references"]]
@@ -576,7 +506,7 @@ def test_a_missing_server_is_one_notice_in_a_chat(program: Program) -> None:
     assert "A vessel came in at night" in done.out
 
 
-def test_a_vaults_own_file_cannot_send_the_notes_anywhere(program: Program, servers: Servers) -> None:
+def test_a_vaults_own_file_cannot_choose_the_provider(program: Program, servers: Servers) -> None:
     for setting in ('provider = "openai"', 'model = "x-cloud"', 'path = "x.onnx"'):
         (program.vault / ".zkchat.toml").write_text(f"[semantic]\n{setting}\n")
         done = program("vault", "search", "car")
@@ -586,7 +516,7 @@ def test_a_vaults_own_file_cannot_send_the_notes_anywhere(program: Program, serv
     assert servers.requests == []
 
 
-def test_an_unknown_provider_is_refused_with_those_there_are(program: Program) -> None:
+def test_an_unknown_provider_is_refused(program: Program) -> None:
     program.env["ZKCHAT_SEMANTIC__PROVIDER"] = "olama"
     done = program("vault", "status")
     assert done.exit_status == 2
@@ -618,7 +548,7 @@ def running(program: Program) -> "subprocess.Popen[bytes]":
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_that_is_killed_goes_on_where_it_stopped(program: Program, servers: Servers, signal_: int) -> None:
+def test_a_killed_run_continues_where_it_stopped(program: Program, servers: Servers, signal_: int) -> None:
     write(program.vault, {f"Note {n}.md": f"This is number {n}.\n" for n in range(124)})
     servers.before = lambda: time.sleep(0.1)
     process = running(program)

@@ -1,4 +1,4 @@
-"""Notes as they should not be: nothing crashes, what can be read is found, and `vault status` lists what was skipped."""
+"""Broken and hostile notes: nothing crashes, readable text is found, and `vault status` lists what was skipped."""
 
 import os
 import time
@@ -21,7 +21,7 @@ def problems(notes: Notes) -> dict[str, str]:
     return dict(problem.split(": ", 1) for problem in notes.vault.status().problems)
 
 
-def test_a_note_that_changes_while_the_others_are_read_is_right_after_the_next_refresh(notes):
+def test_a_note_changed_during_a_refresh_is_updated_by_the_next_one(notes):
     def change(done: int, total: int) -> None:
         notes.write("Alpha.md", f"turn {done} of {total}")
 
@@ -32,7 +32,7 @@ def test_a_note_that_changes_while_the_others_are_read_is_right_after_the_next_r
     notes.check()
 
 
-def test_a_note_that_becomes_a_folder_while_the_others_are_read_is_none(notes):
+def test_a_note_replaced_by_a_folder_during_a_refresh_is_removed(notes):
     def replace(done: int, total: int) -> None:
         if done == 0:
             (notes.root / "Beta.md").unlink()
@@ -43,7 +43,7 @@ def test_a_note_that_becomes_a_folder_while_the_others_are_read_is_none(notes):
     notes.check()
 
 
-def test_a_folder_that_vanishes_takes_its_notes_along(notes):
+def test_notes_of_a_deleted_folder_are_removed(notes):
     notes.write("Folder/Beta.md", "inside")
     notes.vault.refresh()
     (notes.root / "Folder").rename(notes.root.parent / "elsewhere")
@@ -51,7 +51,7 @@ def test_a_folder_that_vanishes_takes_its_notes_along(notes):
     notes.check()
 
 
-def test_nul_bytes_are_replaced_and_told(notes):
+def test_nul_bytes_are_replaced_and_reported(notes):
     notes.write("Binary.md", b"zebra \0\0\0 stripes")
     assert problems(notes) == {"Binary.md": "contains NUL characters, replaced"}
     assert notes.found("stripes") == ["Binary.md"]
@@ -67,7 +67,7 @@ def test_a_sparse_note_of_50_megabytes_is_indexed_by_its_beginning(notes):
 @pytest.mark.parametrize(
     "name", ["two\nlines", "a; DROP TABLE notes --", 'it\'s "quoted"', "%_*?[x]", "−—…", "\u202eright", "x" * 240, "NUL", "-"]
 )
-def test_any_name_of_a_note_is_one_like_any_other(notes, name):
+def test_odd_file_names_work(notes, name):
     notes.write(f"{name}.md", "zebra #stripes")
     notes.write("Source.md", "[[Alpha]]")
     notes.vault.refresh()
@@ -79,7 +79,7 @@ def test_any_name_of_a_note_is_one_like_any_other(notes, name):
     notes.check()
 
 
-def test_a_name_that_is_no_utf8_is_told_and_the_rest_is_indexed(notes):
+def test_a_name_that_is_not_utf8_is_reported_and_the_rest_indexed(notes):
     try:
         Path(os.fsdecode(os.fsencode(notes.root) + b"/caf\xe9.md")).write_text("zebra")
     except OSError:
@@ -88,7 +88,7 @@ def test_a_name_that_is_no_utf8_is_told_and_the_rest_is_indexed(notes):
     assert notes.vault.note_paths() == ["Alpha.md"]
 
 
-def test_names_that_differ_in_case_alone_come_and_go_each_by_itself(notes):
+def test_names_that_differ_only_in_case_are_separate(notes):
     notes.write("alpha.md", "another")
     if len(list(notes.root.iterdir())) < 2:
         pytest.skip("this file system takes them for the same")
@@ -100,7 +100,7 @@ def test_names_that_differ_in_case_alone_come_and_go_each_by_itself(notes):
     notes.check()
 
 
-def test_links_in_a_circle_end(notes):
+def test_a_circle_of_symbolic_links_ends(notes):
     for n in range(5):
         notes.write(f"n{n}.md", f"zebra [[n{(n + 1) % 5}|next]] ![[n{n}]] [[#x]]")
     notes.vault.refresh()
@@ -111,7 +111,7 @@ def test_links_in_a_circle_end(notes):
 
 @pytest.mark.untraced
 @pytest.mark.parametrize(("many", "between"), [(100_000, "\n"), (30_000, " ")], ids=["a line each", "all on one line"])
-def test_a_hundred_thousand_links_to_nothing_are_listed_within_seconds(notes, many, between):
+def test_a_hundred_thousand_broken_links_are_listed_within_seconds(notes, many, between):
     notes.write("Many.md", between.join(f"[[gone {n}]]" for n in range(many)))
     begin = time.process_time()
     assert notes.vault.refresh().broken_links == many
@@ -120,7 +120,7 @@ def test_a_hundred_thousand_links_to_nothing_are_listed_within_seconds(notes, ma
     assert time.process_time() - begin < 20
 
 
-def test_a_note_of_one_word_over_and_over_is_searched_at_once(notes):
+def test_a_note_of_one_repeated_word_is_searched_fast(notes):
     notes.write("Many.md", "a b " + "a " * 1_000_000)
     notes.vault.refresh()
     begin = time.process_time()
@@ -129,7 +129,7 @@ def test_a_note_of_one_word_over_and_over_is_searched_at_once(notes):
     assert time.process_time() - begin < 2
 
 
-def test_thousands_of_aliases_tags_and_headings_are_no_trouble(notes):
+def test_thousands_of_aliases_tags_and_headings_work(notes):
     names = ", ".join(f"name {n}" for n in range(4000))
     notes.write("Many.md", f"---\naliases: [{names}]\n---\n" + "".join(f"# heading {n}\n#tag{n}\n" for n in range(4000)))
     notes.vault.refresh()
@@ -139,7 +139,7 @@ def test_thousands_of_aliases_tags_and_headings_are_no_trouble(notes):
     notes.check()
 
 
-def test_what_was_skipped_is_listed_by_vault_status(zkchat: Program) -> None:
+def test_vault_status_lists_skipped_files(zkchat: Program) -> None:
     (zkchat.vault / "Latin.md").write_bytes("Gerät".encode("latin-1"))
     (zkchat.vault / "Nul.md").write_bytes(b"a\0b")
     (zkchat.vault / "Out.md").symlink_to(zkchat.vault.parent)

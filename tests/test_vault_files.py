@@ -1,4 +1,4 @@
-"""The vault as a folder: what is found in it, what is read, and that nothing outside is."""
+"""The files of a vault: which are listed, which can be read, and none outside of the vault."""
 
 import os
 import shutil
@@ -49,7 +49,7 @@ def test_notes_are_md_and_markdown_files_and_the_rest_are_attachments(root):
     assert listing.attachments == {"d.txt", "sub/f.png"}
 
 
-def test_a_link_to_something_hidden_is_as_hidden(root):
+def test_a_link_to_a_hidden_file_is_hidden(root):
     (root / ".obsidian").mkdir()
     (root / ".obsidian" / "x.md").write_text("x")
     (root / "settings").symlink_to(root / ".obsidian")
@@ -81,7 +81,7 @@ def test_ignore_globs_name_notes_and_folders(root, glob, left):
     assert scanned(root, glob) == left
 
 
-def test_a_link_out_of_the_vault_is_not_followed_and_named(root):
+def test_a_link_out_of_the_vault_is_reported_and_not_followed(root):
     secret = put(root.parent, "secret.md")
     put(root, "a.md")
     (root / "out.md").symlink_to(secret)
@@ -92,7 +92,7 @@ def test_a_link_out_of_the_vault_is_not_followed_and_named(root):
     assert "leaves the vault" in listing.problems["out.md"]
 
 
-def test_links_within_the_vault_do_not_list_a_folder_twice_or_in_circles(root):
+def test_links_within_the_vault_do_not_list_a_folder_twice(root):
     put(root, "sub/a.md")
     (root / "sub" / "again").symlink_to(root)
     (root / "b.md").symlink_to(root / "sub" / "a.md")
@@ -148,7 +148,7 @@ def locked():
     shutil.rmtree(base)
 
 
-def test_notes_and_folders_without_permission_are_named_and_the_rest_is_indexed(locked):
+def test_unreadable_files_are_reported_and_the_rest_indexed(locked):
     vault = open_vault(locked)
     report = vault.refresh()
     assert report.problems == ("closed.md: not read: permission denied", "sub/: not read: permission denied")
@@ -161,17 +161,17 @@ def test_notes_and_folders_without_permission_are_named_and_the_rest_is_indexed(
     vault.close()
 
 
-def test_a_folder_without_permission_is_no_vault(locked):
+def test_an_unreadable_folder_is_refused(locked):
     with pytest.raises(VaultError, match="cannot be read: permission denied"):
         Vault.open(locked / "sub", locked.parent)
 
 
-def test_a_cache_folder_without_permission_is_named(locked):
+def test_an_unwritable_cache_folder_is_reported(locked):
     with pytest.raises(VaultError, match="Permission denied"):
         Vault.open(locked, locked / "sub").refresh()
 
 
-def test_a_missing_folder_and_a_file_are_no_vault(root):
+def test_a_missing_folder_and_a_file_are_refused(root):
     with pytest.raises(VaultError, match="there is no folder") as e:
         Vault.open(root / "missing", root.parent)
     assert e.value.hint
@@ -180,7 +180,7 @@ def test_a_missing_folder_and_a_file_are_no_vault(root):
     assert str(root) in e.value.hint
 
 
-def test_opening_costs_nothing_and_writes_nothing(root):
+def test_opening_writes_nothing(root):
     vault = open_vault(root)
     assert (vault.root, vault.name, vault.has_index) == (root, "notes", False)
     assert not (root.parent / "cache").exists()
@@ -232,7 +232,7 @@ def test_nothing_outside_the_vault_is_read(root, path):
     st.lists(st.sampled_from(["..", ".", "", "a", "b.md", "out", "\0", "~", "/", "\\", "é", "…", "CON"]), max_size=6).map("/".join)
     | st.text(max_size=30)
 )
-def test_a_confined_path_is_inside_whatever_it_is_made_of(path):
+def test_a_resolved_path_is_always_inside_the_vault(path):
     root = Path(tempfile.gettempdir()).resolve()
     try:
         assert filesystem.resolve_inside(root, path).is_relative_to(root)
@@ -240,18 +240,18 @@ def test_a_confined_path_is_inside_whatever_it_is_made_of(path):
         assert e.message and e.hint
 
 
-def test_a_link_within_the_vault_may_be_read(root):
+def test_a_symbolic_link_within_the_vault_can_be_read(root):
     put(root, "a.md", "inside")
     (root / "b.md").symlink_to(root / "a.md")
     assert filesystem.read_text(root, "b.md") == "inside"
 
 
-def test_a_text_file_that_is_no_note_can_be_read(root):
+def test_a_text_file_can_be_read(root):
     put(root, "data/list.csv", "a,b\r\nc,d\n")
     assert filesystem.read_text(root, "./data/list.csv") == "a,b\nc,d\n"
 
 
-def test_what_cannot_be_read_says_why(root):
+def test_an_unreadable_file_says_why(root):
     put(root, "sub/a.md")
     put(root, "picture.png", b"\x89PNG\0\0")
     put(root, "huge.md", b"x" * (filesystem.LARGEST_NOTE + 1))
@@ -282,13 +282,8 @@ def test_what_cannot_be_read_says_why(root):
         (b"\xe9\0", "\ufffd\ufffd", "not UTF-8, read with replacement characters; contains NUL characters, replaced"),
     ],
 )
-def test_any_bytes_become_text(raw, text, problem):
+def test_any_bytes_are_decoded(raw, text, problem):
     assert filesystem.decode(filesystem.NoteBytes(raw)) == (text, problem)
-
-
-def test_a_note_that_is_gone_is_none_and_one_that_cannot_be_opened_is_a_problem(root):
-    assert filesystem.read_note(root, "gone.md") is None
-    assert filesystem.read_note(root, "x" * 300 + ".md").problem == "not read: file name too long"
 
 
 @pytest.mark.parametrize(
@@ -303,23 +298,11 @@ def test_a_note_that_is_gone_is_none_and_one_that_cannot_be_opened_is_a_problem(
         ("no line 🌱".encode("utf-16")[:-2], "no line "),
     ],
 )
-def test_what_is_cut_off_ends_with_a_line(raw, text):
+def test_a_cut_file_ends_with_a_whole_line(raw, text):
     assert filesystem.decode(filesystem.NoteBytes(filesystem.trim_to_whole_lines(raw)))[0] == text
 
 
-def test_of_a_huge_note_in_utf16_too(root):
-    put(root, "huge.md", ("first words\n" + "filler line\n" * 450_000).encode("utf-16"))
-    vault = open_vault(root)
-    report = vault.refresh()
-    assert report.problems == ("huge.md: larger than 10 MB, only its first 2 MB are read; UTF-16, not UTF-8",)
-    assert vault.search("first")[0].start_line == 1
-    opening = vault.summaries.read_opening("huge.md")
-    assert opening is not None
-    assert opening.text.startswith("first words\nfiller")
-    vault.close()
-
-
-def test_of_a_huge_note_the_beginning_is_indexed(root):
+def test_the_beginning_of_a_huge_note_is_indexed(root):
     put(root, "huge.md", b"first words\n" + b"filler line\n" * 900_000)
     vault = open_vault(root)
     report = vault.refresh()

@@ -1,4 +1,4 @@
-"""One index and several processes: some read it, some write it, some put a new one in its place."""
+"""Several processes read, write and replace one index."""
 
 import subprocess
 import sys
@@ -54,7 +54,7 @@ def test_two_processes_may_write_one_index(notes):
     notes.check()
 
 
-def test_an_index_is_read_while_others_write_and_replace_it(notes):
+def test_an_index_is_read_while_it_is_written_and_replaced(notes):
     reading = [start(notes, READ) for _ in range(2)]
     writing = [start(notes, WRITE, 0, 30, 1), start(notes, WRITE, 1, 150, 1000)]
     assert [process.wait(60) for process in writing] == [0, 0]
@@ -65,7 +65,7 @@ def test_an_index_is_read_while_others_write_and_replace_it(notes):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a file that is open is not replaced there")
-def test_an_index_that_is_being_replaced_is_opened_when_it_is_in_place(notes):
+def test_opening_waits_for_a_replacement(notes):
     other, found = notes.another(), []
     search = threading.Thread(target=lambda: found.extend(other.search("beginning")))
     with replacing(notes.vault.index_file):

@@ -1,4 +1,4 @@
-"""Links: what counts as one, and what it points to. The rules are Obsidian's, as observed."""
+"""Parsing and resolving links by Obsidian's rules."""
 
 from collections.abc import Sequence
 
@@ -79,7 +79,7 @@ def test_a_target_has_a_name_a_heading_and_an_alias(inner, parts):
         ("[see [[inner]]](x.md)", ["[[inner]]"]),
     ],
 )
-def test_what_is_a_wikilink(text, links):
+def test_wikilinks_are_parsed(text, links):
     assert raws(text) == links
 
 
@@ -125,7 +125,7 @@ def test_code_comments_and_math_hide_links(text):
 
 
 @pytest.mark.parametrize("text", ["```\n[[a]]\n\n[[b]]", "%%\n[[a]]\n\n[[b]]", "<!-- [[a]]\n\n[[b]]", "> ```\n> [[a]]"])
-def test_what_is_opened_as_a_block_and_never_closed_runs_to_the_end(text):
+def test_an_unclosed_block_runs_to_the_end(text):
     assert raws(text) == []
 
 
@@ -134,7 +134,7 @@ def test_only_wikilinks_count_in_front_matter():
     assert raws(text, front_lines=5) == ["[[Parent]]", "[[B]]", "[[body]]"]
 
 
-def test_each_link_knows_its_line():
+def test_links_have_lines():
     assert [(link.text, link.line) for link in read_markup("[[a]]\n\n- [[b]] [[c]]\n`x\ny` [[d]]").links] == [
         ("a", 1),
         ("b", 3),
@@ -190,13 +190,13 @@ def test_a_markdown_link_is_percent_decoded(text, expected):
         ("text [n]: Note.md", []),
     ],
 )
-def test_a_link_may_say_its_destination_elsewhere(text, expected):
+def test_reference_links_are_resolved(text, expected):
     found = read_markup(text).links
     assert [(link.raw, link.text, link.heading, link.alias, link.line) for link in found] == expected
 
 
 @pytest.mark.parametrize("text", ["[a](https://x.org/a.md)", "[a](mailto:a@b.c)", "[a](//host/x.md)", "[a]()", "[a] (x.md)", "[a](x y.md)"])
-def test_web_addresses_and_loose_brackets_are_no_links_to_notes(text):
+def test_web_addresses_and_loose_brackets_are_not_links(text):
     assert raws(text) == []
 
 
@@ -261,17 +261,7 @@ def test_an_ambiguous_link_says_why_its_target_won(files, source, winner, reason
     assert (found.target, found.reason) == (winner, reason)
 
 
-def test_what_is_not_ambiguous_needs_no_reason():
-    assert outcome(["Note.md"], "[[Note]]").reason is None
-    assert outcome(["a/Note.md", "b/a/Note.md"], "[[a/Note]]").reason is None
-    assert outcome([], "[[Note]]").reason is None
-
-
-def test_a_whole_path_is_not_ambiguous():
-    assert outcome(["a/Note.md", "b/a/Note.md"], "[[a/Note]]")[:2] == ("a/Note.md", "found")
-
-
-def test_an_alias_resolves_last_and_says_so():
+def test_an_alias_resolves_last():
     assert outcome(["AI.md", "Mind.md"], "[[ai]]", aliases={"AI": "Mind.md"})[:2] == ("AI.md", "found")
     assert outcome(["Mind.md"], "[[ai]]", aliases={"AI": "Mind.md"}) == ("Mind.md", "found", (), "alias", None)
     assert outcome(["Mind.md"], "[[wrong/ai]]", aliases={"AI": "Mind.md"}).status == "broken"
@@ -282,7 +272,7 @@ def test_an_alias_of_two_notes_is_ambiguous():
     assert resolve(only("[[x]]"), None, lambda _: names) == ("A.md", "ambiguous", ("long/B.md",), "alias", "the shortest path")
 
 
-def test_a_markdown_link_to_no_note_is_no_link_unless_it_looks_like_one():
+def test_a_markdown_link_to_no_note_is_ignored_unless_it_ends_in_md():
     assert outcome([], "[x](manual.html)").status is None
     assert outcome([], "[x](gone.md)").status == "broken"
     assert outcome([], "[x](#part)", source=None).status is None
@@ -290,7 +280,7 @@ def test_a_markdown_link_to_no_note_is_no_link_unless_it_looks_like_one():
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(st.sampled_from("[]()|#!`$%<>-~\\ \n\tab^\"'*1.=:/"), max_size=200))
-def test_any_text_is_walked_and_every_link_stands_in_its_line(text):
+def test_any_text_is_scanned_and_links_are_on_their_lines(text):
     found = read_markup(text)
     lines = text.split("\n")
     for link in found.links:

@@ -1,4 +1,4 @@
-"""One flat family of errors, drawn here as a tree, so that a reader sees all that can go wrong at once.
+"""All errors of zkchat, one flat family:
 
     ZkchatError
     ├── UsageError       the command line asked for something that makes no sense
@@ -6,10 +6,10 @@
     ├── VaultError       the notes cannot be found or read
     ├── IndexDamaged     the search index cannot be used and could not be rebuilt
     ├── StoreError       a conversation cannot be found, read or written
-    ├── PromptTooLarge   what must be sent does not fit the model's context window
+    ├── PromptTooLarge   the prompt does not fit the model's context window
     └── ProviderError    the model failed; `kind` says how
 
-Each carries what and why (`message`) and what to do next (`hint`). Exit codes belong to the command line alone: see `main.py`.
+Each carries what and why (`message`) and what to do next (`hint`). Only `cli/app.py` knows exit codes.
 """
 
 from typing import Literal
@@ -34,15 +34,15 @@ ProviderErrorKind = Literal[
 
 
 class ZkchatError(Exception):
-    """Something went wrong that a person can act on: `message` is what and why, `hint` what to do next."""
+    """An error that the user can act on: `message` is what and why, `hint` what to do next."""
 
     code = "unexpected"
     partial = ""
-    """What a model had answered before it went wrong: never thrown away, printed with the error."""
+    """The part of an answer that came before the error; it is printed with it."""
     reported = False
-    """Whether the user has been shown it already, and only its exit code is still owed."""
+    """Whether the user has seen it already, so that only its exit code is missing."""
     in_ascii = False
-    """Whether who reads it has asked for plain signs."""
+    """Whether to print it in ASCII."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -71,7 +71,7 @@ class StoreError(ZkchatError):
 
 
 class StoreUnwritable(StoreError):
-    """Nothing can be written to the store: a full disk, no permission. What was stored is as it was."""
+    """Nothing can be written to the store: a full disk, no permission. Stored conversations are unchanged."""
 
 
 class PromptTooLarge(ZkchatError):
@@ -79,7 +79,7 @@ class PromptTooLarge(ZkchatError):
 
 
 class ProviderError(ZkchatError):
-    """A model call failed. `kind` is the machine-readable cause; partial text is the caller's to keep."""
+    """A model call failed. `kind` is the machine-readable cause; the caller keeps partial text."""
 
     code = "provider"
 
@@ -89,13 +89,13 @@ class ProviderError(ZkchatError):
 
 
 def on_one_line(message: str, hint: str) -> str:
-    """A message with its hint: one that is a sentence of its own stands as one."""
+    """A message with its hint, as one sentence or two."""
     if not hint:
         return message
     return f"{message}. {hint}" if hint[0].isupper() else f"{message}; {hint}"
 
 
 def reason(e: Exception) -> str:
-    """Why the system refused something, for the end of a sentence: "no such file or directory", without its number and the path again."""
-    said = e.strerror if isinstance(e, OSError) else None
-    return said.lower() if said else str(e)
+    """The cause of an error for the end of a sentence, such as "no such file or directory", without its number and path."""
+    cause = e.strerror if isinstance(e, OSError) else None
+    return cause.lower() if cause else str(e)

@@ -1,8 +1,8 @@
-"""The vault as files: what is in it, and reading it without ever leaving it.
+"""The vault's files: scanning them, and reading them without ever leaving the vault.
 
-Every path that comes from outside (a user, a model, a link) goes through `confined`: resolved, it must be inside the vault. The scan
-skips hidden folders (`.obsidian`, `.trash`, `.git`) and what the ignore globs name, and does not follow links that leave the vault. What
-it must skip it says, so that `vault status` can list it.
+Every path from outside (a user, a model, a link) goes through `resolve_inside`. The scan skips hidden folders (`.obsidian`, `.trash`,
+`.git`) and what the ignore globs match, and does not follow links out of the vault. Files it cannot index are problems that `vault status`
+lists.
 """
 
 import os
@@ -20,8 +20,8 @@ from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 LARGEST_NOTE = 10_000_000
-READ_OF_LARGER = 2_000_000
-"""Bytes of a note beyond LARGEST_NOTE that are read: its beginning, rather than a minute of indexing and nothing."""
+INDEXED_OF_LARGER = 2_000_000
+"""Bytes of a larger note that are indexed, because the whole would take a minute."""
 
 _LONGEST_PATH = 4096
 _USUAL_NOTE = 65_536
@@ -31,17 +31,15 @@ Stamp = tuple[int, int, int]
 
 
 def stamp(stat: os.stat_result) -> Stamp:
-    """What is another when a file has changed. Its times are two: programs that bring files back, or change them without saying so, set
-    the first (mtime), nobody the second (ctime)."""
+    """A value that changes with a file. Programs that restore files set the first time (mtime), none can set the second (ctime)."""
     return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a scan found, by path relative to the vault with `/`. `stamps` of each note are another when it
-    has changed, the time of the change first.
+    """The result of a scan, by path relative to the vault with `/`: a stamp per note, the attachments, and what could not be indexed.
 
-    `only`: the paths that were looked at, where that was not the whole vault.
+    `only` are the scanned paths, if that was not the whole vault.
     """
 
     stamps: dict[str, Stamp] = field(default_factory=dict)
@@ -52,7 +50,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class NoteBytes:
-    """A note's bytes as read, and what was wrong with them."""
+    """A note's bytes, and what is wrong with them."""
 
     raw: bytes
     problem: str | None = None
@@ -78,9 +76,9 @@ def _unreadable(folder: Path, error: Exception) -> VaultError:
 
 
 def scan(root: Path, ignore: Sequence[str] = ()) -> Listing:
-    """Every note and attachment below `root`; one `scandir` a folder and one `stat` a note.
+    """Every note and attachment below `root`, with one `scandir` per folder and one `stat` per note.
 
-    Raises VaultError when `root` itself cannot be read: a disk that is not mounted says nothing about the notes on it.
+    Raises VaultError when `root` cannot be read: it may be on a disk that is not mounted.
     """
     listing = Listing()
     ignored = _ignored(ignore)
@@ -114,27 +112,25 @@ def list_folders(root: Path, ignore: Sequence[str] = ()) -> list[str]:
 
 
 def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> Listing | None:
-    """What `scan` would say of these paths alone; None where that takes a scan: one of them is a folder, or stands where a scan does not
-    go, or the vault is away.
-    """
+    """The part of a scan with these paths; None if that takes a full scan: a path is a folder, or hidden, or the vault is not there."""
     if not root.is_dir():
         return None
     listing = Listing(only=frozenset(paths))
     ignored = _ignored(ignore)
-    inside: list[tuple[str, str]] = []
+    found_folders: list[tuple[str, str]] = []
     for path in sorted(listing.only or ()):
         full = os.path.join(root, path)  # noqa: PTH118 - as scandir gives it
         folder = os.path.dirname(full)  # noqa: PTH120
-        plain = path and _is_text(path) and not posixpath.isabs(path) and posixpath.normpath(full) == full
-        if not plain or os.path.realpath(folder) != folder:
+        is_plain = path and _is_text(path) and not posixpath.isabs(path) and posixpath.normpath(full) == full
+        if not is_plain or os.path.realpath(folder) != folder:
             return None
         if not any(part.startswith(".") for part in path.split("/")):
-            _list(_Entry(full), path, root, ignored, listing, inside)
-    return None if inside else listing
+            _list(_Entry(full), path, root, ignored, listing, found_folders)
+    return None if found_folders else listing
 
 
 class _Entry:
-    """What `os.scandir` would give for one path."""
+    """A stand-in for `os.DirEntry` for one path."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -164,7 +160,7 @@ def _list(
                 listing.problems[printable(path)] = "not followed: a link that leaves the vault"
                 return
             if target.is_dir() or any(part.startswith(".") for part in target.relative_to(root).parts):
-                return  # its notes are listed where they are, or hidden
+                return  # its notes are listed elsewhere, or hidden
         if entry.is_dir():
             folders.append((path + "/", entry.path))
         elif path.lower().endswith(NOTE_SUFFIXES):
@@ -173,13 +169,13 @@ def _list(
         elif entry.is_file():
             listing.attachments.add(path)
     except FileNotFoundError:
-        return  # gone between listing and looking, or a link to nothing
-    except (OSError, RuntimeError) as e:  # RuntimeError: links in a circle, before Python 3.13
+        return  # deleted meanwhile, or a broken link
+    except (OSError, RuntimeError) as e:  # RuntimeError: a circle of links, before Python 3.13
         listing.problems[printable(path)] = f"not read: {_cause(e)}"
 
 
 def _ignored(globs: Sequence[str]) -> "re.Pattern[str] | None":
-    """One pattern for all globs. `Templates`, `Templates/` and `Templates/*` name the folder; without a `/` a glob counts at any depth."""
+    """One pattern for all globs. `Templates`, `Templates/` and `Templates/*` mean the folder; without `/` a glob matches at any depth."""
     alternatives: list[str] = []
     for glob in globs:
         bare = glob.strip("/").removesuffix("/**").removesuffix("/*")
@@ -189,45 +185,43 @@ def _ignored(globs: Sequence[str]) -> "re.Pattern[str] | None":
 
 
 def is_ignored(ignore: Sequence[str], path: str) -> bool:
-    """Whether a scan with these globs passes a path over, because of itself or a folder above it."""
+    """Whether these globs exclude a path or a folder above it."""
     ignored = _ignored(ignore)
     return ignored is not None and ignored.match(path) is not None
 
 
 def resolve_inside(root: Path, relative_path: str) -> Path:
-    """The real path of `relative_path`; VaultError for anything that is not inside the vault, or hidden in it. It need not exist."""
-    wrong = (
-        "it is empty"
-        if not relative_path.strip()
-        else "it contains a NUL character"
-        if "\0" in relative_path
-        else "it is too long"
-        if len(relative_path) > _LONGEST_PATH or any(len(os.fsencode(part)) > 255 for part in printable(relative_path).split("/"))
-        else None
-    )
-    if wrong:
-        raise VaultError(
-            f"{_short(relative_path)} is not a path in the vault: {wrong}", "Give a path relative to the vault, as `Folder/Note.md`."
-        )
+    """The real path of `relative_path`, which need not exist. Raises VaultError for anything outside of the vault or hidden."""
+    name, hint = _short(relative_path), "Give a path in the vault, such as `Folder/Note.md`."
+    problem = _path_problem(relative_path)
+    if problem:
+        raise VaultError(f"{name} is not a path in the vault: {problem}", hint)
     parts = relative_path.replace("\\", "/").split("/") if os.sep == "\\" else relative_path.split("/")
     if relative_path.startswith(("/", "\\", "~")) or ".." in parts or Path(relative_path).drive:
-        raise VaultError(f"{_short(relative_path)} leads out of the vault", "Give a path relative to the vault, as `Folder/Note.md`.")
-    hidden = VaultError(f"{_short(relative_path)} is hidden, and hidden files are not read", "Notes are in folders without a leading dot.")
-    if any(part.startswith(".") and part != "." for part in parts):
-        raise hidden
+        raise VaultError(f"{name} leads out of the vault", hint)
     try:
         real = (root / relative_path).resolve()
     except (OSError, RuntimeError, ValueError) as e:
-        raise VaultError(f"{_short(relative_path)} cannot be read: {_cause(e)}", "Check the path.") from e
-    if not real.is_relative_to(root):
-        raise VaultError(f"{_short(relative_path)} leads out of the vault", "A link that leaves the vault is not followed.")
-    if any(part.startswith(".") for part in real.relative_to(root).parts):
-        raise hidden
+        raise VaultError(f"{name} cannot be read: {_cause(e)}", "Check the path.") from e
+    is_inside = real.is_relative_to(root)
+    if any(part.startswith(".") and part != "." for part in (*parts, *(real.relative_to(root).parts if is_inside else ()))):
+        raise VaultError(f"{name} is hidden, and hidden files are not read", "Notes are in folders without a leading dot.")
+    if not is_inside:
+        raise VaultError(f"{name} leads out of the vault", "A link that leaves the vault is not followed.")
     return real
 
 
+def _path_problem(path: str) -> str | None:
+    if not path.strip():
+        return "it is empty"
+    if "\0" in path:
+        return "it contains a NUL character"
+    is_long = len(path) > _LONGEST_PATH or any(len(os.fsencode(part)) > 255 for part in printable(path).split("/"))
+    return "it is too long" if is_long else None
+
+
 def read_text(root: Path, relative_path: str) -> str:
-    """The whole text of a text file in the vault. VaultError says why not."""
+    """The whole text of a text file in the vault. Raises VaultError."""
     file = resolve_inside(root, relative_path)
     try:
         if not file.is_file():
@@ -247,16 +241,16 @@ def read_text(root: Path, relative_path: str) -> str:
 
 
 def refuse_binary(relative_path: str, raw: bytes) -> None:
-    """VaultError for a picture and the like; a note stays a note even with a NUL in it."""
+    """Raises VaultError for pictures and the like; a note may contain a NUL."""
     if b"\0" in raw and not _is_utf16(raw) and not relative_path.lower().endswith(NOTE_SUFFIXES):
         raise VaultError(f"{_short(relative_path)} is not a text file", "Only text can be read.")
 
 
 def read_note(root: Path, relative_path: str) -> NoteBytes | None:
-    """A listed note's bytes; None when it is gone, no bytes and a problem when it may not be read."""
+    """A listed note's bytes; None if it was deleted, no bytes and a problem if it cannot be read."""
     try:
         with open(f"{root}/{relative_path}", "rb", buffering=0) as file:  # noqa: PTH123 - as it is done for each of 100 000 notes
-            raw = file.read(_USUAL_NOTE)  # asked for all that may come, it would clear 10 MB for each note
+            raw = file.read(_USUAL_NOTE)  # a larger buffer would be cleared for each note
             while len(raw) >= _USUAL_NOTE and (more := file.read(LARGEST_NOTE + 1 - len(raw))):
                 raw += more
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -265,14 +259,14 @@ def read_note(root: Path, relative_path: str) -> NoteBytes | None:
         return NoteBytes(b"", f"not read: {_cause(e)}")
     if len(raw) > LARGEST_NOTE:
         return NoteBytes(
-            trim_to_whole_lines(raw[:READ_OF_LARGER]),
-            f"larger than {LARGEST_NOTE // 1_000_000} MB, only its first {READ_OF_LARGER // 1_000_000} MB are read",
+            trim_to_whole_lines(raw[:INDEXED_OF_LARGER]),
+            f"larger than {LARGEST_NOTE // 1_000_000} MB, only its first {INDEXED_OF_LARGER // 1_000_000} MB are read",
         )
     return NoteBytes(raw)
 
 
 def trim_to_whole_lines(raw: bytes) -> bytes:
-    """The beginning of a file without the line in which it was cut off, if it has another; cut within no character of UTF-16."""
+    """The cut beginning of a file without its last, incomplete line."""
     if not _is_utf16(raw):
         return raw[: raw.rfind(b"\n") + 1] or raw
     encoding = "utf-16-le" if raw[:1] == b"\xff" else "utf-16-be"
@@ -281,7 +275,7 @@ def trim_to_whole_lines(raw: bytes) -> bytes:
 
 
 def decode(note: NoteBytes) -> tuple[str, str | None]:
-    """The text, with `\\n` line ends and without a byte order mark, and what was wrong with it."""
+    """The text, with `\\n` line ends and without a byte order mark, and what is wrong with it."""
     problems = [note.problem] if note.problem else []
     raw = note.raw
     try:
@@ -302,7 +296,7 @@ def decode(note: NoteBytes) -> tuple[str, str | None]:
 
 
 def printable(path: str) -> str:
-    """A path for a message: one line, and text even where the file's name is not."""
+    """A path for a message: on one line, and valid Unicode."""
     return replace_surrogates(path).replace("\n", "\\n").replace("\r", "\\r")
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from zkchat_cli.markdown.scanner import BlockScanner
-from zkchat_cli.vault.links.wikilinks import References, WrittenLink, markdown_link_at, wikilink_at
+from zkchat_cli.vault.links.wikilinks import ReferenceLinks, WrittenLink, parse_markdown_link, parse_wikilink
 
 
 class Heading(NamedTuple):
@@ -82,7 +82,7 @@ class _MarkupReader:
     resume: int = 0
     """Where reading continues: after the end of a line if a comment, code or math runs over it."""
     has_markdown_links: bool = True
-    references: References | None = None
+    references: ReferenceLinks | None = None
     """None if no link can have its destination elsewhere in the text."""
     unclosed: set[str] = field(default_factory=set)
     paragraph_end: int = -1
@@ -92,7 +92,7 @@ class _MarkupReader:
         text = self.text
         self.has_markdown_links = "](" in text
         if "]:" in text:
-            self.references = References(text)
+            self.references = ReferenceLinks(text)
         lines = text.split("\n")
         begin = self._read_front_matter(lines[: self.front_lines])
         scan = BlockScanner().scan
@@ -118,7 +118,7 @@ class _MarkupReader:
                     self.code.append((self.code.pop()[0] if continues else self.line, self.line))
                 kind_above = kind
             above, begin = begin, end + 1
-        links = self.references.merged(self.links) if self.references else self.links
+        links = self.references.merge(self.links) if self.references else self.links
         return Markup(tuple(self.headings), tuple(links), tuple(self.tags), tuple(self.code), tuple(self.block_ids))
 
     def _read_front_matter(self, lines: list[str]) -> int:
@@ -132,7 +132,7 @@ class _MarkupReader:
             end = begin + len(line)
             at = -1 if line.startswith("#") else self.text.find("[[", begin, end)  # a comment in YAML
             while at >= 0:
-                link, after = wikilink_at(self.text, at, end, self.line)
+                link, after = parse_wikilink(self.text, at, end, self.line)
                 if link:
                     self.links.append(link)
                 at = self.text.find("[[", after if link else at + 1, end)
@@ -183,14 +183,14 @@ class _MarkupReader:
         """Read a run of brackets: the inner two make a wikilink, the innermost one a Markdown link."""
         link = None
         if count > 1:
-            link, closed = wikilink_at(self.text, after - 2, end, self.line)
+            link, closed = parse_wikilink(self.text, after - 2, end, self.line)
         if not link and self.has_markdown_links:
-            link, closed = markdown_link_at(self.text, after - 1, end, self.line)
+            link, closed = parse_markdown_link(self.text, after - 1, end, self.line)
         if link:
             self.links.append(link)
             return closed
         if self.references:
-            return self.references.read(after - 1, end, self.line, len(self.links), may_define=may_define and count == 1)
+            return self.references.collect(after - 1, end, self.line, len(self.links), may_define=may_define and count == 1)
         return after
 
     def _after_closing(self, closing: str, after: int, *, to_the_end: bool = False) -> int:

@@ -151,7 +151,7 @@ class Vault:
     def embed(self, progress: Progress | None = None, *, verify: bool = False) -> None:
         """Compute missing vectors, if there is an embedder. What fails is a warning; computed vectors are stored.
 
-        `verify` checks that the stored vectors are still the model's, and otherwise computes all anew.
+        `verify` checks that the stored vectors are still the model's, and otherwise computes all again.
         """
         if self._semantic:
             self._semantic.embed(progress, verify=verify)

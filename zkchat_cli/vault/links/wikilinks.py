@@ -42,7 +42,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
-def wikilink_at(text: str, position: int, end: int, line: int) -> tuple[WrittenLink | None, int]:
+def parse_wikilink(text: str, position: int, end: int, line: int) -> tuple[WrittenLink | None, int]:
     """The wikilink whose `[[` is at `position`, and where it ends; `(None, position)` if there is none."""
     match = _WIKILINK.match(text, position, end)
     target, heading, alias = split_target(match[1]) if match else ("", None, None)
@@ -53,7 +53,7 @@ def wikilink_at(text: str, position: int, end: int, line: int) -> tuple[WrittenL
     return WrittenLink(raw, "wikilink", target, heading, alias, embed, line, match.end()), match.end()
 
 
-def markdown_link_at(text: str, position: int, end: int, line: int) -> tuple[WrittenLink | None, int]:
+def parse_markdown_link(text: str, position: int, end: int, line: int) -> tuple[WrittenLink | None, int]:
     """The Markdown link whose `[` is at `position`, and where it ends; `(None, position)` if there is none, or for a web address."""
     match = _MARKDOWN_LINK.match(text, position, end)
     target = _parse_destination(match) if match else None
@@ -95,7 +95,7 @@ class _Reference(NamedTuple):
     links_before: int
 
 
-class References:
+class ReferenceLinks:
     """Reference links of one text: `[label][name]`, `[name][]` and `[name]`, with a definition `[name]: Note.md` anywhere in it.
 
     Which of them are links is known only at the end of the text; until then everything in brackets is collected.
@@ -106,7 +106,7 @@ class References:
         self._found: list[_Reference] = []
         self._definitions: dict[str, tuple[tuple[str, str | None] | None, tuple[int, int]]] = {}
 
-    def read(self, position: int, end: int, line: int, links_before: int, *, may_define: bool) -> int:
+    def collect(self, position: int, end: int, line: int, links_before: int, *, may_define: bool) -> int:
         """Collect the reference or, where it `may_define`, the definition whose `[` is at `position`; returns where to read on."""
         if may_define and (match := _DEFINITION.match(self._text, position, end)):
             self._definitions.setdefault(_fold_label(match[1]), (_parse_destination(match), _destination_span(match)))
@@ -115,7 +115,7 @@ class References:
             self._found.append(_Reference(match.span(), match[1], _fold_label(match[2] or match[1]), line, links_before))
         return position + 1
 
-    def merged(self, links: list[WrittenLink]) -> list[WrittenLink]:
+    def merge(self, links: list[WrittenLink]) -> list[WrittenLink]:
         """The other `links` of the text and these, in the text's order."""
         merged: list[WrittenLink] = []
         taken = closed = 0

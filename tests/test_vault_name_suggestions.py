@@ -1,4 +1,4 @@
-"""Names misspelt."""
+"""Suggestions for misspelt names."""
 
 import pytest
 from conftest import write
@@ -28,7 +28,7 @@ def vault(tmp_path_factory):
 
 
 @pytest.mark.parametrize("typed", ['"', "'", "*", "%", "_", "!", "\0", "\ud800", "·", "^", "AND", "x" * 10_000, "/", "//", "[["])
-def test_odd_characters_are_characters(vault, typed):
+def test_odd_characters_match_nothing(vault, typed):
     assert vault.suggest_names(typed) == []
 
 
@@ -42,11 +42,11 @@ def test_odd_characters_are_characters(vault, typed):
         ("渐进总结", "渐进式总结"),
     ],
 )
-def test_a_misspelt_name_has_a_nearest_one(vault, misspelt, name):
+def test_a_misspelt_name_has_a_suggestion(vault, misspelt, name):
     assert vault.suggest_names(misspelt)[0] == name
 
 
-def test_what_is_common_to_most_names_does_not_hide_the_nearest(tmp_path, monkeypatch):
+def test_a_common_part_of_names_does_not_hide_the_nearest(tmp_path, monkeypatch):
     monkeypatch.setattr("zkchat_cli.vault.links.name_suggestions.MOST_NAMES", 20)
     many = Vault.open(write(tmp_path / "notes", {f"Meeting {n:03}.md": "" for n in range(100)} | {"Meating.md": ""}), tmp_path / "cache")
     many.refresh()

@@ -1,4 +1,4 @@
-"""Unified diffs: what they show is what was changed, and they are quick whatever the texts are."""
+"""Unified diffs: correct, and fast for any text."""
 
 import re
 import time
@@ -31,12 +31,12 @@ def patched(old: list[str], diff: str) -> list[str]:
 
 
 @given(lines, lines)
-def test_the_diff_makes_the_new_text_of_the_old_one(old: list[str], new: list[str]) -> None:
+def test_applying_the_diff_gives_the_new_text(old: list[str], new: list[str]) -> None:
     texts = ["".join(line + "\n" for line in each) for each in (old, new)]
     assert patched(old, unified_diff(*texts, "a.md", "a.md")) == new
 
 
-def test_it_looks_as_git_has_it() -> None:
+def test_the_format_is_that_of_git() -> None:
     old = "".join(f"{i}\n" for i in range(1, 21))
     new = old.replace("2\n", "two\n", 1).replace("19\n", "19\nmore\n").replace("20\n", "20")
     assert unified_diff(old, new, "a.md", "b.md") == (
@@ -48,14 +48,14 @@ def test_it_looks_as_git_has_it() -> None:
 
 
 @pytest.mark.untraced
-def test_a_hostile_text_takes_no_longer(untraced: None) -> None:
+def test_a_hostile_text_takes_linear_time(untraced: None) -> None:
     began = time.process_time()
     diff = unified_diff("a\nb\n" * 200_000, "b\na\n" * 150_000, "a.md", "a.md")
     assert diff.count("\n") > 600_000
     assert time.process_time() - began < 5
 
 
-def test_a_long_middle_is_shown_as_taken_out_and_put_in() -> None:
+def test_a_long_changed_middle_is_removed_and_added() -> None:
     diff = unified_diff("x\n" + "a\n" * 600 + "y\n", "x\n" + "b\n" * 700 + "y\n", "a.md", "a.md")
     assert diff.splitlines()[2:] == ["@@ -1,602 +1,702 @@", " x", *["-a"] * 600, *["+b"] * 700, " y"]
     assert unified_diff("same\n" * 3, "same\n" * 5, "a.md", "a.md").count("\n+same") == 2

@@ -1,4 +1,4 @@
-"""Whatever is done to notes and attachments, in whatever steps it is told to the index: it holds what an index made at once does."""
+"""Partial refreshes: the index equals one that is built at once."""
 
 import os
 import shutil
@@ -107,7 +107,7 @@ Edits.TestCase.settings = settings(max_examples=30, stateful_step_count=12, dead
 TestEdits = Edits.TestCase
 
 
-def test_a_link_text_that_moves_to_another_note_becomes_a_name(tmp_path):
+def test_the_alias_of_a_link_becomes_a_name_of_its_new_target(tmp_path):
     notes = Notes(tmp_path, Target="What I call [[Target|quux]] myself is no name of mine.", Source="Nothing.")
     notes.vault.refresh()
     notes.write("Target.md", "Nothing.")
@@ -118,30 +118,7 @@ def test_a_link_text_that_moves_to_another_note_becomes_a_name(tmp_path):
     notes.vault.close()
 
 
-def test_the_width_of_a_picture_becomes_a_name_when_it_is_no_picture_any_more(tmp_path):
-    notes = Notes(tmp_path, Year="It was a year.", Source="![[Year|1984]]")
-    notes.vault.refresh()
-    notes.write("Source.md", "[[Year|1984]]")
-    notes.vault.refresh()
-    assert "Year.md" in notes.found("1984")
-    notes.check()
-    notes.vault.close()
-
-
-def test_an_index_that_was_left_without_notes_forgets_attachments_too(tmp_path):
-    notes = Notes(tmp_path, Only="The only one.")
-    notes.write("figure.png", "data")
-    notes.vault.refresh()
-    (notes.root / "Only.md").unlink()
-    assert notes.vault.refresh(only=["Only.md"]).notes == 0
-    (notes.root / "figure.png").unlink()
-    notes.write("Other.md", "![[figure.png]]")
-    assert notes.vault.refresh().broken_links == 1
-    notes.check()
-    notes.vault.close()
-
-
-def test_a_folder_with_a_dot_in_its_name_may_be_gone(tmp_path):
+def test_a_deleted_folder_with_a_dot_in_its_name_is_noticed(tmp_path):
     notes = Notes(tmp_path, Stays="This one stays.")
     notes.write("v1.0/Goes.md", "This one goes.")
     notes.vault.refresh()
@@ -152,7 +129,7 @@ def test_a_folder_with_a_dot_in_its_name_may_be_gone(tmp_path):
 
 
 @pytest.mark.parametrize("path", ["../outside.md", "/etc/passwd.md", "\udcff.md", "", "./Stays.md", "linked/Inner.md", "folder//Inner.md"])
-def test_a_path_that_is_none_of_the_vault_is_not_added(tmp_path, path):
+def test_a_path_outside_of_the_vault_is_not_added(tmp_path, path):
     notes = Notes(tmp_path, Stays="This one stays.", outside="No, this one is inside.")
     (tmp_path / "outside.md").write_text("not in the vault")
     notes.write("folder/Inner.md", "listed once")
@@ -173,19 +150,7 @@ def test_a_hidden_or_ignored_path_is_not_added(tmp_path):
     vault.close()
 
 
-def test_a_problem_is_gone_with_the_path_that_had_it(tmp_path):
-    notes = Notes(tmp_path, Stays="This one stays.")
-    (tmp_path / "outside.md").write_text("not in the vault")
-    (notes.root / "Link.md").symlink_to(tmp_path / "outside.md")
-    assert notes.vault.refresh().problems == ("Link.md: not followed: a link that leaves the vault",)
-    (notes.root / "Link.md").unlink()
-    notes.write("Link.md", "a note of its own")
-    assert notes.vault.refresh(only=["Link.md"]).problems == ()
-    notes.check()
-    notes.vault.close()
-
-
-def test_an_index_put_in_place_while_a_refresh_ran_is_told_of_it_too(tmp_path):
+def test_an_index_replaced_during_a_refresh_gets_its_changes(tmp_path):
     notes = Notes(tmp_path, Alpha="the beginning")
     notes.vault.refresh()
     notes.vault.close()
@@ -206,7 +171,7 @@ def test_an_index_put_in_place_while_a_refresh_ran_is_told_of_it_too(tmp_path):
     notes.vault.close()
 
 
-def test_a_scan_keeps_nobody_from_asking_and_takes_back_nothing_that_came_meanwhile(tmp_path, monkeypatch):
+def test_a_scan_blocks_no_query_and_reverts_no_newer_change(tmp_path, monkeypatch):
     notes = Notes(tmp_path, Alpha="the beginning")
     notes.vault.refresh()
     scan, listings = filesystem.scan, []

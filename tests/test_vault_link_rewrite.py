@@ -1,4 +1,4 @@
-"""Renaming a note: every link of the vault leads where it led, and is written as its author writes links."""
+"""Renaming a note: every link keeps its target, in its author's style."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -64,7 +64,7 @@ bodies = st.builds(
 @pytest.mark.untraced
 @settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(paths, bodies, min_size=1, max_size=6), st.data())
-def test_after_a_rename_every_link_leads_where_it_led(notes: dict[str, str], data: st.DataObject) -> None:
+def test_every_link_keeps_its_target_after_a_rename(notes: dict[str, str], data: st.DataObject) -> None:
     move = Move(data.draw(st.sampled_from(sorted(notes))), data.draw(paths.filter(lambda path: path not in notes)))
     rewriter = LinkRewriter(names_of(notes), move)
     renamed: dict[str, str] = {}
@@ -97,12 +97,12 @@ def note(path: str, text: str, notes: dict[str, str], move: Move) -> str:
         ("[[./Nowhere]] [[G/Nowhere]]", "[[./Nowhere]] [[G/Nowhere]]"),
     ],
 )
-def test_a_relative_link_that_led_nowhere_does_not_come_to_lead_elsewhere(text: str, after: str) -> None:
+def test_a_broken_relative_link_stays_broken(text: str, after: str) -> None:
     notes = {"A.md": text, "F/G/B.md": "", "G/X.md": ""}
     assert note("A.md", text, notes, Move("A.md", "F/A.md")) == after
 
 
-def test_one_that_cannot_be_kept_from_it_is_left_alone() -> None:
+def test_a_link_out_of_the_vault_is_adjusted() -> None:
     notes = {"A.md": "[[../B]]", "B.md": "", "F/A.md": "", "F/B.md": ""}
     assert note("A.md", "[[../B]]", notes, Move("A.md", "F/C.md")) == "[[../../B]]"
     assert note("F/A.md", "[[./F/B]]", notes, Move("F/A.md", "C.md")) == "[[./F/F/B]]"
@@ -122,16 +122,16 @@ def test_one_that_cannot_be_kept_from_it_is_left_alone() -> None:
         ("[[./A]]", "[[./F/Ü b]]"),
     ],
 )
-def test_a_link_is_rewritten_as_its_author_writes(written: str, after: str) -> None:
+def test_a_link_is_rewritten_in_its_authors_style(written: str, after: str) -> None:
     assert note("S.md", written, {"S.md": written, "A.md": ""}, Move("A.md", "F/Ü b.md")) == after
 
 
-def test_letters_that_were_written_with_percent_signs_are_again() -> None:
+def test_percent_encoded_letters_stay_encoded() -> None:
     notes = {"S.md": "[x](%C3%84.md) [y](<%C3%84.md>)", "Ä.md": ""}
     assert note("S.md", notes["S.md"], notes, Move("Ä.md", "Ö b.md")) == "[x](%C3%96%20b.md) [y](<%C3%96%20b.md>)"
 
 
-def test_a_link_that_nothing_can_keep_right_is_told() -> None:
+def test_a_link_that_no_spelling_can_fix_is_reported() -> None:
     move = Move("A.md", "Nick.md")
     table = {"nick": [Name("C.md", "alias", "Nick")], "a": [Name("A.md", "note", "A")]}
     found = LinkRewriter(table, move).rewrite("S.md", note_parser.parse_note("S.md", "[[Nick]]"))
@@ -139,7 +139,7 @@ def test_a_link_that_nothing_can_keep_right_is_told() -> None:
     assert relink(note_parser.parse_note("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", table) is None
 
 
-def test_a_rewritten_note_is_read_anew_before_it_is_trusted() -> None:
+def test_a_rewritten_note_is_verified() -> None:
     rewriter = LinkRewriter({"a": [Name("A.md", "note", "A")]}, Move("X.md", "Y.md"))
     old = note_parser.parse_note("S.md", "[[A]]")
     holds = [rewriter.keeps_targets("S.md", old, text) for text in ("[[A|x]]", "[[B]]", "`[[A]]`")]
@@ -147,5 +147,5 @@ def test_a_rewritten_note_is_read_anew_before_it_is_trusted() -> None:
 
 
 @pytest.mark.parametrize(("path", "wrong"), [("a#b^c.md", "#^"), (" a.md", " "), ("F /a.md", " "), ("a\tb.md", "\t"), ("F/a b.c.md", "")])
-def test_a_name_that_no_link_can_say_is_known(path: str, wrong: str) -> None:
+def test_unlinkable_names_are_detected(path: str, wrong: str) -> None:
     assert file_names.unlinkable_characters(path) == wrong
