@@ -276,7 +276,7 @@ class _CompactionRun:
             return policy.plan_fold(turns, covered, self.request.keep)
         pinned = sum(turn.fixed_tokens for _, turn in self.state.turns(self.runtime.counter).turns_with_fixed())
         room = turn_budget_after_compaction(self._fixed_cost, self.runtime.largest_summary + pinned, self.runtime.budget)
-        return policy.plan_fold(turns, covered, self.runtime.settings.context.recent_messages_to_keep, room=room)
+        return policy.plan_fold(turns, covered, self.runtime.settings.context.recent_messages_to_keep, budget=room)
 
     def _fold(self, fold: FoldPlan, attempt: _SummaryAttempt) -> Compaction:
         """The compaction with the first summary that makes the prompt smaller."""
