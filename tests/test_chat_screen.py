@@ -1,4 +1,4 @@
-"""Typing in the chat and looking at it: editing, completion, hostile text, colours, screens of any size."""
+"""The chat in a real terminal: editing, completion, hostile text, colours, screen sizes."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from terminal_screen import CTRL_J, ENTER, ESCAPE, HARMLESS, HOSTILE, TAB, UP, C
 # typing
 
 
-def test_a_message_may_have_several_lines(zkchat: Program, script: Script) -> None:
+def test_a_message_can_have_several_lines(zkchat: Program, script: Script) -> None:
     with Chat(zkchat, "--model", script({"text": "Noted."})) as chat:
         chat.wait_for_prompt()
         chat.type("one" + CTRL_J + "two" + ESCAPE + ENTER + "three")
@@ -33,7 +33,7 @@ def test_pasted_lines_are_one_message(zkchat: Program, script: Script) -> None:
     assert stored(zkchat)[0]["content"] == "a poem\nof two lines"
 
 
-def test_up_recalls_lines_of_an_earlier_session(zkchat: Program, script: Script) -> None:
+def test_up_recalls_messages_of_earlier_sessions(zkchat: Program, script: Script) -> None:
     model = script({"text": "Noted."})
     with Chat(zkchat, "--model", model) as chat:
         chat.ask("what I asked yesterday", "Noted.")
@@ -44,7 +44,7 @@ def test_up_recalls_lines_of_an_earlier_session(zkchat: Program, script: Script)
         chat.wait_until(lambda: chat.type(UP) or "what I asked yesterday" in chat.screen_text(), "the recalled line")
 
 
-def test_what_is_typed_during_an_answer_waits_for_the_next_prompt(zkchat: Program, script: Script) -> None:
+def test_text_typed_during_an_answer_is_sent_next(zkchat: Program, script: Script) -> None:
     with Chat(zkchat, "--model", script(slowly("Slowly ", "I ", "speak.", delay_ms=300), {"text": "Second answer."})) as chat:
         chat.say("first")
         chat.wait_for("Slowly")
@@ -55,7 +55,7 @@ def test_what_is_typed_during_an_answer_waits_for_the_next_prompt(zkchat: Progra
     assert [m["content"] for m in stored(zkchat)] == ["first", "Slowly I speak.", "second", "Second answer."]
 
 
-def test_a_message_may_be_written_in_an_editor(zkchat: Program, script: Script, tmp_path: Path) -> None:
+def test_the_editor_changes_a_message(zkchat: Program, script: Script, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\necho "a carefully edited message" > "$1"\n')
     editor.chmod(0o700)
@@ -72,7 +72,7 @@ def test_a_message_may_be_written_in_an_editor(zkchat: Program, script: Script, 
     assert stored(zkchat)[0]["content"] == "a carefully edited message"
 
 
-def test_bytes_that_are_no_text_do_not_end_the_chat(zkchat: Program, script: Script) -> None:
+def test_invalid_bytes_do_not_end_the_chat(zkchat: Program, script: Script) -> None:
     with Chat(zkchat, "--model", script({"text": "Noted."})) as chat:
         chat.wait_for_prompt()
         chat.type(b"caf\xe9 \xff")
@@ -119,7 +119,7 @@ def test_notes_are_completed_in_brackets(zkchat: Program, script: Script) -> Non
 # hostile text
 
 
-def test_hostile_text_is_shown_and_does_nothing(zkchat: Program, script: Script) -> None:
+def test_hostile_text_is_visible_and_harmless(zkchat: Program, script: Script) -> None:
     folder = zkchat.vault.parent / "no\x1b]0;owned\x07tes\nfake [bold]"
     zkchat.vault.rename(folder)
     hostile = Program(folder, zkchat.home)
@@ -143,7 +143,7 @@ def test_hostile_text_is_shown_and_does_nothing(zkchat: Program, script: Script)
         assert "you ›" in chat.screen_text()
 
 
-def test_the_offline_answer_quotes_a_hostile_note_harmlessly(zkchat: Program) -> None:
+def test_a_quoted_hostile_note_is_harmless(zkchat: Program) -> None:
     write(zkchat.vault, {"Evil.md": f"# Evil\n\nThe unicorn says {HOSTILE} and more.\n"})
     with Chat(zkchat, columns=200) as chat:
         chat.ask("what does the unicorn say?", "Sources")
@@ -163,7 +163,7 @@ def test_no_color_means_no_colours(zkchat: Program) -> None:
     assert sgr <= {b"", b"0", b"7"}, "reverse marks the chosen completion, nothing else is needed"
 
 
-def test_there_are_colours_where_they_are_wanted(zkchat: Program) -> None:
+def test_a_terminal_gets_colours(zkchat: Program) -> None:
     with Chat(zkchat) as chat:
         chat.ask("when is compost ready?", "Sources")
         assert "green" in chat.colours
@@ -183,17 +183,17 @@ def test_the_toolbar_has_one_line_on_any_screen(zkchat: Program, columns: int, r
 
 def test_resizing_leaves_one_toolbar(zkchat: Program) -> None:
     with Chat(zkchat, columns=100, rows=30) as chat:
-        chat.wait_for("compaction at 80%")
+        chat.wait_for("compacts at 80%")
         chat.resize(60, 20)
         chat.wait_until(lambda: "compaction at" not in chat.screen_text() and chat.at_prompt(), "a shorter toolbar")
         chat.ask("when is compost ready?", "Sources")
         chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
         chat.resize(120, 40)
-        chat.wait_for("compaction at 80%")
+        chat.wait_for("compacts at 80%")
         chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
 
 
-def test_a_terminal_that_can_do_nothing_will_do(zkchat: Program) -> None:
+def test_a_dumb_terminal_works(zkchat: Program) -> None:
     with Chat(zkchat, TERM="dumb") as chat:
         chat.wait_for("you ›")
         chat.type("when is compost ready?" + ENTER)

@@ -136,8 +136,9 @@ class ChatReader(ABC):
 
 
 def _chunk(delta: dict[str, Any], finish: str | None = None, usage: dict[str, Any] | None = None) -> bytes:
-    chunk = {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}], "usage": usage}
-    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+    fields = json.dumps({name: value for name, value in delta.items() if value})
+    end = f',"finish_reason":"{finish}"' if finish else ""
+    return f'data: {{"choices":[{{"index":0,"delta":{fields}{end}}}],"usage":{json.dumps(usage)}}}\n\n'.encode()
 
 
 def text_of(value: object) -> str:

@@ -127,7 +127,7 @@ async def stream_chat(call: ChatCall, emit: Emit) -> None:
                     emit(TextPart(event.text))
                 case "reasoning":
                     emit(ReasoningPart(event.text))
-                case "progress":
+                case "progress" if not (event.frame_progress.content_bytes or event.frame_progress.reasoning_bytes):
                     emit(HEARTBEAT)
                 case "completed" if call.last_reader is not None:
                     _complete(event.response.tool_calls, event.metrics.usage, call.last_reader, emit)

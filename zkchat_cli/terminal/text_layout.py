@@ -62,10 +62,9 @@ def break_line(line: str, width: int) -> list[str]:
 
 
 def last_word(row: str) -> int:
-    """Where the last word begins; if spaces follow it, where it ends: spaces at the end of a full row would make an empty row."""
-    if not row or row[-1].isspace():
-        return len(row.rstrip())
-    return [chunk.start() for chunk in _CHUNK.finditer(row) if chunk[0]][-1]
+    """Where the last word begins, spaces before it included; the end of the row if spaces follow it."""
+    start = len(row) if not row or row[-1].isspace() else [chunk.start() for chunk in _CHUNK.finditer(row) if chunk[0]][-1]
+    return len(row[:start].rstrip())
 
 
 def hanging_breaks(line: str, width: int, indent: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""What comes of a command beyond words: the pager, the clipboard, the editor, a list to pick from, a line to change."""
+"""Effects of slash commands: the pager, the clipboard, the editor, the picker, a prepared input line."""
 
 import base64
 import signal
@@ -21,8 +21,10 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.slash.base import CommandResult, Confirm, NoteToOpen, Pick, PickItem
-from zkchat_cli.terminal import command_runner, external_programs
-from zkchat_cli.terminal.picker import Picker, matching
+from zkchat_cli.terminal import clipboard, command_runner
+from zkchat_cli.terminal import editor as editors
+from zkchat_cli.terminal import pager as pagers
+from zkchat_cli.terminal.picker import Picker, filter_rows
 from zkchat_cli.terminal.screen import Screen
 
 
@@ -56,36 +58,36 @@ LONG = "".join(f"line {i}\n" for i in range(200))
 # the pager
 
 
-def test_what_is_longer_than_the_screen_goes_through_the_pager(tmp_path: Path) -> None:
+def test_long_output_goes_to_the_pager(tmp_path: Path) -> None:
     pager = program(tmp_path, "pager", f'cat > {tmp_path}/read; echo "$LESS $*" >> {tmp_path}/read')
     shown = screen()
-    external_programs.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
+    pagers.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
     assert (tmp_path / "read").read_text() == f"{LONG}FRX -x\n"
     assert written(shown) == ""
 
 
 @pytest.mark.parametrize("pager", ["", "cat", "no-such-program", "'open", "/etc/passwd"])
-def test_without_a_pager_it_is_printed(pager: str) -> None:
+def test_long_output_is_printed_without_a_pager(pager: str) -> None:
     shown = screen()
-    external_programs.page(LONG, shown, {"PAGER": pager, "PATH": "/bin:/usr/bin"})
+    pagers.page(LONG, shown, {"PAGER": pager, "PATH": "/bin:/usr/bin"})
     assert written(shown) == LONG
 
 
-def test_what_fits_and_what_goes_into_a_pipe_is_never_paged() -> None:
+def test_short_output_and_pipes_are_not_paged() -> None:
     refuses = {"PAGER": "false", "PATH": "/bin:/usr/bin"}
     for text, shown in (("short\n", screen()), (LONG, screen(terminal=False))):
-        external_programs.page(text, shown, refuses)
+        pagers.page(text, shown, refuses)
         assert written(shown) == text
 
 
-def test_a_pager_that_is_left_early_does_no_harm() -> None:
-    external_programs.page(LONG * 1000, shown := screen(), {"PAGER": "true", "PATH": "/bin:/usr/bin"})
+def test_a_pager_can_quit_early() -> None:
+    pagers.page(LONG * 1000, shown := screen(), {"PAGER": "true", "PATH": "/bin:/usr/bin"})
     assert written(shown) == ""
 
 
-def test_in_a_pipe_what_is_paged_is_written_as_it_comes() -> None:
+def test_a_pipe_gets_paged_output_at_once() -> None:
     shown = screen(terminal=False)
-    with external_programs.paged(shown) as pager:
+    with pagers.paged(shown) as pager:
         pager.print("a")
         assert written(shown) == "a\n"
 
@@ -93,33 +95,33 @@ def test_in_a_pipe_what_is_paged_is_written_as_it_comes() -> None:
 # the clipboard
 
 
-def test_the_terminal_takes_what_is_copied() -> None:
+def test_the_terminal_copies_by_escape_sequence() -> None:
     shown = screen()
-    assert external_programs.copy("Grüße", shown, {}) == ["the terminal"]
+    assert clipboard.copy_text("Grüße", shown, {}) == ["the terminal"]
     assert written(shown) == f"\x1b]52;c;{base64.b64encode('Grüße'.encode()).decode()}\x07"
 
 
-def test_in_tmux_it_is_passed_through_to_the_terminal_around() -> None:
-    plain = external_programs.clipboard_sequence(b"a", tmux=False)
+def test_tmux_passes_the_copy_sequence_through() -> None:
+    plain = clipboard.clipboard_sequence(b"a", tmux=False)
     assert plain == "\x1b]52;c;YQ==\x07"
-    assert external_programs.clipboard_sequence(b"a", tmux=True) == plain + "\x1bPtmux;\x1b\x1b]52;c;YQ==\x07\x1b\\"
+    assert clipboard.clipboard_sequence(b"a", tmux=True) == plain + "\x1bPtmux;\x1b\x1b]52;c;YQ==\x07\x1b\\"
 
 
-def test_the_systems_clipboard_takes_it_where_there_is_one(tmp_path: Path) -> None:
+def test_a_clipboard_program_is_used_if_there_is_one(tmp_path: Path) -> None:
     program(tmp_path, "xclip", "exit 1")
     program(tmp_path, "xsel", f'/bin/cat > {tmp_path}/copied; echo "$*" >> {tmp_path}/copied')
     program(tmp_path, "wl-copy", f"touch {tmp_path}/never")
     shown = screen(terminal=False)
-    assert external_programs.copy("a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}) == ["xsel"]
+    assert clipboard.copy_text("a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}) == ["xsel"]
     assert (tmp_path / "copied").read_text() == "a text\n--clipboard --input\n"
     assert not (tmp_path / "never").exists()
     assert written(shown) == ""
 
 
-def test_what_is_too_large_for_a_terminal_is_not_sent_there() -> None:
+def test_large_text_is_not_copied_through_the_terminal() -> None:
     shown = screen()
-    assert external_programs.copy("x" * 80_000, shown, {"PATH": "/nowhere"}) == []
-    assert external_programs.copy("x", screen(), {"TERM": "dumb", "PATH": "/nowhere"}) == []
+    assert clipboard.copy_text("x" * 80_000, shown, {"PATH": "/nowhere"}) == []
+    assert clipboard.copy_text("x", screen(), {"TERM": "dumb", "PATH": "/nowhere"}) == []
     assert written(shown) == ""
 
 
@@ -138,24 +140,24 @@ NOTE = Path("/notes/A b.md")
         ("ed", ["ed", "/notes/A b.md"]),
     ],
 )
-def test_each_editor_is_told_the_line_in_its_own_way(editor: str, command: list[str]) -> None:
-    assert external_programs.editing(NOTE, 12, "", {"EDITOR": editor}) == command
-    assert external_programs.editing(NOTE, 12, "", {"EDITOR": "false", "VISUAL": editor}) == command
+def test_each_editor_gets_the_line_number_in_its_own_syntax(editor: str, command: list[str]) -> None:
+    assert editors.open_note_command(NOTE, 12, "", {"EDITOR": editor}) == command
+    assert editors.open_note_command(NOTE, 12, "", {"EDITOR": "false", "VISUAL": editor}) == command
 
 
-def test_the_setting_comes_before_the_environment() -> None:
+def test_the_editor_setting_overrides_the_environment() -> None:
     env = {"EDITOR": "vim"}
-    assert external_programs.editing(NOTE, 3, "subl {path}:{line}", env) == ["subl", "/notes/A b.md:3"]
-    assert external_programs.editing(NOTE, 3, "gedit", env) == ["gedit", "/notes/A b.md"]
-    assert external_programs.editing(NOTE, 3, "", {}) is None
-    with pytest.raises(ConfigError, match="is no command"):
-        external_programs.editing(NOTE, 3, "gedit '", env)
+    assert editors.open_note_command(NOTE, 3, "subl {path}:{line}", env) == ["subl", "/notes/A b.md:3"]
+    assert editors.open_note_command(NOTE, 3, "gedit", env) == ["gedit", "/notes/A b.md"]
+    assert editors.open_note_command(NOTE, 3, "", {}) is None
+    with pytest.raises(ConfigError, match="is not a command"):
+        editors.open_note_command(NOTE, 3, "gedit '", env)
 
 
-def test_an_editor_that_cannot_be_started_is_told() -> None:
-    external_programs.run(["true"])
+def test_a_missing_editor_is_an_error() -> None:
+    editors.open_note(["true"])
     with pytest.raises(UsageError, match="no-such-editor cannot be started"):
-        external_programs.run(["no-such-editor", "a"])
+        editors.open_note(["no-such-editor", "a"])
 
 
 # picking
@@ -176,8 +178,8 @@ ROWS = ["Compost  2 messages", "Übung  4 messages", "compost again", "12 apples
         ("²", [0, 3]),
     ],
 )
-def test_typing_filters_and_a_number_comes_first(typed: str, rows: list[int]) -> None:
-    assert matching(ROWS, typed) == rows
+def test_the_picker_filters_by_words_and_numbers(typed: str, rows: list[int]) -> None:
+    assert filter_rows(ROWS, typed) == rows
 
 
 @pytest.mark.parametrize(
@@ -195,14 +197,14 @@ def test_typing_filters_and_a_number_comes_first(typed: str, rows: list[int]) ->
         ("\x04", None),
     ],
 )
-def test_keys_pick_a_row_or_leave(keys: str, picked: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_picker_keys(keys: str, picked: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
         pipe.send_text(keys)
         assert Picker(colour=True).pick("which", ROWS) == picked
 
 
-def test_where_nothing_can_be_picked_nothing_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_picker_needs_rows_and_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     assert Picker(colour=False).pick("which", ROWS) is None
     assert Picker(colour=False).pick("which", []) is None
@@ -230,7 +232,7 @@ class Hands:
     typed: str = ""
     asked: list[Any] = field(default_factory=list)
 
-    def go_on_with(self, session: ZkChatSession) -> None:
+    def switch_to(self, session: ZkChatSession) -> None:
         self.session = session
 
     def take_turn(self, events: Any) -> None:
@@ -244,7 +246,7 @@ class Hands:
         self.asked.append([title, *rows])
         return self.picks
 
-    def type(self, text: str) -> None:
+    def set_input(self, text: str) -> None:
         self.typed = text
 
     def run(self, line: str) -> bool:
@@ -255,14 +257,14 @@ class Hands:
         return written(self.screen)
 
 
-def test_a_question_is_put_into_the_line_to_change(room: Room) -> None:
+def test_edit_prepares_the_input_line(room: Room) -> None:
     chat = Hands(stored(room, talk(("What is one?", "1"))))
     assert chat.run("/edit")
     assert chat.typed == "/edit 1 What is one?"
     assert not chat.run("/quit")
 
 
-def test_what_is_picked_is_gone_on_with(room: Room) -> None:
+def test_resume_opens_the_picked_conversation(room: Room) -> None:
     first, session = stored(room, talk(("What is one?", "1"), prefix="x")), stored(room, talk(("And two?", "2")))
     chat = Hands(session)
     chat.run("/resume")
@@ -275,24 +277,24 @@ def test_what_is_picked_is_gone_on_with(room: Room) -> None:
     assert written(staying.screen) == ""
 
 
-def test_a_yes_does_it_and_a_no_does_not(room: Room) -> None:
+def test_a_command_runs_only_after_a_yes(room: Room) -> None:
     asks = CommandResult(confirm=Confirm("Really?", lambda: CommandResult("Done."), "/do --yes"))
     assert Hands(room.session()).carry_out(asks) == "Done.\n"
-    assert Hands(room.session(), yes=False).carry_out(asks) == "  not done\n"
+    assert Hands(room.session(), yes=False).carry_out(asks) == "  canceled\n"
 
 
-def test_what_is_copied_is_told_and_what_cannot_be_is_an_error(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copying_is_confirmed_or_an_error(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "TMUX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert "copied: 1 character, by the terminal" in Hands(room.session()).carry_out(CommandResult(clipboard="x"))
+    assert "copied 1 character (the terminal)" in Hands(room.session()).carry_out(CommandResult(clipboard="x"))
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match="could not be copied"):
         Hands(room.session()).carry_out(CommandResult(clipboard="xx"))
 
 
-def test_a_note_is_opened_by_the_setting_or_shown(room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_is_opened_or_printed(room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
     opens = CommandResult(open_note=NoteToOpen(tmp_path / "A.md", 7, "the \x1b[31mtext"))
@@ -304,7 +306,7 @@ def test_a_note_is_opened_by_the_setting_or_shown(room: Room, tmp_path: Path, mo
     assert (tmp_path / "opened").read_text() == f"7 {tmp_path}/A.md\n"
 
 
-def test_in_a_pipe_what_needs_a_terminal_is_refused_or_printed(room: Room) -> None:
+def test_a_pipe_refuses_commands_that_need_a_terminal(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1")))
     shown = screen(terminal=False)
     with pytest.raises(UsageError, match="no input line"):
@@ -316,7 +318,7 @@ def test_in_a_pipe_what_needs_a_terminal_is_refused_or_printed(room: Room) -> No
     assert command_runner.run_piped("/quit", session, shown, shown.print, 10) is None
 
 
-def test_a_list_on_a_narrow_screen_is_what_is_picked_from(room: Room) -> None:
+def test_a_list_is_offered_in_the_picker(room: Room) -> None:
     picks = CommandResult(
         pick=Pick("which", [PickItem("a", "A", "first"), PickItem("b", "B")], lambda value: CommandResult(f"took {value}"))
     )
@@ -328,7 +330,7 @@ def test_a_list_on_a_narrow_screen_is_what_is_picked_from(room: Room) -> None:
 # on a real terminal
 
 
-def test_editing_picking_and_paging_leave_a_terminal_that_works(zkchat: Program, script: Script, tmp_path: Path) -> None:
+def test_editing_picking_and_paging_in_a_real_terminal(zkchat: Program, script: Script, tmp_path: Path) -> None:
     pager = program(tmp_path, "pager", 'read -r first; echo "read: $first"; exec sleep 30')
     model = script({"text": "It needs air."}, {"text": "Nine months."})
     with Chat(zkchat, "--model", model, PAGER=str(pager)) as chat:

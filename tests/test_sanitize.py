@@ -1,4 +1,4 @@
-"""Neutralising text: whatever comes in, nothing of it can act on a terminal."""
+"""Sanitized text cannot act on a terminal."""
 
 import unicodedata
 
@@ -12,7 +12,7 @@ ANYTHING = st.text(st.characters(codec=None), max_size=50) | st.text(st.sampled_
 
 
 @given(ANYTHING)
-def test_no_control_character_but_newline_and_tab_comes_through(text: str) -> None:
+def test_only_newline_and_tab_are_left_of_the_control_characters(text: str) -> None:
     assert {c for c in sanitize(text) if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")} <= {"\n", "\t"}
 
 
@@ -22,21 +22,21 @@ def test_a_name_stays_on_one_line(text: str) -> None:
 
 
 @given(ANYTHING)
-def test_neutralising_twice_changes_nothing_more(text: str) -> None:
+def test_sanitizing_is_idempotent(text: str) -> None:
     assert sanitize(sanitize(text)) == sanitize(text)
 
 
 @given(ANYTHING)
-def test_neutralised_text_can_be_written_as_utf8(text: str) -> None:
+def test_sanitized_text_is_valid_utf8(text: str) -> None:
     sanitize(text).encode("utf-8")
 
 
 @pytest.mark.parametrize("text", ["plain", "Grüße, 世界, 👍🏽", "[bold]no markup[/bold]", "<|endoftext|>", "a\n\tb", "e\u0301 café\u00a0"])
-def test_harmless_text_stays_as_it_is(text: str) -> None:
+def test_harmless_text_is_unchanged(text: str) -> None:
     assert sanitize(text) == text
 
 
-def test_what_is_neutralised_can_still_be_seen() -> None:
+def test_control_characters_stay_visible() -> None:
     assert sanitize("\x1b]0;title\x07 \x9b2J \u202eabc") == "␛]0;title␇ �2J �abc"
 
 

@@ -1,4 +1,4 @@
-"""Themes, signs in ASCII, what a turn tells of itself, and `/verbose`."""
+"""A turn on the screen: themes, ASCII symbols, status lines, tool lines, and `/verbose`."""
 
 import io
 import time
@@ -11,7 +11,7 @@ import pytest
 from building import Deltas, Room, a_room, calls, says, stored, talk
 from conftest import Program
 from prompt_toolkit.utils import get_cwidth
-from streaming import Terminal
+from streaming_terminal import Terminal
 from terminal_screen import Chat, Script, slowly
 
 from zkchat_cli import slash
@@ -52,19 +52,19 @@ def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
         ("dark", "0;15", theme.DARK),
     ],
 )
-def test_a_theme_is_what_the_setting_or_the_background_says(setting: str, background: str, expected: theme.Theme) -> None:
+def test_the_theme_follows_the_setting_or_the_background(setting: str, background: str, expected: theme.Theme) -> None:
     assert theme.choose_theme(setting, {"COLORFGBG": background}) is expected
 
 
-def test_without_a_known_background_no_colour_is_used_that_one_of_them_swallows() -> None:
+def test_colours_for_an_unknown_background_are_readable_on_both() -> None:
     assert not {"30", "34", "37", "94", "97"} & {code for look in theme.EITHER.styles.values() for code in look.split(";")}
 
 
-def test_a_screen_goes_by_what_the_terminal_says_of_its_background() -> None:
+def test_a_screen_takes_its_theme_from_the_environment() -> None:
     assert [Screen.of(env).theme for env in ({"COLORFGBG": "0;15"}, {"COLORFGBG": "15;0"}, {})] == [theme.LIGHT, theme.DARK, theme.EITHER]
 
 
-def test_a_plain_theme_is_a_screen_without_colours() -> None:
+def test_the_plain_theme_has_no_colours() -> None:
     screen, out = a_screen()
     screen.with_settings(TerminalSettings(theme="plain"), {}).print("plain", "bold")
     screen.with_settings(TerminalSettings(theme="light"), {}).print("dark yellow", "yellow")
@@ -74,7 +74,7 @@ def test_a_plain_theme_is_a_screen_without_colours() -> None:
 # ASCII
 
 
-def test_signs_are_ascii_by_setting_or_where_the_encoding_has_no_others() -> None:
+def test_symbols_are_ascii_by_setting_or_by_encoding() -> None:
     screen, out = a_screen()
     plain = screen.with_settings(TerminalSettings(ascii=True), {})
     plain.print("✓ Filters › Dates … │")
@@ -92,7 +92,7 @@ def test_signs_are_ascii_by_setting_or_where_the_encoding_has_no_others() -> Non
 # what a turn tells
 
 
-def test_signs_are_ascii_by_setting_in_every_command(zkchat: Program) -> None:
+def test_the_ascii_setting_applies_to_every_command(zkchat: Program) -> None:
     link = ("vault", "resolve", "[[Filtrs]]")
     assert "[[Filtrs]] → not found" in zkchat(*link).out
     zkchat.env["ZKCHAT_TERMINAL__ASCII"] = "true"
@@ -108,13 +108,13 @@ class Searching(Chat):
 
 
 @pytest.mark.parametrize(("setting", "coloured"), [("plain", False), ("dark", True)])
-def test_a_theme_is_a_setting_of_every_command(zkchat: Program, setting: str, coloured: bool) -> None:
+def test_the_theme_applies_to_every_command(zkchat: Program, setting: str, coloured: bool) -> None:
     with Searching(zkchat, "search", "filters", ZKCHAT_TERMINAL__THEME=setting) as search:
         assert search.wait_for_end() == 0
         assert (b"\x1b[" in search.raw) is coloured
 
 
-def test_without_escape_sequences_progress_is_a_line_that_goes_again() -> None:
+def test_plain_progress_is_a_line_that_disappears() -> None:
     told = io.StringIO()
     with Screen(io.StringIO(), told, False, err_is_terminal=True, plain=True).progress_bar("Indexing") as progress:
         progress(1, 9)
@@ -125,7 +125,7 @@ def test_without_escape_sequences_progress_is_a_line_that_goes_again() -> None:
     assert told.getvalue().endswith(f"\r{' ' * 13}\r") and "\x1b" not in told.getvalue()
 
 
-def test_tools_of_memory_say_what_they_did() -> None:
+def test_a_tool_line_names_the_result() -> None:
     def told(name: str, excerpts: int = 0, *, full: bool = False, **arguments: str) -> str:
         return tool_line(ToolRun(name=name, arguments=arguments, ok=True, tokens=12, duration_ms=3), excerpts, full=full)
 
@@ -135,7 +135,7 @@ def test_tools_of_memory_say_what_they_did() -> None:
     assert told("find_excerpts", 2, full=True, query="y" * 99).count("y") == 99
 
 
-def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing() -> None:
+def test_a_plain_terminal_shows_a_status_line_and_erases_it() -> None:
     terminal = Terminal(60, 10)
     stream, out, now = pyte.Stream(terminal), io.StringIO(), [0.0]
     screen = Screen(out, io.StringIO(), False, False, columns=lambda: 60)
@@ -171,7 +171,7 @@ def test_without_colours_a_line_says_that_something_goes_on_and_leaves_nothing()
     assert rows(9.0) == ["  found", "  thinking", "Hm, so", "", "It needs air."]
 
 
-def test_without_colours_that_line_takes_one_row_of_a_screen_that_has_become_narrower() -> None:
+def test_a_plain_status_line_fits_a_screen_that_became_narrower() -> None:
     out, now, columns = io.StringIO(), [0.0], [60]
     screen = Screen(out, io.StringIO(), False, False, columns=lambda: columns[0])
     stage = PlainTurnView(screen, screen.print, "scripted/模型👨‍👩‍👧", clock=lambda: now[0], status=True, ticking=False)
@@ -183,7 +183,7 @@ def test_without_colours_that_line_takes_one_row_of_a_screen_that_has_become_nar
     assert [get_cwidth(each) <= room for each, room in zip(out.getvalue().split("\r")[1:], (59, 23, 23, 11, 0), strict=True)] == [True] * 5
 
 
-def test_a_tool_that_failed_says_why(room: Room) -> None:
+def test_a_failed_tool_names_the_cause(room: Room) -> None:
     reading = calls(ToolCall(id="c1", name="read_zk_document", arguments={"relative_path": "Nowhere\x1b[2J"}))
     said: list[str] = []
     turn = room.session(Deltas([reading, says("Sorry.")])).send("read it")
@@ -191,7 +191,7 @@ def test_a_tool_that_failed_says_why(room: Room) -> None:
     assert "  failed: " in said[0] and "Nowhere" in said[0].partition("failed")[2] and "\x1b" not in said[0]
 
 
-def test_verbose_tells_of_each_turn_what_it_did_until_it_is_said_again(room: Room) -> None:
+def test_verbose_shows_details_of_each_turn(room: Room) -> None:
     session = room.session(Deltas([says("After nine months [1].")]))
     assert "on: reasoning" in slash.run("/verbose", session).text
     screen, _ = a_screen()
@@ -212,7 +212,7 @@ def test_verbose_tells_of_each_turn_what_it_did_until_it_is_said_again(room: Roo
         slash.run("/verbose loud", session)
 
 
-def test_verbose_tells_what_of_the_conversation_was_not_sent(room: Room) -> None:
+def test_verbose_shows_what_was_not_sent(room: Room) -> None:
     long = "word " * 300
     session = stored(room, talk(*((f"question {n} {long}", f"answer {n} {long}") for n in range(6))), max_context=2000)
     assert unsent_lines(session) == []
@@ -223,7 +223,7 @@ def test_verbose_tells_what_of_the_conversation_was_not_sent(room: Room) -> None
 # the whole program
 
 
-def test_an_answer_in_markdown_streams_once_through_a_resize_and_leaves_nothing_behind(zkchat: Program, script: Script) -> None:
+def test_markdown_streams_through_a_resize_in_a_real_terminal(zkchat: Program, script: Script) -> None:
     words = " ".join(f"w{n:03}" for n in range(60))
     text = f"# Title\n\n{words}\n\n- **bold** item\n\n| a | b |\n|---|---|\n| 世界 | x |\n| ab | y |\n\n```python\nx = 1\n```\n\n- done"
     reply = {**slowly(*(text[i : i + 12] for i in range(0, len(text), 12)), delay_ms=30), "reasoning": "Let me think."}

@@ -1,4 +1,4 @@
-"""Sources as one sees them: links to click in a real terminal, none elsewhere, and the question before anything is written."""
+"""The list of sources in a real terminal and in a pipe, and the confirmation before a note is saved."""
 
 import re
 import signal
@@ -23,7 +23,7 @@ def links(raw: bytes) -> list[str]:
 # links
 
 
-def test_a_source_is_a_link_that_opens_its_note(zkchat: Program) -> None:
+def test_a_source_is_a_link_to_its_note(zkchat: Program) -> None:
     with Chat(zkchat) as chat:
         chat.ask("when is compost ready?", "Sources")
         assert re.search(r"^  \[1\] ✓ \[\[Compost\]\] +Garden/Compost.md:3$", chat.everything(), re.MULTILINE), "the link takes no room"
@@ -35,7 +35,7 @@ def test_a_source_is_a_link_that_opens_its_note(zkchat: Program) -> None:
         assert len(set(links(chat.raw))) >= 1
 
 
-def test_a_link_opens_obsidian_or_nothing_by_setting(zkchat: Program) -> None:
+def test_link_style_setting(zkchat: Program) -> None:
     encoded = str(zkchat.vault).replace("/", "%2F")
     for style, expected in (("obsidian", [f"obsidian://open?path={encoded}%2FGarden%2FCompost.md"]), ("none", [])):
         zkchat.env["ZKCHAT_REFERENCES__LINK_STYLE"] = style
@@ -45,7 +45,7 @@ def test_a_link_opens_obsidian_or_nothing_by_setting(zkchat: Program) -> None:
 
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_a_terminal_that_wants_no_styles_gets_no_links(zkchat: Program, env: dict[str, str]) -> None:
+def test_plain_terminals_get_no_links(zkchat: Program, env: dict[str, str]) -> None:
     with Chat(zkchat, **env) as chat:
         chat.wait_for("you ›")
         chat.type("when is compost ready?" + ENTER)
@@ -55,7 +55,7 @@ def test_a_terminal_that_wants_no_styles_gets_no_links(zkchat: Program, env: dic
         assert b"\x1b]8" not in chat.raw
 
 
-def test_the_worst_of_names_is_a_link_and_nothing_else(zkchat: Program) -> None:
+def test_a_hostile_file_name_is_only_a_link(zkchat: Program) -> None:
     name = "知识 #1 100%\x1b]0;owned\x07\nfake"
     write(zkchat.vault, {f"{name}.md": "# Unicorns\n\nA unicorn lives on moonlight and clover.\n"})
     with Chat(zkchat, columns=60) as chat:
@@ -66,7 +66,7 @@ def test_the_worst_of_names_is_a_link_and_nothing_else(zkchat: Program) -> None:
         assert address == f"file://{zkchat.vault}/%E7%9F%A5%E8%AF%86%20%231%20100%25%1B%5D0%3Bowned%07%0Afake.md"
 
 
-def test_a_pipe_gets_the_same_sources_without_an_escape(zkchat: Program) -> None:
+def test_a_pipe_gets_sources_without_escape_sequences(zkchat: Program) -> None:
     done = zkchat("ask", "when is compost ready?")
     assert "[1] ✓ [[Compost]]   Garden/Compost.md:3" in done.out
     piped = zkchat("chat", stdin="when is compost ready?\n/sources\n/sources 1\n/refs\n/why Compost\n")
@@ -92,7 +92,7 @@ def at(column: str, row: str) -> int:
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200, 300])
-def test_sources_and_their_commands_fit_any_screen(zkchat: Program, script: Script, columns: int) -> None:
+def test_source_commands_fit_any_screen(zkchat: Program, script: Script, columns: int) -> None:
     write(zkchat.vault, MOON)
     look = {"name": "find_excerpts", "arguments": {"query": "moon harsh mistress"}}
     with Chat(zkchat, "--model", script({"tool_calls": [look]}, {"text": ABOUT_THE_MOON}), columns=columns, rows=50) as chat:
@@ -129,7 +129,7 @@ def asked(chat: Chat) -> None:
 
 
 @pytest.mark.parametrize("yes", ["y", "yes", "Y", " YES "])
-def test_a_yes_writes_the_note(zkchat: Program, yes: str) -> None:
+def test_yes_saves_the_note(zkchat: Program, yes: str) -> None:
     with Chat(zkchat) as chat:
         asked(chat)
         assert saved(zkchat) == []
@@ -140,7 +140,7 @@ def test_a_yes_writes_the_note(zkchat: Program, yes: str) -> None:
 
 
 @pytest.mark.parametrize("no", [ENTER, "n" + ENTER, "yesterday" + ENTER, CTRL_C, CTRL_D])
-def test_anything_else_writes_nothing_and_the_chat_goes_on(zkchat: Program, no: str) -> None:
+def test_any_other_answer_saves_nothing(zkchat: Program, no: str) -> None:
     with Chat(zkchat) as chat:
         asked(chat)
         chat.type(no)
@@ -150,7 +150,7 @@ def test_anything_else_writes_nothing_and_the_chat_goes_on(zkchat: Program, no: 
     assert saved(zkchat) == []
 
 
-def test_what_was_typed_before_the_question_is_no_answer_to_it(zkchat: Program, script: Script) -> None:
+def test_text_typed_before_the_question_does_not_answer_it(zkchat: Program, script: Script) -> None:
     with Chat(zkchat, "--model", script(slowly("Slowly ", "I ", "speak.", delay_ms=300))) as chat:
         chat.say("when is compost ready?")
         chat.wait_for("Slowly")
@@ -162,7 +162,7 @@ def test_what_was_typed_before_the_question_is_no_answer_to_it(zkchat: Program, 
     assert saved(zkchat) == []
 
 
-def test_an_answer_to_the_question_is_not_remembered_as_a_line(zkchat: Program) -> None:
+def test_confirmations_are_not_in_the_input_history(zkchat: Program) -> None:
     with Chat(zkchat) as chat:
         asked(chat)
         chat.type("n" + ENTER)
@@ -173,7 +173,7 @@ def test_an_answer_to_the_question_is_not_remembered_as_a_line(zkchat: Program) 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_chat_that_is_ended_at_the_question_writes_nothing(zkchat: Program, number: signal.Signals) -> None:
+def test_a_signal_at_the_question_saves_nothing(zkchat: Program, number: signal.Signals) -> None:
     with Chat(zkchat) as chat:
         asked(chat)
         chat.kill(number)
@@ -181,7 +181,7 @@ def test_a_chat_that_is_ended_at_the_question_writes_nothing(zkchat: Program, nu
     assert saved(zkchat) == []
 
 
-def test_in_a_pipe_nobody_is_asked_and_yes_is_said_beforehand(zkchat: Program) -> None:
+def test_a_pipe_needs_yes_as_an_option(zkchat: Program) -> None:
     refused = zkchat("chat", stdin="when is compost ready?\n/save\n")
     assert refused.exit_status == 2
     assert "A piped chat cannot ask" in refused.err

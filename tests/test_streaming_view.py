@@ -1,0 +1,253 @@
+"""The view of a streaming answer: nothing is repeated or lost, through resizes too; what it costs; its status line."""
+
+import io
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from streaming_terminal import Streaming, cut, seen
+
+from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.status_line import StatusLine
+from zkchat_cli.terminal.streaming_view import StreamingView
+
+BLOCKS = (
+    "# {} {}\n",
+    "{} words **{} that** go *on {} and on* with `{}` and {} [[{}]] [1] {} to the end of a long paragraph {}.\n{}\n\n",
+    "- {} item {}\n- {} with a few more words {}\n  - {} nested {}\n\n",
+    "1. {}\n2. {} second {}\n\n",
+    "> {} quoted {}\n> {} and {} so on\n\n",
+    "```python\nx = '{}'\n# {}\n```\n",
+    "| {} | b |\n|---|---|\n" + "| {} | {} |\n" * 12 + "\n",
+    "{} 世界 {} **{}** ~~{}~~ {}\n\n",
+)
+
+
+def marked(times: int = 4) -> tuple[str, list[str]]:
+    """A text with all kinds of blocks, and the words in it that stand there once."""
+    text = "".join(BLOCKS) * times
+    markers = [f"m{n:03}" for n in range(text.count("{}"))]
+    return text.format(*markers), markers
+
+
+def misprinted(rows: list[str], markers: list[str]) -> list[str]:
+    everything = "".join(rows)  # a terminal that reflows may cut a word
+    return [marker for marker in markers if everything.count(marker) != 1]
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (40, 15), (200, 50), (300, 10)])
+def test_each_word_is_printed_once(columns: int, lines: int) -> None:
+    text, markers = marked()
+    assert misprinted(seen(text, columns, lines), markers) == []
+
+
+@pytest.mark.parametrize("at", [0.3, 0.5, 0.7])
+@pytest.mark.parametrize(
+    ("before", "after", "reflows"),
+    [((40, 15), (200, 50), False), ((80, 24), (80, 15), False), ((80, 24), (40, 15), True), ((200, 50), (40, 15), True)],
+)
+def test_a_resize_during_an_answer_repeats_and_loses_nothing(
+    before: tuple[int, int], after: tuple[int, int], at: float, *, reflows: bool
+) -> None:
+    text, markers = marked()
+    deltas = cut(text, 5)
+    half = int(at * len(deltas))
+    terminal = Streaming(*before, reflows=reflows).say(deltas[:half])
+    terminal.terminal.resize(after[1], after[0])
+    rows = terminal.say(deltas[half:]).close()
+    assert misprinted(rows, markers) == []
+    assert not re.search(r"tokens/s|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "\n".join(rows))
+
+
+def test_the_status_line_fits_a_screen_that_became_narrower() -> None:
+    terminal = Streaming(100, 10, pace=0.1, reflows=True)
+    terminal.live.set_activity("something with a long name")
+    terminal.say(cut("An answer that is told slowly", 4))
+    assert "something with a long name · 0 s · ~4 tokens · Ctrl-C stops" in terminal.terminal.rows()[1]
+    terminal.terminal.resize(10, 30)
+    rows = terminal.say(cut(" and goes on on a narrower screen.", 4)).close()
+    assert rows == ["An answer that is told slowly", "and goes on on a narrower", "screen."]
+
+
+MARKS = [
+    *"*_`~[]()|>#-+!\\=: \n\r\t",
+    "**",
+    "~~",
+    "```",
+    "\n\n",
+    "\n- ",
+    "\n1. ",
+    "\n> ",
+    "- [ ] ",
+    "\n    ",
+    "---",
+    "\n==\n",
+    "2024. ",
+    "<b>",
+]
+WORDS = [
+    "word",
+    "words on words",
+    "https://a.b/c",
+    "](http://a.b)",
+    "[1]",
+    "[[No",
+    "te]]",
+    "世界",
+    "。",
+    "👨‍👩‍👧",
+    "e\u0301",
+    "a" * 30,
+    "&am",
+    "p;",
+    "&#x41;",
+]
+FRAGMENTS = st.sampled_from([*MARKS, *WORDS, "\n```py\n", "x = 1 # y", "\x1b[2J", "\u202e"])
+TEXTS = st.lists(FRAGMENTS, max_size=40).map("".join)
+
+
+@pytest.mark.untraced
+@settings(max_examples=120, deadline=None)
+@given(TEXTS, st.lists(st.integers(1, 12), min_size=1, max_size=8), st.sampled_from([(20, 6), (40, 15), (80, 24)]))
+def test_the_deltas_of_an_answer_do_not_matter(text: str, sizes: list[int], screen: tuple[int, int]) -> None:
+    deltas, at, n = [], 0, 0
+    while at < len(text):
+        deltas.append(text[at : at + sizes[n % len(sizes)]])
+        at, n = at + len(deltas[-1]), n + 1
+    terminal = Streaming(*screen)
+    most = screen[1] // 3 + 1
+
+    def a_short_tail() -> None:
+        below = [
+            y for y, row in terminal.terminal.buffer.items() if y > terminal.terminal.cursor.y and any(c.data.strip() for c in row.values())
+        ]
+        assert not below or max(below) - terminal.terminal.cursor.y <= most
+
+    assert terminal.say(deltas, a_short_tail).close() == Streaming(*screen).say([text]).close()
+
+
+def test_an_endless_line_is_shown_while_it_streams() -> None:
+    terminal = Streaming(40, 12).say(cut("x" * 2000 + " " + "word " * 500, 50))
+    assert len(terminal.terminal.rows()) > 60
+    assert "".join(terminal.close()).count("x") == 2000
+
+
+@pytest.mark.untraced
+def test_the_bytes_written_are_linear_in_the_answer() -> None:
+    text = (marked(40)[0] * 3)[:30_000]
+    deltas = cut(text, 15)
+    assert len(deltas) == 2000
+    terminal = Streaming(pace=0.05)
+    terminal.say(deltas).close()
+    assert len(terminal.raw.encode()) <= 3 * len(text.encode())
+
+
+@pytest.mark.usefixtures("untraced")
+@pytest.mark.parametrize("unit", ["*a ", "_a *b ", "` `` ", "[a](", "> ", "|a|b|\n|-|-|\n", "- a\n  ", "知"])
+def test_hostile_answers_take_linear_time(unit: str) -> None:
+    def took(size: int) -> float:
+        screen = Screen(io.StringIO(), io.StringIO(), columns=lambda: 80, lines=lambda: 24, colour=True, err_is_terminal=False)
+        live = StreamingView(screen, clock=lambda: 0.0, ticking=False)
+        began = time.process_time()
+        live.add_answer(unit * (size // len(unit)))
+        return time.process_time() - began
+
+    short = min(took(4_000) for _ in range(3))
+    assert any(took(32_000) < 24 * max(short, 0.002) for _ in range(5))  # three times what is linear: a busy machine may be slow
+
+
+def test_the_status_line_shows_progress_and_disappears() -> None:
+    terminal = Streaming(60, 10)
+    terminal.live.set_activity('find_excerpts "moon"')
+    terminal.now = 12.0
+    terminal.live._draw(force=True)
+    assert re.fullmatch(r'. find_excerpts "moon" · 12 s · Ctrl-C stops', terminal.terminal.rows()[0])
+    terminal.live.print_note("  found it")
+    assert terminal.terminal.rows() == ["  found it"]
+    terminal.live.set_activity("")
+    terminal.say(["Some words ", "come ", "in ", "here"])
+    assert re.fullmatch(r". 14 s · ~6 tokens · ~4 tokens/s · Ctrl-C stops", terminal.terminal.rows()[-1])
+    assert terminal.close() == ["  found it", "Some words come in here"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "line"),
+    [
+        (80, "scripted · 5 s · ~100 tokens · ~25 tokens/s · Ctrl-C stops"),
+        (60, "scripted · 5 s · ~100 tokens · ~25 tokens/s · Ctrl-C stops"),
+        (59, "scripted · 5 s · ~100 tokens · Ctrl-C stops"),
+        (40, "5 s · ~100 tokens · Ctrl-C stops"),
+        (30, "5 s · Ctrl-C stops"),
+        (16, "5 s"),
+        (4, "5 "),
+    ],
+)
+def test_a_narrow_status_line_drops_the_least_important_parts(columns: int, line: str) -> None:
+    status = StatusLine("scripted", 0.0)
+    status.count("x" * 400, 1.0)
+    assert status.line(5.0, columns)[2:] == line
+
+
+def test_tokens_per_second_do_not_count_the_time_of_tools() -> None:
+    status = StatusLine("scripted", 0.0)
+    status.count("x" * 400, 1.0)
+    status.set_activity("find_excerpts")
+    status.set_activity("")
+    assert status.line(50.0, 80)[2:] == "scripted · 50 s · ~100 tokens · Ctrl-C stops"
+    status.count("x" * 400, 60.0)
+    assert status.line(62.0, 80)[2:] == "scripted · 62 s · ~200 tokens · ~50 tokens/s · Ctrl-C stops"
+
+
+def test_a_narrow_status_line_keeps_the_activity() -> None:
+    status = StatusLine("scripted", 0.0)
+    status.set_activity("compacting older turns\x1b[2J")
+    assert status.line(3.0, 80)[2:] == "compacting older turns␛[2J · 3 s · Ctrl-C stops"
+    assert status.line(3.0, 20, ascii_only=True)[2:] == "compacting older t"
+
+
+def test_a_wait_counts_down_in_place() -> None:
+    terminal = Streaming(40)
+    for left in (3.0, 2.0, 1.0):
+        terminal.live.set_waiting(left, "the server is busy\x1b[2J with a very long reason")
+        [row] = terminal.terminal.rows()
+        assert f"again in {left:.0f} s, Ctrl-C stops: the" in row
+    assert terminal.close() == []
+
+
+def test_reasoning_is_indented() -> None:
+    terminal = Streaming(30)
+    for piece in cut("I should look for *stars*\nand think twice.", 4):
+        terminal.now += 1
+        terminal.live.add_reasoning(piece)
+    terminal.live.add_gap()
+    terminal.say(["Here."])
+    assert terminal.close() == ["  thinking", "  I should look for *stars*", "  and think twice.", "", "Here."]
+
+
+def test_a_thread_moves_the_status_line_except_while_the_view_is_paused() -> None:
+    out = io.StringIO()
+    live = StreamingView(Screen(out, out, colour=True, err_is_terminal=False, columns=lambda: 80))
+    try:
+        waited(lambda: re.search(r". \d s", out.getvalue()) is not None)
+        live.pause()
+        before = out.getvalue()
+        time.sleep(0.3)
+        assert out.getvalue() == before
+        live.set_activity("again")
+        waited(lambda: "again" in out.getvalue())
+    finally:
+        live.close()
+    assert out.getvalue().endswith("\x1b[J\r"), "nothing is left behind"
+    ended = out.getvalue()
+    time.sleep(0.2)
+    assert out.getvalue() == ended
+
+
+def waited(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
