@@ -2,11 +2,9 @@
 
 import json
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from building import Deltas, Room, a_room, completed, prompt_message, said, says, stored, talk
+from building import Deltas, Room, completed, prompt_message, said, says, stored, talk
 from conftest import Program
 
 from zkchat_cli.chat.runtime import OpenedModel
@@ -17,15 +15,6 @@ from zkchat_cli.models import Conversation, Dropped, FoundMessage, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.views import conversation_list, prompts
 from zkchat_cli.views.text import plain_text
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
-
 
 # code
 
