@@ -87,7 +87,7 @@ def test_where_nobody_says_how_large_it_is_the_window_is_the_default(zkchat: Pro
 
 def test_what_the_next_call_would_send_is_shown_for_the_window_it_would_have(zkchat: Program) -> None:
     zkchat("ask", "What is a filter?", "--model", "offline")
-    assert "window 8192 (the server's list of models)" in zkchat("context", "stats", "--model", "openai/tiny").out
+    assert "8,192 tokens (the server's list of models)" in zkchat("context", "stats", "--model", "openai/tiny").out
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json",)])
@@ -198,7 +198,7 @@ def test_an_answer_that_was_cut_can_be_gone_on_with(zkchat: Program, server: Mod
 def test_the_model_is_changed_in_the_middle_of_a_conversation(zkchat: Program, server: ModelServer) -> None:
     with Chat(zkchat, "--model", "openai/tiny") as chat:
         chat.ask("What is a filter?", "which tasks you want.")
-        chat.ask("/model", "openai/tiny, a window of 8192 tokens (the server's list of models)")
+        chat.ask("/model", "openai/tiny, context window 8,192 tokens (the server's list of models)")
         assert all(name in chat.everything() for name in ("openai/large", "ollama/qwen3:8b", "offline"))
         chat.wait_for_prompt()
         listed = chat.everything().count("ollama/qwen3:8b")
@@ -207,11 +207,11 @@ def test_the_model_is_changed_in_the_middle_of_a_conversation(zkchat: Program, s
         chat.type(TAB)
         chat.wait_for("/model ollama/qwen3:8b")
         chat.type("\x15")  # kill the line: how a completion is taken is another test's matter
-        chat.ask("/model ollama/qwen3:8b", "From here on: ollama/qwen3:8b, a window of 32768 tokens")
+        chat.ask("/model ollama/qwen3:8b", "Switched to ollama/qwen3:8b, context window 32,768 tokens")
         chat.wait_until(lambda: "29.5k" in "".join(chat.toolbars()), "90 % of the new window")
         server.says(*([Reply(ollama_text("By Ollama."))] * 2))
         chat.ask("And you?", "By Ollama.")
-        chat.ask("/model large", "From here on: openai/large, a window of 200000 tokens")
+        chat.ask("/model large", "Switched to openai/large, context window 200,000 tokens")
         chat.ask("/model nobody/here", 'model = "nobody/here" is not valid')
     assert server.bodies[-1]["options"]["num_ctx"] == 32768
     assert [m["model"] for m in stored(zkchat) if m["role"] == "assistant"] == ["openai/tiny", "ollama/qwen3:8b"]
