@@ -45,7 +45,7 @@ some_turns = st.lists(st.integers(1, 4), max_size=12).map(
 @given(some_turns, st.integers(-1, 30), st.none() | st.integers(0, 60), st.data())
 def test_the_oldest_turns_are_folded_whole(cut: Any, keep: int, room: int | None, data: st.DataObject) -> None:
     covered = data.draw(st.integers(0, len(cut)))
-    fold = plan_fold(cut, covered, keep, room=room)
+    fold = plan_fold(cut, covered, keep, budget=room)
     if fold is None:
         return
     assert fold.turns == tuple(cut[: len(fold.turns)])
@@ -68,13 +68,13 @@ def test_covered_turns_are_not_folded_again() -> None:
 
 def test_fewer_turns_are_kept_when_they_do_not_fit() -> None:
     cut = turns(*MOVES[:6])
-    assert len(plan_fold(cut, 0, 20, room=100_000).turns) == 1  # type: ignore[union-attr]
-    assert len(plan_fold(cut, 0, 10, room=cut[-1].tokens + cut[-2].tokens).turns) == 4  # type: ignore[union-attr]
+    assert len(plan_fold(cut, 0, 20, budget=100_000).turns) == 1  # type: ignore[union-attr]
+    assert len(plan_fold(cut, 0, 10, budget=cut[-1].tokens + cut[-2].tokens).turns) == 4  # type: ignore[union-attr]
 
 
 def test_the_last_turn_is_never_folded_automatically() -> None:
-    assert len(plan_fold(turns(*MOVES[:6]), 0, 10, room=0).turns) == 5  # type: ignore[union-attr]
-    assert plan_fold(turns(*MOVES[:1]), 0, 10, room=0) is None
+    assert len(plan_fold(turns(*MOVES[:6]), 0, 10, budget=0).turns) == 5  # type: ignore[union-attr]
+    assert plan_fold(turns(*MOVES[:1]), 0, 10, budget=0) is None
 
 
 def test_keeping_nothing_folds_everything() -> None:

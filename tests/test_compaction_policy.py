@@ -22,9 +22,9 @@ TALK = turns(*things(6))
     ("summary", "limit", "replaced", "problem"),
     [
         ("One two three.", 10, 10, None),
-        (None, 10, 10, "held no summary"),
+        (None, 10, 10, "has no summary"),
         ("One two three.", 2, 10, "4 tokens; at most 2 are allowed"),
-        ("One two three.", 10, 4, "4 tokens and would stand for 4"),
+        ("One two three.", 10, 4, "4 tokens and would replace 4"),
     ],
 )
 def test_rejection_reasons_of_a_models_summary(summary: str | None, limit: int, replaced: int, problem: str | None) -> None:

@@ -199,14 +199,6 @@ def test_results_that_fit_are_complete() -> None:
     assert [r.run.duration_ms for r in (first, second, third)] == [5.0] * 3
 
 
-def test_a_long_result_uses_the_room_that_others_leave() -> None:
-    long = ToolOutput(tuple(chunk(None, f"Line {i} of the long note. " * 12, id=str(i), start_line=i + 1) for i in range(30)))
-    few = [ToolOutput(found("a")), ToolOutput(data={"error": "no such note"})]
-    alone, beside = len(results([long], 3000)[0].chunks), len(results([long, *few], 3000)[0].chunks)
-    assert alone - 2 <= beside <= alone
-    assert beside >= 20
-
-
 def test_a_cut_result_says_where_to_continue() -> None:
     long = ToolOutput(
         tuple(chunk(None, f"Line {i} of the long note. " * 12, id=str(i), start_line=i + 1) for i in range(30)), note="Read on."
@@ -279,14 +271,6 @@ def test_less_room_never_shows_more(calls: Calls, lists: list[int], room: int, m
         assert small[0] <= large[0]
         assert small[1] <= large[1]
         assert small[2] <= large[2]
-
-
-@settings(deadline=None)
-@given(replies(), LISTS, st.integers(0, 1500))
-def test_shown_and_omitted_chunks_add_up(calls: Calls, lists: list[int], room: int) -> None:
-    for finding, fitted in zip(findings := findings_of(calls, lists), fit_findings(findings, room, COUNT), strict=True):
-        assert len(fitted.chunks) + len(fitted.dropped) == len(finding.chunks)
-        assert sorted([*map(whole, fitted.chunks), *(c.id for c in fitted.dropped)]) == sorted(c.id for c in finding.chunks)
 
 
 # 500 chunks

@@ -88,7 +88,7 @@ def test_doctor_asks_each_server_that_was_chosen(zkchat: Program, server: ModelS
     zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "OLLAMA_HOST": server.address}
     found = checks(zkchat, "--model", "openai/tiny")
     assert found["openai"]["ok"] is True
-    assert "2 models, tiny among them" in str(found["openai"]["detail"])
+    assert "2 models, including tiny" in str(found["openai"]["detail"])
     assert "OPENAI_API_KEY is not set" in str(found["openai"]["detail"])
     assert "1 models" in str(found["ollama"]["detail"])
     assert server.asked == []
@@ -106,7 +106,7 @@ def test_an_ollama_model_is_there_without_its_tag(zkchat: Program, server: Model
     zkchat.env["OLLAMA_HOST"] = server.address
     found = checks(zkchat, "--model", "ollama/qwen3")
     assert found["ollama"]["ok"] is True
-    assert "a window of 8192 tokens (Ollama: model_info.qwen3.context_length)" in str(found["provider"]["detail"])
+    assert "window 8192 tokens (Ollama: model_info.qwen3.context_length)" in str(found["provider"]["detail"])
 
 
 def test_doctor_says_what_is_wrong_with_a_server(zkchat: Program) -> None:
@@ -119,12 +119,12 @@ def test_doctor_says_what_is_wrong_with_a_server(zkchat: Program) -> None:
 
 def test_doctor_calls_the_model_only_when_asked_to(zkchat: Program, server: ModelServer) -> None:
     zkchat.env["OPENAI_BASE_URL"] = f"{server.address}/v1"
-    assert "it answered a call" in str(checks(zkchat, "--model", "openai/tiny", "--call")["provider"]["detail"])
+    assert "it answered in" in str(checks(zkchat, "--model", "openai/tiny", "--call")["provider"]["detail"])
     assert server.bodies[0]["max_tokens"] == 1
     server.says(openai_error(403, "not for you"))
     assert "not for you" in str(checks(zkchat, "--model", "openai/tiny", "--call")["provider"]["detail"])
     server.says(openai_error(400, "Could not finish the message because max_tokens or model output limit was reached."))
-    assert "it answered a call" in str(checks(zkchat, "--model", "openai/tiny", "--call")["provider"]["detail"])
+    assert "it answered in" in str(checks(zkchat, "--model", "openai/tiny", "--call")["provider"]["detail"])
 
 
 # completion

@@ -13,12 +13,12 @@ from model_calls import QUESTION, a_model
 from model_server import Reply, running_server
 
 from zkchat_cli import slash
+from zkchat_cli.chat.background_queue import BackgroundQueue, Wanted
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import ChatSettings, Config, ReferenceSettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, Options, ReasoningPart, Request, RetryDelay, StreamFailed, StreamFinished, TextPart, Window
 from zkchat_cli.llm.tasks import DESCRIBE, LINE_TOKENS, MAX_NOTE, describe_note
-from zkchat_cli.references.summary_queue import SummaryQueue, Wanted
 
 ON = Config(references=ReferenceSettings(model_summaries=True), chat=ChatSettings(model_titles=False))
 
@@ -190,7 +190,7 @@ def test_a_failure_is_silent_and_is_not_tried_again(room: Room, capfd: pytest.Ca
 
 def test_documents_are_described_one_by_one_each_once() -> None:
     done: list[str] = []
-    summariser = SummaryQueue(lambda path, _: done.append(path))
+    summariser = BackgroundQueue(lambda path, _: done.append(path))
     for _ in range(3):
         summariser.start(["a", "b", "a"])
         assert settled(lambda: len(done) == 2)
@@ -200,7 +200,7 @@ def test_documents_are_described_one_by_one_each_once() -> None:
 
 def test_a_session_has_only_so_many_described() -> None:
     done: list[str] = []
-    summariser = SummaryQueue(lambda path, _: done.append(path), most=3)
+    summariser = BackgroundQueue(lambda path, _: done.append(path), most=3)
     summariser.start("abcde")
     assert settled(lambda: len(done) == 3)
     summariser.stop(5)
@@ -222,7 +222,7 @@ def test_a_stopped_task_is_retried_and_tasks_never_overlap() -> None:
             time.sleep(0.005)
         running.release()
 
-    summariser = SummaryQueue(describe)
+    summariser = BackgroundQueue(describe)
     for n in range(1, 4):
         summariser.start(["a"])
         assert settled(lambda n=n: len(begun) == n)
@@ -238,7 +238,7 @@ def test_a_task_stopped_before_it_starts_is_not_run() -> None:
         go.wait(10)
         done.append(path)
 
-    summariser = SummaryQueue(describe)
+    summariser = BackgroundQueue(describe)
     summariser.start(["a", "b"])
     summariser.start(["c"])
     summariser.stop()
@@ -255,10 +255,10 @@ def test_a_defect_is_logged_and_the_queue_continues(caplog: pytest.LogCaptureFix
             raise RuntimeError("a defect")
         done.append(path)
 
-    summariser = SummaryQueue(describe)
+    summariser = BackgroundQueue(describe)
     summariser.start(["a", "b"])
     assert settled(lambda: done == ["b"])
-    assert "a could not be described" in caplog.text
+    assert "background task a failed" in caplog.text
 
 
 # what is asked, and what is made of the answer

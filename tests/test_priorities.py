@@ -7,7 +7,7 @@ from building import said
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.context.message_priority import LONGEST_RULED, classify_message, is_acknowledgement, is_fixed, priority_of
+from zkchat_cli.context.message_priority import MAX_CLASSIFIED, classify_message, is_acknowledgement, is_fixed, priority_of
 from zkchat_cli.models import Citation, ToolCall, ZkChatMessage
 
 
@@ -88,8 +88,8 @@ def test_what_only_sounds_like_an_instruction_is_none(content: str) -> None:
         ("The anvil stands on shelf seven.", "statement"),
         ("Je suis d'accord avec ce texte.", "statement"),
         ("thank you for the list, which I will read tomorrow evening", "statement"),
-        ("x" * (LONGEST_RULED + 1), "statement"),
-        ("x" * LONGEST_RULED + " why?", "question"),
+        ("x" * (MAX_CLASSIFIED + 1), "statement"),
+        ("x" * MAX_CLASSIFIED + " why?", "question"),
     ],
 )
 def test_what_a_user_says_has_a_kind(content: str, expected: str) -> None:
@@ -147,6 +147,6 @@ def test_any_text_has_a_kind_and_a_priority(content: str) -> None:
 
 @pytest.mark.parametrize("piece", ["please ", "no ", "und ", "\n", ". ", "ich habe mich ", "antworte ", "always ", "- ", "，", "? "])
 def test_hostile_texts_are_judged_at_once(piece: str) -> None:
-    classify_message(user(piece * (LONGEST_RULED // len(piece))))
+    classify_message(user(piece * (MAX_CLASSIFIED // len(piece))))
     classify_message(user(piece * 1_000_000))
     assert is_acknowledgement("") is True

@@ -229,7 +229,7 @@ def test_with_memory_off_only_this_conversation_is_searched(room: Room) -> None:
 
 
 def test_recall_finds_nothing_for_unknown_words(room: Room) -> None:
-    assert "Nothing was said about that" in recalled(room, "zeppelin")["note"]
+    assert "No message is about that" in recalled(room, "zeppelin")["note"]
 
 
 def test_recall_results_fit_into_the_room(room: Room) -> None:

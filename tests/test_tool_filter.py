@@ -49,7 +49,7 @@ def test_all_tools_are_offered_where_they_fit_and_the_window_is_not_small() -> N
 def test_in_a_small_window_only_core_tools_are_offered_for_a_message_that_needs_no_other() -> None:
     filtered = select_tools(REAL, ToolRelevanceInput("Hello!"), AMPLE, SMALL_WINDOW)
     assert offered(filtered) == CORE
-    assert dict(filtered.omitted)["find_link_path"] == "it does not bear on the message, and a window of 8192 is small"
+    assert dict(filtered.omitted)["find_link_path"] == "not relevant to the message, and the window of 8192 tokens is small"
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,7 @@ def test_a_tool_that_the_conversation_has_used_is_offered_again() -> None:
 def test_beyond_their_budget_the_tools_that_bear_most_on_the_message_are_offered() -> None:
     filtered = select_tools(REAL, ToolRelevanceInput("What is related to composting?"), 400, LARGE)
     assert offered(filtered) == {*CORE, "find_zk_documents_related_to"}
-    assert (
-        dict(filtered.omitted)["list_zk_documents"]
-        == f"no room: all {len(REAL)} tools take {100 * len(REAL)} tokens of their budget of 400"
-    )
+    assert dict(filtered.omitted)["list_zk_documents"] == f"no room: all {len(REAL)} tools use {100 * len(REAL)} of 400 tokens"
 
 
 def test_core_tools_and_used_ones_are_offered_whatever_the_budget() -> None:

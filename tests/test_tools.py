@@ -225,9 +225,9 @@ def test_a_link_without_end_is_answered_shortly(notes: Vault) -> None:
         ("find_excerpts", {"query": "a", "c" * 10_000: "red"}, "has no argument"),
         ("read_zk_document", {"path": "Filters.md"}, "read_zk_document needs relative_path"),
         ("resolve_wikilink", {}, "resolve_wikilink needs wikilink"),
-        ("delete_everything", {}, "there is no tool delete_everything; there are find_backlinks, find_excerpts"),
-        ("x" * 10_000, {}, "there is no tool xxx"),
-        ("", {}, "there is no tool"),
+        ("delete_everything", {}, "unknown tool delete_everything; the tools are find_backlinks, find_excerpts"),
+        ("x" * 10_000, {}, "unknown tool xxx"),
+        ("", {}, "unknown tool"),
     ],
 )
 def test_a_wrong_call_is_answered_with_a_short_error(notes: Vault, tool: str, arguments: dict[str, Any], told: str) -> None:
@@ -298,4 +298,4 @@ def test_a_chunk_that_was_cut_is_another_chunk_with_a_number_of_its_own(notes: V
 
 def test_without_tools_every_call_is_a_mistake(notes: Vault) -> None:
     result = toolbox(notes, ()).run(ToolCall(id="1", name="find_excerpts", arguments={"query": "a"}), 100)
-    assert "there is no tool find_excerpts" in result.content
+    assert "unknown tool find_excerpts" in result.content

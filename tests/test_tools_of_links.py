@@ -217,8 +217,8 @@ def test_a_way_over_links_is_shown_with_its_lines(notes: Vault) -> None:
 
 def test_no_way_and_no_step_are_answers(notes: Vault) -> None:
     apart = answer(notes, "find_link_path", source="Compost", target="Roof")
-    assert (apart["path"], apart["note"]) == (None, "No links join them, over however many notes.")
-    assert answer(notes, "find_link_path", source="Roof", target="roof.md") == {"path": ["Roof.md"], "note": "They are one note."}
+    assert (apart["path"], apart["note"]) == (None, "No path of links connects them.")
+    assert answer(notes, "find_link_path", source="Roof", target="roof.md") == {"path": ["Roof.md"], "note": "Both are the same note."}
 
 
 # find_zk_documents_related_to
@@ -328,7 +328,7 @@ def test_a_list_goes_on_where_it_stopped(notes: Vault) -> None:
     ],
 )
 def test_a_limit_beyond_the_most_is_that_and_says_so(notes: Vault, tool: str, arguments: dict[str, str], most: int) -> None:
-    assert f"{most} is the most at once." in answer(notes, tool, limit=10**6, **arguments)["note"]
+    assert f"{most} is the maximum." in answer(notes, tool, limit=10**6, **arguments)["note"]
     assert "is the most" not in answer(notes, tool, limit=most, **arguments).get("note", "")
 
 

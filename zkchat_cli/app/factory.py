@@ -233,8 +233,8 @@ def open_embedder(loaded: LoadedConfig, env: Mapping[str, str]) -> Embedder | No
     wanted = loaded.values.semantic
     if wanted.provider == NO_EMBEDDER:
         return None
-    kept = credentials.find_key("openai", "OPENAI_API_KEY", env, loaded.places) if wanted.provider == "openai" else ApiKey()
-    return embedders.embedder(wanted.provider).open(base.EmbedderConfig(wanted.model, wanted.path, env, kept))
+    key = credentials.find_key("openai", "OPENAI_API_KEY", env, loaded.places) if wanted.provider == "openai" else ApiKey()
+    return embedders.embedder(wanted.provider).open(base.EmbedderConfig(wanted.model, wanted.path, env, key))
 
 
 def open_model(loaded: LoadedConfig, env: Mapping[str, str], agent: Agent | None = None, *, unsafe: bool = False) -> OpenedModel:

@@ -7,6 +7,7 @@ when a turn is over and stops it when the next one begins; in between nothing el
 
 from contextlib import suppress
 
+from zkchat_cli.chat.background_queue import BackgroundQueue, Wanted
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
@@ -15,7 +16,6 @@ from zkchat_cli.errors import StoreError
 from zkchat_cli.llm.base import Request
 from zkchat_cli.llm.tasks import describe_note, suggest_title
 from zkchat_cli.references.document_summaries import needs_model_summary
-from zkchat_cli.references.summary_queue import SummaryQueue, Wanted
 
 TITLE = "\0title"
 """Stands for the title in the queue of documents; no path can have this name."""
@@ -24,7 +24,7 @@ TITLE = "\0title"
 class BackgroundTasks:
     def __init__(self, services: SessionServices, state: ConversationState, prompts: PromptBuilder) -> None:
         self._services, self._state, self._prompts = services, state, prompts
-        self._queue = SummaryQueue(self._work_on)
+        self._queue = BackgroundQueue(self._work_on)
         self._runtime: Runtime | None = None
         self._title: str | None = None
 

@@ -6,8 +6,8 @@
     extractive  if that fails too, or no model can: sentences, word for word  (summarization/extractive)
     truncated   if there are none: the oldest turns are dropped, with a notice
 
-Each step is taken once, and a failure leads to the next one, so the number of model calls is bounded. What still cannot be sent raises
-PromptTooLarge, which names the largest items (context/prompt_assembly.py).
+Each step is tried once, and a failure leads to the next one, so the number of model calls is bounded. A prompt that is still too large
+raises PromptTooLarge, which names the largest items (context/prompt_assembly.py).
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -189,7 +189,7 @@ class _CompactionRun:
 
     @cached_property
     def _previous_summary(self) -> str | None:
-        """The summary in use; one that is too large comes from a larger window, and is made anew."""
+        """The summary in use; one that is too large was made for a larger window, and is replaced."""
         previous = self._previous
         return previous.summary if previous is not None and previous.summary_tokens <= self.runtime.largest_summary else None
 
@@ -215,7 +215,7 @@ class _CompactionRun:
     @cached_property
     def _masking(self) -> Compaction | None:
         """A compaction that only masks: what is older than the newest messages; if that does not suffice, all but the last turn; and last
-        what the user has marked as critical. A repeated request, without anything new said, has had all that."""
+        what the user has marked as critical. A repeated request, without new messages, changes nothing."""
         keep, previous = self.request.keep, self._previous
         repeated = previous is not None and previous.made_after == self.state.head
         if self.request.reason is None and keep is None and repeated:
@@ -276,7 +276,7 @@ class _CompactionRun:
             return policy.plan_fold(turns, covered, self.request.keep)
         pinned = sum(turn.fixed_tokens for _, turn in self.state.turns(self.runtime.counter).turns_with_fixed())
         room = turn_budget_after_compaction(self._fixed_cost, self.runtime.largest_summary + pinned, self.runtime.budget)
-        return policy.plan_fold(turns, covered, self.runtime.settings.context.recent_messages_to_keep, room=room)
+        return policy.plan_fold(turns, covered, self.runtime.settings.context.recent_messages_to_keep, budget=room)
 
     def _fold(self, fold: FoldPlan, attempt: _SummaryAttempt) -> Compaction:
         """The compaction with the first summary that makes the prompt smaller."""

@@ -1,4 +1,4 @@
-"""What one turn works with: model, window and budget, agent, tools, settings, token counter. A frozen value, made anew for each change.
+"""What one turn works with: model, window and budget, agent, tools, settings, token counter. A frozen value; a change makes another one.
 
 A message to `@agent` gets a Runtime of its own, which is passed to everything in that turn; the session's Runtime stays as it is.
 SessionServices are the long-lived things behind it: the notes, the store, the clock.
@@ -29,7 +29,7 @@ from zkchat_cli.vault.approval import UNASKED, Approve
 from zkchat_cli.vault.vault import Vault
 
 STEADY = 0.02
-"""A calibration that moves by less than this share is ignored: counting a conversation anew takes a second for 5,000 turns."""
+"""A calibration that moves by less than this share is ignored: recounting a conversation takes a second for 5,000 turns."""
 DEFAULT_WINDOW = "default: the model's window is unknown"
 ORIGIN = "/config"
 CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "memory.", "terminal.open_command")

@@ -211,8 +211,8 @@ def _truncate_finding(finding: ToolOutput, kept: tuple[ContentChunk, ...], room:
         if isinstance(value, list) and count(format_tool_result((), data)) > room:
             items = bisect_right(range(len(value)), room, key=lambda n: count(format_tool_result((), {**data, name: value[: n + 1]})))
             data, cut[name] = {**data, name: value[:items]}, len(value) - items
-    there = {chunk.id for chunk in kept}
-    dropped = tuple(chunk for chunk in finding.chunks[1 if kept else 0 :] if chunk.id not in there)
+    kept_ids = {chunk.id for chunk in kept}
+    dropped = tuple(chunk for chunk in finding.chunks[1 if kept else 0 :] if chunk.id not in kept_ids)
     return TruncatedFinding(kept, data, cut, dropped)
 
 

@@ -24,7 +24,7 @@ class TurnRecorder:
         self._pending: list[CompletedTurn] = []
         self._pending_questions: set[str] = set()
         self._reported: StoreError | None = None
-        """The problem that the user was told about last."""
+        """The problem that was reported last."""
 
     @property
     def has_pending(self) -> bool:

@@ -161,9 +161,9 @@ class TurnRunner:
         turn, runtime = self._turn, self._runtime
         assert turn.prompt is not None
         used = runtime.window.tokens
-        told = parse_context_limit(refused.message)
+        limit = parse_context_limit(refused.message)
         guess = int(RETRY_SIZE * turn.prompt.usage.total_tokens / turn.prompt.usage.effective_limit * used)
-        window = Window(told if told and told < used else guess, "a refusal of the server")
+        window = Window(limit if limit and limit < used else guess, "a refusal of the server")
         turn.runtime = replace(runtime, rejected_window=window)
         yield from self._compactor.run_if_enabled(turn, refused.message, ask=False)
 

@@ -1,1 +1,1 @@
-"""What the model sees: budgets, the prompt's assembly, its figures, and compaction. Pure code over values; the session acts on it."""
+"""What the model sees: budgets, prompt assembly, strategies, recall, compaction policy. Pure functions over values."""

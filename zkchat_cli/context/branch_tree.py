@@ -1,7 +1,6 @@
-"""A conversation's log as a tree: every question that was asked anew, edited or taken back stands beside the others, and none is lost.
+"""The log of a conversation as a tree: retried, edited and undone questions are branches, and nothing is lost.
 
-Pure: from messages in the order of writing, where a parent stands before its children, to branches and the ways between them. Nothing here
-recurses, and all of it is linear in the log: ten thousand turns may each have been asked twice.
+Nothing here recurses, and everything is linear in the log: each of ten thousand questions may have been asked twice.
 """
 
 from collections import defaultdict
@@ -13,10 +12,9 @@ from zkchat_cli.models import ZkChatMessage
 
 @dataclass(frozen=True, slots=True)
 class BranchSegment:
-    """A run of messages between two points where branches part, or up to an end, which has a `number`.
+    """A run of messages between two forks, or up to a leaf, which has a `leaf_number`.
 
-    `turns` are the numbers of its first and last turn, `depth` how many partings lie before it. `here`: the head stands in it;
-    `current`: the branch in use leads through it.
+    `turns` are the numbers of its first and last turn, `depth` is the number of forks before it.
     """
 
     messages: tuple[ZkChatMessage, ...]
@@ -28,7 +26,7 @@ class BranchSegment:
 
     @property
     def first_question(self) -> ZkChatMessage:
-        """Its first question; where nobody asks, its first message."""
+        """The first question; without one, the first message."""
         return next((message for message in self.messages if message.role == "user"), self.messages[0])
 
     @property
@@ -37,7 +35,7 @@ class BranchSegment:
 
 
 class BranchTree:
-    """The messages of a conversation by what they follow."""
+    """The messages of a conversation by parent. In the log, parents come before their children."""
 
     def __init__(self, log: Iterable[ZkChatMessage]) -> None:
         self._log = tuple(log)
@@ -47,7 +45,7 @@ class BranchTree:
             self._children[message.parent_id].append(message)
 
     def branch(self, head: str | None) -> tuple[ZkChatMessage, ...]:
-        """From the beginning to the message `head`; empty for None, the beginning itself."""
+        """The messages from the first through `head`; empty for None."""
         found = []
         while head is not None:
             found.append(self._messages[head])
@@ -55,7 +53,7 @@ class BranchTree:
         return tuple(reversed(found))
 
     def newest_leaf(self, head: str | None) -> str | None:
-        """Of the ends that are reached from `head`, the one written last; `head` itself where nothing follows."""
+        """The leaf below `head` that was written last; `head` itself if nothing follows."""
         reached: set[str | None] = {head}
         end = head
         for message in self._log:
@@ -65,38 +63,38 @@ class BranchTree:
         return end
 
     def following_turn_ends(self, head: str | None) -> list[str]:
-        """The ends of the turns that follow `head` on the way to its newest end, in their order."""
+        """The last messages of the turns between `head` and its newest leaf."""
         following = self.branch(self.newest_leaf(head))[len(self.branch(head)) :]
         borders = [i for i, message in enumerate(following) if message.role == "user" and i]
         return [following[i - 1].id for i in (*borders, len(following)) if i]
 
     def segments(self, head: str | None) -> list[BranchSegment]:
-        """The whole tree: what came first stands first, below each stretch what goes on from it. Ends are numbered from 1."""
+        """The whole tree, depth first, older branches first. Leaves are numbered from 1."""
         current = {message.id for message in self.branch(head)}
-        found: list[BranchSegment] = []
-        ends = 0
-        waiting = [(child, 0, 0) for child in reversed(self._children[None])]
-        while waiting:
-            start, turns_before, depth = waiting.pop()
+        segments: list[BranchSegment] = []
+        leaves = 0
+        pending = [(child, 0, 0) for child in reversed(self._children[None])]
+        while pending:
+            start, turns_before, depth = pending.pop()
             messages = tuple(self._run(start))
             turns = turns_before + sum(message.role == "user" for message in messages)
             following = self._children.get(messages[-1].id, [])
-            ends += not following
-            found.append(
+            leaves += not following
+            segments.append(
                 BranchSegment(
                     messages=messages,
                     turns=(max(1, turns_before + (messages[0].role == "user")), turns),
                     depth=depth,
-                    leaf_number=None if following else ends,
+                    leaf_number=None if following else leaves,
                     on_current_branch=start.id in current,
                     contains_head=any(message.id == head for message in messages),
                 )
             )
-            waiting += [(child, turns, depth + 1) for child in reversed(following)]
-        return found
+            pending += [(child, turns, depth + 1) for child in reversed(following)]
+        return segments
 
     def _run(self, start: ZkChatMessage) -> Iterator[ZkChatMessage]:
-        """From a message to the next parting, or to the end."""
+        """The messages from `start` to the next fork or leaf."""
         yield start
         following: Sequence[ZkChatMessage] = self._children.get(start.id, [])
         while len(following) == 1:
@@ -105,7 +103,7 @@ class BranchTree:
 
 
 def head_before_turns(branch: Sequence[ZkChatMessage], turns: int) -> str | None:
-    """The message before the last `turns` questions of a branch: where it ends without them. None: at the beginning."""
+    """The head of a branch without its last `turns` turns; None for the empty branch."""
     at = len(branch)
     while at and turns:
         at -= 1

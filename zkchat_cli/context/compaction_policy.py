@@ -1,6 +1,6 @@
-"""Compaction: which turns a summary should stand for, and which summary is worth having. Decides; `ladder.py` acts.
+"""Compaction policy: which turns a summary replaces, and which summary is accepted. Pure; `chat/compactor` acts.
 
-Nothing is deleted: a compaction is a row that says which messages its summary covers. That makes preview, undo and export free.
+Nothing is deleted: a compaction is a row that says which messages its summary covers, so preview, undo and export are cheap.
 """
 
 from collections.abc import Sequence
@@ -12,20 +12,20 @@ from zkchat_cli.models import Compaction
 from zkchat_cli.tokens.counter import TokenCounter
 
 SMALLER_BY = 0.8
-"""A summary may take at most this share of what it replaces; otherwise folding gains nothing worth the loss of detail."""
+"""A summary may take at most this share of what it replaces; otherwise the loss of detail is not worth it."""
 USUAL_SIZE = 0.07
-"""Of the messages' budget, what a model is asked to summarise a conversation in. It is sent to it again with each summary: with more, a
-long conversation would cost much more than its own words."""
+"""Size of a model's summary, as a share of the messages' budget. Each new summary sends the last one again: with more, a long conversation
+would cost much more than its own words."""
 RELIEF = 0.75
-"""Of the room there is for summary and turns, what masking must come down to, or turns are folded: a smaller relief would not last, and
-each change of the prompt's front costs a provider's cache."""
+"""Masking must reduce the history to this share of its budget, or turns are folded: a smaller gain would not last, and each change of the
+prompt's front invalidates the prompt cache."""
 NEWS = 0.1
-"""Of a prompt that a model failed to summarise, the tokens that must have come before it is asked again."""
+"""After a failed summary, the model is asked again when this share of the prompt's tokens is new."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldPlan:
-    """Turns that a summary is to stand for (from the conversation's first), of which `new` were not covered before."""
+    """Turns that a summary will replace, from the first; `new` ones were not covered before."""
 
     turns: tuple[Turn, ...]
     new: tuple[Turn, ...]
@@ -40,7 +40,7 @@ class FoldPlan:
 
     @property
     def tokens(self) -> int:
-        """What leaves the prompt with the turns."""
+        """Tokens that leave the prompt with the turns."""
         return sum(turn.foldable_tokens for turn in self.turns)
 
     @property
@@ -48,19 +48,18 @@ class FoldPlan:
         return sum(turn.foldable_tokens for turn in self.new)
 
 
-def plan_fold(turns: Sequence[Turn], covered: int, keep: int, *, room: int | None = None) -> FoldPlan | None:
-    """The oldest turns to fold so that at least `keep` messages stay whole; a turn is never cut. None when there is nothing to fold.
+def plan_fold(turns: Sequence[Turn], covered: int, keep: int, *, budget: int | None = None) -> FoldPlan | None:
+    """The oldest turns to fold so that at least `keep` messages stay; turns are never split. None if there is nothing to fold.
 
-    `covered` turns at the front are in a summary already. Given a `room` in tokens for what stays whole, besides what is in every prompt
-    anyway, `keep` is only a wish: fewer stay when they do not fit, or when a short conversation would have nothing to fold; but always the
-    last turn, unless `keep` is 0.
+    The first `covered` turns are in a summary already. With a `budget` in tokens fewer than `keep` messages stay if they do not fit, or if
+    a short conversation had nothing to fold otherwise; the last turn always stays, unless `keep` is 0.
     """
     border = first_kept_turn(turns, keep)
-    if room is not None:
+    if budget is not None:
         while border == 0 and keep > 1:
             keep //= 2
             border = first_kept_turn(turns, keep)
-        over = sum(turn.foldable_tokens for turn in turns[border:]) - room
+        over = sum(turn.foldable_tokens for turn in turns[border:]) - budget
         while border < len(turns) - 1 and over > 0:
             over -= turns[border].foldable_tokens
             border += 1
@@ -68,7 +67,7 @@ def plan_fold(turns: Sequence[Turn], covered: int, keep: int, *, room: int | Non
 
 
 def first_kept_turn(turns: Sequence[Turn], keep: int) -> int:
-    """The first of the turns that hold the last `keep` messages."""
+    """The index of the first turn with one of the last `keep` messages."""
     border, kept = len(turns), 0
     while border > 0 and kept < keep:
         border -= 1
@@ -77,19 +76,19 @@ def first_kept_turn(turns: Sequence[Turn], keep: int) -> int:
 
 
 def rejection_reason(summary: str | None, limit: int, replaced: int, counter: TokenCounter) -> str | None:
-    """Why a model's summary is not taken; None for one that is."""
+    """Why a model's summary is rejected; None if it is accepted."""
     if summary is None:
-        return "the model's answer held no summary"
+        return "the model's answer has no summary"
     tokens = counter.count(summary)
     if tokens > limit:
         return f"the model's summary has {tokens} tokens; at most {limit} are allowed"
     if tokens >= replaced:
-        return f"the model's summary has {tokens} tokens and would stand for {replaced}"
+        return f"the model's summary has {tokens} tokens and would replace {replaced}"
     return None
 
 
 def truncation_notice(fold: FoldPlan) -> str:
-    """What is said in place of turns that nothing could summarise."""
+    """The text that replaces turns which could not be summarized."""
     days = sorted({message.timestamp[:10] for turn in fold.turns for message in turn.messages} - {""})
     when = f", {days[0]} to {days[-1]}," if days else ""
     return f"[{sum(len(turn.messages) for turn in fold.turns)} earlier messages{when} are left out here without a summary.]"
@@ -97,7 +96,7 @@ def truncation_notice(fold: FoldPlan) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SummaryCoverage:
-    """What a summary stands for."""
+    """How many turns and messages a summary covers, and from when."""
 
     turns: int
     messages: int
@@ -106,7 +105,7 @@ class SummaryCoverage:
 
 
 def summary_coverage(compaction: Compaction, turns: Sequence[Turn]) -> SummaryCoverage:
-    """What the summary of a compaction covers of a branch."""
+
     folded = turns[: count_covered_turns(compaction, turns)] if compaction.summary else ()
     messages = [message for turn in folded if not turn.failed for message in turn.messages]
     days = [message.timestamp[:10] for message in messages if message.timestamp]
@@ -114,9 +113,9 @@ def summary_coverage(compaction: Compaction, turns: Sequence[Turn]) -> SummaryCo
 
 
 def recently_failed(compactions: Sequence[Compaction], turns: Sequence[Turn], *, automatic: bool) -> bool:
-    """Whether a model failed to summarise this conversation a short while ago, as the stored compactions tell.
+    """Whether a model failed to summarize this conversation recently, by the stored compactions.
 
-    It is asked again after so much news (`NEWS`); by a user who wishes it, after any.
+    An `automatic` compaction asks again after `NEWS`, a user's command after any new message.
     """
     last = next((c for c in reversed(compactions) if c.model_calls), None)
     if last is None or last.mode in ("full", "simple"):

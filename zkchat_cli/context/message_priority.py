@@ -1,8 +1,8 @@
-"""What kind of message something is, and how much it matters (1 to 10), by rules that one can read.
+"""Classifies messages and gives them a priority from 1 to 10, by readable rules.
 
-The tables are for people who write English, German or Chinese; a message in any other language is a question or a statement like another.
-Only standing instructions ("from now on …", "always answer in …") count as instructions: they are kept word for word in every prompt, so
-that "translate this" must not be one, nor a phrase inside a long text that was pasted in.
+The rules know English, German and Chinese; in other languages every message is a question or a statement. Only standing instructions
+("from now on …", "always answer in …") count as instructions, since every prompt repeats them: "translate this" is none, nor is a phrase in
+a long pasted text.
 """
 
 import re
@@ -28,20 +28,20 @@ PRIORITIES: dict[MessageKind, int] = {
     "acknowledgement": 2,
 }
 PINNED, CRITICAL, CITED, IMPORTANT, NEUTRAL = 10, 8, 7, 6, 5
-LONGEST_RULED = 2000
-"""Characters; what is longer is a text to work on, not an instruction, a decision or a correction."""
-LONGEST_ACKNOWLEDGEMENT = 40
-REMEMBERED = 32_768
-"""Texts whose kind is kept at hand: each compaction asks for that of every message again."""
+MAX_CLASSIFIED = 2000
+"""Characters; a longer message is a text to work on, not an instruction, a decision or a correction."""
+MAX_ACKNOWLEDGEMENT = 40
+CACHED_MESSAGES = 32_768
+"""Each compaction classifies every message again."""
 
 _START = r"(?:^|(?<=[.!?。！？\n]))[ \t]{0,8}(?:[-*] )?(?:(?:and|but|so|please|also|und|aber|bitte|请)[ ,，]{0,2}){0,3}"
-"""Where a sentence begins. Nothing in it repeats without end: a text of blank lines must not take a second."""
-_WAYS = (
+"""The start of a sentence. All repetitions are bounded: a text of blank lines must not take a second."""
+_VERBS = (
     r"(?:answer|reply|respond|use|write|cite|quote|mention|include|add|say|tell|call|ask|show|give me|translate|invent|guess|summari[sz]e|"
     r"assume|change|delete|link|list|refer|format|explain|keep (?:it|your|answers)|be (?:brief|concise|short|precise|exact|honest|polite))"
 )
 _INSTRUCTION = (
-    rf"(?:always|never|don't ever|do not ever) {_WAYS}\b|(?:don't|do not) {_WAYS}\b",
+    rf"(?:always|never|don't ever|do not ever) {_VERBS}\b|(?:don't|do not) {_VERBS}\b",
     r"(?:make sure|be sure|remember|you (?:must|should|are to|shall))(?: to| that you| you)? (?:always|never)\b",
     r"(?:from (?:now|here|today) on|from this point on|going forward|for the rest of (?:this|our) (?:chat|conversation))\b",
     r"(?:in (?:all )?(?:your )?(?:future|further) (?:answers|replies)|in (?:all|every one of) your (?:answers|replies))\b",
@@ -86,7 +86,7 @@ def _rules(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"{_START}(?:{'|'.join(patterns)})", re.IGNORECASE)
 
 
-_USERS: tuple[tuple[MessageKind, re.Pattern[str]], ...] = (
+_USER_RULES: tuple[tuple[MessageKind, re.Pattern[str]], ...] = (
     ("instruction", _rules(_INSTRUCTION)),
     ("correction", _rules(_CORRECTION)),
     ("decision", _rules(_DECISION)),
@@ -94,7 +94,7 @@ _USERS: tuple[tuple[MessageKind, re.Pattern[str]], ...] = (
 
 
 def classify_message(message: ZkChatMessage) -> MessageKind:
-    """What a message does in the conversation."""
+
     match message.role:
         case "tool":
             return "tool_result"
@@ -103,42 +103,42 @@ def classify_message(message: ZkChatMessage) -> MessageKind:
         case "assistant":
             return "tool_call" if message.tool_calls and not message.content.strip() else "answer"
         case _:
-            return _users(message.content)
+            return _classify_user_message(message.content)
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _users(content: str) -> MessageKind:
-    if len(content) > LONGEST_RULED:
-        return "question" if _asks(content[-LONGEST_RULED:]) else "statement"
+@lru_cache(maxsize=CACHED_MESSAGES)
+def _classify_user_message(content: str) -> MessageKind:
+    if len(content) > MAX_CLASSIFIED:
+        return "question" if _is_question(content[-MAX_CLASSIFIED:]) else "statement"
     if is_acknowledgement(content):
         return "acknowledgement"
-    for name, rule in _USERS:
+    for name, rule in _USER_RULES:
         found = rule.search(content)
-        if found and not _asked(content, found.end()):
+        if found and not _is_in_question(content, found.end()):
             return name
-    return "question" if _asks(content) else "statement"
+    return "question" if _is_question(content) else "statement"
 
 
-def _asked(content: str, at: int) -> bool:
-    """Whether the sentence around `at` is a question: "remember that note about owls?" instructs nobody."""
+def _is_in_question(content: str, at: int) -> bool:
+    """Whether the sentence around `at` is a question: "remember that note about owls?" is no instruction."""
     end = re.compile(r"[.!?。！？\n]").search(content, at)
     return end is not None and end[0] in "?？"
 
 
-def _asks(content: str) -> bool:
+def _is_question(content: str) -> bool:
     return content.rstrip().endswith(("?", "？", "吗", "呢")) or _QUESTION.match(content.lstrip()) is not None
 
 
 def is_acknowledgement(content: str) -> bool:
-    """Whether it says no more than "thanks" or "ok": nothing to look for, nothing to keep."""
-    if len(content) > LONGEST_ACKNOWLEDGEMENT:
+    """Whether the message only says "thanks" or "ok"."""
+    if len(content) > MAX_ACKNOWLEDGEMENT:
         return False
     words = re.findall(r"[\w'’]+", content.casefold())
     return all(word.replace("’", "'") in _ACKNOWLEDGEMENT for word in words)
 
 
 def priority_of(message: ZkChatMessage) -> int:
-    """From 1 to 10, higher matters more: what the user set, else by the rules."""
+    """From 1 to 10; the user's value if set, else by the rules."""
     if message.pinned:
         return PINNED
     if message.priority_set:
@@ -150,17 +150,17 @@ def priority_of(message: ZkChatMessage) -> int:
 
 
 def is_instruction(message: ZkChatMessage) -> bool:
-    """Whether it is a standing instruction that still holds: the user may have lowered its priority since."""
+    """Whether it is a standing instruction; not if the user lowered its priority."""
     return (
         message.role == "user" and not (message.priority_set and message.priority < CRITICAL) and classify_message(message) == "instruction"
     )
 
 
 def is_fixed(message: ZkChatMessage) -> bool:
-    """Whether a message is in every prompt, word for word, whatever is folded or dropped: pinned, or an instruction of the user."""
+    """Whether every prompt has the message word for word, even if its turn is folded or dropped: pinned, or a standing instruction."""
     return message.pinned or is_instruction(message)
 
 
 def is_critical(message: ZkChatMessage) -> bool:
-    """Whether the user has said that it is critical: shortened last, quoted first."""
+    """Whether the user marked it critical: it is masked last and recalled first."""
     return message.priority_set and message.priority >= CRITICAL

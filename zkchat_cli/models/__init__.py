@@ -1,7 +1,7 @@
-"""The nouns of zkchat as frozen values: what a conversation holds, what a prompt is made of, what an answer reports.
+"""Frozen values: conversations, prompts, reports.
 
-They are pydantic models because each of them crosses a border (the store, an export file, `--json`), where it is validated on the
-way in and dumped on the way out. Missing is `None`, never absent. Line numbers start at 1; paths are relative to the vault with `/`.
+They are pydantic models because each is stored, exported or printed as JSON. Missing is `None`, never absent. Line numbers start at 1;
+paths are relative to the vault with `/`.
 """
 
 from zkchat_cli.models.base import Value

@@ -1,4 +1,4 @@
-"""What the store keeps: conversations with their summaries, facts that outlast them, and what is found in them again."""
+"""Stored conversations, compactions and facts, and what searches find in them."""
 
 from typing import Literal
 
@@ -10,11 +10,11 @@ CompactionMode = Literal["none", "masked", "full", "simple", "extractive", "trun
 
 
 class Compaction(Value):
-    """What stands in the prompt in place of what was said: a summary for the messages from the conversation's start through `last_id`, and
-    shortened versions of the results and documents that the `masked` messages brought in. It deletes nothing.
+    """What the prompt has in place of old messages: a summary of those from the first through `last_id`, and shortened results and
+    documents of the `masked` messages. It deletes nothing.
 
-    One that only masks has no summary: an earlier one goes on to hold. `mode` "none" is stored where a model was asked in vain, so that it
-    is not asked again at once; it holds nothing.
+    One that only masks has no summary; the earlier one stays in use. `mode` "none" records a failed model call, so that it is not repeated
+    at once.
     """
 
     id: str
@@ -32,17 +32,17 @@ class Compaction(Value):
     preview: bool = False
     masked: tuple[str, ...] = ()
     made_after: str | None = None
-    """The newest message when it was made."""
+    """The newest message at that time."""
     usage: TokenUsage | None = None
-    """What its model calls cost."""
+    """Of its model calls."""
     problem: str | None = None
-    """Why it is not the summary that the model was asked for first."""
+    """Why the first requested summary was not used."""
     undone: bool = False
-    """Whether it was taken back: then it holds no more, but prompts from before had it."""
+    """An undone compaction is not used any more, but earlier prompts had it."""
 
 
 class Conversation(Value):
-    """A conversation's label: `vault` is the real path of its notes, `head_id` the newest message of the current branch."""
+    """`vault` is the real path of its notes, `head_id` the newest message of the current branch."""
 
     id: str
     vault: str
@@ -53,8 +53,7 @@ class Conversation(Value):
 
 
 class ConversationSummary(Conversation):
-    """A conversation as a list shows it: how many questions and answers its log has (what tools were asked and returned is none), what all
-    of it says in tokens, and how its first question begins."""
+    """A conversation for lists: its number of questions and answers, its tokens, and the beginning of its first question."""
 
     messages: int
     first_line: str | None = None
@@ -62,10 +61,9 @@ class ConversationSummary(Conversation):
 
 
 class Mention(Value):
-    """How one answer used one note; or how a question did, whose answer did not (`message_id` is then the question's).
+    """How one answer, or a question without such an answer (`message_id`), used one note.
 
-    `how` it came in, each once: named by the user, with an import or as a linked note, from memory, found by a tool, cited. `numbers` are
-    those of the note's chunks that were found or cited; of the `citations`, so many `held`.
+    `how` lists the ways, each once. `numbers` are the note's chunks that were found or cited; `held` of the `citations` are valid.
     """
 
     conversation_id: str
@@ -73,7 +71,7 @@ class Mention(Value):
     message_id: str
     timestamp: str
     question: str | None
-    """The user's words, shortened; None where nobody asked (an imported conversation may begin with an answer)."""
+    """Shortened; None if an imported conversation begins with an answer."""
     how: tuple[MentionKind, ...]
     numbers: tuple[int, ...] = ()
     citations: int = 0
@@ -81,9 +79,9 @@ class Mention(Value):
 
 
 class Fact(Value):
-    """Something that somebody asked to remember. A newer one with its `key` takes its place; it is then kept as history (`ended_at`).
+    """A remembered fact. A newer one with the same `key` replaces it; it then stays as history (`ended_at`).
 
-    `source` is who asked: `user`, `model`, or the path of the file it was imported from; the conversation and the message say where.
+    `source` is `user`, `model`, or the path of an imported file.
     """
 
     key: str
@@ -93,14 +91,14 @@ class Fact(Value):
     message_id: str | None = None
     created_at: str
     last_accessed: str | None = None
-    """When it last went into a prompt, to the day."""
+    """When it last went into a prompt; updated once a day."""
     ended_at: str | None = None
     title: str | None = None
-    """Of the conversation, where it has one and is still there."""
+    """Of the conversation, if it still exists."""
 
 
 class MostCitedNote(Value):
-    """A note that answers in several conversations cited; `last_cited` is when, the newest time."""
+    """A note cited in several conversations."""
 
     relative_path: str
     conversations: int
@@ -109,7 +107,7 @@ class MostCitedNote(Value):
 
 
 class FoundMessage(Value):
-    """A message of some conversation that a search found; `score` is higher for better, comparable within one search only."""
+    """A message that a search found; `score` is comparable within one search only."""
 
     conversation_id: str
     title: str | None

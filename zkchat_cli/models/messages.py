@@ -1,4 +1,4 @@
-"""What is said in a conversation: messages, the tools they call, the documents they name, find and cite."""
+"""Messages of a conversation, their tool calls, documents and citations."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
@@ -8,21 +8,20 @@ from pydantic import Field
 from zkchat_cli.models.base import Value
 
 CONTINUE_PROMPT = "Go on exactly where your last answer stopped. Do not repeat what you have said."
-"""What the model is asked for `/continue`."""
+"""The message that `/continue` sends."""
 Role = Literal["system", "user", "assistant", "tool"]
 MessageStatus = Literal["pending", "complete", "unfinished", "failed"]
 ReferenceType = Literal["direct", "search", "import", "memory", "link"]
 Delivery = Literal["injected", "partly", "offered"]
-"""How a document that the user named reaches the model: its text in the prompt, some sections of it, or only what it is about, with a
-request to read it."""
+"""How the model gets a document that the user named: its full text, some sections, or only its summary with a request to read it."""
 CitationStatus = Literal["verified", "cited", "misquoted", "missing"]
-"""The quoted words stand in the cited chunk; nothing was quoted; they do not stand there; nothing with that number was in the prompt."""
+"""The quote is in the cited chunk; there is no quote; the quote is not in the chunk; no chunk in the prompt has that number."""
 ReferenceStatus = Literal["found", "broken", "ambiguous"]
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "cancelled", "error"]
 
 
 class ToolCall(Value):
-    """The model's wish to run a tool: `arguments` as decoded from its JSON; if that was none, they are empty and `malformed` has it."""
+    """A tool call of the model. If its arguments are not valid JSON, `arguments` is empty and `malformed` has the text."""
 
     id: str
     name: str
@@ -31,17 +30,17 @@ class ToolCall(Value):
 
 
 class ThinkingBlocks(Value):
-    """Reasoning as a provider wants it back until the turn ends, unchanged; of no use to any other provider."""
+    """Reasoning blocks that their provider needs back unchanged until the turn ends."""
 
     provider: str
     blocks: tuple[dict[str, Any], ...]
 
 
 class ContentChunk(Value):
-    """A piece of a note, as search finds it and an answer cites it.
+    """A chunk of a note that search finds and answers cite.
 
-    `id` changes when the text or its place changes. `score` is higher for better, comparable within one search only. `number` is what
-    the model cites as `[number]`; the ReferenceManager gives it, one numbering for the whole conversation.
+    `id` changes with the text or its position. `score` is comparable within one search only. `number` is what the model cites as
+    `[number]`, unique in the conversation (see ReferenceManager).
     """
 
     id: str
@@ -56,8 +55,8 @@ class ContentChunk(Value):
 
 
 class DocumentReference(Value):
-    """A document that a message names (`direct`), a note linked from there (`link`), a file it imports (`import`), what tools brought in
-    (`search`) or memory named (`memory`)."""
+    """A document that a message names (`direct`), links through a named note (`link`) or imports (`import`), that a tool found (`search`)
+    or memory named (`memory`)."""
 
     wikilink: str
     relative_path: str | None = None
@@ -77,13 +76,13 @@ class DocumentReference(Value):
     delivery_reason: str | None = None
     """Why it was delivered so, with the figures."""
     above: bool = False
-    """Whether its text was in the prompt already, by an earlier message or a tool; then it is not put there again."""
+    """Whether an earlier message or tool put its text into the prompt already."""
 
 
 class Citation(Value):
-    """One source of an answer, with one quotation or none. `valid`: that chunk was in the prompt and the quoted words, if any, stand in it.
+    """One cited source of an answer, with at most one quote. `valid`: the chunk was in the prompt and contains the quote, if any.
 
-    `spans` are the places in the answer (from, to; characters) where it is cited so.
+    `spans` are the character ranges of the answer with this citation.
     """
 
     number: int
@@ -98,15 +97,15 @@ class Citation(Value):
 
     @property
     def effective_status(self) -> CitationStatus:
-        """`status`; for a citation that was stored before there was one, what its other fields say."""
+        """`status`, derived from the other fields for citations stored without one."""
         if self.status == "missing" and self.relative_path is not None:
             return "misquoted" if not self.valid else "verified" if self.quote else "cited"
         return self.status
 
 
 class ToolRun(Value):
-    """What a tool call came to: `tokens` of its result as the model gets it; `outcome` in a few words for who watches, empty where the
-    number of excerpts says it."""
+    """The result of a tool call: `tokens` sent to the model; `outcome` in a few words for the user, empty if the number of excerpts says
+    it."""
 
     name: str
     arguments: dict[str, Any]
@@ -117,13 +116,13 @@ class ToolRun(Value):
 
 
 class TokenUsage(Value):
-    """What a model call cost; `estimated` when the provider did not say and zkchat counted."""
+    """Tokens of a model call; `estimated` if the provider did not report them."""
 
     prompt_tokens: int
     completion_tokens: int
     estimated: bool = True
     cached_tokens: int | None = None
-    """How many of the prompt's tokens the provider had in its cache, where it says so."""
+    """Tokens of the prompt from the provider's cache, if reported."""
 
 
 class Timings(Value):
@@ -139,10 +138,8 @@ class Timings(Value):
 class ZkChatMessage(Value):
     """One message of the append-only log. `parent_id` makes the log a tree: undo, retry and edit move its head.
 
-    `content` is what was said, word for word. What zkchat adds for the model (the list of referenced documents) is rendered from
-    `references` at assembly, so the log stays clean and the addition is counted apart (`augmented_token_count`, both together).
-    Only a tool's answer has `tool_call_id` and `tool_name`; `chunks` are what it brought in, or what a user's message names and the prompt
-    has in full.
+    `content` is verbatim. The list of referenced documents is added from `references` at assembly (`augmented_token_count` includes it).
+    `chunks` are what a tool found, or the text of documents that a user's message names.
     """
 
     id: str
@@ -165,30 +162,30 @@ class ZkChatMessage(Value):
     usage: TokenUsage | None = None
     uncited_statements: int | None = None
     timings_ms: Timings | None = None
-    """Of the turn that an answer ends, until it was stored."""
+    """Of the turn that ends with this answer."""
     token_count: int | None = None
     augmented_token_count: int | None = None
     tool_tokens: int | None = None
     pinned: bool = False
     priority: int = Field(default=5, ge=1, le=10)
     priority_set: bool = False
-    """Whether the user set `priority`; else it follows from rules (see context/priorities.py)."""
+    """Whether the user set `priority`; else see `context/message_priority`."""
     agent: str | None = None
-    """Of a user's message: the agent that answers it."""
+    """The agent that answers this user message."""
     addressed: str | None = None
-    """The `@name` that called the agent for this message alone, as it is written in `content`; behind a text that was piped in, with the
-    empty line before it, for that text may say the same."""
+    """The `@name` in `content` that mentions the agent for this message only; after piped text it includes the empty line before it, since
+    that text may contain the same."""
     goal: str | None = None
-    """Of a user's message in an agent run: the goal that it works on."""
+    """The goal of an agent run that this user message belongs to."""
 
     @property
     def display_text(self) -> str:
-        """The content, as a list of messages shows it: not in words that the user has never seen."""
+        """The content for lists of messages; `/continue` instead of its prompt, which the user has never seen."""
         return "/continue" if self.role == "user" and self.content == CONTINUE_PROMPT else self.content
 
     @property
     def prompt_text(self) -> str:
-        """What was said, without the name of the agent that it is addressed to: that is for zkchat, not for the model."""
+        """The content without the agent mention, which is not for the model."""
         if not self.addressed:
             return self.content
         piped = self.addressed.startswith("\n")
@@ -197,7 +194,7 @@ class ZkChatMessage(Value):
 
 
 def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:
-    """Each question with what follows it; what an import has before the first one comes by itself."""
+    """Each question with its answers; messages before the first question, as in some imports, come first."""
     turn: list[ZkChatMessage] = []
     for message in messages:
         if message.role == "user" and turn:
@@ -209,10 +206,10 @@ def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkC
 
 
 def branch_to(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChatMessage, ...]:
-    """The messages of a log that lead to one of them, from the first; none for None."""
-    there = {message.id: message for message in log}
+    """The messages from the first through `head_id`; none for None."""
+    messages = {message.id: message for message in log}
     found: list[ZkChatMessage] = []
     while head_id is not None:
-        found.append(there[head_id])
+        found.append(messages[head_id])
         head_id = found[-1].parent_id
     return tuple(reversed(found))

@@ -1,4 +1,4 @@
-"""What is found out about notes."""
+"""Resolved links, and the state of the index."""
 
 from typing import Literal
 
@@ -7,9 +7,9 @@ from zkchat_cli.models.messages import ReferenceStatus
 
 
 class LinkResolution(Value):
-    """One link of a text and what it points to. `candidates` are paths: the nearest notes of a broken link, the losers of an ambiguous.
+    """One link of a text and its target. `candidates` are paths: the nearest notes of a broken link, the other matches of an ambiguous one.
 
-    `reason` says what the target of an ambiguous link has over the first of the losers.
+    `reason` says why an ambiguous link got its target.
     """
 
     raw: str
@@ -24,13 +24,13 @@ class LinkResolution(Value):
     reason: str | None = None
     line: int = 1
     text: str = ""
-    """The target as it was written, trimmed: `a` for `[[a#h|b]]`."""
+    """The written target: `a` for `[[a#h|b]]`."""
     end: int = 0
-    """Of a wikilink: where in the text it ends."""
+    """The end of a wikilink in the text."""
 
 
 class IndexReport(Value):
-    """What the index holds and what the last refresh did; `problems` names notes that were skipped or read with replacement."""
+    """The size of the index and the changes of the last refresh; `problems` names notes that were skipped or decoded with errors."""
 
     notes: int
     chunks: int
@@ -41,9 +41,9 @@ class IndexReport(Value):
     removed: int = 0
     seconds: float = 0.0
     semantic: bool = False
-    """Whether every chunk has a vector, so that all notes are found by their meaning."""
+    """Whether every chunk has a vector."""
     vectors: int | None = None
-    """How many chunks have one; None when there is no search by meaning."""
+    """How many chunks have one; None without semantic search."""
     problems: tuple[str, ...] = ()
     rebuilt: str | None = None
-    """Why the whole index was made anew (damaged, of another version), when it was."""
+    """Why the whole index was rebuilt, if it was."""

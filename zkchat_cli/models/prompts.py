@@ -1,4 +1,4 @@
-"""What a model is sent, and what of its window that takes."""
+"""Prompts and their token usage."""
 
 from typing import Any, Literal
 
@@ -9,7 +9,7 @@ PromptKind = Literal["system", "memory", "summary", "documents", "tool_results",
 
 
 class PromptMessage(Value):
-    """A message exactly as the model gets it; `source_ids` are the log's messages (or the vault's paths) it was made from."""
+    """A message exactly as the model gets it; `source_ids` are the log messages or note paths it was made from."""
 
     role: Role
     content: str
@@ -17,7 +17,7 @@ class PromptMessage(Value):
     tool_call_id: str | None = None
     thinking: ThinkingBlocks | None = None
     tokens: int
-    """All it takes; `call_tokens` and `thinking_tokens` of them are its tool calls and the reasoning that is sent back."""
+    """Including `call_tokens` (tool calls) and `thinking_tokens` (reasoning sent back)."""
     call_tokens: int = 0
     thinking_tokens: int = 0
     kind: PromptKind
@@ -25,7 +25,7 @@ class PromptMessage(Value):
 
 
 class PromptTool(Value):
-    """A tool as the model is told of it: `descriptor` in the OpenAI function form."""
+    """A tool as the model gets it: `descriptor` in the OpenAI function form."""
 
     name: str
     descriptor: dict[str, Any]
@@ -47,8 +47,8 @@ class MessageBreakdown(Value):
 
 
 class PromptComponents(Value):
-    """The tokens of a prompt by what they are spent on; together they are all of it. `content` is what is said: instructions, memory,
-    summary, documents, results and talk, by themselves in the other figures. `overhead` is what a provider takes for each message."""
+    """All tokens of a prompt by purpose. `content` are instructions, memory, summary, documents, results and conversation; `overhead` is
+    the provider's cost for each message."""
 
     content: int = 0
     tools: int = 0
@@ -67,13 +67,13 @@ class CompactionDue(Value):
     due: bool
     reason: str | None = None
     at: int | None = None
-    """Tokens of a prompt from which on it is due; None with a strategy that does not summarise."""
+    """Tokens of a prompt above which it is due; None if the strategy does not summarize."""
 
 
 class ContextUsage(Value):
     """Tokens of a prompt by component; `total = system + tool + message`, `message` is the sum of its breakdown.
 
-    `effective_limit` is the most that is ever sent (90 % of `max_context`; the rest is for the answer).
+    At most `effective_limit` is sent: 90 % of `max_context`; the rest is for the answer.
     """
 
     system_tokens: int
@@ -88,10 +88,10 @@ class ContextUsage(Value):
     budget_status: BudgetStatuses
     compaction: CompactionDue
     window_source: str | None = None
-    """Who says that the window (`max_context`) is that large."""
+    """Where `max_context` comes from."""
     components: PromptComponents = PromptComponents()
     calibration: float = 1.0
-    """How many tokens this model makes of each that zkchat counts, by what its provider has reported."""
+    """Tokens of this model for each that zkchat counts, as its provider reported."""
 
 
 class Dropped(Value):
@@ -100,29 +100,28 @@ class Dropped(Value):
 
 
 class Prompt(Value):
-    """What one model call sends, and what it left out."""
+    """What one model call sends, and what was dropped."""
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[PromptTool, ...]
     usage: ContextUsage
     dropped: tuple[Dropped, ...] = ()
     documents: tuple[DocumentReference, ...] = ()
-    """What its messages name, and how each document is delivered."""
+    """The documents that its messages name, and how each is delivered."""
     strategy: str
 
 
 class TurnMetrics(Value):
-    """What a turn taught besides what was said in it: by model, how many tokens it made of each that zkchat counted, call by call; and the
-    keys of the facts that were of use."""
+    """What a turn measured: for each call, the model and its tokens for each that zkchat counted; and the keys of the facts it used."""
 
     factors: tuple[tuple[str, float], ...] = ()
     facts: tuple[str, ...] = ()
 
 
 class SentPrompt(Value):
-    """What one model call of a turn was sent, as it was then: the `call`-th (from 1) since the question.
+    """What one model call of a turn was sent; `call` counts from 1.
 
-    Of the messages that the prompt left out, `prompt.dropped` says nothing: they are what else stood above the question (see context/past).
+    `prompt.dropped` has no messages; `context/prompt_history` derives them from the log.
     """
 
     question_id: str
@@ -130,6 +129,6 @@ class SentPrompt(Value):
     model: str
     prompt: Prompt
     usage: TokenUsage | None = None
-    """What the provider reported; None where it reported nothing or failed."""
+    """As the provider reported; None if it did not, or failed."""
     summarised_through: str | None = None
-    """The last message that the prompt's summary stands for."""
+    """The last message that the prompt's summary covers."""

@@ -1,4 +1,4 @@
-"""What a turn came to."""
+"""Reports of finished turns and agent runs."""
 
 from typing import Literal
 
@@ -9,9 +9,9 @@ from zkchat_cli.models.prompts import ContextUsage
 
 
 class RunReport(Value):
-    """How an agent run ended. `unmet` is what the model said is missing of the goal; None where it said nothing of the kind.
+    """How an agent run ended. `unmet` is what the model named as missing of the goal.
 
-    `stopped`: the model called `finish`; the rounds were used up; it did, or said, again what it had before.
+    `stopped`: the model called `finish`, the rounds were used up, or it repeated itself.
     """
 
     goal: str
@@ -22,7 +22,7 @@ class RunReport(Value):
 
 
 class TurnReport(Value):
-    """All there is to say about a finished turn: the document that `ask --json` prints."""
+    """A finished turn; `ask --json` prints it."""
 
     conversation_id: str
     message_id: str
@@ -38,7 +38,7 @@ class TurnReport(Value):
     compaction: Compaction | None
     timings_ms: Timings
     uncited_statements: int = 0
-    """Sentences of the answer that state something without any citation."""
+    """Sentences of the answer that state something without a citation."""
     agent: str | None = None
     run: RunReport | None = None
-    """Of an agent run, whose answer this is."""
+    """If this answer ends an agent run."""

@@ -19,12 +19,12 @@ from zkchat_cli.errors import UsageError
 ENCODINGS = ("o200k_base", "cl100k_base")
 VOCABULARY = Path(__file__).with_name("vocabulary")
 _FILES = dict(zip(ENCODINGS, ("fb374d419588a4632f3f557e76b4b70aebbca790", "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"), strict=True))
-_REMEMBERED = 20_000
+_MAX_CACHED = 20_000
 _PIECE = 100_000
 _LONG, _LONG_LINES = 2000, 25
-"""Characters of a text that is counted by its lines, and how many these have on average, so that looking each up is cheaper."""
+"""Characters of a text that is counted line by line, and their average length: only then are cached lines cheaper."""
 _NEXT_LINE = re.compile(r"(?<=\n)(?=[^\s/])")
-"""Where a token ends in both vocabularies, whatever stands around: white space may join a line break, and so may a slash behind one."""
+"""A token always ends here in both vocabularies: white space, or a slash after it, may join a line break."""
 _ENDLESS_BLANK = re.compile(rf"(?<!\s)\s{{{_PIECE}}}")
 _SEAM = re.compile(rf"{_NEXT_LINE.pattern}|(?<=[^\W\d_])(?= [^\W\d_])")
 """The same, or before a single space between two letters."""
@@ -35,21 +35,21 @@ class Encoder(Protocol):
 
 
 def load_vocabulary(encoding: str) -> Encoder:
-    """tiktoken's encoding from the shipped files. Raises whatever tiktoken raises when they are missing or damaged."""
+    """tiktoken's encoding from the shipped files. Raises tiktoken's errors if they are missing or damaged."""
     if encoding not in ENCODINGS:
         raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
     folder = Path(os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(VOCABULARY)))
     if not (folder / _FILES[encoding]).is_file():
-        raise FileNotFoundError(f"{folder} has no vocabulary of {encoding}")  # tiktoken would fetch it, unasked and without a time-out
-    import tiktoken  # on the caller's thread: 30 ms of import that `--help` and `--version` need not pay
+        raise FileNotFoundError(f"{folder} has no vocabulary of {encoding}")  # tiktoken would download it without a time-out
+    import tiktoken  # 30 ms that `--help` and `--version` do not need
 
     return tiktoken.get_encoding(encoding)
 
 
 class TokenCounter:
-    """Counts tokens of texts; remembers each by the text's hash. `load` is where the vocabulary comes from.
+    """Counts tokens and caches the counts by the text's hash. `load` returns the vocabulary.
 
-    A model may have another tokenizer: `calibrated` counts as that one is known to, by a factor. What is stored is `raw`.
+    A model may have another tokenizer: `calibrated` counts with a factor. Stored counts are those of `count_raw`.
     """
 
     factor = 1.0
@@ -66,12 +66,12 @@ class TokenCounter:
 
     @property
     def ready(self) -> bool:
-        """Whether `count` would answer at once."""
+        """Whether `count` would return at once."""
         return self._encoder is not None or self._failed is not None
 
     @property
     def estimated(self) -> bool:
-        """Whether figures are estimates because no vocabulary could be loaded (`problem` says why)."""
+        """Whether counts are estimates because no vocabulary could be loaded (see `problem`)."""
         return self._encoder is None
 
     @property
@@ -85,19 +85,18 @@ class TokenCounter:
         return thread
 
     def calibrated(self, factor: float, *, exact: bool = False) -> "TokenCounter":
-        """The same counter, for a model that makes `factor` tokens of each of ours; what it has counted is not counted again.
+        """A counter for a model with `factor` tokens for each of ours; it shares the cache.
 
-        Its figures are estimates unless the vocabulary is `exact`, the model's own.
+        Its counts are estimates unless the vocabulary is the model's own (`exact`).
         """
         return _Calibrated(self, factor, exact=exact)
 
     def count(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
-        """Tokens of `text` as the model in use counts them. `progress` is called with the pieces counted and those there are, of a
-        text so long that it takes a while."""
+        """Tokens of `text` for the model in use. For a very long text `progress` gets the number of counted and of all pieces."""
         return self.scale(self.count_raw(text, progress))
 
     def scale(self, raw: int) -> int:
-        """What the model in use makes of so many tokens of the vocabulary."""
+        """The calibrated count for a raw one."""
         return raw
 
     def count_raw(self, text: str, progress: Callable[[int, int], None] = lambda _done, _total: None) -> int:
@@ -111,11 +110,11 @@ class TokenCounter:
             if encoder is None:
                 known = estimate_tokens(text)
             elif len(text) > _PIECE:
-                known = _counted(encoder, _pieces(text), progress)
+                known = _count_in_threads(encoder, _pieces(text), progress)
             else:
                 lines = _lines(text)
                 known = sum(map(self.count_raw, lines)) if len(lines) > 1 else len(encoder.encode_ordinary(text))
-            if len(self._counts) >= _REMEMBERED:
+            if len(self._counts) >= _MAX_CACHED:
                 self._counts.clear()
             self._counts[key] = known
         return known
@@ -127,13 +126,13 @@ class TokenCounter:
                     self._encoder = self._load(self.encoding)
                 except UsageError:
                     raise
-                except Exception as e:  # noqa: BLE001  whatever is wrong with the vocabulary, an estimate serves; doctor tells
+                except Exception as e:  # noqa: BLE001  an estimate serves; doctor shows the problem
                     self._failed = e
             return self._encoder
 
 
 class _Calibrated(TokenCounter):
-    """Counts by another counter, and sizes what that says."""
+    """Scales the counts of another counter."""
 
     def __init__(self, plain: TokenCounter, factor: float, *, exact: bool) -> None:
         self._plain: TokenCounter = plain._plain if isinstance(plain, _Calibrated) else plain
@@ -163,11 +162,11 @@ class _Calibrated(TokenCounter):
         return math.ceil(raw * self.factor)
 
 
-def _counted(encoder: Encoder, pieces: list[str], progress: Callable[[int, int], None]) -> int:
-    from concurrent.futures import ThreadPoolExecutor  # milliseconds that only a long text is worth
+def _count_in_threads(encoder: Encoder, pieces: list[str], progress: Callable[[int, int], None]) -> int:
+    from concurrent.futures import ThreadPoolExecutor  # only long texts are worth the milliseconds
 
     tokens = 0
-    with ThreadPoolExecutor(os.cpu_count()) as threads:  # tiktoken computes without Python's lock
+    with ThreadPoolExecutor(os.cpu_count()) as threads:  # tiktoken releases the GIL
         for done, count in enumerate(threads.map(lambda piece: len(encoder.encode_ordinary(piece)), pieces), 1):
             tokens += count
             progress(done, len(pieces))
@@ -175,29 +174,26 @@ def _counted(encoder: Encoder, pieces: list[str], progress: Callable[[int, int],
 
 
 def _lines(text: str) -> Sequence[str]:
-    """A long text in lines that can be counted one by one: a summary, or what is recalled, keeps most of them from message to message."""
+    """A long text in lines that are counted one by one: a summary keeps most of its lines from message to message."""
     if len(text) < _LONG or text.count("\n") * _LONG_LINES > len(text):
         return (text,)
     return _NEXT_LINE.split(text)
 
 
 def _pieces(text: str) -> list[str]:
-    """A long text in pieces that come to the same tokens.
-
-    Only a run of white space on which tiktoken's regular expression would overflow its stack is divided anywhere.
-    """
+    """A long text in pieces with the same tokens in total, except for runs of white space that would overflow tiktoken's stack."""
     pieces, start = [], 0
     while len(text) - start > _PIECE and (seam := _SEAM.search(text, start + _PIECE)):
         pieces.append(text[start : seam.start()])
         start = seam.start()
     pieces.append(text[start:])
-    return [part for piece in pieces for part in (_divided(piece) if len(piece) > _PIECE and _ENDLESS_BLANK.search(piece) else [piece])]
+    return [part for piece in pieces for part in (_split_fixed(piece) if len(piece) > _PIECE and _ENDLESS_BLANK.search(piece) else [piece])]
 
 
-def _divided(text: str) -> list[str]:
+def _split_fixed(text: str) -> list[str]:
     return [text[i : i + _PIECE] for i in range(0, len(text), _PIECE)]
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens by size alone, rather too many than too few: a third of the UTF-8 bytes, rounded up."""
+    """A third of the UTF-8 bytes, rounded up: rather too many than too few."""
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / 3)

@@ -1,4 +1,4 @@
-"""Add a text at the end of a note, or at the end of one of its sections."""
+"""Append text to a note or to one of its sections."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,8 +8,8 @@ from zkchat_cli.vault.vault import Vault
 
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
-    path, named = vault.locate(arguments["path"])
-    return ToolOutput(change=vault.editor.append(path, arguments["text"], arguments.get("heading") or named))
+    path, heading = vault.locate(arguments["path"])
+    return ToolOutput(change=vault.editor.append(path, arguments["text"], arguments.get("heading") or heading))
 
 
 TOOL = Tool(

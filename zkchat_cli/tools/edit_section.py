@@ -1,4 +1,4 @@
-"""Replace what stands under a heading of a note; the heading itself and all else stay."""
+"""Replace the text under a heading of a note."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The links that point to a note, each with the line it stands on, which can be cited."""
+"""The links to a note, each with its line, which can be cited."""
 
 from collections.abc import Mapping
 from typing import Any

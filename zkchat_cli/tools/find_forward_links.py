@@ -1,4 +1,4 @@
-"""The links in a note: where each leads, and the line it stands on, which can be cited."""
+"""The links in a note: where each leads, with its line, which can be cited."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from zkchat_cli.vault.index.database import LinkRow
 from zkchat_cli.vault.vault import Vault
 
 MOST = 50
-LONGEST_SHOWN = 200
+MAX_SHOWN = 200
 
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
@@ -18,12 +18,12 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     shown = rows[:MOST]
     more = f"{len(rows) - MOST} more: read {path} from start_line={shown[-1].line}." if len(rows) > MOST else ""
     none = "" if rows else "It links to nothing."
-    data = {"path": path, "count": len(rows), "links": [_described(row) for row in shown]}
+    data = {"path": path, "count": len(rows), "links": [_describe_link(row) for row in shown]}
     return ToolOutput(tuple(dict.fromkeys(vault.link_lines(shown))), data, more or none)
 
 
-def _described(row: LinkRow) -> dict[str, object]:
-    return {"link": truncate(row.raw, LONGEST_SHOWN), "line": row.line, "path": row.target}
+def _describe_link(row: LinkRow) -> dict[str, object]:
+    return {"link": truncate(row.raw, MAX_SHOWN), "line": row.line, "path": row.target}
 
 
 TOOL = Tool(

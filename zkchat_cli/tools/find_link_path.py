@@ -1,4 +1,4 @@
-"""How two notes hang together: the shortest way over links, with the line of each link, which can be cited."""
+"""The shortest path of links between two notes, with the line of each link, which can be cited."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +13,10 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     if found is None:
         return ToolOutput(
             data={"source": source, "target": target, "path": None},
-            note="No links join them, over however many notes.",
-            outcome="no links join them",
+            note="No path of links connects them.",
+            outcome="not connected by links",
         )
-    note = "" if found.links else "They are one note."
+    note = "" if found.links else "Both are the same note."
     return ToolOutput(tuple(dict.fromkeys(vault.link_lines(found.links))), {"path": list(found.notes)}, note)
 
 

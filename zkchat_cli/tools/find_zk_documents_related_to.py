@@ -1,4 +1,4 @@
-"""Notes that belong to a question or to another note: each with its best chunk, and why."""
+"""Notes related to a query or to another note, each with its best chunk and the reasons."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""End an agent run: the goal is met, or cannot be met."""
+"""End an agent run because the goal is met or cannot be met."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -9,8 +9,8 @@ from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LIMIT, MOST = 30, 100
-LONGEST_SHOWN = 200
-MOST_TAGS = 10
+MAX_SHOWN = 200
+MAX_TAGS = 10
 
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
@@ -22,19 +22,19 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     more = f"{len(found) - after} more: ask again with offset={after}, a folder or a tag." if shown and after < len(found) else ""
     none = "" if shown else f"None from offset {first} on." if found else "No note in that folder has that tag."
     return ToolOutput(
-        data={"total": len(found), "documents": [_described(entry) for entry in shown]},
+        data={"total": len(found), "documents": [_describe_note(entry) for entry in shown]},
         note=join_notes(clamped, more, none),
         outcome=f"{len(shown)} of {plural(len(found), 'note')}",
     )
 
 
-def _described(entry: NoteEntry) -> dict[str, object]:
-    """A note in few tokens: its title only where the path does not say it already."""
+def _describe_note(entry: NoteEntry) -> dict[str, object]:
+    """A note in few tokens; without its title if the path says it."""
     described: dict[str, object] = {"path": entry.path}
     if entry.title != entry.path.rpartition("/")[2].rpartition(".")[0]:
-        described["title"] = truncate(entry.title, LONGEST_SHOWN)
+        described["title"] = truncate(entry.title, MAX_SHOWN)
     if entry.tags:
-        described["tags"] = [truncate(tag, LONGEST_SHOWN) for tag in entry.tags[:MOST_TAGS]]
+        described["tags"] = [truncate(tag, MAX_SHOWN) for tag in entry.tags[:MAX_TAGS]]
     return described
 
 

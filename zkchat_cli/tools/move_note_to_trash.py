@@ -1,4 +1,4 @@
-"""Move a note to the vault's trash folder, from which it can be taken back."""
+"""Move a note to the vault's trash folder, from which it can be restored."""
 
 from collections.abc import Mapping
 from typing import Any

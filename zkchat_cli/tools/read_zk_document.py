@@ -18,8 +18,8 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     found = vault.chunks(path, start, end)
     if not found:
         whole = vault.chunks(path)
-        there = f": its text is in lines {whole[0].start_line} to {whole[-1].end_line}" if whole else ""
-        return ToolOutput(note=f"{path} has no text there{there}.")
+        lines = f": its text is in lines {whole[0].start_line} to {whole[-1].end_line}" if whole else ""
+        return ToolOutput(note=f"{path} has no text there{lines}.")
     shown = tuple(found[:MOST])
     if len(found) > MOST:
         return ToolOutput(shown, note=f"Cut after line {shown[-1].end_line}: read on with start_line={shown[-1].end_line + 1}.")

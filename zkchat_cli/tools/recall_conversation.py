@@ -1,4 +1,4 @@
-"""Search everything that was said, in this conversation and in earlier ones: who said what, when, and on which notes it rested."""
+"""Search this conversation and earlier ones: who said what, when, and which notes it cites."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
     limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MAX_RECALLED_MESSAGES)
     found = memory.search_conversations(arguments["query"], limit)
     if not found:
-        return ToolOutput(note="Nothing was said about that. Try fewer or other words.", outcome="nothing was said about it")
+        return ToolOutput(note="No message is about that. Try fewer or other words.", outcome="no message found")
     return ToolOutput(
         data={"said": found}, note=join_notes(clamped, "To cite a note named here, read it first."), outcome=plural(len(found), "message")
     )

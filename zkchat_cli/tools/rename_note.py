@@ -1,4 +1,4 @@
-"""Give a note another name or folder; all links to it are rewritten."""
+"""Rename or move a note; all links to it are rewritten."""
 
 from collections.abc import Mapping
 from typing import Any

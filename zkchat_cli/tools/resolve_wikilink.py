@@ -1,4 +1,4 @@
-"""Say which note a wikilink points to, and which lines of it."""
+"""The note and the lines that a wikilink points to."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,22 +8,22 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import Tool, ToolOutput
 from zkchat_cli.vault.vault import Vault
 
-LONGEST_SHOWN = 200
+MAX_SHOWN = 200
 
 
 def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
     link = vault.resolve(arguments["wikilink"])
-    data: dict[str, object] = {"wikilink": truncate(arguments["wikilink"], LONGEST_SHOWN), "path": link.target}
+    data: dict[str, object] = {"wikilink": truncate(arguments["wikilink"], MAX_SHOWN), "path": link.target}
     if link.target is None:
         return ToolOutput(data={**data, "nearest": list(link.candidates)}, outcome="no such note")
-    data |= {"heading": link.heading and truncate(link.heading, LONGEST_SHOWN), "status": link.status}
+    data |= {"heading": link.heading and truncate(link.heading, MAX_SHOWN), "status": link.status}
     if link.status == "ambiguous":
         data["others"] = list(link.candidates)
     note = ""
     if link.heading:
         try:
             data["lines"] = "-".join(map(str, vault.section(link.target, link.heading)))
-        except VaultError as e:  # the note is there: that its heading is not is no mistake in the call
+        except VaultError as e:  # the note exists, so a missing heading is not a wrong call
             data["lines"], note = None, f"{e.message}. {e.hint}"
     return ToolOutput(data=data, note=note, outcome=link.target)
 

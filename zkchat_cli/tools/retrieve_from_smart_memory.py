@@ -1,4 +1,4 @@
-"""Look up what was remembered: facts with their keys, dates and sources, and notes that are often cited."""
+"""Search the remembered facts, with keys, dates and sources, and often-cited notes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
     if not found:
         return ToolOutput(note="Nothing is remembered about that.", outcome=plural(0, "memory", "memories"))
     more = f"{len(found) - limit} more share fewer words with the query." if len(found) > limit else ""
-    memories = [relevant.item.prompt_line.removeprefix("- ") for relevant in found[:limit]]
+    memories = [each.item.prompt_line.removeprefix("- ") for each in found[:limit]]
     return ToolOutput(data={"memories": memories}, note=join_notes(clamped, more), outcome=plural(len(memories), "memory", "memories"))
 
 

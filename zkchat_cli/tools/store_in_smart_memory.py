@@ -1,4 +1,4 @@
-"""Remember a fact beyond this conversation; one of the same key is replaced."""
+"""Remember a fact beyond this conversation; it replaces a fact with the same key."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,14 +8,14 @@ from zkchat_cli.tools.base import Tool, ToolOutput
 
 
 def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
-    kept = memory.remember(arguments["content"], key=arguments.get("key", ""), source="model")
-    data: dict[str, object] = {"remembered": kept.fact.content, "key": kept.fact.key}
-    if kept.replaced is not None and kept.replaced.content != kept.fact.content:
-        data["replaces"] = kept.replaced.content
+    update = memory.remember(arguments["content"], key=arguments.get("key", ""), source="model")
+    data: dict[str, object] = {"remembered": update.fact.content, "key": update.fact.key}
+    if update.replaced is not None and update.replaced.content != update.fact.content:
+        data["replaces"] = update.replaced.content
     return ToolOutput(
         data=data,
-        note=f"The user can take it back with /forget {kept.fact.key}, or zkchat memory forget {kept.fact.key}.",
-        outcome=f"remembered as {kept.fact.key}",
+        note=f"The user can take it back with /forget {update.fact.key}, or zkchat memory forget {update.fact.key}.",
+        outcome=f"remembered as {update.fact.key}",
     )
 
 

@@ -111,7 +111,7 @@ def _read_key(provider: str) -> str:
     if sys.stdin is None:
         raise UsageError("there is no standard input to read the key from", "Start it in a terminal.")
     if not sys.stdin.isatty():
-        return sys.stdin.readline(2 * credentials.LONGEST)
+        return sys.stdin.readline(2 * credentials.MAX_KEY)
     from getpass import getpass
 
     try:

@@ -1,14 +1,14 @@
-"""The time that a question names ("in May", "on 3 June 2023", "last week", "vor zwei Tagen"), as days."""
+"""Dates that a question names ("in May", "on 3 June 2023", "last week", "vor zwei Tagen") as periods of days."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-NEAR = 3
-"""Days around a day that is named: things are told of when they are a few days old, and planned a few days ahead."""
-MOST_YEARS = 100
-_LONGEST_QUESTION = 2000
+TOLERANCE = 3
+"""Days around a named day: events are told a few days later and planned a few days ahead."""
+MAX_YEARS = 100
+_MAX_QUESTION = 2000
 
 _MONTHS = {
     name: number
@@ -39,7 +39,7 @@ _DAYS = {
     for name in names.split()
 }
 _AMBIGUOUS = {"may", "march", "mar", "jan", "sep"}
-"""Words or names besides: a month only next to a number or a preposition."""
+"""Also words or names: months only next to a number or a preposition."""
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _NAMED = re.compile(
     rf"(?:(?P<before>in|during|since|until|last|early|mid|late|of|im|seit)\s+)?"
@@ -72,22 +72,22 @@ _RELATIVE = {
     r"\blast year\b|\bletztes jahr\b|去年": (180, 730),
     r"\brecently\b|\blately\b|\bneulich\b|\bkürzlich\b|最近": (0, 14),
 }
-"""Days ago, from and to: generously, since nobody counts them."""
+"""Days ago, from and to; generous, since people do not count them."""
 _WEEKDAY = re.compile(rf"\b(?:on|last|am|letzten)\s+({'|'.join(_DAYS)})\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Days, both included."""
+    """From the first through the last day."""
 
     first: date
     last: date
 
 
 def find_periods(question: str, today: date, years: Iterable[int]) -> tuple[Period, ...]:
-    """What days a question means, seen from `today`; a month without its year is that month in each of `years`."""
-    text = " ".join(question[:_LONGEST_QUESTION].casefold().split())
-    known = tuple(years)[-MOST_YEARS:]
+    """The periods a question names on `today`. A month without a year is that month in each of `years`."""
+    text = " ".join(question[:_MAX_QUESTION].casefold().split())
+    known = tuple(years)[-MAX_YEARS:]
     found: list[Period] = []
     for match in _NAMED.finditer(text):
         day = match["day"] or match["after"]
@@ -132,12 +132,12 @@ def _relative(text: str, today: date) -> list[Period]:
 
 def _ago(today: date, fewest: int, most: int) -> Period | None:
     try:
-        return _around(today - timedelta(days=most), today - timedelta(days=fewest), 1 if most - fewest < NEAR else 0)
+        return _around(today - timedelta(days=most), today - timedelta(days=fewest), 1 if most - fewest < TOLERANCE else 0)
     except OverflowError:
         return None
 
 
-def _around(first: date, last: date, days: int = NEAR) -> Period:
+def _around(first: date, last: date, days: int = TOLERANCE) -> Period:
     try:
         return Period(first - timedelta(days=days), last + timedelta(days=days))
     except OverflowError:

@@ -1,7 +1,4 @@
-"""Drawer: what to send when a conversation outgrows its budget. Each file declares `STRATEGY`.
-
-A strategy is offered the turns that no summary covers and those that one does, and chooses within a room of tokens.
-"""
+"""Registry: what to send when a conversation outgrows its budget. Each file declares `STRATEGY`."""
 
 import sys
 
@@ -14,6 +11,6 @@ def strategy_names() -> list[str]:
 
 
 def load_strategy(name: str) -> Strategy:
-    """The strategy of that name. Raises KeyError when there is none."""
-    found: Strategy = registry.load(sys.modules[__name__], name, "STRATEGY")
-    return found
+    """Raises KeyError for an unknown name."""
+    strategy: Strategy = registry.load(sys.modules[__name__], name, "STRATEGY")
+    return strategy

@@ -1,7 +1,4 @@
-"""Drawer: what to send when a conversation outgrows its budget. Each file declares `STRATEGY`.
-
-A strategy is offered the turns that no summary covers and those that one does, and chooses within a room of tokens.
-"""
+"""The interface of a strategy: it chooses which turns, and which passages of older ones, go into a token budget."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,36 +12,33 @@ from zkchat_cli.tokens.counter import TokenCounter
 
 @dataclass(frozen=True, slots=True)
 class HistoryWindow:
-    """What there is to choose from: the turns of a `history` that can be sent. Of these, `folded` are covered by the summary, and `recent`
-    ones stand after it.
-
-    What is fixed in a recent turn that is not kept is sent, too, and takes of the `room` (see `beside`).
-    """
+    """What a strategy chooses from: `recent` turns after the summary. Fixed messages of turns it does not choose are sent anyway, and count
+    against the `budget`."""
 
     history: TurnHistory
     folded_count: int
+    """Sendable turns that the summary covers."""
     recent: tuple[Turn, ...]
     question: str
     budget: int
     counter: TokenCounter
     asked_at: str
-    """ISO 8601; empty where nobody asks."""
+    """ISO 8601; empty without a question."""
     recall_index: RecallIndex
     recent_tokens: int
-    """Those of all recent turns together."""
     fixed_tokens: int
-    """Tokens of what is fixed in the recent turns."""
+    """Of the recent turns' fixed messages."""
     drop_batch: int
-    """Tokens that are left out at once where older turns are; the same from turn to turn."""
+    """Tokens to drop at once, so that the front of the prompt changes seldom."""
 
-    def other_fixed_tokens(self, kept: Sequence[Turn]) -> int:
-        """Tokens of what is fixed in the recent turns but these."""
-        return self.fixed_tokens - sum(turn.fixed_tokens for turn in kept)
+    def other_fixed_tokens(self, chosen: Sequence[Turn]) -> int:
+        """Tokens of the fixed messages in the recent turns that are not chosen."""
+        return self.fixed_tokens - sum(turn.fixed_tokens for turn in chosen)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """`kept`: the newest turns, contiguous, sent whole. `recalled`: what is quoted of older ones because it bears on the question."""
+    """`turns`: the newest ones, without gaps, sent in full. `passages`: quoted from older turns."""
 
     turns: tuple[Turn, ...]
     passages: tuple[RecallPassage, ...] = ()
@@ -52,7 +46,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """`summarizes`: folded turns are represented by their summary, and compaction runs when it is due."""
+    """`summarizes`: a summary replaces folded turns, and compaction runs when it is due."""
 
     name: str
     help: str

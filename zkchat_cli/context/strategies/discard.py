@@ -1,12 +1,12 @@
-"""Keep the newest turns that fit; forget the rest (they stay in the log)."""
+"""Keep the newest turns that fit; drop the others, which stay in the log."""
 
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turns import select_newest_in_batches
 
 
-def choose(offer: HistoryWindow) -> Selection:
+def choose(window: HistoryWindow) -> Selection:
     return Selection(
-        select_newest_in_batches(offer.recent, offer.budget, offer.fixed_tokens, total=offer.recent_tokens, batch=offer.drop_batch)
+        select_newest_in_batches(window.recent, window.budget, window.fixed_tokens, total=window.recent_tokens, batch=window.drop_batch)
     )
 
 

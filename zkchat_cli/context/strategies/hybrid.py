@@ -1,9 +1,7 @@
-"""A rolling summary, the newest turns, and whatever was said before that bears on the new message.
+"""Keep a rolling summary, the newest turns, and relevant passages of older ones.
 
-Of the messages' room, memory has 20 %, what is critical (of priority 8 and more) 30 %, what is important (6 and 7) 25 %, the newest turns
-20 %, and 5 % are a buffer for counting that is not exact; what one does not use flows on to the next. Memory and what is kept word for
-word (pinned, instructions) are taken off before a strategy is asked. Recall takes the critical, the important and then whatever else bears
-on the message at hand (see `recall.SHARES`), and leaves what it does not need to the newest turns.
+The newest turns get at least 20 % of the messages' budget; 5 % is a buffer for estimated counts. Recall gets the rest (`BUDGET_SHARES` of
+`recall.index`) and leaves what it does not need to the newest turns. Memory and fixed messages are subtracted before.
 """
 
 from zkchat_cli.context.recall.index import recall_passages
@@ -12,28 +10,28 @@ from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strateg
 from zkchat_cli.context.turns import select_newest
 
 NEWEST_SHARE = 0.2
-"""Of the room: the least that the newest turns get."""
-NEWEST_SHARE_BESIDE_A_SUMMARY = 0.6
-"""There, older turns are told of already, and compaction has left turns that all fit: to drop many at once would break every cache."""
+NEWEST_SHARE_WITH_SUMMARY = 0.6
+"""The summary covers older turns, and after a compaction all turns fit: dropping many at once would break every prompt cache."""
 BUFFER_SHARE = 0.05
-MOST_RECALLED = 4000
-"""Tokens, however large the window: quotations are paid for with each message, and no provider's cache helps."""
+MAX_RECALLED = 4000
+"""Tokens, however large the window: passages are paid for with each message and never cached."""
 
 
-def choose(offer: HistoryWindow) -> Selection:
-    kept = select_newest(offer.recent, offer.budget, offer.fixed_tokens)
-    if not offer.question or (len(kept) == len(offer.recent) and not offer.folded_count):
-        return Selection(kept)
-    room = offer.budget - (int(BUFFER_SHARE * offer.budget) if offer.counter.estimated else 0)
-    share = NEWEST_SHARE_BESIDE_A_SUMMARY if offer.folded_count else NEWEST_SHARE
-    least = select_newest(offer.recent, offer.fixed_tokens + int(share * (room - offer.fixed_tokens)), offer.fixed_tokens) or kept[-1:]
-    offer.recall_index.sync(offer.history)
-    turns = offer.folded_count + len(offer.recent)
-    left = min(room - sum(turn.tokens for turn in least) - offer.other_fixed_tokens(least), MOST_RECALLED)
-    recalled = recall_passages(offer.recall_index, offer.question, offer.asked_at, turns - len(least), left, offer.counter)
-    kept = select_newest(offer.recent, room - estimate_passage_tokens(recalled, offer.counter), offer.fixed_tokens)  # what recall leaves
-    kept = max(kept, least, key=len)
-    return Selection(kept, tuple(passage for passage in recalled if passage.turn < turns - len(kept)))
+def choose(window: HistoryWindow) -> Selection:
+    turns = select_newest(window.recent, window.budget, window.fixed_tokens)
+    if not window.question or (len(turns) == len(window.recent) and not window.folded_count):
+        return Selection(turns)
+    budget = window.budget - (int(BUFFER_SHARE * window.budget) if window.counter.estimated else 0)
+    share = NEWEST_SHARE_WITH_SUMMARY if window.folded_count else NEWEST_SHARE
+    fixed = window.fixed_tokens
+    least = select_newest(window.recent, fixed + int(share * (budget - fixed)), fixed) or turns[-1:]
+    window.recall_index.sync(window.history)
+    count = window.folded_count + len(window.recent)
+    left = min(budget - sum(turn.tokens for turn in least) - window.other_fixed_tokens(least), MAX_RECALLED)
+    passages = recall_passages(window.recall_index, window.question, window.asked_at, count - len(least), left, window.counter)
+    turns = select_newest(window.recent, budget - estimate_passage_tokens(passages, window.counter), fixed)
+    turns = max(turns, least, key=len)
+    return Selection(turns, tuple(passage for passage in passages if passage.turn < count - len(turns)))
 
 
-STRATEGY = Strategy("hybrid", "summary, newest turns, and older ones that bear on the question", summarizes=True, choose=choose)
+STRATEGY = Strategy("hybrid", "summary, newest turns, and relevant older ones", summarizes=True, choose=choose)
