@@ -163,6 +163,8 @@ class BackgroundLoader:
         from zkchat_cli.context.recall import index  # the session has loaded it
 
         index.preload_numpy()
+        from zkchat_cli.terminal import streaming_view  # noqa: F401  loads rich and markdown-it: 80 ms that the first answer saves
+
         self._prepare_session()
         threading.Thread(target=self._scan_while_typing, name="vault scan", daemon=True).start()
         from zkchat_cli.terminal import vault_watcher  # imported late: not needed by the prompt
