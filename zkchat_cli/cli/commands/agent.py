@@ -214,30 +214,6 @@ def config_(
     _print_value(ctx, name, key, values.get(key))
 
 
-@command(COMMAND, "config_file")
-def edit(ctx: CommandContext, name: NameArgument) -> None:
-    """Open an agent's file in $VISUAL or $EDITOR, and check it before it is saved. A built-in agent is first copied to a file of yours."""
-    from zkchat_cli.agents import editor, loader
-    from zkchat_cli.app import factory
-    from zkchat_cli.terminal import config_editor
-
-    folder = _agents_folder(ctx)
-    file = loader.agent_file(folder, name)
-    new = not file.exists()
-
-    def check(edited: Path) -> None:
-        agent = factory.check_agent(loader.load_agent_file(edited, name, folder / f"{name}.md"))
-        _check_model(ctx, agent.values.get("model"))
-
-    initial_text = editor.render_agent_file(name, editor.profile_of_builtin(loader.load_agent(folder, name))) if new else ""
-    if not config_editor.edit_settings(config_editor.SettingsDraft(file, initial_text, check, editor.write_agent_file), ctx.screen):
-        ctx.screen.print("Nothing was changed.", "dim")
-        return
-    ctx.screen.print(f"{'Wrote' if new else 'Changed'} {file}.")
-    if new:
-        _warn_replaces_built_in(ctx, name, file)
-
-
 def _warn_replaces_built_in(ctx: CommandContext, name: str, file: Path) -> None:
     ctx.screen.warn(f"{name} is built in; {file} replaces it now", f"zkchat agent delete {name} restores the built-in one")
 
