@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 
 from zkchat_cli.events import IterationStarted
-from zkchat_cli.terminal.change_approval import MOST_LINES, NO_MORE, ApprovalPrompt
+from zkchat_cli.terminal.change_approval import DECLINED_ALL, MAX_LINES, ApprovalPrompt
 from zkchat_cli.terminal.diffs import MAX_LINE, is_cut, show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
@@ -62,16 +62,16 @@ def test_invisible_changes_are_reported(text: str, told: str) -> None:
 
 def test_a_long_diff_is_cut_with_a_count() -> None:
     diff = change("\n".join(map(str, range(1000))) + "\n").diff
-    assert is_cut(diff, MOST_LINES)
-    assert shown(diff, MOST_LINES)[-1] == "  … and 703 more lines"
+    assert is_cut(diff, MAX_LINES)
+    assert shown(diff, MAX_LINES)[-1] == "  … and 703 more lines"
     assert len(shown(diff)) == 1003
-    assert not is_cut(change("short\n").diff, MOST_LINES)
+    assert not is_cut(change("short\n").diff, MAX_LINES)
 
 
 def test_a_very_long_line_is_cut() -> None:
     diff = change("x" * 1_000_000).diff
-    assert is_cut(diff, MOST_LINES)
-    assert shown(diff, MOST_LINES)[3].endswith(f" … and {1_000_001 - MAX_LINE} more characters")
+    assert is_cut(diff, MAX_LINES)
+    assert shown(diff, MAX_LINES)[3].endswith(f" … and {1_000_001 - MAX_LINE} more characters")
 
 
 class Answers:
@@ -80,7 +80,7 @@ class Answers:
     def __init__(self, *words: str) -> None:
         self.words, self.choices = list(words), [""]
 
-    def said(self, _: str, choices: str) -> str:
+    def read_answer(self, _: str, choices: str) -> str:
         self.choices.append(choices)
         return self.words.pop(0)
 
@@ -95,7 +95,7 @@ def asking(*words: str) -> tuple[ApprovalPrompt, Answers, Screen]:
 def test_a_long_diff_can_be_shown_completely() -> None:
     ask, question, screen = asking("v", "n", "v")
     assert ask(change("\n".join(map(str, range(1000))))) is DECLINED
-    assert "v: view the whole" in question.choices[-1]
+    assert "v: view all" in question.choices[-1]
     assert "+999" in screen.out.getvalue()  # type: ignore[attr-defined]
     assert ask(change("short")) is DECLINED
     assert "v:" not in question.choices[-1]
@@ -109,7 +109,7 @@ def test_only_offered_answers_approve() -> None:
     ask, question, _ = asking("y", "a", "y")
     assert [ask(change("x")) for _ in range(3)] == [ALLOWED] * 3
     assert question.words == ["y"]
-    ask.begin()
+    ask.begin_turn()
     assert (ask(change("x")), question.words) == (ALLOWED, [])
 
 
@@ -120,15 +120,15 @@ def test_a_typed_reason_reaches_the_model() -> None:
 
 def test_ctrl_c_at_the_prompt_declines_the_rest_of_the_turn() -> None:
     ask, question, _ = asking("y", STOPPED, "y")
-    assert [ask(change("x")) for _ in range(4)] == [ALLOWED, DECLINED, NO_MORE, NO_MORE]
+    assert [ask(change("x")) for _ in range(4)] == [ALLOWED, DECLINED, DECLINED_ALL, DECLINED_ALL]
     assert question.words == ["y"]
-    ask.begin()
+    ask.begin_turn()
     assert ask(change("x")) is ALLOWED
 
 
 def test_yes_to_all_lasts_for_one_iteration() -> None:
     ask, question, _ = asking("a", "n")
-    rounds = ask.attending(IterationStarted(number, 2, "goal") for number in (1, 2))
+    rounds = ask.observe(IterationStarted(number, 2, "goal") for number in (1, 2))
     said = [[ask(change("x")), ask(change("y"))] if round_.number == 1 else [ask(change("z"))] for round_ in rounds]  # type: ignore[union-attr]
     assert (said, question.words) == ([[ALLOWED, ALLOWED], [DECLINED]], [])
 

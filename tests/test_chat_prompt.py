@@ -53,7 +53,7 @@ def test_ctrl_z_stops_the_job_and_fg_goes_on_at_the_prompt_and_in_an_answer(zkch
         chat.type(f"fg{ENTER}")
         chat.wait_until(lambda: chat.everything().count("then word") > said + 1, "more of the answer")
         chat.type(CTRL_C)
-        chat.wait_for("stopped; what came is kept")
+        chat.wait_for("stopped; the partial answer is kept")
         chat.wait_for_prompt()
         chat.type(f"/quit{ENTER}")
         chat.wait_for_shell()
@@ -99,7 +99,7 @@ def test_a_line_sent_before_the_session_is_there_is_answered(zkchat: Program, sc
         chat.wait_for("you ›")
         chat.type(f"am I early?{ENTER}/refs{ENTER}")
         chat.wait_for("Patience pays.")
-        chat.wait_for("No document has been mentioned")
+        chat.wait_for("No documents have been named")
         assert "^M" not in chat.everything()
     assert stored(zkchat)[0]["content"] == "am I early?"
 

@@ -183,13 +183,13 @@ def test_the_toolbar_has_one_line_on_any_screen(zkchat: Program, columns: int, r
 
 def test_resizing_leaves_one_toolbar(zkchat: Program) -> None:
     with Chat(zkchat, columns=100, rows=30) as chat:
-        chat.wait_for("compaction at 80%")
+        chat.wait_for("compacts at 80%")
         chat.resize(60, 20)
         chat.wait_until(lambda: "compaction at" not in chat.screen_text() and chat.at_prompt(), "a shorter toolbar")
         chat.ask("when is compost ready?", "Sources")
         chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
         chat.resize(120, 40)
-        chat.wait_for("compaction at 80%")
+        chat.wait_for("compacts at 80%")
         chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
 
 

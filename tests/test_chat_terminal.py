@@ -58,8 +58,8 @@ def test_long_lines_are_broken_between_words(zkchat: Program, script: Script) ->
 def test_a_provider_error_says_what_to_do_and_the_chat_goes_on(zkchat: Program, script: Script) -> None:
     with Chat(zkchat, "--model", script({"text": "Half an ans", "error": "cut"}, {"text": "All is well."})) as chat:
         chat.say("first")
-        chat.wait_for("what came is kept")
-        chat.wait_for("Ask again for the rest.\n  /retry asks the same again\n")
+        chat.wait_for("the partial answer is stored")
+        chat.wait_for("Ask again for the rest.\n  /retry asks again\n")
         assert "Half an ans" in chat.everything()
         chat.ask("second", "All is well.")
 
@@ -73,7 +73,7 @@ def test_ctrl_c_stops_an_answer_and_keeps_what_came(zkchat: Program, script: Scr
         chat.wait_for("then word 1,")
         pressed = time.monotonic()
         chat.type(CTRL_C)
-        chat.wait_for("stopped; what came is kept: /continue goes on, /retry asks again")
+        chat.wait_for("stopped; the partial answer is kept: /continue or /retry")
         assert time.monotonic() - pressed < 10, "the whole answer takes 40 seconds"
         chat.ask("are you there?", "Still here.")
         assert "^C" not in chat.everything()
@@ -88,7 +88,7 @@ def test_an_impatient_second_ctrl_c_loses_nothing(zkchat: Program, script: Scrip
         chat.say("talk")
         chat.wait_for("then word 1,")
         chat.type(CTRL_C * 3)
-        chat.wait_for("stopped; what came is kept")
+        chat.wait_for("stopped; the partial answer is kept")
         chat.wait_for_prompt()
     assert stored(zkchat)[1]["content"].startswith("First words came,")
 
@@ -102,19 +102,19 @@ def test_ctrl_c_clears_a_typed_line(zkchat: Program) -> None:
         chat.wait_until(lambda: "something I regret" not in chat.screen_text(), "an empty line")
         chat.wait_for("this line 0")
         chat.say("/refs")
-        chat.wait_for("No document has been mentioned or found yet.\n\nyou ›")
+        chat.wait_for("No documents have been named or found yet.\n\nyou ›")
 
 
 def test_ctrl_c_once_on_an_empty_line_only_hints(zkchat: Program) -> None:
     with Chat(zkchat) as chat:
         chat.wait_for_prompt()
         chat.type(CTRL_C)
-        chat.wait_for("Ctrl-C again leaves")
-        chat.wait_until(lambda: "Ctrl-C again leaves" not in chat.screen_text(), "the toolbar to come back")
+        chat.wait_for("press Ctrl-C again to quit")
+        chat.wait_until(lambda: "press Ctrl-C again to quit" not in chat.screen_text(), "the toolbar to come back")
         chat.type(CTRL_C)
-        chat.wait_for("Ctrl-C again leaves")
+        chat.wait_for("press Ctrl-C again to quit")
         chat.say("/refs")
-        chat.wait_for("No document has been mentioned")
+        chat.wait_for("No documents have been named")
 
 
 def test_ctrl_c_twice_on_an_empty_line_leaves(zkchat: Program) -> None:
@@ -207,7 +207,7 @@ def test_a_conversation_is_continued(zkchat: Program, script: Script) -> None:
     first = zkchat("context", "export", "--format", "json").json["conversation"]["id"]
     for i, arguments in enumerate((["-c"], ["--resume"], ["--resume", first[:6]])):
         with Chat(zkchat, "--model", model, *arguments) as chat:
-            chat.wait_for(f"going on with “remember the milk”, {2 + 2 * i} messages")
+            chat.wait_for(f"resumed “remember the milk” ({2 + 2 * i} messages)")
             chat.say(f"and more {i}")
             chat.wait_for("Noted.")
             chat.wait_for_prompt()
@@ -235,4 +235,4 @@ def test_a_setting_takes_the_figures_out_of_the_toolbar(zkchat: Program) -> None
         chat.wait_for("offline │ notes")
         assert "this line" not in chat.screen_text()
         chat.type(CTRL_C)
-        chat.wait_for("Ctrl-C again leaves")
+        chat.wait_for("press Ctrl-C again to quit")

@@ -2,7 +2,7 @@
 
 import base64
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import Room, a_room, completed, stored, talk
+from building import Room, completed, stored, talk
 from conftest import Program
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
@@ -21,8 +21,10 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.slash.base import CommandResult, Confirm, NoteToOpen, Pick, PickItem
-from zkchat_cli.terminal import command_runner, external_programs
-from zkchat_cli.terminal.picker import Picker, matching
+from zkchat_cli.terminal import clipboard, command_runner
+from zkchat_cli.terminal import editor as editors
+from zkchat_cli.terminal import pager as pagers
+from zkchat_cli.terminal.picker import Picker, filter_rows
 from zkchat_cli.terminal.screen import Screen
 
 
@@ -59,7 +61,7 @@ LONG = "".join(f"line {i}\n" for i in range(200))
 def test_long_output_goes_to_the_pager(tmp_path: Path) -> None:
     pager = program(tmp_path, "pager", f'cat > {tmp_path}/read; echo "$LESS $*" >> {tmp_path}/read')
     shown = screen()
-    external_programs.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
+    pagers.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
     assert (tmp_path / "read").read_text() == f"{LONG}FRX -x\n"
     assert written(shown) == ""
 
@@ -67,25 +69,25 @@ def test_long_output_goes_to_the_pager(tmp_path: Path) -> None:
 @pytest.mark.parametrize("pager", ["", "cat", "no-such-program", "'open", "/etc/passwd"])
 def test_long_output_is_printed_without_a_pager(pager: str) -> None:
     shown = screen()
-    external_programs.page(LONG, shown, {"PAGER": pager, "PATH": "/bin:/usr/bin"})
+    pagers.page(LONG, shown, {"PAGER": pager, "PATH": "/bin:/usr/bin"})
     assert written(shown) == LONG
 
 
 def test_short_output_and_pipes_are_not_paged() -> None:
     refuses = {"PAGER": "false", "PATH": "/bin:/usr/bin"}
     for text, shown in (("short\n", screen()), (LONG, screen(terminal=False))):
-        external_programs.page(text, shown, refuses)
+        pagers.page(text, shown, refuses)
         assert written(shown) == text
 
 
 def test_a_pager_can_quit_early() -> None:
-    external_programs.page(LONG * 1000, shown := screen(), {"PAGER": "true", "PATH": "/bin:/usr/bin"})
+    pagers.page(LONG * 1000, shown := screen(), {"PAGER": "true", "PATH": "/bin:/usr/bin"})
     assert written(shown) == ""
 
 
 def test_a_pipe_gets_paged_output_at_once() -> None:
     shown = screen(terminal=False)
-    with external_programs.paged(shown) as pager:
+    with pagers.paged(shown) as pager:
         pager.print("a")
         assert written(shown) == "a\n"
 
@@ -95,14 +97,14 @@ def test_a_pipe_gets_paged_output_at_once() -> None:
 
 def test_the_terminal_copies_by_escape_sequence() -> None:
     shown = screen()
-    assert external_programs.copy("Grüße", shown, {}) == ["the terminal"]
+    assert clipboard.copy_text("Grüße", shown, {}) == ["the terminal"]
     assert written(shown) == f"\x1b]52;c;{base64.b64encode('Grüße'.encode()).decode()}\x07"
 
 
 def test_tmux_passes_the_copy_sequence_through() -> None:
-    plain = external_programs.clipboard_sequence(b"a", tmux=False)
+    plain = clipboard.clipboard_sequence(b"a", tmux=False)
     assert plain == "\x1b]52;c;YQ==\x07"
-    assert external_programs.clipboard_sequence(b"a", tmux=True) == plain + "\x1bPtmux;\x1b\x1b]52;c;YQ==\x07\x1b\\"
+    assert clipboard.clipboard_sequence(b"a", tmux=True) == plain + "\x1bPtmux;\x1b\x1b]52;c;YQ==\x07\x1b\\"
 
 
 def test_a_clipboard_program_is_used_if_there_is_one(tmp_path: Path) -> None:
@@ -110,7 +112,7 @@ def test_a_clipboard_program_is_used_if_there_is_one(tmp_path: Path) -> None:
     program(tmp_path, "xsel", f'/bin/cat > {tmp_path}/copied; echo "$*" >> {tmp_path}/copied')
     program(tmp_path, "wl-copy", f"touch {tmp_path}/never")
     shown = screen(terminal=False)
-    assert external_programs.copy("a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}) == ["xsel"]
+    assert clipboard.copy_text("a text\n", shown, {"DISPLAY": ":0", "PATH": str(tmp_path)}) == ["xsel"]
     assert (tmp_path / "copied").read_text() == "a text\n--clipboard --input\n"
     assert not (tmp_path / "never").exists()
     assert written(shown) == ""
@@ -118,8 +120,8 @@ def test_a_clipboard_program_is_used_if_there_is_one(tmp_path: Path) -> None:
 
 def test_large_text_is_not_copied_through_the_terminal() -> None:
     shown = screen()
-    assert external_programs.copy("x" * 80_000, shown, {"PATH": "/nowhere"}) == []
-    assert external_programs.copy("x", screen(), {"TERM": "dumb", "PATH": "/nowhere"}) == []
+    assert clipboard.copy_text("x" * 80_000, shown, {"PATH": "/nowhere"}) == []
+    assert clipboard.copy_text("x", screen(), {"TERM": "dumb", "PATH": "/nowhere"}) == []
     assert written(shown) == ""
 
 
@@ -139,23 +141,23 @@ NOTE = Path("/notes/A b.md")
     ],
 )
 def test_each_editor_gets_the_line_number_in_its_own_syntax(editor: str, command: list[str]) -> None:
-    assert external_programs.editing(NOTE, 12, "", {"EDITOR": editor}) == command
-    assert external_programs.editing(NOTE, 12, "", {"EDITOR": "false", "VISUAL": editor}) == command
+    assert editors.open_note_command(NOTE, 12, "", {"EDITOR": editor}) == command
+    assert editors.open_note_command(NOTE, 12, "", {"EDITOR": "false", "VISUAL": editor}) == command
 
 
 def test_the_editor_setting_overrides_the_environment() -> None:
     env = {"EDITOR": "vim"}
-    assert external_programs.editing(NOTE, 3, "subl {path}:{line}", env) == ["subl", "/notes/A b.md:3"]
-    assert external_programs.editing(NOTE, 3, "gedit", env) == ["gedit", "/notes/A b.md"]
-    assert external_programs.editing(NOTE, 3, "", {}) is None
-    with pytest.raises(ConfigError, match="is no command"):
-        external_programs.editing(NOTE, 3, "gedit '", env)
+    assert editors.open_note_command(NOTE, 3, "subl {path}:{line}", env) == ["subl", "/notes/A b.md:3"]
+    assert editors.open_note_command(NOTE, 3, "gedit", env) == ["gedit", "/notes/A b.md"]
+    assert editors.open_note_command(NOTE, 3, "", {}) is None
+    with pytest.raises(ConfigError, match="is not a command"):
+        editors.open_note_command(NOTE, 3, "gedit '", env)
 
 
 def test_a_missing_editor_is_an_error() -> None:
-    external_programs.run(["true"])
+    editors.open_note(["true"])
     with pytest.raises(UsageError, match="no-such-editor cannot be started"):
-        external_programs.run(["no-such-editor", "a"])
+        editors.open_note(["no-such-editor", "a"])
 
 
 # picking
@@ -177,7 +179,7 @@ ROWS = ["Compost  2 messages", "Übung  4 messages", "compost again", "12 apples
     ],
 )
 def test_the_picker_filters_by_words_and_numbers(typed: str, rows: list[int]) -> None:
-    assert matching(ROWS, typed) == rows
+    assert filter_rows(ROWS, typed) == rows
 
 
 @pytest.mark.parametrize(
@@ -211,14 +213,6 @@ def test_the_picker_needs_rows_and_a_terminal(monkeypatch: pytest.MonkeyPatch) -
 # carrying out
 
 
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
-
-
 @dataclass
 class Hands:
     """A chat whose user says yes or no, picks a row, and whose screen is kept."""
@@ -230,7 +224,7 @@ class Hands:
     typed: str = ""
     asked: list[Any] = field(default_factory=list)
 
-    def go_on_with(self, session: ZkChatSession) -> None:
+    def switch_to(self, session: ZkChatSession) -> None:
         self.session = session
 
     def take_turn(self, events: Any) -> None:
@@ -244,7 +238,7 @@ class Hands:
         self.asked.append([title, *rows])
         return self.picks
 
-    def type(self, text: str) -> None:
+    def set_input(self, text: str) -> None:
         self.typed = text
 
     def run(self, line: str) -> bool:
@@ -278,14 +272,14 @@ def test_resume_opens_the_picked_conversation(room: Room) -> None:
 def test_a_command_runs_only_after_a_yes(room: Room) -> None:
     asks = CommandResult(confirm=Confirm("Really?", lambda: CommandResult("Done."), "/do --yes"))
     assert Hands(room.session()).carry_out(asks) == "Done.\n"
-    assert Hands(room.session(), yes=False).carry_out(asks) == "  not done\n"
+    assert Hands(room.session(), yes=False).carry_out(asks) == "  canceled\n"
 
 
 def test_copying_is_confirmed_or_an_error(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "TMUX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert "copied: 1 character, by the terminal" in Hands(room.session()).carry_out(CommandResult(clipboard="x"))
+    assert "copied 1 character (the terminal)" in Hands(room.session()).carry_out(CommandResult(clipboard="x"))
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match="could not be copied"):

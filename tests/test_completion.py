@@ -11,7 +11,7 @@ from prompt_toolkit.document import Document
 
 from zkchat_cli.chat.runtime import AvailableModels
 from zkchat_cli.errors import StoreError
-from zkchat_cli.terminal.completion import MOST, ChatCompleter, completing
+from zkchat_cli.terminal.completion import MAX_COMPLETIONS, ChatCompleter, can_complete
 
 NOTES = {
     "Filters.md": "---\naliases: [Search conditions]\n---\n# Filters\n\n## Dates\n\n### Due today\n\n## Brackets [x]\n",
@@ -32,7 +32,7 @@ Offers = Callable[..., list[str]]
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     folder = tmp_path_factory.mktemp("completion")
-    notes = NOTES | {f"Many/Sort {i}.md": "" for i in range(2 * MOST)}
+    notes = NOTES | {f"Many/Sort {i}.md": "" for i in range(2 * MAX_COMPLETIONS)}
     made = a_room(write(folder / "notes", notes), folder / "cache", folder / "conversations.db")  # completion has its own connection
     yield made
     made.vault.close()
@@ -91,7 +91,7 @@ def test_nothing_is_offered_elsewhere(offered: Offers, typed: str) -> None:
 
 @pytest.mark.parametrize("typed", ["", "hello", "hello /co", "/etc/hosts", "[[Filters|the", "anna@example.org"])
 def test_no_menu_is_made_room_for_elsewhere(typed: str) -> None:
-    assert not completing(typed)
+    assert not can_complete(typed)
 
 
 def test_notes_that_begin_so_come_before_notes_that_contain_it(offered: Offers) -> None:
@@ -171,7 +171,7 @@ def test_links_are_completed_on_each_line_of_a_message(offered: Offers) -> None:
 
 
 def test_the_menu_has_an_end(offered: Offers) -> None:
-    assert len(offered("[[sort")) == MOST
+    assert len(offered("[[sort")) == MAX_COMPLETIONS
 
 
 def test_who_types_before_there_is_a_session_waits_for_it(room: Room) -> None:

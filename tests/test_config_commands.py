@@ -7,7 +7,7 @@ import pytest
 from conftest import Program
 
 from zkchat_cli.errors import UsageError, ZkchatError
-from zkchat_cli.terminal.external_editor import Editor
+from zkchat_cli.terminal.editor import Editor
 
 
 def file_of(zkchat: Program) -> Path:
@@ -103,7 +103,7 @@ def test_an_edit_that_is_not_valid_is_told_and_kept_and_the_file_left_alone(zkch
 
 def test_what_somebody_else_wrote_meanwhile_is_left_alone(zkchat: Program) -> None:
     an_editor(zkchat, f"mkdir -p {file_of(zkchat).parent}; echo '# theirs' > {file_of(zkchat)}; echo '# mine' > \"$1\"")
-    assert "was changed by somebody else meanwhile" in zkchat("config", "edit").err
+    assert "was changed by someone else meanwhile" in zkchat("config", "edit").err
     assert file_of(zkchat).read_text() == "# theirs\n"
 
 
@@ -117,7 +117,7 @@ def test_a_broken_file_can_be_edited_too(zkchat: Program) -> None:
 
 def test_an_editor_that_fails_loses_nothing(zkchat: Program) -> None:
     an_editor(zkchat, "exit 1")
-    assert "ended with 1" in zkchat("config", "edit").err
+    assert "exit code 1" in zkchat("config", "edit").err
     an_editor(zkchat, "echo '# mine' > \"$1\"; exit 1")
     told = zkchat("config", "edit").err
     assert Path(told.strip().rpartition(" ")[2].rstrip(".")).read_text() == "# mine\n"
@@ -126,14 +126,14 @@ def test_an_editor_that_fails_loses_nothing(zkchat: Program) -> None:
 
 def test_the_editor_is_the_users(tmp_path: Path) -> None:
     path = os.environ["PATH"]
-    assert Editor.of({"VISUAL": "sh -c true", "EDITOR": "no-such", "PATH": path}) == Editor(["sh", "-c", "true"], "VISUAL")
+    assert Editor.find({"VISUAL": "sh -c true", "EDITOR": "no-such", "PATH": path}) == Editor(["sh", "-c", "true"], "VISUAL")
     for env in ({"EDITOR": "no-such --wait", "PATH": path}, {"VISUAL": "'open", "PATH": path}, {"PATH": str(tmp_path)}):
         with pytest.raises(UsageError):
-            Editor.of(env)
+            Editor.find(env)
     (tmp_path / "nano").write_text("#!/bin/sh\nprintf '\\377' > \"$1\"\n")
     (tmp_path / "nano").chmod(0o755)
-    with pytest.raises(ZkchatError, match="did not edit"):
-        Editor.of({"PATH": str(tmp_path)}).edit("x", ".toml")
+    with pytest.raises(ZkchatError, match="could not edit"):
+        Editor.find({"PATH": str(tmp_path)}).edit("x", ".toml")
 
 
 def test_setting_a_value_keeps_the_comments_of_the_file(zkchat: Program) -> None:

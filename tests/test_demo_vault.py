@@ -92,13 +92,6 @@ def shell_commands_in(notes: dict[str, str]) -> set[str]:
     return {call for code in (*code_in(notes), *blocks) for call in re.findall(r"\bzkchat [a-z].*", code)}
 
 
-def test_the_demo_vault_is_package_data() -> None:
-    titles = {file.name: file.read_text(encoding="utf-8") for file in markdown_files(packaged())}
-    assert len(titles) >= 12
-    assert START in titles
-    assert titles["ZKCHAT.md"].strip()
-
-
 def test_every_note_is_read_without_a_problem(vault: Vault, notes: dict[str, str]) -> None:
     report = vault.refresh()
     assert report.notes == len(notes)
@@ -140,11 +133,6 @@ def test_every_note_is_reachable_from_the_start(links: dict[str, list[LinkResolu
 def test_an_obvious_question_finds_its_note(vault: Vault, question: str, expected: str) -> None:
     found = list(dict.fromkeys(chunk.relative_path for chunk in vault.search(question, 10)))
     assert expected in found[:3]
-
-
-def test_the_start_note_suggests_the_obvious_questions(notes: dict[str, str]) -> None:
-    suggested = notes[START].casefold()
-    assert [question for question in QUESTIONS if f"|{question.casefold()}]]" not in suggested] == []
 
 
 def test_the_links_show_all_that_a_link_can_do(links: dict[str, list[LinkResolution]]) -> None:

@@ -10,7 +10,6 @@ from conftest import write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.errors import VaultError
 from zkchat_cli.vault.links.graph import LinkPath
 from zkchat_cli.vault.vault import Vault
 
@@ -66,11 +65,6 @@ def test_an_attachment_has_neighbours_but_is_none(notes: Vault) -> None:
     assert near(notes, "logo.png") == [("C.md", 1), ("Picture.md", 1), ("Side.md", 1)]
 
 
-def test_neighbours_of_a_missing_note_are_an_error(notes: Vault) -> None:
-    with pytest.raises(VaultError, match=r"no note Nowhere\.md"):
-        notes.neighbours("Nowhere.md")
-
-
 # ways
 
 
@@ -83,12 +77,6 @@ def test_a_path_has_its_notes_and_links(notes: Vault) -> None:
         ("B.md", 3, "![[C]]"),
         ("C.md", 1, "[the fourth](folder/D.md)"),
     ]
-
-
-def test_a_step_against_a_link_has_that_link(notes: Vault) -> None:
-    found = notes.shortest_path("folder/D.md", "Side.md")
-    assert found
-    assert [(link.source, link.target) for link in found.links] == [("Side.md", "folder/D.md")]
 
 
 def test_a_directed_path_may_not_exist(notes: Vault) -> None:

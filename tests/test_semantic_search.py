@@ -17,7 +17,7 @@ from meaning import Meaning, Servers
 
 from zkchat_cli.errors import ProviderError, VaultError
 from zkchat_cli.vault.search.semantic import MOST_EMBEDDED_BY_A_QUERY, RETRY_SECONDS, SemanticSearch
-from zkchat_cli.vault.search.vector_store import LONGEST_TEXT, VectorStore, text_to_embed, truncate_text
+from zkchat_cli.vault.search.vector_store import LONGEST_TEXT, VectorStore, truncate_text
 from zkchat_cli.vault.vault import Vault
 
 NOTES = {
@@ -86,12 +86,6 @@ def test_without_an_embedder_a_synonym_finds_nothing(notes: Notes) -> None:
     with_words.close()
 
 
-def test_a_phrase_is_searched_by_words(notes: Notes) -> None:
-    assert notes.found('"three letters"') == ["Words.md"]
-    assert notes.found('"car wash"') == []
-    assert notes.embedder.calls == []
-
-
 @pytest.mark.parametrize("query", ["", "  ", "\n"])
 def test_an_empty_query_calls_no_model(notes: Notes, query: str) -> None:
     assert notes.found(query) == []
@@ -101,24 +95,10 @@ def test_an_empty_query_calls_no_model(notes: Notes, query: str) -> None:
 # what is computed
 
 
-def test_nothing_is_computed_before_the_first_query(notes: Notes) -> None:
-    notes.vault.status()
-    assert notes.embedder.calls == []
-    assert not notes.vectors.exists()
-
-
 def test_a_few_missing_vectors_are_computed_by_the_query_itself(notes: Notes) -> None:
     notes.found("car")
     assert len(notes.embedder.documents) == 4
     assert notes.vault.status().semantic
-
-
-def test_a_text_with_a_zero_vector_is_found_by_words(notes: Notes) -> None:
-    notes.vault.embed()
-    notes.embedder.twist = lambda purpose, rows: [[0.0] * len(row) for row in rows] if purpose == "query" else rows
-    by_words = Vault.open(notes.root, notes.cache / "words")
-    assert notes.found("garage") == [chunk.relative_path for chunk in by_words.search("garage")]
-    by_words.close()
 
 
 def test_a_recovered_model_is_used_and_a_new_failure_reported(notes: Notes) -> None:
@@ -168,12 +148,6 @@ def test_a_second_run_computes_nothing(notes: Notes) -> None:
     before = len(notes.embedder.calls)
     notes.vault.embed()
     assert len(notes.embedder.calls) == before
-
-
-def test_a_text_is_embedded_with_its_title_and_headings() -> None:
-    assert text_to_embed("Garage", "Cars\nOil", "Twice a year.") == "Garage › Cars › Oil\n\nTwice a year."
-    assert text_to_embed("Garage", "", "x") == "Garage\n\nx"
-    assert text_to_embed("Garage", "Garage", "x") == "Garage\n\nx"
 
 
 def test_a_long_text_is_cut_between_characters() -> None:
@@ -361,16 +335,6 @@ def test_verify_computes_all_again_for_another_model(notes: Notes, places: int) 
     assert notes.warned() == []
 
 
-def test_verify_detects_another_model_of_the_same_length(notes: Notes) -> None:
-    notes.vault.embed()
-    upside = Meaning(twist=lambda _purpose, rows: [row[::-1] for row in rows])
-    vault = Vault.open(notes.root, notes.cache, embedder=upside)
-    vault.embed(verify=True)
-    assert len(upside.documents) == 5
-    assert vault.search("car")[0].relative_path == "Garage.md"
-    vault.close()
-
-
 # answers that no model should give
 
 
@@ -452,15 +416,6 @@ def test_a_locked_file_is_a_warning(notes: Notes) -> None:
     impatient.close()
 
 
-def test_vectors_of_another_process_are_used(notes: Notes) -> None:
-    notes.vault.status()
-    other = Vault.open(notes.root, notes.cache, embedder=Meaning())
-    other.embed()
-    other.close()
-    assert notes.found("car")[0] == "Garage.md"
-    assert notes.embedder.documents == []
-
-
 # the whole program, against a real server
 
 
@@ -498,14 +453,6 @@ def test_a_missing_server_is_one_warning_per_run(program: Program, servers: Serv
     assert (indexed.exit_status, indexed.json["semantic"], len(indexed.err.splitlines())) == (0, False, 1)
 
 
-def test_a_missing_server_is_one_notice_in_a_chat(program: Program) -> None:
-    program.env["OLLAMA_HOST"] = "127.0.0.1:1"
-    done = program("chat", stdin="oil?\nwhich vessel?\n")
-    assert done.exit_status == 0
-    assert done.err.count("no search by meaning") == 1
-    assert "A vessel came in at night" in done.out
-
-
 def test_a_vaults_own_file_cannot_choose_the_provider(program: Program, servers: Servers) -> None:
     for setting in ('provider = "openai"', 'model = "x-cloud"', 'path = "x.onnx"'):
         (program.vault / ".zkchat.toml").write_text(f"[semantic]\n{setting}\n")
@@ -514,13 +461,6 @@ def test_a_vaults_own_file_cannot_choose_the_provider(program: Program, servers:
         assert "a vault's own file cannot say" in done.err
         assert "Take semantic." in done.err
     assert servers.requests == []
-
-
-def test_an_unknown_provider_is_refused(program: Program) -> None:
-    program.env["ZKCHAT_SEMANTIC__PROVIDER"] = "olama"
-    done = program("vault", "status")
-    assert done.exit_status == 2
-    assert "none or ollama or onnx or openai" in done.err
 
 
 def test_doctor_tries_the_embedder(program: Program) -> None:

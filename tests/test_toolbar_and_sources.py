@@ -25,7 +25,7 @@ from zkchat_cli.models import (
 from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.line_layout import lay_out
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.toolbar import Toolbar, clipped, shortened
+from zkchat_cli.terminal.toolbar import Toolbar, clip, shorten_middle
 from zkchat_cli.terminal.turn_renderer import tool_line
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.sources import number_ranges, source_lines
@@ -61,7 +61,7 @@ def drawn(toolbar: Toolbar, width: int) -> str:
 
 def test_a_wide_toolbar_says_everything() -> None:
     bar = drawn(Toolbar("offline", "notes", usage=usage(12_100), typed=14, references=3, state="indexing 1/9"), 120)
-    assert bar == " indexing 1/9 │ offline │ notes │ ██████░░░░░░░░ 41%  12.1k / 29.5k │ this line 14 │ 3 documents │ compaction at 80%"
+    assert bar == " indexing 1/9 │ offline │ notes │ ██████░░░░░░░░ 41%  12.1k / 29.5k │ this line 14 │ 3 documents │ compacts at 80%"
     assert " │ 1 document │ " in drawn(Toolbar("offline", "notes", usage=usage(12_100), references=1), 100)
 
 
@@ -121,14 +121,14 @@ def test_hostile_names_are_shown_on_one_line() -> None:
 
 
 def test_a_long_name_loses_its_middle() -> None:
-    assert shortened("scripted//tmp/a/long/path/replies.jsonl", 24) == "scripted//tm…plies.jsonl"
+    assert shorten_middle("scripted//tmp/a/long/path/replies.jsonl", 24) == "scripted//tm…plies.jsonl"
 
 
 @example("交换机交换机", 2)
 @example("a\u200d" * 20, 3)
 @given(st.text(max_size=40), st.integers(1, 40))
 def test_a_shortened_name_has_its_width(name: str, width: int) -> None:
-    assert get_cwidth(shortened(name, width)) <= width
+    assert get_cwidth(shorten_middle(name, width)) <= width
 
 
 # lines with columns, styles and links
@@ -376,5 +376,5 @@ def test_a_tool_call_is_one_line() -> None:
 
 
 def test_what_fits_is_not_clipped() -> None:
-    assert clipped([("", "ab"), ("bold", "交")], 4) == [("", "ab"), ("bold", "交")]
-    assert clipped([("", "ab"), ("bold", "交")], 3) == [("", "ab"), ("bold", "")]
+    assert clip([("", "ab"), ("bold", "交")], 4) == [("", "ab"), ("bold", "交")]
+    assert clip([("", "ab"), ("bold", "交")], 3) == [("", "ab"), ("bold", "")]

@@ -32,25 +32,6 @@ def test_a_note_changed_during_a_refresh_is_updated_by_the_next_one(notes):
     notes.check()
 
 
-def test_a_note_replaced_by_a_folder_during_a_refresh_is_removed(notes):
-    def replace(done: int, total: int) -> None:
-        if done == 0:
-            (notes.root / "Beta.md").unlink()
-            (notes.root / "Beta.md").mkdir()
-
-    notes.write("Beta.md", "soon a folder")
-    assert notes.vault.refresh(progress=replace).notes == 1
-    notes.check()
-
-
-def test_notes_of_a_deleted_folder_are_removed(notes):
-    notes.write("Folder/Beta.md", "inside")
-    notes.vault.refresh()
-    (notes.root / "Folder").rename(notes.root.parent / "elsewhere")
-    assert notes.vault.refresh().removed == 1
-    notes.check()
-
-
 def test_nul_bytes_are_replaced_and_reported(notes):
     notes.write("Binary.md", b"zebra \0\0\0 stripes")
     assert problems(notes) == {"Binary.md": "contains NUL characters, replaced"}

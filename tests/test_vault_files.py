@@ -21,11 +21,6 @@ def root(tmp_path: Path) -> Path:
     return folder.resolve()
 
 
-def write(root: Path, **files: str) -> None:
-    for name, text in files.items():
-        put(root, name + ".md", text)
-
-
 def put(root: Path, path: str, content: str | bytes = "text") -> Path:
     file = root / path
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -47,14 +42,6 @@ def test_notes_are_md_and_markdown_files_and_the_rest_are_attachments(root):
     listing = filesystem.scan(root)
     assert sorted(listing.stamps) == ["a.md", "b.MD", "c.markdown", "sub/e.md"]
     assert listing.attachments == {"d.txt", "sub/f.png"}
-
-
-def test_a_link_to_a_hidden_file_is_hidden(root):
-    (root / ".obsidian").mkdir()
-    (root / ".obsidian" / "x.md").write_text("x")
-    (root / "settings").symlink_to(root / ".obsidian")
-    with pytest.raises(VaultError, match="hidden"):
-        filesystem.read_text(root, "settings/x.md")
 
 
 def test_hidden_files_and_folders_are_skipped(root):
@@ -244,11 +231,6 @@ def test_a_symbolic_link_within_the_vault_can_be_read(root):
     put(root, "a.md", "inside")
     (root / "b.md").symlink_to(root / "a.md")
     assert filesystem.read_text(root, "b.md") == "inside"
-
-
-def test_a_text_file_can_be_read(root):
-    put(root, "data/list.csv", "a,b\r\nc,d\n")
-    assert filesystem.read_text(root, "./data/list.csv") == "a,b\nc,d\n"
 
 
 def test_an_unreadable_file_says_why(root):

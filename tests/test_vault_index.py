@@ -50,12 +50,6 @@ def test_a_change_with_the_same_size_and_time_is_seen(notes):
     assert [chunk.relative_path for chunk in notes.vault.search("hardware")] == ["Beta.md"]
 
 
-def test_status_counts_without_scanning(notes):
-    notes.vault.refresh()
-    notes.write("Delta.md", "new")
-    assert notes.figures() == (2, 2, 3, 1)
-
-
 def test_the_first_query_builds_the_index(notes):
     assert notes.found("beginning") == ["Alpha.md"]
 
@@ -204,13 +198,6 @@ def test_problems_stay_until_they_are_fixed(notes):
     assert notes.vault.status().problems == expected + old
     notes.write("old.md", "café")
     assert notes.vault.refresh().problems == expected
-
-
-def test_a_link_out_of_the_vault_is_a_problem_until_it_is_deleted(notes):
-    (notes.root / "out.md").symlink_to(notes.root.parent)
-    assert notes.vault.refresh().problems == ("out.md: not followed: a link that leaves the vault",)
-    (notes.root / "out.md").unlink()
-    assert notes.vault.refresh().problems == ()
 
 
 def test_the_index_is_private(notes):
@@ -383,12 +370,6 @@ def test_chunks_are_cut_to_the_lines_asked_for(notes):
     assert notes.vault.chunks("Long.md", 41) == []
 
 
-def test_found_chunks_equal_read_chunks(notes):
-    notes.vault.refresh()
-    [found] = notes.vault.search("beginning")
-    assert found.model_copy(update={"score": None}) in notes.vault.chunks("Alpha.md")
-
-
 def test_a_heading_or_block_has_lines(notes):
     notes.write("Long.md", "---\na: b\n---\n# One\ntext\n\n## Two\nend ^id\n")
     assert notes.vault.section("Long.md", "one") == (4, 8)
@@ -412,18 +393,6 @@ def test_a_refresh_of_some_paths_sees_only_those(notes):
     assert notes.found("Software") == ["Beta.md"]
     report = notes.vault.refresh()
     assert (report.added, report.changed, report.removed) == (0, 1, 0)
-    notes.check()
-
-
-def test_attachments_are_refreshed_by_path(notes):
-    notes.write("Alpha.md", "![[logo.png]]")
-    notes.vault.refresh()
-    (notes.root / "logo.png").write_bytes(b"\x89PNG")
-    notes.vault.refresh(only=["logo.png"])
-    assert notes.vault.resolve("logo.png").target == "logo.png"
-    (notes.root / "logo.png").unlink()
-    notes.vault.refresh(only=["logo.png"])
-    assert notes.vault.resolve("logo.png").target is None
     notes.check()
 
 

@@ -184,12 +184,6 @@ def test_a_bare_name_that_becomes_ambiguous_gets_folders(notes: Callable[..., Va
     assert everything(vault)["S.md"] == b"[[Taken]] [[H/Taken]]"
 
 
-def test_a_note_moves_to_a_folder_and_keeps_its_name(notes: Callable[..., Vault]) -> None:
-    vault = notes(A="[[B]]", B="x")
-    vault.editor.apply(vault.editor.rename("B.md", "Done/"))
-    assert everything(vault) == {"A.md": b"[[B]]", "Done/B.md": b"x"}
-
-
 def test_a_rename_sees_links_written_since_the_last_refresh(notes: Callable[..., Vault]) -> None:
     vault = notes(A="x", B="x")
     write(vault.root, {"A.md": "[[B]]", "C.md": "[[b]]"})
@@ -317,14 +311,6 @@ def test_files_edited_after_a_kill_are_left_alone(notes: Callable[..., Vault]) -
     assert "A.md was edited since and left alone" in told.message
     assert everything(vault) == {"A.md": b"mine", "B.md": b"x"}
     assert Path(told.hint.removeprefix("The old text is in ")).is_file()
-
-
-def test_an_unreadable_journal_is_deleted(notes: Callable[..., Vault]) -> None:
-    vault = notes(A="old")
-    vault.editor.journal.write_text("{")
-    vault.refresh()
-    assert everything(vault) == {"A.md": b"old"}
-    assert not vault.editor.journal.exists()
 
 
 def test_a_path_taken_meanwhile_is_not_overwritten(notes: Callable[..., Vault]) -> None:

@@ -118,16 +118,6 @@ def test_the_alias_of_a_link_becomes_a_name_of_its_new_target(tmp_path):
     notes.vault.close()
 
 
-def test_a_deleted_folder_with_a_dot_in_its_name_is_noticed(tmp_path):
-    notes = Notes(tmp_path, Stays="This one stays.")
-    notes.write("v1.0/Goes.md", "This one goes.")
-    notes.vault.refresh()
-    (notes.root / "v1.0/Goes.md").unlink()
-    (notes.root / "v1.0").rmdir()
-    assert notes.vault.refresh(only=["v1.0"]).removed == 1
-    notes.vault.close()
-
-
 @pytest.mark.parametrize("path", ["../outside.md", "/etc/passwd.md", "\udcff.md", "", "./Stays.md", "linked/Inner.md", "folder//Inner.md"])
 def test_a_path_outside_of_the_vault_is_not_added(tmp_path, path):
     notes = Notes(tmp_path, Stays="This one stays.", outside="No, this one is inside.")

@@ -4,11 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.search.query import MOST_WORDS, SearchQuery, all_of, any_of, parse_query, quoted
-
-
-def test_words_are_unique_and_without_stopwords():
-    assert parse_query("How do I combine filters and Filters?").words == ("combine", "filters")
+from zkchat_cli.vault.search.query import MOST_WORDS, all_of, any_of, parse_query, quoted
 
 
 def test_a_phrase_is_in_the_terms():
@@ -55,12 +51,6 @@ def test_tag_and_path_are_filters(text, tags, paths):
     assert (query.tags, query.paths) == (tags, paths)
 
 
-def test_a_loose_query_has_the_words_of_its_phrases():
-    assert parse_query('tea "green leaf" -black tag:x').loose == SearchQuery(
-        ("tea", "green", "leaf"), (), (("black",),), ("x",), (), ("tea", "green", "leaf")
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "empty"), [("", True), ("-green", True), ("…", True), ("tag:x", False), ("path:x", False), ('"the"', False)]
 )
@@ -82,11 +72,3 @@ def test_no_text_injects_a_quotation_mark(text):
         if phrase:
             assert quoted(phrase).strip("*").strip('"').count('"') == 0
             assert any_of(phrase).count('"') == all_of(phrase).count('"') == 2 * len(phrase)
-
-
-def test_a_hyphen_negates_a_filter():
-    query = parse_query('tea -tag:#Drink/ -path:"Old things" -Tag:x')
-    assert (query.words, query.without, query.tags, query.paths) == (("tea",), (), (), ())
-    assert (query.without_tags, query.without_paths) == (("drink", "x"), ("old things",))
-    assert (query.is_filtered, query.is_plain, query.is_empty) == (True, False, False)
-    assert parse_query("-tag:x -path:y").is_empty

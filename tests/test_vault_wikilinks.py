@@ -129,11 +129,6 @@ def test_an_unclosed_block_runs_to_the_end(text):
     assert raws(text) == []
 
 
-def test_only_wikilinks_count_in_front_matter():
-    text = '---\nup: "[[Parent]]"\n# [[comment]]\ncode: "`[[B]]` [[open"\n---\n[[body]]'
-    assert raws(text, front_lines=5) == ["[[Parent]]", "[[B]]", "[[body]]"]
-
-
 def test_links_have_lines():
     assert [(link.text, link.line) for link in read_markup("[[a]]\n\n- [[b]] [[c]]\n`x\ny` [[d]]").links] == [
         ("a", 1),
@@ -265,11 +260,6 @@ def test_an_alias_resolves_last():
     assert outcome(["AI.md", "Mind.md"], "[[ai]]", aliases={"AI": "Mind.md"})[:2] == ("AI.md", "found")
     assert outcome(["Mind.md"], "[[ai]]", aliases={"AI": "Mind.md"}) == ("Mind.md", "found", (), "alias", None)
     assert outcome(["Mind.md"], "[[wrong/ai]]", aliases={"AI": "Mind.md"}).status == "broken"
-
-
-def test_an_alias_of_two_notes_is_ambiguous():
-    names = [Name("long/B.md", "alias", "x"), Name("A.md", "alias", "x")]
-    assert resolve(only("[[x]]"), None, lambda _: names) == ("A.md", "ambiguous", ("long/B.md",), "alias", "the shortest path")
 
 
 def test_a_markdown_link_to_no_note_is_ignored_unless_it_ends_in_md():

@@ -185,9 +185,9 @@ class ZkChatSession:
         return self.run_turn(UserInput(text, typed))
 
     def run_turn(
-        self, user_input: UserInput, runtime: Runtime | None = None, *, parent: ZkChatMessage | None = None
+        self, user_input: UserInput, runtime: Runtime | None = None, *, retry_of: ZkChatMessage | None = None
     ) -> Generator[events.Event, None, None]:
-        """`send` for an agent run, which passes its own runtime, and for a question asked again, on a new branch beside `parent`."""
+        """`send` for an agent run, which passes its own runtime, and for a retry of a question, which begins a new branch before it."""
         user_input = user_input.encodable()
         if not user_input.text.strip():
             raise UsageError("there is nothing to ask", "Give a question as an argument or on standard input.")
@@ -201,8 +201,8 @@ class ZkChatSession:
         try:
             with turn.timer("prepare"):
                 notices += self._scanner.scan()
-                if parent is not None:
-                    self._state.branch_off(parent.parent_id)
+                if retry_of is not None:
+                    self._state.branch_off(retry_of.parent_id)
             yield from self._pipeline.run(turn, user_input, notices)
         finally:
             if self._runtime is own:
@@ -230,7 +230,7 @@ class ZkChatSession:
         mention = question.addressed if text is None else None
         typed = (f"{mention.strip()} {imports or '…'}" if mention else imports) if text is None else None
         again = UserInput(question.content if text is None else text, typed, mention=mention)
-        with closing(self.run_turn(again, parent=question)) as turn:
+        with closing(self.run_turn(again, retry_of=question)) as turn:
             yield from turn
 
     def flush(self) -> None:

@@ -183,7 +183,7 @@ def _is_first_start() -> bool:
     from zkchat_cli.terminal import onboarding  # imports pydantic, which --help must not
 
     try:
-        return onboarding.wanted(os.environ, Path.cwd()) is not None
+        return onboarding.onboarding_config(os.environ, Path.cwd()) is not None
     except (ZkchatError, OSError):
         return False  # the help is printed instead; a command will report the problem
 

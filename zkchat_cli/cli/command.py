@@ -209,11 +209,11 @@ def run_onboarding(screen: Screen) -> "tuple[Path | None, str | None]":
     from zkchat_cli.terminal import onboarding
 
     here = Path.cwd()
-    config = onboarding.wanted(os.environ, here)
+    config = onboarding.onboarding_config(os.environ, here)
     if config is None:
         return None, None
     try:
-        return onboarding.guide(config, os.environ, here, screen, _set_setting)
+        return onboarding.run_onboarding(config, os.environ, here, screen, _set_setting)
     except EOFError:
         raise typer.Exit from None
 

@@ -1,6 +1,6 @@
-"""`context`: what the next model call would send, messages and tools, in the language of the model's server.
+"""`context`: the body of the next model call's request, as the model's server would get it.
 
-It is the body of the request, so that it can be sent by other means (`curl --data @FILE`); keys travel in headers, and are not in it.
+It can be sent by other programs (`curl --data @FILE`). API keys are in headers, so they are not part of it.
 """
 
 import json

@@ -90,24 +90,24 @@ def _read_own_export(path: str, data: Any) -> ConversationArchive:
 
 
 def _parse(text: str) -> Any:
-    """The document; where each line is one, the list of them."""
+    """The document, or the list of documents if each line is one."""
+    first, *_ = text.lstrip().split("\n", 1)
+    try:
+        json.loads(first)
+    except (RecursionError, ValueError):
+        return _load(text)
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]  # a JSON text may contain U+2028
+    return [_load(line, number) for number, line in lines] if len(lines) > 1 else _load(text)
+
+
+def _load(text: str, line: int = 0) -> Any:
+    """`line` is the number of the line that `text` is, 0 for a whole file. Raises UsageError."""
     try:
         return _clean(json.loads(text))
     except json.JSONDecodeError as e:
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]  # a JSON text may contain U+2028
-        if not (e.msg == "Extra data" and len(lines) > 1 and e.lineno == lines[1][0]):
-            raise UsageError(f"Not valid JSON: line {e.lineno}, column {e.colno}: {e.msg}", _EXPECTED) from e
+        raise UsageError(f"Not valid JSON: line {line or e.lineno}, column {e.colno}: {e.msg}", _EXPECTED) from e
     except (RecursionError, ValueError) as e:
-        raise UsageError(f"The JSON cannot be read: {e}", _EXPECTED) from e
-    documents = []
-    for number, line in lines:
-        try:
-            documents.append(_clean(json.loads(line)))
-        except json.JSONDecodeError as e:
-            raise UsageError(f"Not valid JSON: line {number}, column {e.colno}: {e.msg}", _EXPECTED) from e
-        except (RecursionError, ValueError) as e:
-            raise UsageError(f"Line {number} cannot be read: {e}", _EXPECTED) from e
-    return documents
+        raise UsageError(f"{f'Line {line}' if line else 'The JSON'} cannot be read: {e}", _EXPECTED) from e
 
 
 def _clean(document: Any) -> Any:

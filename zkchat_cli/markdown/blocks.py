@@ -25,6 +25,7 @@ _BAR = re.compile(r"(?<!\\)\|")
 _DELIMITER = re.compile(r"[\s:|-]++")
 _NO_PROSE = re.compile(r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\([^()]*\)$|<[^<>]*>$")
 """Lines with only a block id, an image or a tag."""
+_NO_PROSE_BEGINS = frozenset("^!<")
 
 
 class Block(NamedTuple):
@@ -57,8 +58,8 @@ def sentences(text: str) -> list[str]:
 
 def block_sentences(block: Block) -> list[str]:
     """The sentences of a paragraph, list item or callout's title; none spans a comment, an image or a block id."""
-    prose = " ".join(GAP if _NO_PROSE.match(line) else line for line in block.lines)
-    return [sentence for part in prose.split(GAP) for sentence in split_sentences(part)]
+    prose = " ".join(GAP if line[:1] in _NO_PROSE_BEGINS and _NO_PROSE.match(line) else line for line in block.lines)
+    return [sentence for part in prose.split(GAP) for sentence in split_sentences(part)] if GAP in prose else split_sentences(prose)
 
 
 def code_blocks(text: str) -> list[str]:
@@ -104,7 +105,7 @@ class _BlockReader:
                 scanned = self._scanner.scan(line)
                 if scanned.kind == "paragraph" and self._continues(scanned):
                     self._append(line[scanned.start :].strip())
-                else:
+                elif scanned.kind != "blank" or self._lines is not None:
                     yield from self._add(line, scanned, number)
             begin = end + 1
         yield from self._close()

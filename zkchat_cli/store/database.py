@@ -107,20 +107,14 @@ def _create_file(file: Path) -> None:
 
 
 def _read_image(file: Path) -> bytes:
-    """The database's bytes. SQLite reads a write-ahead log only if it may create a file beside it; `immutable` reads without the log,
-    which is correct only if the log is empty.
+    """The database's bytes. SQLite can read a write-ahead log only if it may use a file beside it; `immutable` needs none, and is correct
+    only if the log is empty.
     """
     log = file.with_name(f"{file.name}-wal")
-    modes = ["mode=ro"] if log.exists() and log.stat().st_size else ["mode=ro", "immutable=1"]
-    for mode in modes:
-        try:
-            with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True, timeout=BUSY_TIMEOUT)) as connection:
-                connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # `serialize` does not report why it cannot read
-                return connection.serialize()
-        except sqlite3.OperationalError:
-            if mode == modes[-1]:
-                raise
-    raise AssertionError("there is at least one mode")
+    mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True, timeout=BUSY_TIMEOUT)) as connection:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # `serialize` does not report why it cannot read
+        return connection.serialize()
 
 
 def _prepared(connection: sqlite3.Connection, file: Path | None, scripts: Sequence[str] = migrations.SCRIPTS) -> sqlite3.Connection:

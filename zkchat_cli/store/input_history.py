@@ -1,6 +1,6 @@
 """The lines typed in chats: one file per vault in the format of prompt_toolkit's FileHistory.
 
-The files are beside the store because deleting a conversation also deletes the lines that were its questions.
+The files are in the store's folder, because deleting a conversation also deletes the lines that were its questions.
 """
 
 import hashlib

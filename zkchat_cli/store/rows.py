@@ -17,8 +17,6 @@ CONVERSATION = ("id", "vault", "title", "created_at", "updated_at", "head_id")
 _MESSAGE = ("id", "parent_id", "role", "content", "status", "timestamp")
 MESSAGE = (*_MESSAGE, "rest", "packed")
 """The columns that `to_message` takes, in this order."""
-_PACKED_REFERENCE = ("summary", "context_snippet", "headings", "candidates", "delivery_reason")
-"""The long fields of a reference."""
 
 
 def from_conversation(conversation: Conversation) -> dict[str, Any]:
@@ -30,23 +28,19 @@ def to_conversation(row: tuple[Any, ...]) -> Conversation:
 
 
 def from_message(message: ZkChatMessage) -> dict[str, Any]:
-    """Chunks and the long fields of references are compressed into `packed`: no query needs them.
+    """Chunks and references are compressed into `packed`: they are long, and no query needs them.
 
     A tool's result contains the text of its chunks as JSON, so a chunk's text is stored as (start, length) in the message's content.
     """
     rest = other_fields(message, _MESSAGE)
-    chunks = rest.pop("chunks", [])
-    for chunk in chunks:
+    packed: dict[str, Any] = {name: rest.pop(name) for name in ("chunks", "references") if name in rest}
+    for chunk in packed.get("chunks", ()):
         encoded = codec.encode(chunk["text"]).decode()
         start = message.content.find(encoded)
         if start >= 0:
             chunk["text"] = [start, len(encoded)]
-    references = [{name: r.pop(name) for name in _PACKED_REFERENCE if name in r} for r in rest.get("references", ())]
-    packed = {name: value for name, value in (("chunks", chunks), ("references", references)) if any(value)}
-    return columns(message, _MESSAGE) | {
-        "rest": codec.encode(rest).decode(),
-        "packed": codec.compress(packed) if packed else None,
-    }
+    row = {"rest": codec.encode(rest).decode(), "packed": codec.compress(packed) if packed else None}
+    return columns(message, _MESSAGE) | row
 
 
 def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
@@ -54,13 +48,10 @@ def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
     fields: dict[str, Any] = codec.decode(rest)
     fields["id"], fields["parent_id"], fields["role"], fields["content"], fields["status"], fields["timestamp"] = values
     if packed is not None:
-        unpacked = codec.decompress(packed)
-        for chunk in unpacked.get("chunks", ()):
+        fields.update(codec.decompress(packed))
+        for chunk in fields.get("chunks", ()):
             if isinstance(span := chunk["text"], list):
                 chunk["text"] = codec.decode(fields["content"][span[0] : sum(span)])
-        for reference, long_fields in zip(fields.get("references", ()), unpacked.pop("references", ()), strict=False):
-            reference.update(long_fields)
-        fields.update(unpacked)
     return ZkChatMessage.model_validate(fields)
 
 

@@ -1,9 +1,9 @@
 """Deleting conversations for good: afterwards no file of the store contains a word of them.
 
 SQLite leaves deleted text in three places. Freed pages: the pragma `secure_delete`, set on every connection, fills them with zeros. The
-full-text index, which stores a deletion beside the words: it is rewritten. The -wal file, which holds old pages until it is truncated. A
-row in `pending_cleanup` is written with the deletion and removed after the last step, so the next process that opens the store finishes a
-deletion that was killed.
+full-text index, which stores a deletion in addition to the words: it is rewritten. The -wal file, which holds old pages until it is
+truncated. A row in `pending_cleanup` is written with the deletion and removed after the last step, so the next process that opens the
+store finishes a deletion that was killed.
 """
 
 import sqlite3

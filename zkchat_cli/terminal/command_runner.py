@@ -1,7 +1,7 @@
-"""What comes of a slash command, carried out: in the interactive chat, and in one without a terminal.
+"""Carry out the results of slash commands, in the interactive chat and in a piped one.
 
-The commands themselves only say what they want (see slash): here it is printed, paged, asked, copied, opened. Where nobody can be asked,
-what would have been asked is an error that says how to do without; a list to pick from is printed, what would be copied or opened, too.
+A command only says what it wants (see slash/base.py); here it is printed, paged, asked, copied or opened. A piped chat cannot ask: it
+raises an error that says how to do without, and prints what would be picked, copied or opened.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -12,15 +12,18 @@ from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event, TurnFailed
-from zkchat_cli.slash.base import CommandResult, Pick
-from zkchat_cli.terminal import external_programs
+from zkchat_cli.slash.base import CommandResult, NoteToOpen
+from zkchat_cli.terminal.clipboard import copy_text
+from zkchat_cli.terminal.editor import open_note, open_note_command
+from zkchat_cli.terminal.pager import page, paged
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn, unsent_lines
 from zkchat_cli.terminal.turn_view import NotePrinter
+from zkchat_cli.text.sanitize import sanitize
 
 
 class Chat(Protocol):
-    """What the interactive chat lends to a command's result."""
+    """What a result needs of the interactive chat."""
 
     @property
     def session(self) -> ZkChatSession: ...
@@ -28,8 +31,7 @@ class Chat(Protocol):
     @property
     def screen(self) -> Screen: ...
 
-    def go_on_with(self, session: ZkChatSession) -> None:
-        """Make another session the chat's."""
+    def switch_to(self, session: ZkChatSession) -> None: ...
 
     def take_turn(self, events: Generator[Event, None, None]) -> None:
         """Run a turn on the screen."""
@@ -38,83 +40,84 @@ class Chat(Protocol):
         """Whether the user says yes."""
 
     def pick(self, title: str, rows: Sequence[str]) -> int | None:
-        """Which of several the user picks; None: none."""
+        """The index of the picked row, or None."""
 
-    def type(self, text: str) -> None:
-        """Have this in the input line of the next prompt."""
+    def set_input(self, text: str) -> None:
+        """Put text into the next input line."""
 
 
 def run(line: str, chat: Chat, stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
-    """Run a command in the interactive chat; False when it ends that. What works may be stopped by Ctrl-C, what asks has its own keys."""
+    """Run a command; False when it ends the chat. Ctrl-C stops the work inside `stoppable`; questions handle their own keys."""
     return carry_out(lambda: slash.run(line, chat.session), chat, stoppable)
 
 
 def carry_out(first: Callable[[], CommandResult], chat: Chat, stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
-    """`run` for something that comes to an result; what is asked may come to another."""
+    """Carry out a result, and the one that the user's answer leads to."""
     step: Callable[[], CommandResult] | None = first
     while step is not None:
         with stoppable():
             result = step()
             if not result.paged:
-                print_(result, chat.screen)
+                print_result(result, chat.screen)
             if result.session is not None:
-                chat.go_on_with(result.session)
+                chat.switch_to(result.session)
             if result.turn is not None:
                 chat.take_turn(result.turn)
         if result.quit:
             return False
-        _hand_over(result, chat)
-        step = _asked(result, chat)
+        _apply_effects(result, chat)
+        step = _next_step(result, chat)
     return True
 
 
-def _hand_over(result: CommandResult, chat: Chat) -> None:
+def _apply_effects(result: CommandResult, chat: Chat) -> None:
     screen = chat.screen
     if result.paged and result.pick is None:
-        with external_programs.paged(screen) as pager:
-            print_(result, pager)
+        with paged(screen) as pager:
+            print_result(result, pager)
     if result.clipboard is not None:
-        screen.print(_copied(result.clipboard, external_programs.copy(result.clipboard, screen)), "dim")
+        _copy(result.clipboard, screen)
     if result.open_note is not None:
-        note = result.open_note
-        command = external_programs.editing(note.file, note.line, chat.session.settings.terminal.open_command)
-        if command is None:
-            external_programs.page(external_programs.note_text(note.text), screen)
-        else:
-            external_programs.run(command)
+        _open(result.open_note, chat)
     if result.input_text:
-        chat.type(result.input_text)
+        chat.set_input(result.input_text)
 
 
-def _asked(result: CommandResult, chat: Chat) -> Callable[[], CommandResult] | None:
-    """What is to be done next, if the user says so."""
+def _copy(text: str, screen: Screen) -> None:
+    size = f"{len(text):,} character{'' if len(text) == 1 else 's'}"
+    ways = copy_text(text, screen)
+    if not ways:
+        raise UsageError(f"{size} could not be copied", "Neither the terminal nor the system has a clipboard; /export writes a file.")
+    screen.print(f"  copied {size} ({' and '.join(ways)})", "dim")
+
+
+def _open(note: NoteToOpen, chat: Chat) -> None:
+    command = open_note_command(note.file, note.line, chat.session.settings.terminal.open_command)
+    if command is None:
+        page(_note_text(note), chat.screen)
+    else:
+        open_note(command)
+
+
+def _note_text(note: NoteToOpen) -> str:
+    return sanitize(note.text) + ("" if note.text.endswith("\n") else "\n")
+
+
+def _next_step(result: CommandResult, chat: Chat) -> Callable[[], CommandResult] | None:
+    """What follows from the user's answer, if the result asks something."""
     if result.confirm is not None:
         if chat.ask(result.confirm.question):
             return result.confirm.run
-        chat.screen.print("  not done")
-    elif result.pick is not None:
-        return _picked(result.pick, chat)
+        chat.screen.print("  canceled")
+    elif pick := result.pick:
+        index = chat.pick(pick.title, [f"{item.label}  {item.detail}".rstrip() for item in pick.items])
+        if index is not None:
+            return lambda: pick.run(pick.items[index].value)
     return None
 
 
-def _picked(pick: Pick, chat: Chat) -> Callable[[], CommandResult] | None:
-    at = chat.pick(pick.title, [f"{item.label}  {item.detail}".rstrip() for item in pick.items])
-    if at is None:
-        return None
-    return lambda: pick.run(pick.items[at].value)
-
-
-def _copied(text: str, ways: Sequence[str]) -> str:
-    size = f"{len(text)} character{'' if len(text) == 1 else 's'}"
-    if not ways:
-        raise UsageError(
-            f"{size} could not be copied", "Neither this terminal nor the system has a clipboard that takes it; /export writes a file."
-        )
-    return f"  copied: {size}, by {' and '.join(ways)}"
-
-
-def print_(result: CommandResult, screen: Screen) -> None:
-    """The text and lines of a result on the screen; the picker shows a list by itself."""
+def print_result(result: CommandResult, screen: Screen) -> None:
+    """Print text and lines; on a screen the picker shows a list by itself."""
     if result.text:
         screen.print(result.text)
     if result.pick is None or screen.columns is None:
@@ -122,7 +125,7 @@ def print_(result: CommandResult, screen: Screen) -> None:
 
 
 def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: NotePrinter, max_sources: int) -> ZkChatSession | None:
-    """Run a command, or ask what is no command, where no terminal is; the session to go on with, None when the chat is to end.
+    """Run a command or send a message without a terminal. Returns the session to continue with, None at the end of the chat.
 
     Raises the error of a turn that failed.
     """
@@ -131,11 +134,11 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: NotePrin
         raise UsageError(f"{confirm.question} A piped chat cannot ask", f"To do it without asking: {confirm.command_without_asking}")
     if result.input_text:
         raise UsageError("a piped chat has no input line to edit", f"Give the new text: {result.input_text.split(' ', 1)[0]} N NEW TEXT")
-    print_(result, screen)
+    print_result(result, screen)
     if result.clipboard is not None:
         screen.print(result.clipboard)
     if result.open_note is not None:
-        screen.write(external_programs.note_text(result.open_note.text))
+        screen.write(_note_text(result.open_note))
     if result.quit:
         return None
     if result.session is not None:
@@ -146,7 +149,7 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: NotePrin
             last = show_turn(turn, screen, aside, Verbosity(max_sources, detail=session.verbose))
         if isinstance(last, TurnFailed):
             raise last.error
-        for told in unsent_lines(session) if session.verbose else ():
-            aside(told, "dim")
+        for text in unsent_lines(session) if session.verbose else ():
+            aside(text, "dim")
         screen.print()
     return session

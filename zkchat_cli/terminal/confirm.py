@@ -1,6 +1,6 @@
-"""A question that only a deliberate yes answers: y or yes and Enter. Anything else is a no: Enter alone, Ctrl-C, Ctrl-D, the end.
+"""Ask a yes/no question: only y or yes is a yes. Enter alone, Ctrl-C, Ctrl-D and anything else are a no.
 
-What was typed before the question was there is not taken for its answer, but dropped: it was meant for something else.
+Keys that were pressed before the question appeared are dropped, because they were meant for something else.
 """
 
 import sys
@@ -18,17 +18,16 @@ YES = ("y", "yes")
 
 
 class Confirmation:
-    """Asks on a prompt of its own, which remembers nothing."""
+    """Asks on a prompt of its own, without history."""
 
     def __init__(self, *, colour: bool) -> None:
         self._colour = colour
 
     def ask(self, question: str) -> bool:
-        """Whether the user says yes."""
-        return self.said(question, "y/N").lower() in YES
+        return self.read_answer(question, "y/N").lower() in YES
 
-    def said(self, question: str, choices: str) -> str:
-        """What the user says; STOPPED for Ctrl-C, Ctrl-D and the end."""
+    def read_answer(self, question: str, choices: str) -> str:
+        """The text of the answer; STOPPED for Ctrl-C, Ctrl-D and the end of the input."""
         prompt: PromptSession[str] = PromptSession(
             history=DummyHistory(), color_depth=None if self._colour else ColorDepth.DEPTH_1_BIT, enable_suspend=True
         )
@@ -36,7 +35,7 @@ class Confirmation:
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         clear_typeahead(prompt.input)
         try:
-            said = prompt.prompt(FormattedText([("bold" if self._colour else "", f"{sanitize_name(question)} [{choices}] ")]))
+            answer = prompt.prompt(FormattedText([("bold" if self._colour else "", f"{sanitize_name(question)} [{choices}] ")]))
         except (EOFError, KeyboardInterrupt):
             return STOPPED
-        return said.strip()
+        return answer.strip()

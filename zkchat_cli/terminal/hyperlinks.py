@@ -38,8 +38,8 @@ def note_opener(root: Path, style: str) -> NoteOpener:
         if normal.startswith(("/", "..")) or "\0" in normal or Path(normal).drive:
             return None
         file = root / normal
-        made = file.as_uri() if style == "file" else "obsidian://open?path=" + quote(os.fsencode(file), safe="")
-        return made if len(made) <= MAX_ADDRESS else None
+        encoded = file.as_uri() if style == "file" else "obsidian://open?path=" + quote(os.fsencode(file), safe="")
+        return encoded if len(encoded) <= MAX_ADDRESS else None
 
     return address if style != "none" else lambda _: None
 
@@ -79,5 +79,5 @@ def web_address(target: str) -> str | None:
     """A web or mail address, encoded; None for anything else."""
     if not target.lower().startswith(WEB):
         return None
-    made = quote(target, safe="%/:=&?~#+!$,;'@()*[]")
-    return made if len(made) <= MAX_ADDRESS else None
+    encoded = quote(target, safe="%/:=&?~#+!$,;'@()*[]")
+    return encoded if len(encoded) <= MAX_ADDRESS else None

@@ -1,6 +1,6 @@
-"""The line at the bottom that a person types in, with its menu, its history and the toolbar beneath.
+"""The input line with its completion menu, its history and the toolbar below.
 
-It can be drawn before anything is known of the vault or the conversation; what comes to be known is told to it from any thread.
+It is drawn before the session exists; `update` and `call_soon` pass in what becomes known later, from any thread.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import is_dumb_terminal
 
-from zkchat_cli.terminal.completion import completing
-from zkchat_cli.terminal.key_bindings import LEAVE_WITHIN, key_bindings
+from zkchat_cli.terminal.completion import can_complete
+from zkchat_cli.terminal.key_bindings import QUIT_HINT, QUIT_WITHIN, key_bindings
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import PROMPT
-from zkchat_cli.terminal.toolbar import Fragments, Toolbar, clipped
+from zkchat_cli.terminal.toolbar import Fragments, Toolbar, clip
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
@@ -42,32 +42,30 @@ MENU_LINES = 8
 
 @dataclass(frozen=True, slots=True)
 class PromptStyle:
-    """What the screen has: colours or none, and signs, into which `said` puts a text."""
+    """Whether the screen has colors, and how it shows text (`translate`: in ASCII where it has nothing else)."""
 
     colour: bool
-    said: Callable[[str], str] = str
+    translate: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, slots=True)
 class PromptHelpers:
-    """What helps who types."""
-
     completer: Completer
     history: History
     pastes: Pastes
 
 
 class InputLine:
-    """`ask` waits for a line; `update` and `call` may come from any thread meanwhile.
+    """`ask` waits for a line; `update` and `call_soon` may be called from any thread meanwhile.
 
-    `heading` stands over the first prompt, until `forget_heading`. `typed` are keys that were pressed before. `drawn` is called once, when
+    `heading` is shown above the first prompt, until `drop_heading`. `typed` are keys that were pressed before. `drawn` is called once, when
     the first prompt is on the screen.
     """
 
     def __init__(
         self,
-        looks: PromptStyle,
-        aids: PromptHelpers,
+        style: PromptStyle,
+        helpers: PromptHelpers,
         *,
         line_changed: Callable[[str], None],
         heading: str = "",
@@ -76,77 +74,75 @@ class InputLine:
         keyboard: Input | None = None,
         screen: Output | None = None,
     ) -> None:
-        self._on = get_app_session()
-        self._looks = looks
-        self._pastes = pastes = aids.pastes
+        self._app_session = get_app_session()
+        self._style = style
+        self._pastes = pastes = helpers.pastes
         self._heading = heading
-        self._asked = False
-        self._interrupted = float("-inf")
+        self._heading_used = False
+        self._interrupted_at = float("-inf")
         self._hint = ""
         self._toolbar = Toolbar(state="loading")
-        self._bar: tuple[Toolbar, int, Fragments] | None = None
-        self._changing = threading.Lock()
+        self._drawn_toolbar: tuple[Toolbar, int, Fragments] | None = None
+        self._toolbar_lock = threading.Lock()
         self._line_changed = line_changed
         self._drawn = drawn
-        offering = _Offering(aids.completer)
+        completer = _RecordingCompleter(helpers.completer)
         self.dumb = screen is None and is_dumb_terminal()
         self._session: PromptSession[str] = PromptSession(
             self._message,
-            history=aids.history,
+            history=helpers.history,
             multiline=True,
             prompt_continuation=_continuation,
-            key_bindings=key_bindings(pastes, self._show_hint, offering.ended),
-            completer=_Beside(offering),
-            # only where there is something to complete: prompt_toolkit keeps lines free for the menu as long as this holds
-            complete_while_typing=Condition(lambda: completing(self._session.default_buffer.document.text_before_cursor)),
+            key_bindings=key_bindings(pastes, self._show_hint, completer.offered_suffix),
+            completer=_DaemonThreadCompleter(completer),
+            # only where something can be completed: prompt_toolkit keeps lines free for the menu while this is true
+            complete_while_typing=Condition(lambda: can_complete(self._session.default_buffer.document.text_before_cursor)),
             reserve_space_for_menu=MENU_LINES,
             input_processors=[_FoldedPastes(pastes)],
             bottom_toolbar=self._draw_toolbar,
             enable_suspend=True,
             tempfile_suffix=".md",
-            # without colour a placeholder could not be told from typed text
-            placeholder=self._placeholder if looks.colour else None,
-            color_depth=None if looks.colour else ColorDepth.DEPTH_1_BIT,
+            # without colors a placeholder would look like typed text
+            placeholder=self._placeholder if style.colour else None,
+            color_depth=None if style.colour else ColorDepth.DEPTH_1_BIT,
             style=Style.from_dict({"bottom-toolbar": "noreverse", "bottom-toolbar.text": ""}),
             input=keyboard,
             output=screen,
         )
-        self._session.layout.current_window.dont_extend_height = Always()  # the toolbar stands under the line, not at the screen's end
-        self._session.app.after_render += self._first_drawn
-        self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
+        self._session.layout.current_window.dont_extend_height = Always()  # the toolbar is right below the line
+        self._session.app.after_render += self._on_first_render
+        self._session.default_buffer.on_text_changed += lambda buffer: self._on_text_changed(buffer.text)
         if typed:
             keys: list[KeyPress] = []
             Vt100Parser(keys.append).feed_and_flush(typed)
             store_typeahead(self._session.input, keys)
 
     def ask(self, default: str = "") -> str:
-        """The next line, pastes in full.
-
-        Raises EOFError when the user leaves or `leave` was called, and on a dumb screen KeyboardInterrupt for a line that was cleared.
-        """
+        """The next line, with pastes in full. Raises EOFError at the end of the input or after `end_input`, and on a dumb terminal
+        KeyboardInterrupt for a line that was cleared."""
         self._line_changed(default)
         try:
             line = self._session.prompt(default=default)
-        except KeyboardInterrupt:  # where the screen is dumb, prompt_toolkit's own Ctrl-C comes before ours
-            self._interrupt()
+        except KeyboardInterrupt:  # on a dumb terminal prompt_toolkit handles Ctrl-C itself
+            self._handle_interrupt()
             raise
-        self._asked = bool(self._heading)
+        self._heading_used = bool(self._heading)
         self._session.placeholder = None
         return self._pastes.unfold(line)
 
-    def _interrupt(self) -> None:
-        """What keys.py does on other screens: the second Ctrl-C on an empty line leaves."""
+    def _handle_interrupt(self) -> None:
+        """Like key_bindings.py on other terminals: the second Ctrl-C on an empty line quits."""
         now = time.monotonic()
         if not self._session.default_buffer.text:
-            if now - self._interrupted < LEAVE_WITHIN:
+            if now - self._interrupted_at < QUIT_WITHIN:
                 raise EOFError
-            self._interrupted = now
-            self._session.output.write("Ctrl-C again leaves\r\n")
+            self._interrupted_at = now
+            self._session.output.write(f"{QUIT_HINT}\r\n")
             self._session.output.flush()
 
     @property
     def text(self) -> str:
-        """What has been typed so far."""
+        """The line so far, with pastes in full."""
         return self._pastes.unfold(self._session.default_buffer.text)
 
     @property
@@ -157,48 +153,48 @@ class InputLine:
     def lines(self) -> int:
         return self._session.output.get_size().rows
 
-    def dress(self, looks: PromptStyle) -> None:
-        """Look as the settings have it, which are read when the prompt is there already."""
-        self._looks, self._bar = looks, None
-        if not looks.colour:
+    def set_style(self, style: PromptStyle) -> None:
+        """The style of the settings, which are read after the first prompt is drawn."""
+        self._style, self._drawn_toolbar = style, None
+        if not style.colour:
             self._session.color_depth = ColorDepth.DEPTH_1_BIT
             self._session.placeholder = None
 
     def use_vi_keys(self) -> None:
         self._session.editing_mode = EditingMode.VI
 
-    # from any thread, and from a signal's handler
+    # from any thread or a signal handler
 
-    def call(self, action: Callable[[], None]) -> bool:
-        """Do something in the thread of whatever waits for keys now; False when nothing does."""
-        app = self._on.app
+    def call_soon(self, action: Callable[[], None]) -> bool:
+        """Run `action` in the thread that waits for keys; False when none does."""
+        app = self._app_session.app
         if app is None or not app.is_running or app.loop is None:
             return False
-        with suppress(RuntimeError):  # it has been left just now
+        with suppress(RuntimeError):  # it has just ended
             app.loop.call_soon_threadsafe(action)
             return True
         return False
 
-    def leave(self, *, erase: bool = False) -> None:
-        """End whatever waits for keys, as at the end of the input; `erase` takes the prompt from the screen."""
+    def end_input(self, *, erase: bool = False) -> None:
+        """End the prompt, as at the end of the input; `erase` removes it from the screen."""
         self._session.app.erase_when_done = erase
-        self.call(self._leave)
+        self.call_soon(self._exit)
 
     def update(self, **changes: Any) -> None:
-        """Change what the toolbar says; it is drawn anew only if that is something else."""
-        with self._changing:
+        """Change fields of the toolbar; it is redrawn only if one differs."""
+        with self._toolbar_lock:
             before, self._toolbar = self._toolbar, replace(self._toolbar, **changes)
             changed = self._toolbar != before
         if changed:
             self._session.app.invalidate()
 
-    # in the prompt's thread
+    # in the thread of the prompt
 
     def print_above(self, show: Callable[[], None]) -> None:
-        """Let something be printed where the prompt stands, and the prompt be drawn anew below.
+        """Print something above the prompt and redraw the prompt below.
 
-        The terminal stays as it is meanwhile: for a moment of its usual mode, as prompt_toolkit's own way has it, an Enter would be taken
-        for Ctrl+J.
+        The terminal stays in its raw mode: prompt_toolkit's `run_in_terminal` leaves it for a moment, and an Enter in that moment would
+        arrive as Ctrl+J.
         """
         app = self._session.app
         if app.is_running and not self.dumb:
@@ -209,30 +205,30 @@ class InputLine:
         else:
             show()
 
-    def forget_heading(self) -> bool:
-        """Whether a line was sent under the heading, so that it stays on the screen."""
+    def drop_heading(self) -> bool:
+        """Stop showing the heading. True if a line was sent below it, so that it stays on the screen."""
         self._heading = ""
-        return self._asked
+        return self._heading_used
 
-    def _leave(self) -> None:
-        app = self._on.app
+    def _exit(self) -> None:
+        app = self._app_session.app
         if app is not None and app.future is not None and not app.future.done():
             app.exit(exception=EOFError)
 
     def _message(self) -> FormattedText:
-        heading = [("bold" if self._looks.colour else "", f"{self._heading}\n\n")] if self._heading and not self.dumb else []
-        return FormattedText([*heading, ("bold" if self._looks.colour else "", self._looks.said(PROMPT))])
+        heading = [("bold" if self._style.colour else "", f"{self._heading}\n\n")] if self._heading and not self.dumb else []
+        return FormattedText([*heading, ("bold" if self._style.colour else "", self._style.translate(PROMPT))])
 
     def _placeholder(self) -> FormattedText:
-        """Not in what stays on the screen of a line that was left empty."""
+        """Not shown once the line is done, so that an empty line stays empty on the screen."""
         return FormattedText([] if self._session.app.is_done else [("ansibrightblack", PLACEHOLDER)])
 
-    def _typed(self, text: str) -> None:
+    def _on_text_changed(self, text: str) -> None:
         self._hint = ""
         self._line_changed(self._pastes.unfold(text))
 
     def _show_hint(self, hint: str) -> None:
-        """Show a line instead of the toolbar; an empty one brings that back."""
+        """Show a hint instead of the toolbar; an empty one brings the toolbar back."""
         self._hint = hint
         self._session.app.invalidate()
 
@@ -240,18 +236,18 @@ class InputLine:
         width = self.columns
         if self._hint:
             return FormattedText([("", f" {self._hint}"[:width])])
-        if self._bar is None or self._bar[:2] != (self._toolbar, width):
-            drawn = [(style, self._looks.said(text)) for style, text in self._toolbar.fragments(width)]
-            self._bar = self._toolbar, width, clipped(drawn, width)
-        return FormattedText(self._bar[2])
+        if self._drawn_toolbar is None or self._drawn_toolbar[:2] != (self._toolbar, width):
+            drawn = [(style, self._style.translate(text)) for style, text in self._toolbar.fragments(width)]
+            self._drawn_toolbar = self._toolbar, width, clip(drawn, width)
+        return FormattedText(self._drawn_toolbar[2])
 
-    def _first_drawn(self, app: "Application[str]") -> None:
-        app.after_render -= self._first_drawn
+    def _on_first_render(self, app: "Application[str]") -> None:
+        app.after_render -= self._on_first_render
         self._drawn()
 
 
-class _Offering(Completer):
-    """Remembers what was offered last."""
+class _RecordingCompleter(Completer):
+    """Remembers the completions that it returned last."""
 
     def __init__(self, completer: Completer) -> None:
         self._completer = completer
@@ -263,14 +259,14 @@ class _Offering(Completer):
             self._offered.append(completion)
             yield completion
 
-    def ended(self, before: str) -> bool:
-        """Whether a text ends with some of it."""
+    def offered_suffix(self, before: str) -> bool:
+        """Whether a text ends with one of them."""
         return any(before.endswith(completion.text) for completion in self._offered)
 
 
-class _Beside(Completer):
-    """Completes in a thread of its own, which nobody waits for: while the first index is built a look into it may take as long, and with
-    prompt_toolkit's ThreadedCompleter the prompt would end, by Enter or Ctrl-C, only when that has come to its end."""
+class _DaemonThreadCompleter(Completer):
+    """Completes in a daemon thread. A lookup may wait for the first index; with prompt_toolkit's ThreadedCompleter, Enter and Ctrl-C would
+    wait for that lookup."""
 
     def __init__(self, completer: Completer) -> None:
         self._completer = completer
@@ -279,34 +275,34 @@ class _Beside(Completer):
         return self._completer.get_completions(document, complete_event)
 
     async def get_completions_async(self, document: Document, complete_event: CompleteEvent) -> AsyncGenerator[Completion, None]:
-        loop, found, left = asyncio.get_running_loop(), asyncio.Queue[Completion | Exception | None](), threading.Event()
+        loop, queue, canceled = asyncio.get_running_loop(), asyncio.Queue[Completion | Exception | None](), threading.Event()
 
-        def tell(what: Completion | Exception | None) -> None:
+        def put(item: Completion | Exception | None) -> None:
             with suppress(RuntimeError):  # the prompt has ended
-                loop.call_soon_threadsafe(found.put_nowait, what)
+                loop.call_soon_threadsafe(queue.put_nowait, item)
 
-        def look() -> None:
+        def complete() -> None:
             try:
                 for completion in self._completer.get_completions(document, complete_event):
-                    if left.is_set():
+                    if canceled.is_set():
                         return
-                    tell(completion)
-                tell(None)
-            except Exception as e:  # noqa: BLE001  raised where prompt_toolkit tells of it
-                tell(e)
+                    put(completion)
+                put(None)
+            except Exception as e:  # noqa: BLE001  raised below, where prompt_toolkit reports it
+                put(e)
 
-        threading.Thread(target=look, name="completing", daemon=True).start()
+        threading.Thread(target=complete, name="completion", daemon=True).start()
         try:
-            while (told := await found.get()) is not None:
-                if isinstance(told, Exception):
-                    raise told
-                yield told
+            while (item := await queue.get()) is not None:
+                if isinstance(item, Exception):
+                    raise item
+                yield item
         finally:
-            left.set()
+            canceled.set()
 
 
 class _FoldedPastes(Processor):
-    """Shows what stands for a paste as `[pasted 120 lines]`."""
+    """Shows the placeholder character of a paste as `[pasted 120 lines]`."""
 
     def __init__(self, pastes: Pastes) -> None:
         self._pastes = pastes
@@ -318,7 +314,7 @@ class _FoldedPastes(Processor):
         shown: StyleAndTextTuples = []
         places = [0]
         for fragment in explode_text_fragments(fragments):
-            label = self._pastes.shown(fragment[1]) if len(fragment[1]) == 1 else None
+            label = self._pastes.label(fragment[1]) if len(fragment[1]) == 1 else None
             shown.append((f"{fragment[0]} class:pasted", label) if label is not None else fragment)
             places.append(places[-1] + fragment_list_len([shown[-1]]))
 
@@ -332,5 +328,5 @@ class _FoldedPastes(Processor):
 
 
 def _continuation(width: int, _line: int, wrapped: int) -> str:
-    """Before a further line of the message, or before what did not fit."""
+    """The prefix of further lines, and of wrapped ones."""
     return " " * width if wrapped else "… ".rjust(width)

@@ -1,7 +1,7 @@
-"""What the keyboard and the outside world may do while the program works, so that whatever ends an answer, what came of it is stored.
+"""Signals while the program works, handled so that a partial answer is always stored.
 
-Ctrl-C, `kill` and a closed terminal all stop the work in hand the same way, as one KeyboardInterrupt; a second signal does not disturb the
-storing that follows. `ending` says whether the program is to go on afterwards. At the prompt these are keys: see `keys.py`.
+Ctrl-C, `kill` and a closed terminal all raise one KeyboardInterrupt; a second signal does not disturb the storing that follows. At the
+prompt Ctrl-C is a key: see key_bindings.py.
 """
 
 import os
@@ -19,22 +19,22 @@ try:
 except ImportError:  # Windows: keys are echoed there
     termios = None
 
-LONGEST_AHEAD = 4096
-"""Bytes that a terminal keeps of what nobody has read (Linux)."""
+MAX_TYPEAHEAD = 4096
+"""Bytes of unread input that a terminal keeps (Linux)."""
 STOPPED = "\x03"
-"""The answer to a question that was ended with Ctrl-C."""
+"""The answer to a question that Ctrl-C ended."""
 ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 resumptions = 0
-"""How often the job was stopped (Ctrl-Z) and went on: the cursor is then where the shell left it, at the beginning of a row."""
+"""How often the job was suspended (Ctrl-Z) and resumed: the cursor is then at the beginning of a row, where the shell left it."""
 
 
 class InterruptHandler:
-    """While entered, signals stop only what is `stoppable`. `on_ending` is called when the program is asked to end elsewhere."""
+    """While entered, signals interrupt only code inside `stoppable`. `on_ending` is called for a signal that ends the program elsewhere."""
 
     def __init__(self, on_ending: Callable[[], None] = lambda: None) -> None:
         self.ending: int | None = None
-        """The signal that asked the program to end, if one did."""
+        """The signal that ended the program, if any."""
         self._on_ending = on_ending
         self._stoppable = False
         self._before: dict[int, Any] = {}
@@ -49,7 +49,7 @@ class InterruptHandler:
 
     @contextmanager
     def stoppable(self) -> Iterator[None]:
-        """What runs in here is stopped by the first signal with KeyboardInterrupt; one that comes later waits until it has cleaned up."""
+        """The first signal raises KeyboardInterrupt in this block; later ones are ignored, so that it can clean up."""
         self._stoppable = True
         try:
             yield
@@ -58,7 +58,7 @@ class InterruptHandler:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """While a question is up within what is stoppable: Ctrl-C answers it. Raises KeyboardInterrupt if the program is asked to end."""
+        """While a question is shown inside `stoppable`: Ctrl-C answers it. Raises KeyboardInterrupt at the end if the program is to end."""
         stoppable, self._stoppable = self._stoppable, False
         try:
             yield
@@ -80,9 +80,9 @@ class InterruptHandler:
 
 @contextmanager
 def typing_ahead() -> Iterator[str]:
-    """Keys pressed meanwhile do not spoil the output: they wait unseen for the next prompt, Enter included. Ctrl-C and Ctrl-Z work.
+    """Keys pressed in this block are not echoed and wait for the next prompt, Enter included; Ctrl-C and Ctrl-Z work.
 
-    The value is what had been typed before, for the first prompt: there an Enter is no longer waiting as such.
+    The value is what was typed before the block, for the first prompt.
     """
     if termios is None or not sys.stdin.isatty():
         yield ""
@@ -90,37 +90,36 @@ def typing_ahead() -> Iterator[str]:
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
     quiet = [*before]
-    quiet[0] &= ~termios.ICRNL  # or a typed Enter would reach the prompt as Ctrl+J, which begins a line
+    quiet[0] &= ~termios.ICRNL  # otherwise Enter would reach the prompt as Ctrl+J, which starts a line
     quiet[3] &= ~(termios.ECHO | termios.ICANON)
     termios.tcsetattr(keyboard, termios.TCSANOW, quiet)
-    stopping = signal.signal(signal.SIGTSTP, lambda *_: _stop(keyboard, before))
+    previous = signal.signal(signal.SIGTSTP, lambda *_: _suspend(keyboard, before))
     try:
-        yield _waiting(keyboard)
+        yield _read_typeahead(keyboard)
     finally:
-        signal.signal(signal.SIGTSTP, stopping)
+        signal.signal(signal.SIGTSTP, previous)
         with suppress(termios.error):  # the terminal may have been closed
             termios.tcsetattr(keyboard, termios.TCSANOW, before)
 
 
-def _waiting(keyboard: int) -> str:
-    """What was typed while the terminal still was as a shell leaves it, which has made a line end of each Enter (and NUL, or nothing, of
-    Ctrl-D)."""
+def _read_typeahead(keyboard: int) -> str:
+    """What was typed while the terminal was still in its usual mode, which turns Enter into a line end and Ctrl-D into NUL."""
     ready, _, _ = select.select([keyboard], [], [], 0)
-    typed = os.read(keyboard, LONGEST_AHEAD) if ready else b""
+    typed = os.read(keyboard, MAX_TYPEAHEAD) if ready else b""
     return typed.decode("utf-8", "replace").replace("\n", "\r").replace("\0", "").replace("\x04", "")
 
 
-def _stop(keyboard: int, usual: list[Any]) -> None:
-    """Leave the terminal to the shell as it was, until `fg`: not every shell puts it right by itself."""
+def _suspend(keyboard: int, usual: list[Any]) -> None:
+    """Restore the terminal for the shell until `fg`: not every shell does that by itself."""
     global resumptions
     assert termios is not None
     with suppress(termios.error):
         ours = termios.tcgetattr(keyboard)
         termios.tcsetattr(keyboard, termios.TCSANOW, usual)
     handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-    os.kill(os.getpid(), signal.SIGTSTP)  # goes on here when the shell says so
+    os.kill(os.getpid(), signal.SIGTSTP)  # returns when the shell resumes the job
     resumptions += 1
     signal.signal(signal.SIGTSTP, handler)
     with suppress(termios.error):
         termios.tcsetattr(keyboard, termios.TCSANOW, ours)
-    os.kill(os.getpid(), signal.SIGWINCH)  # the window may have another size now; a prompt that was there is drawn anew
+    os.kill(os.getpid(), signal.SIGWINCH)  # the window may have another size now; this also redraws a prompt

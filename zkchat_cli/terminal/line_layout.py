@@ -36,11 +36,11 @@ def columns(text: str) -> int:
 
 
 def _safe(spans: Iterable[StyledSpan], plain: bool) -> Row:
-    made = []
+    cleaned = []
     for span in spans:
         text = sanitize_name(span.text)
-        made.append(StyledSpan(f"»{text}«" if plain and span.quoted else text, span.style, span.path))
-    return tuple(made)
+        cleaned.append(StyledSpan(f"»{text}«" if plain and span.quoted else text, span.style, span.path))
+    return tuple(cleaned)
 
 
 def _right_column(lines: Sequence[StyledLine], width: int | None, measure: Measure) -> int:
@@ -77,12 +77,12 @@ def _broken(spans: Row, indent: int, width: int | None) -> list[Row]:
 
 def _cut(spans: Row, start: int, end: int) -> Row:
     """The characters from `start` to `end` of these spans."""
-    made: list[StyledSpan] = []
+    parts: list[StyledSpan] = []
     for span in spans:
         if part := span.text[max(0, start) : max(0, end)]:
-            made.append(StyledSpan(part, span.style, span.path))
+            parts.append(StyledSpan(part, span.style, span.path))
         start, end = start - len(span.text), end - len(span.text)
-    return tuple(made)
+    return tuple(parts)
 
 
 def _text(spans: Iterable[StyledSpan]) -> str:

@@ -172,11 +172,11 @@ class CodeBlock(Block):
         lines = [*highlight(self.code, self.language, canvas.console).split("\n", allow_blank=True)]
         lines = lines[: self.code.count("\n") + bool(self.code) - self.code.endswith("\n")]
         last = len(lines) if closed else max(offset, len(lines) - 1)
-        made = [
+        rows_by_line = [
             [canvas.row(margin + row) for row in break_code(line, max(MIN_TEXT, canvas.width - margin.cell_len))] for line in lines[offset:]
         ]
-        final = [row for each in made[: last - offset] for row in each]
-        unsure = [row for each in made[last - offset :] for row in each]
+        final = [row for each in rows_by_line[: last - offset] for row in each]
+        unsure = [row for each in rows_by_line[last - offset :] for row in each]
         return Split(before + final, unsure, last) if final or closed else Split([], before + unsure, last)
 
 
@@ -202,8 +202,8 @@ class TableBlock(Block):
         last = 1 + len(self.rows) if closed else max(offset, len(self.rows)) if many else offset
 
         def draw(start: int, end: int) -> list[Row]:
-            made = self._draw(start, end, widths, canvas) if widths else self._records(start, end, room, canvas)
-            return [[*margin.render(canvas.console), *row] if margin else row for row in made]
+            drawn = self._draw(start, end, widths, canvas) if widths else self._records(start, end, room, canvas)
+            return [[*margin.render(canvas.console), *row] if margin else row for row in drawn]
 
         final = before + draw(offset, last) if last > offset else []
         return Split(final, ([] if final else before) + draw(last, 1 + len(self.rows)), last)
@@ -261,12 +261,12 @@ class TableBlock(Block):
 
 def strip_end(row: Sequence[Segment]) -> Row:
     """A row without the spaces at its end."""
-    kept = [*row]
-    while kept and not kept[-1].text.rstrip():
-        kept.pop()
-    if kept:
-        kept[-1] = Segment(kept[-1].text.rstrip(), kept[-1].style)
-    return kept
+    stripped = [*row]
+    while stripped and not stripped[-1].text.rstrip():
+        stripped.pop()
+    if stripped:
+        stripped[-1] = Segment(stripped[-1].text.rstrip(), stripped[-1].style)
+    return stripped
 
 
 def highlight(code: str, language: str, console: Console) -> Text:

@@ -1,13 +1,12 @@
-"""The first start: no settings, no notes at hand, and somebody at a terminal. Two questions with numbered answers, the first by Enter.
+"""Onboarding: at a terminal, without settings and without notes at hand, two questions choose the notes and the model.
 
-What was chosen holds for this chat; it is written to the settings only on a yes. Ctrl-C leaves, and nothing was changed.
+The answers are for this chat; they are saved to the settings only after a yes. Ctrl-C leaves and changes nothing.
 """
 
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from zkchat_cli.app import demo, factory
@@ -17,148 +16,108 @@ from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
-from zkchat_cli.vault.discovery import VaultCandidate, abbreviate_home, find_vaults
+from zkchat_cli.vault.discovery import abbreviate_home, find_vaults
 
-SECONDS = 2.0
-"""For which servers are waited, from the first question on: mostly they have answered before somebody has chosen the notes."""
-_MOST_MODELS = 8
-_FAR = {
-    "openai": "what a prompt holds of your notes is sent to OpenAI",
-    "anthropic": "what a prompt holds of your notes is sent to Anthropic",
-}
-_YES = ("y", "yes")
-DEMO = "the built-in demo notes"
+SERVER_TIMEOUT = 2.0
+"""Seconds that servers have to list their models, counted from the first question: usually they answer before the user does."""
+MAX_MODELS = 8
+_HOSTED = ("openai", "anthropic")
 
 
-@dataclass(frozen=True, slots=True)
-class OnboardingChoice:
-    """One numbered answer: what it stands for, and its line."""
-
-    value: str
-    line: str
-
-
-def wanted(env: Mapping[str, str], here: Path) -> LoadedConfig | None:
-    """The settings, if this is a first start: at a terminal, without a settings file, where nothing says which notes to use."""
+def onboarding_config(env: Mapping[str, str], here: Path) -> LoadedConfig | None:
+    """The default settings, if this is a first start: at a terminal, without a settings file, and no setting says which notes to use."""
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()):
         return None
     loaded = factory.settings(StartupOptions(), env, here)
     return None if loaded.places.config_file.exists() or factory.vault_folder(loaded, here) is not None else loaded
 
 
-def guide(
+def run_onboarding(
     loaded: LoadedConfig, env: Mapping[str, str], here: Path, screen: Screen, write: Callable[[str, str], None]
 ) -> tuple[Path, str | None]:
-    """The folder of notes and the model that were chosen (None: the settings' own). `write` puts a setting into the user's file.
+    """The chosen vault and model (None: as configured). `write` saves a setting. Raises EOFError when the input ends."""
+    screen = screen.with_width()
+    available: list[AvailableModels] = []
 
-    Raises EOFError when the input ends.
-    """
-    home, screen = Path.home(), screen.with_width()
-    offered: list[AvailableModels] = []
+    def list_models() -> None:
+        with suppress(ZkchatError):  # then none are offered
+            available.extend(factory.available_models(loaded, env, SERVER_TIMEOUT))
 
-    def ask_servers() -> None:
-        with suppress(ZkchatError):  # then none of them is offered
-            offered.extend(factory.available_models(loaded, env, SECONDS))
-
-    asking = threading.Thread(target=ask_servers, daemon=True)
-    asking.start()  # while somebody reads and chooses
-    screen.print("Welcome to zkchat. There are no settings yet, so it asks; Enter takes the first answer.", "bold")
-    notes = _notes(screen, find_vaults(home, here, env), home)
+    listing = threading.Thread(target=list_models, daemon=True)
+    listing.start()  # while the user reads and chooses
+    screen.print("Welcome to zkchat. There are no settings yet; Enter takes the first answer.", "bold")
+    vault = _ask_vault(screen, here, env)
     model = None
     if not loaded.is_set("model"):
-        asking.join()
-        model = _model(screen, offered)
-    _keep(screen, {"vault.path": notes, "model": model}, loaded, write)
-    return Path(notes) if notes else demo.demo_vault(loaded.places), model
+        listing.join()
+        model = _ask_model(screen, available)
+    _offer_to_save(screen, {"vault.path": vault, "model": model}, loaded, write)
+    return Path(vault) if vault else demo.demo_vault(loaded.places), model
 
 
-def _notes(screen: Screen, found: Sequence[VaultCandidate], home: Path) -> str:
+def _ask_vault(screen: Screen, here: Path, env: Mapping[str, str]) -> str:
     """A folder; empty for the demo."""
-    lines = [OnboardingChoice(str(each.path), f"{abbreviate_home(each.path, home)}   {_told(each)}") for each in found]
+    home = Path.home()
+    choices = []
+    for found in find_vaults(home, here, env):
+        count = f"{'more than ' if found.more else ''}{found.notes} note{'s' if found.notes > 1 or found.more else ''}"
+        choices.append((str(found.path), f"{abbreviate_home(found.path, home)}   {', '.join(filter(None, (count, found.why)))}"))
     screen.print("\nWhich notes do you want to chat with?")
     while True:
-        said = _ask(screen, [*lines, OnboardingChoice("", f"{DEMO}, to try it out")], "or type the path of a folder")
-        if said == "":
+        answer = _ask(screen, [*choices, ("", "the built-in demo notes, to try it out")], "or type the path of a folder")
+        if answer == "":
             return ""
-        try:
-            folder = Path(said).expanduser().resolve()
-            if folder.is_dir():
+        with suppress(OSError, RuntimeError, ValueError):  # `~nobody`, a NUL
+            if (folder := Path(answer).expanduser().resolve()).is_dir():
                 return str(folder)
-        except (OSError, RuntimeError, ValueError):  # `~nobody`, a NUL
-            pass
-        screen.print(f"There is no folder {sanitize_name(said)}.", "yellow")
+        screen.print(f"There is no folder {sanitize_name(answer)}.", "yellow")
 
 
-def _told(candidate: VaultCandidate) -> str:
-    count = f"{'more than ' if candidate.more else ''}{candidate.notes} note{'s' if candidate.notes > 1 or candidate.more else ''}"
-    return f"{count}, {candidate.why}" if candidate.why else count
-
-
-def _model(screen: Screen, offers: Sequence[AvailableModels]) -> str:
-    here = [name for offer in offers if offer.provider == "ollama" for name in offer.names if "embed" not in name]
-    choices = [OnboardingChoice(name, f"{name}   on this machine") for name in here[:_MOST_MODELS]]
-    choices.append(OnboardingChoice("offline", "offline   quotes your notes; no model, no network"))
-    far = {offer.provider: offer for offer in offers if offer.provider in _FAR and (offer.names or offer.problem)}
-    choices += [OnboardingChoice(provider, f"{provider}   {_FAR[provider]}") for provider in far]
-    screen.print("\nWhich model shall answer?")
+def _ask_model(screen: Screen, available: Sequence[AvailableModels]) -> str:
+    local = [name for each in available if each.provider == "ollama" for name in each.names if "embed" not in name]
+    hosted = [each.provider for each in available if each.provider in _HOSTED and each.names]
+    choices = [(name, f"{name}   on this machine") for name in local[:MAX_MODELS]]
+    choices.append(("offline", "offline   quotes your notes; no model, no network"))
+    example = f"{hosted[0]}/NAME, which sends parts of your notes there" if hosted else "PROVIDER/NAME"
+    screen.print("\nWhich model should answer?")
     while True:
-        said = _ask(screen, choices, "or type PROVIDER/NAME")
-        if said in far:
-            said = _one_of(screen, far[said])
-        if said == "offline" or all(said.partition("/")[::2]):
-            return said
-        screen.print(f"{sanitize_name(said)} is no model: it must be offline, or as ollama/qwen3.", "yellow")
+        answer = _ask(screen, choices, f"or type {example}")
+        if answer == "offline" or all(answer.partition("/")[::2]):
+            return answer
+        screen.print(f"{sanitize_name(answer)} is not a model name. Examples: offline, ollama/qwen3, openai/gpt-5", "yellow")
 
 
-def _one_of(screen: Screen, offer: AvailableModels) -> str:
-    """A model of a server that has many."""
-    if offer.problem:
-        screen.print(offer.problem, "yellow")
-    screen.print(f"\nWhich of its models? There are {len(offer.names)}." if offer.names else "\nWhich of its models?")
-    choices = [OnboardingChoice(name, name) for name in sorted(offer.names, key=_likely)[:_MOST_MODELS]]
-    said = _ask(screen, choices, "or type its name")
-    return said if said.startswith(f"{offer.provider}/") else f"{offer.provider}/{said}"
-
-
-def _likely(name: str) -> tuple[bool, bool, str]:
-    """Those that chat, and of them the ones that are not for one purpose only, first."""
-    chats = any(part in name for part in ("/gpt-", "/claude-", "/o3", "/o4"))
-    special = any(part in name for part in ("embed", "audio", "realtime", "image", "tts", "transcribe", "search", "instruct"))
-    return not chats, special, name
-
-
-def _keep(screen: Screen, chosen: Mapping[str, str | None], loaded: LoadedConfig, write: Callable[[str, str], None]) -> None:
+def _offer_to_save(screen: Screen, chosen: Mapping[str, str | None], loaded: LoadedConfig, write: Callable[[str, str], None]) -> None:
     settings = {key: value for key, value in chosen.items() if value}
     if not chosen["vault.path"] and settings.get("model") == "offline":
-        return  # trying it out leaves nothing behind
-    screen.print(f"\nKeep this in {loaded.places.config_file} for the next time?")
+        return  # trying it out changes nothing
+    screen.print(f"\nSave these settings in {loaded.places.config_file}?")
     for key, value in settings.items():
         screen.print(f"  {key} = {value}")
-    if _line(screen, "[y/N] ").lower() not in _YES:
-        screen.print("Not kept: it holds for this chat. `zkchat config set KEY VALUE` keeps something for good.")
+    if _read_line(screen, "[y/N] ").lower() not in ("y", "yes"):
+        screen.print("Not saved: used for this chat only. `zkchat config set KEY VALUE` saves a setting.")
         return
     for key, value in settings.items():
         write(key, value)
 
 
-def _ask(screen: Screen, choices: Sequence[OnboardingChoice], otherwise: str) -> str:
-    """The value of the choice whose number was typed, of the first for Enter alone, or what else was typed."""
-    for number, choice in enumerate(choices, 1):
-        screen.print(f"  {number}  {sanitize_name(choice.line)}")
+def _ask(screen: Screen, choices: Sequence[tuple[str, str]], otherwise: str) -> str:
+    """The value of the chosen (value, label) pair, by number or Enter for the first; or any other text."""
+    for number, (_, label) in enumerate(choices, 1):
+        screen.print(f"  {number}  {sanitize_name(label)}")
     screen.print(f"     {otherwise}", "dim")
     while True:
-        said = _line(screen, "[1] " if choices else "> ")
-        if not said and choices:
-            return choices[0].value
-        if said.isdecimal() and not 1 <= int(said[:9]) <= len(choices):
-            screen.print(f"Type a number from 1 to {len(choices)}, {otherwise}.", "yellow")
-        elif said.isdecimal():
-            return choices[int(said) - 1].value
-        elif said:
-            return said
+        answer = _read_line(screen, "[1] ")
+        if not answer:
+            return choices[0][0]
+        if not answer.isdecimal():
+            return answer
+        if 1 <= int(answer[:9]) <= len(choices):
+            return choices[int(answer) - 1][0]
+        screen.print(f"Type a number from 1 to {len(choices)}, {otherwise}.", "yellow")
 
 
-def _line(screen: Screen, prompt: str) -> str:
+def _read_line(screen: Screen, prompt: str) -> str:
     screen.write(prompt)
     try:
         line = sys.stdin.readline()

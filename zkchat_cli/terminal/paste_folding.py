@@ -1,43 +1,43 @@
-"""A long paste is one character in the line being typed, shown as `[pasted 120 lines]` and sent as what was pasted.
+"""A long paste is one placeholder character in the input line, shown as `[pasted 120 lines]` and sent in full.
 
-As one character it is deleted, undone and moved over as a whole, by every key there is, and no edit can leave half a marker behind.
+One character is deleted, undone and skipped as a whole by every key, and no edit can leave half of it.
 """
 
 import re
 
-LONGEST_SHOWN = 8
-"""Lines of a paste that are shown as they are."""
-MOST_CHARACTERS = 1_500
+MAX_LINES = 8
+"""Lines from which a paste is folded."""
+MAX_CHARACTERS = 1_500
 _FIRST, _LAST = 0x10F000, 0x10FFFD
-_MARK = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")
-"""The end of Unicode's private planes, where no font has signs of its own."""
+_PLACEHOLDER = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")
+"""The end of Unicode's private planes, where fonts have no characters."""
 
 
 class Pastes:
-    """The long pastes of a chat. They are kept as long as it lasts: a line of its history may hold any."""
+    """The long pastes of a chat, for its whole duration: the input history may contain any of them."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
 
     def fold(self, text: str) -> str:
-        """What goes into the line for a paste: the text itself, with `\\n` line ends, or the character that stands for it."""
+        """The text to insert for a paste: a placeholder, or a short text itself, with `\\n` line ends."""
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-        if (text.count("\n") < LONGEST_SHOWN and len(text) <= MOST_CHARACTERS) or _FIRST + len(self._texts) > _LAST:
+        if (text.count("\n") < MAX_LINES and len(text) <= MAX_CHARACTERS) or _FIRST + len(self._texts) > _LAST:
             return text
         self._texts.append(text)
         return chr(_FIRST + len(self._texts) - 1)
 
     def unfold(self, line: str) -> str:
         """The line with every paste in full."""
-        return line if line.isascii() else _MARK.sub(lambda mark: self.text(mark[0]) or mark[0], line)
+        return line if line.isascii() else _PLACEHOLDER.sub(lambda match: self.text(match[0]) or match[0], line)
 
     def text(self, character: str) -> str | None:
-        """What a character stands for; None for one that stands for itself."""
+        """The paste of a placeholder; None for any other character."""
         number = ord(character) - _FIRST
         return self._texts[number] if 0 <= number < len(self._texts) else None
 
-    def shown(self, character: str) -> str | None:
-        """How a paste is shown; None for any other character."""
+    def label(self, character: str) -> str | None:
+        """The label of a placeholder; None for any other character."""
         text = self.text(character)
         if text is None:
             return None

@@ -1,6 +1,6 @@
-"""Picking one of several: a list under the prompt that typing filters. A number picks its row, Enter the marked one; Esc leaves.
+"""Pick an item from a list that typing filters: a number picks its row, Enter the selected row, Esc cancels.
 
-It stands below what was printed, as many rows as there is room for, and leaves nothing behind.
+The list is drawn below the output and erased afterwards.
 """
 
 from collections.abc import Sequence
@@ -19,23 +19,21 @@ from zkchat_cli.text.words import fold
 ROWS = 10
 
 
-def matching(rows: Sequence[str], typed: str) -> list[int]:
-    """The rows that have every word that was typed, whatever its case; or the one whose number (from 1) was typed, and then those."""
+def filter_rows(rows: Sequence[str], typed: str) -> list[int]:
+    """The rows that contain every typed word, ignoring case. A typed row number (from 1) comes first."""
     words = fold(typed).split()
-    found = [i for i, row in enumerate(rows) if all(word in fold(row) for word in words)]
+    matches = [i for i, row in enumerate(rows) if all(word in fold(row) for word in words)]
     digits = typed.strip()
     number = int(digits) - 1 if digits.isascii() and digits.isdecimal() and len(digits) < 6 else -1
-    return [number, *(i for i in found if i != number)] if 0 <= number < len(rows) else found
+    return [number, *(i for i in matches if i != number)] if 0 <= number < len(rows) else matches
 
 
 class Picker:
-    """Lets the user pick on a screen of its own."""
-
     def __init__(self, *, colour: bool) -> None:
         self._colour = colour
 
     def pick(self, title: str, rows: Sequence[str]) -> int | None:
-        """The index of the row that is picked; None where the user leaves, or nothing can be picked."""
+        """The index of the picked row; None if the user cancels, or nothing can be picked."""
         if not rows or is_dumb_terminal():
             return None
         app = _application(title, [sanitize_name(row) for row in rows], colour=self._colour)
@@ -46,31 +44,31 @@ class Picker:
 
 
 def _application(title: str, rows: Sequence[str], *, colour: bool) -> Application[int | None]:
-    marked = 0
+    selected = 0
     shown = list(range(len(rows)))
 
-    def filtered(buffer: Buffer) -> None:
-        nonlocal marked, shown
-        marked, shown = 0, matching(rows, buffer.text)
+    def update_filter(buffer: Buffer) -> None:
+        nonlocal selected, shown
+        selected, shown = 0, filter_rows(rows, buffer.text)
 
-    def listed() -> StyleAndTextTuples:
-        first = max(0, min(marked - ROWS // 2, len(shown) - ROWS))
+    def list_fragments() -> StyleAndTextTuples:
+        first = max(0, min(selected - ROWS // 2, len(shown) - ROWS))
         lines: StyleAndTextTuples = []
         digits = len(str(len(rows)))
         for place, at in list(enumerate(shown))[first : first + ROWS]:
-            mark = "›" if place == marked else " "
-            lines.append(("reverse" if colour and place == marked else "", f"{mark} {at + 1:>{digits}}  {rows[at]}\n"))
+            mark = "›" if place == selected else " "
+            lines.append(("reverse" if colour and place == selected else "", f"{mark} {at + 1:>{digits}}  {rows[at]}\n"))
         if len(shown) > ROWS:
-            lines.append(("", f"  {len(shown)} in all; type to filter"))
-        return lines if lines else [("", "  none has these words")]
+            lines.append(("", f"  {len(shown)} items; type to filter"))
+        return lines if lines else [("", "  no matches")]
 
-    typed = Buffer(on_text_changed=filtered, multiline=False)
+    typed = Buffer(on_text_changed=update_filter, multiline=False)
     keys = KeyBindings()
 
     def moves(by: int, *names: str) -> None:
-        def move(event: KeyPressEvent) -> None:  # noqa: ARG001  every key's function has this shape
-            nonlocal marked
-            marked = max(0, min(len(shown) - 1, marked + by))
+        def move(event: KeyPressEvent) -> None:  # noqa: ARG001  every key handler has this signature
+            nonlocal selected
+            selected = max(0, min(len(shown) - 1, selected + by))
 
         for name in names:
             keys.add(name)(move)
@@ -83,7 +81,7 @@ def _application(title: str, rows: Sequence[str], *, colour: bool) -> Applicatio
     @keys.add("enter")
     def _(event: KeyPressEvent) -> None:
         if shown:
-            event.app.exit(result=shown[marked])
+            event.app.exit(result=shown[selected])
 
     @keys.add("escape", eager=True)
     @keys.add("c-c")
@@ -92,16 +90,16 @@ def _application(title: str, rows: Sequence[str], *, colour: bool) -> Applicatio
     def _(event: KeyPressEvent) -> None:
         event.app.exit(result=None)
 
-    head = f"{title} (number or words, Enter; Esc leaves) › "
+    head = f"{title} (number or words, Enter; Esc cancels) › "
     layout = Layout(
         HSplit(
             [
                 VSplit([Window(FormattedTextControl(head), width=len(head), height=1), Window(BufferControl(typed), height=1)]),
-                Window(FormattedTextControl(listed), dont_extend_height=True, wrap_lines=False),
+                Window(FormattedTextControl(list_fragments), dont_extend_height=True, wrap_lines=False),
             ]
         )
     )
     depth = None if colour else ColorDepth.DEPTH_1_BIT
     app: Application[int | None] = Application(layout, key_bindings=keys, erase_when_done=True, color_depth=depth)
-    app.ttimeoutlen = 0.05  # Esc is a key here, and not only the beginning of one
+    app.ttimeoutlen = 0.05  # Esc alone is a key here
     return app

@@ -216,38 +216,38 @@ class Screen:
         bar = Progress(*columns, console=Console(file=self.err), transient=True)
         task = bar.add_task(title)
         began = time.monotonic()
-        shown = False
+        started = False
 
         def report(done: int, total: int) -> None:
-            nonlocal shown
-            if not shown and time.monotonic() - began > PROGRESS_DELAY:
+            nonlocal started
+            if not started and time.monotonic() - began > PROGRESS_DELAY:
                 bar.start()
-                shown = True
+                started = True
             bar.update(task, completed=done, total=total)
 
         try:
             yield report
         finally:
-            if shown:
+            if started:
                 bar.stop()
 
     @contextmanager
     def _plain_progress(self, title: str) -> Iterator[Callable[[int, int], None]]:
         """A line that is rewritten with a carriage return and spaces, which every terminal understands."""
         next_at = time.monotonic() + PROGRESS_DELAY
-        shown = 0
+        drawn = 0
 
         def report(done: int, total: int) -> None:
-            nonlocal shown, next_at
+            nonlocal drawn, next_at
             if time.monotonic() > next_at:
                 text = f"{title}  {done}/{total}"
-                self.err.write("\r" + text.ljust(shown))
+                self.err.write("\r" + text.ljust(drawn))
                 self.err.flush()
-                shown, next_at = len(text), time.monotonic() + PROGRESS_INTERVAL
+                drawn, next_at = len(text), time.monotonic() + PROGRESS_INTERVAL
 
         try:
             yield report
         finally:
-            if shown:
-                self.err.write(f"\r{' ' * shown}\r")
+            if drawn:
+                self.err.write(f"\r{' ' * drawn}\r")
                 self.err.flush()

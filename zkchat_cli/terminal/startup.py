@@ -1,8 +1,7 @@
-"""What goes on behind the prompt: making the session, indexing, the vocabulary, the model, and what changes in the vault meanwhile.
+"""Startup in the background: open the session, index the vault, load tokenizer and model, then keep the index current.
 
-Nothing is done before the first prompt is drawn that it does not show: importing what a session is made of takes twice as long as all
-that the prompt needs. So what is wrong with the vault or the store may be found out when the prompt is there: then it ends the chat, as it
-would have without a prompt.
+The prompt is drawn first: importing the modules of a session takes twice as long as everything that the prompt needs. So a problem with the
+vault or the store may appear after the prompt; it ends the chat then.
 """
 
 import sys
@@ -19,240 +18,241 @@ if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
 
-LEAVING = 0.2
-"""Seconds for which leaving waits for the background to stop."""
-STILL_OPENING = 5.0
-"""The same for one that is still opening the store and the vault: stopped in the middle, it might have to be done again."""
-RESTS, LONGEST_REST = 9, 5.0
-"""How many times as long as a refresh took, and how many seconds at most, the background leaves the vault alone after it."""
-LOOKED_EVERY = 1.5
-"""Seconds after which the vault is looked at again while a message is typed: less than a session takes a look for fresh (FRESH_FOR), so
-that what is sent need not wait for one, which takes 60 ms for 10 000 notes."""
-TYPED_LATELY = 30.0
-"""Seconds without a key after which a line is one that was left standing, and no reason to look at the vault."""
-TURNS_OF_THREADS = 0.001
-"""Seconds after which a thread that computes lets another go on, while the background imports and indexes: with Python's own five a key
-waits up to five times as long until it is on the screen."""
-SHOWN_AFTER = 0.3
-"""Seconds that something takes before it is shown in the toolbar: what is quicker should not flicker."""
-SHOWN_EVERY = 0.2
+STOP_TIMEOUT = 0.2
+"""Seconds that `stop` waits for the thread."""
+STOP_TIMEOUT_OPENING = 5.0
+"""The same while store and vault are being opened: interrupted, that work might have to be done again."""
+REST_FACTOR, MAX_REST = 9, 5.0
+"""After a refresh the vault rests for this many times its duration, in seconds at most."""
+SCAN_INTERVAL = 1.5
+"""Seconds between scans while a message is typed: less than a session treats a scan as fresh (FRESH_FOR), so that sending it needs no scan,
+which takes 60 ms for 10,000 notes."""
+TYPING_TIMEOUT = 30.0
+"""Seconds without a key after which an unfinished line no longer causes scans."""
+SWITCH_INTERVAL = 0.001
+"""Python's thread switch interval during startup: with the default of 5 ms, a key takes up to five times as long to appear."""
+SHOW_STATE_AFTER = 0.3
+"""Seconds before work is shown in the toolbar; shorter work would only flicker."""
+PROGRESS_INTERVAL = 0.2
 COUNT_AFTER = 0.5
-"""Seconds after which the greeting does not wait for the index any more, but takes the number of files to be read."""
+"""Seconds after which the greeting shows the number of files to index instead of waiting for the index."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartedSession:
-    """What a chat stands on: the opened things, the session on the conversation it goes on with, and what to tell: problem and way out; and
-    with what one may begin, where nobody can know that."""
+    """An opened chat: `warnings` are pairs of problem and hint, `tip` suggests a first question."""
 
-    bench: "App"
+    app: "App"
     session: "ZkChatSession"
     warnings: tuple[tuple[str, str], ...] = ()
     tip: str = ""
 
 
-Opening = Callable[[], StartedSession]
-"""Opens what a chat needs, in the background's thread. Raises the ZkchatError of what cannot be opened."""
+StartSession = Callable[[], StartedSession]
+"""Opens the app and the session, in the background thread. Raises ZkchatError."""
 
 
 class BackgroundLoader:
-    """Runs in a thread of its own from `start` until `leave`.
+    """Works in a thread of its own from `start` until `stop`.
 
-    `opened` is there when `ready` is set, and `failure` is what kept it from being there, or what is so wrong with the vault that there is
-    nothing to chat with. The callbacks come in the background's thread: `told` when something of these is new, `state` with what is being
-    done (empty: nothing the user need know), `measure` when figures may have changed.
+    `opened` is set before `ready`; `failure` is the error that ends the chat. The callbacks run in the background thread: `notify` when
+    one of these attributes changed, `show_state` with the current work (empty: none), `measure` when token counts may have changed.
     """
 
     def __init__(
         self,
-        opening: Opening,
+        start_session: StartSession,
         *,
-        told: Callable[[], object],
-        state: Callable[[str], None],
+        notify: Callable[[], object],
+        show_state: Callable[[str], None],
         measure: Callable[[], None],
         session: "Callable[[], ZkChatSession | None]",
     ) -> None:
         self.ready = threading.Event()
         self.indexed = threading.Event()
-        self.waiting = threading.Event()
-        """Set while the user has the prompt before them: only then is the vault looked at."""
+        self.prompt_idle = threading.Event()
+        """Set while the prompt waits for input: only then is the vault scanned."""
         self.opened: StartedSession | None = None
         self.failure: BaseException | None = None
         self.problems: tuple[str, ...] = ()
-        """What the first index could not read."""
+        """Files that the first index could not read."""
         self.notes: int | None = None
         self.state = "loading"
-        self._opening = opening
-        self._told, self._show_state, self._measure, self._session = told, state, measure, session
-        self._left = threading.Event()
+        self._start_session = start_session
+        self._notify, self._show_state, self._measure, self._session = notify, show_state, measure, session
+        self._stopped = threading.Event()
         self._typing = threading.Event()
-        self._typed_at = self._begun_at = float("-inf")
-        self._starting = threading.Lock()
-        self._readied: ZkChatSession | None = None
-        self._thread = threading.Thread(target=self._run, name="behind the prompt", daemon=True)
+        self._last_key_at = self._first_key_at = float("-inf")
+        self._start_lock = threading.Lock()
+        self._prepared: ZkChatSession | None = None
+        self._thread = threading.Thread(target=self._run, name="startup", daemon=True)
 
     def start(self) -> None:
-        """May be called again, and from any thread."""
-        with self._starting:
-            if self._thread.ident is None and not self._left.is_set():
+        """Idempotent, and from any thread."""
+        with self._start_lock:
+            if self._thread.ident is None and not self._stopped.is_set():
                 self._thread.start()
 
-    def typed(self, line: str) -> None:
-        """Tell that a key was pressed, and what the line is now. Cheap, and from any thread."""
+    def note_typing(self, line: str) -> None:
+        """Called with the line after each key; cheap, and from any thread."""
         if line and not line.startswith("/"):
-            self._typed_at = time.monotonic()
+            self._last_key_at = time.monotonic()
             if not self._typing.is_set():
-                self._begun_at = self._typed_at
+                self._first_key_at = self._last_key_at
                 if (session := self._session()) is not None:
                     session.invalidate_scan()
             self._typing.set()
         else:
             self._typing.clear()
 
-    def leave(self) -> None:
-        """Stop soon, and wait for it a moment; what was opened is the caller's to close."""
-        with self._starting:
-            self._left.set()
-        self.waiting.set()
+    def stop(self) -> None:
+        """Stop soon, and wait a moment for it. The caller closes what was opened."""
+        with self._start_lock:
+            self._stopped.set()
+        self.prompt_idle.set()
         self._typing.set()
-        if self._thread.ident is not None:  # else left before the first prompt was drawn
-            self._thread.join(LEAVING if self.ready.is_set() else STILL_OPENING)
+        if self._thread.ident is not None:  # else stopped before the first prompt was drawn
+            self._thread.join(STOP_TIMEOUT if self.ready.is_set() else STOP_TIMEOUT_OPENING)
 
     def _run(self) -> None:
         interval = sys.getswitchinterval()
-        sys.setswitchinterval(TURNS_OF_THREADS)
+        sys.setswitchinterval(SWITCH_INTERVAL)
         try:
             self._open()
-            self._tell()
+            self._announce()
             if self.opened is not None:
                 self._prepare(self.opened)
-        except _Left:
+        except _StoppedError:
             pass
-        except BaseException as e:  # noqa: BLE001  it is raised again where the prompt is
+        except BaseException as e:  # noqa: BLE001  the prompt's thread raises it again
             self.failure = e
-            self._tell()
+            self._announce()
         finally:
             sys.setswitchinterval(interval)
 
     def _open(self) -> None:
-        self.opened = self._opening()
-        self._unless_left()
-        if self.opened.bench.vault.has_index:
-            self._first_index_there()
+        self.opened = self._start_session()
+        self._check_stopped()
+        if self.opened.app.vault.has_index:
+            self._announce_index()
 
-    def _first_index_there(self) -> None:
+    def _announce_index(self) -> None:
         assert self.opened is not None
         with suppress(ZkchatError):
-            self.notes = len(self.opened.bench.vault.note_paths())
+            self.notes = len(self.opened.app.vault.note_paths())
         self.indexed.set()
 
-    def _tell(self) -> None:
+    def _announce(self) -> None:
         self.ready.set()
-        self._told()
+        self._notify()
 
     def _prepare(self, opened: StartedSession) -> None:
-        """While the user reads or types: the index, what can be completed, the vocabulary, what changes in the vault."""
-        vault, counter = opened.bench.vault, opened.bench.counter
+        """While the user reads or types: index, completion lists, tokenizer, model, then changes in the vault."""
+        vault, counter = opened.app.vault, opened.app.counter
         warming = counter.load_in_background()
         if not self.indexed.is_set():
-            self._build(opened)
+            self._build_index(opened)
         with suppress(ZkchatError):
-            vault.complete("", 1)  # its list takes a second for 100 000 notes: now, and not when it is wanted
+            vault.complete("", 1)  # builds its list, which takes a second for 100,000 notes
         warming.join()
         self._measure()
-        with self._doing("loading the model"):
+        with self._showing("loading the model"):
             (self._session() or opened.session).model.prepare()
         self._measure()
         self._refresh(None)
-        from zkchat_cli.context.recall import index  # with the session's modules, which are there by now
+        from zkchat_cli.context.recall import index  # the session has loaded it
 
         index.preload_numpy()
-        self._get_ready()
-        threading.Thread(target=self._look_while_typing, name="looking at the vault", daemon=True).start()
-        from zkchat_cli.terminal import vault_watcher  # with the vault's modules, which are there by now
+        from zkchat_cli.terminal import streaming_view  # noqa: F401  loads rich and markdown-it: 80 ms that the first answer saves
 
-        for paths in vault_watcher.changes(vault.root, opened.bench.loaded.values.vault.ignore, self._left):
-            self.waiting.wait()  # a turn has refreshed what it began with, and works undisturbed
+        self._prepare_session()
+        threading.Thread(target=self._scan_while_typing, name="vault scan", daemon=True).start()
+        from zkchat_cli.terminal import vault_watcher  # imported late: not needed by the prompt
+
+        for paths in vault_watcher.watch_vault(vault.root, opened.app.loaded.values.vault.ignore, self._stopped):
+            self.prompt_idle.wait()  # a turn has scanned the vault itself, and is not disturbed
             self._refresh(paths)
 
-    def _get_ready(self) -> None:
-        """Have the conversation in use ready for a question, once each."""
+    def _prepare_session(self) -> None:
+        """Prepare each session once for its first question."""
         session = self._session()
-        if session is not None and session is not self._readied:
-            self._readied = session
-            with suppress(ZkchatError):  # the question itself will tell
+        if session is not None and session is not self._prepared:
+            self._prepared = session
+            with suppress(ZkchatError):  # the question itself will report it
                 session.warm_up()
 
-    def _build(self, opened: StartedSession) -> None:
-        """The first index. A vault in which there is nothing to chat with ends the chat."""
+    def _build_index(self, opened: StartedSession) -> None:
+        """The first index. An empty vault ends the chat."""
         began = time.monotonic()
-        shown = began + SHOWN_AFTER - SHOWN_EVERY
+        shown_at = began + SHOW_STATE_AFTER - PROGRESS_INTERVAL
 
         def progress(done: int, total: int) -> None:
-            nonlocal shown
-            self._unless_left()
+            nonlocal shown_at
+            self._check_stopped()
             if self.notes is None and time.monotonic() - began > COUNT_AFTER:
                 self.notes = total
-                self._told()
+                self._notify()
             self.state = f"indexing {done}/{total}"
-            if time.monotonic() - shown > SHOWN_EVERY:  # each time the toolbar is drawn takes from the indexing
-                shown = time.monotonic()
+            if time.monotonic() - shown_at > PROGRESS_INTERVAL:  # drawing the toolbar takes time from indexing
+                shown_at = time.monotonic()
                 self._show_state(self.state)
 
-        with self._doing("indexing"):
-            self.problems = opened.bench.vault.refresh(progress=progress).problems
-            self._first_index_there()
-        self._told()
+        with self._showing("indexing"):
+            self.problems = opened.app.vault.refresh(progress=progress).problems
+            self._announce_index()
+        self._notify()
 
     def _refresh(self, paths: frozenset[str] | None) -> None:
-        """Bring the index and what is made of it up to date; what is wrong with the vault is told when a message needs it."""
+        """Update the index and what depends on it. A problem with the vault is reported when a message needs the vault."""
         assert self.opened is not None
-        vault = self.opened.bench.vault
-        self._unless_left()
+        vault = self.opened.app.vault
+        self._check_stopped()
         began = time.monotonic()
         with suppress(ZkchatError):
-            report = vault.refresh(only=paths, progress=self._unless_left)
+            report = vault.refresh(only=paths, progress=self._check_stopped)
             session = self._session() or self.opened.session
             session.apply_scan(report)
-            if paths is None and self._typing.is_set() and began >= self._begun_at:  # what was written before its first key is seen
+            if (
+                paths is None and self._typing.is_set() and began >= self._first_key_at
+            ):  # the scan saw everything written before the first key
                 session.mark_scanned()
-            vault.complete("", 1)  # which makes its list anew if notes have come or gone
-            # a folder in which something is written all the time must not keep the processor busy
-            self._left.wait(min(RESTS * report.seconds, LONGEST_REST))
+            vault.complete("", 1)  # rebuilds its list if notes were added or removed
+            # a folder that changes all the time must not keep the processor busy
+            self._stopped.wait(min(REST_FACTOR * report.seconds, MAX_REST))
 
-    def _look_while_typing(self) -> None:
-        """Have the vault looked at by the time a message is sent, all of it: a watch misses what a network drive does not tell."""
-        with suppress(_Left):
+    def _scan_while_typing(self) -> None:
+        """Scan the whole vault before a message is sent: a watcher gets no events from a network drive."""
+        with suppress(_StoppedError):
             while True:
                 self._typing.wait()
-                self.waiting.wait()
+                self.prompt_idle.wait()
                 began = time.monotonic()
-                if began - self._typed_at > TYPED_LATELY:
+                if began - self._last_key_at > TYPING_TIMEOUT:
                     self._typing.clear()
                     continue
-                self._get_ready()
+                self._prepare_session()
                 self._refresh(None)
-                self._left.wait(began + LOOKED_EVERY - time.monotonic())
+                self._stopped.wait(began + SCAN_INTERVAL - time.monotonic())
 
     @contextmanager
-    def _doing(self, state: str) -> Iterator[None]:
-        """Show it, if it takes long enough to be read."""
+    def _showing(self, state: str) -> Iterator[None]:
+        """Show work in the toolbar if it takes long enough to be read."""
         self.state = state
-        late = threading.Timer(SHOWN_AFTER, lambda: self._show_state(self.state))
-        late.daemon = True
-        late.start()
+        timer = threading.Timer(SHOW_STATE_AFTER, lambda: self._show_state(self.state))
+        timer.daemon = True
+        timer.start()
         try:
             yield
         finally:
-            late.cancel()
+            timer.cancel()
             self.state = ""
             self._show_state("")
 
-    def _unless_left(self, _done: int = 0, _total: int = 0) -> None:
-        """Progress of a refresh that nobody waits for any more ends it; the next one takes it up."""
-        if self._left.is_set():
-            raise _Left
+    def _check_stopped(self, _done: int = 0, _total: int = 0) -> None:
+        """Also the progress callback of a scan, which it ends; the next scan continues it."""
+        if self._stopped.is_set():
+            raise _StoppedError
 
 
-class _Left(Exception):
-    """The user has left, and the background need not go on."""
+class _StoppedError(Exception):
+    """The user has left the chat."""

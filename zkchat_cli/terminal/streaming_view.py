@@ -67,8 +67,8 @@ class StreamingReasoning:
         rows = [row for line in text.split("\n") for row in break_line(line, max(1, width - 2))] if text else []
         if rows and not final:
             self._text = rows[-1]
-        made: list[Row] = [[Segment("  "), Segment(row.rstrip(), self._style)] if row.strip() else [] for row in rows]
-        return (made, []) if final else (made[:-1], made[-1:])
+        lines: list[Row] = [[Segment("  "), Segment(row.rstrip(), self._style)] if row.strip() else [] for row in rows]
+        return (lines, []) if final else (lines[:-1], lines[-1:])
 
 
 class OpenRows:
@@ -78,7 +78,7 @@ class OpenRows:
         self._rows: Sequence[Row] = []
 
     def erase(self) -> str:
-        """What erases the rows, whatever a resize made of them."""
+        """What erases the rows, also after a resize has wrapped them."""
         erased, self._rows = bool(self._rows), []
         return "\r\x1b[J" if erased else ""
 
@@ -130,7 +130,7 @@ def _change(old: Row, new: Row) -> str:
 
 
 def _with_columns(row: Row) -> Iterator[str]:
-    """The row with the column told after each character whose width terminals disagree on, so that tables stay aligned."""
+    """The row with the cursor placed after each character whose width terminals disagree on, so that tables stay aligned."""
     column = 0
     for segment in row:
         text = segment.text

@@ -1,9 +1,7 @@
-"""Which notes change while the chat waits for input, where the package `watchfiles` is installed.
+"""Watch the vault for changed notes while the chat waits for input, if the package `watchfiles` is installed.
 
-What is learnt here makes completion current and saves the next turn reading; the scan before each turn (while its message is typed, where
-there is time for it) stays, for it alone is complete. Of events the system drops those that are too many at once, and watchfiles does not
-say so; a network drive sends none of what others write. Nothing tells such a loss from silence, and the scan takes 60 ms for 10 000 notes.
-So whatever fails here may also just end.
+This only keeps completion current and the next scan short. The scan before each turn stays, because only a scan is complete: the system
+drops events when there are too many, and a network drive sends none. So errors here just end the watching.
 """
 
 import os
@@ -17,28 +15,27 @@ from pathlib import Path
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
-MOST_PATHS = 500
-"""Changed paths at once, beyond which looking at all files is no slower."""
+MAX_PATHS = 500
+"""Changed paths from which scanning all files is no slower."""
 STEP_MS = 50
-"""How long nothing more must happen before changes are told (a save is several events), and how soon watching ends when asked to."""
-LONGEST_MS = 1_000
-"""For how long changes are gathered at most while they go on and on."""
-TRIES = 3
+"""Quiet time before changes are reported (a save is several events), and the delay of stopping."""
+MAX_BATCH_MS = 1_000
+"""Longest time for which continuous changes are collected."""
+MAX_FAILURES = 3
 
 
-def changes(root: Path, ignore: Sequence[str], left: threading.Event) -> Iterator[frozenset[str] | None]:
-    """What may have changed in the vault, as it happens: paths relative to it with `/`, or None where it may be anything.
+def watch_vault(root: Path, ignore: Sequence[str], stopped: threading.Event) -> Iterator[frozenset[str] | None]:
+    """Yields the changed paths, relative to the vault with `/`, or None when anything may have changed; the first value is None.
 
-    None is also what comes first: from then on nothing is missed. Ends soon after `left` is set, and by itself where there is nothing to
-    watch with, the vault has gone, or the system refuses. Takes its time between two values too: for a thread of its own.
+    Ends soon after `stopped` is set, and when watching is not possible. It blocks: for a thread of its own.
     """
     try:
-        from watchfiles import watch  # 30 ms: paid by who watches, when the prompt has been drawn
+        from watchfiles import watch  # 30 ms, after the prompt is drawn
     except ImportError:
         return
     failures = 0
-    while failures < TRIES and not left.wait(failures):
-        folders, recursive = _watched(root, ignore)
+    while failures < MAX_FAILURES and not stopped.wait(failures):
+        folders, recursive = _watched_folders(root, ignore)
         armed = False
         try:
             with closing(
@@ -46,42 +43,41 @@ def changes(root: Path, ignore: Sequence[str], left: threading.Event) -> Iterato
                     *folders,
                     recursive=recursive,
                     watch_filter=None,
-                    debounce=LONGEST_MS,
+                    debounce=MAX_BATCH_MS,
                     step=STEP_MS,
                     rust_timeout=2 * STEP_MS,
                     yield_on_timeout=True,
-                    stop_event=left,
+                    stop_event=stopped,
                     raise_interrupt=False,
-                    force_polling=False,  # which would read the whole vault three times a second
+                    force_polling=False,  # polling would read the whole vault three times a second
                     ignore_permission_denied=True,
                 )
             ) as batches:
                 for batch in batches:
                     if not armed:
                         if not root.is_dir():
-                            return  # in vain, and watchfiles would wait for ever
+                            return  # watchfiles would wait forever
                         armed, failures = True, 0
                         yield None
-                    paths = concerned(root, ((change.name, path) for change, path in batch))
+                    paths = changed_paths(root, ((change.name, path) for change, path in batch))
                     if paths is None:
-                        break  # there may be folders that are not watched yet
+                        break  # there may be new folders, which are not watched yet
                     if paths:
                         yield paths
         except (OSError, RuntimeError, ValueError):
-            # a file has a name that is no text, the system's limit of watches is reached, …
+            # an undecodable file name, the system's limit of watches, …
             failures += 1
 
 
-def concerned(root: Path, events: Iterable[tuple[str, str]]) -> frozenset[str] | None:
-    """The notes and attachments that events (`added`, `modified` or `deleted`, and a full path) are about; None where it may be anything.
-
-    That is when there are too many, and when a folder came, went or got another name: events do not tell what was or is in it.
+def changed_paths(root: Path, events: Iterable[tuple[str, str]]) -> frozenset[str] | None:
+    """The notes and attachments of events (`added`, `modified` or `deleted`, with a full path); None when anything may have changed:
+    after too many events, or when a folder was added, removed or renamed, whose content the events do not name.
     """
-    happened: defaultdict[str, set[str]] = defaultdict(set)
+    events_of: defaultdict[str, set[str]] = defaultdict(set)
     for event, path in events:
-        happened[path].add(event)
+        events_of[path].add(event)
     paths = set()
-    for path, kinds in happened.items():
+    for path, kinds in events_of.items():
         relative = os.path.relpath(path, root).replace(os.sep, "/")
         if relative == ".":
             if "deleted" in kinds:
@@ -93,17 +89,17 @@ def concerned(root: Path, events: Iterable[tuple[str, str]]) -> frozenset[str] |
             elif relative.lower().endswith(NOTE_SUFFIXES):
                 paths.add(relative)
             elif os.path.lexists(path):
-                if kinds != {"modified"}:  # what is in an attachment is not indexed
+                if kinds != {"modified"}:  # the content of attachments is not indexed
                     paths.add(relative)
-            elif "added" not in kinds:  # what came and went at once was an editor's temporary file
+            elif "added" not in kinds:  # added and deleted at once: a temporary file of an editor
                 return None
-    return frozenset(paths) if len(paths) <= MOST_PATHS else None
+    return frozenset(paths) if len(paths) <= MAX_PATHS else None
 
 
-def _watched(root: Path, ignore: Sequence[str]) -> tuple[list[str], bool]:
-    """The folders to watch, and whether with all that is below them.
+def _watched_folders(root: Path, ignore: Sequence[str]) -> tuple[list[str], bool]:
+    """The folders to watch, and whether recursively.
 
-    Linux watches each folder by itself, and left to find them watchfiles would look into hidden ones and follow links out of the vault.
+    Linux watches single folders; if watchfiles looked for them, it would enter hidden ones and follow links out of the vault.
     """
     recursive = sys.platform != "linux"
     return [str(root)] if recursive else filesystem.list_folders(root, ignore), recursive

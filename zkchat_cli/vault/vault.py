@@ -29,8 +29,7 @@ from zkchat_cli.vault.links.graph import Direction, Hub, LinkPath, Neighbour
 from zkchat_cli.vault.links.resolver import resolve_all
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, split_target
 from zkchat_cli.vault.listing import NoteEntry
-from zkchat_cli.vault.markup import Heading
-from zkchat_cli.vault.note_reader import Note, NoteReader
+from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import lexical, related, snippets
 from zkchat_cli.vault.search.query import parse_query
 from zkchat_cli.vault.search.ranking import RANKING, Ranking
@@ -38,22 +37,6 @@ from zkchat_cli.vault.search.related import RelatedNote
 from zkchat_cli.vault.search.semantic import SemanticSearch, fuse_results
 from zkchat_cli.vault.search.snippets import Snippet
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
-
-__all__ = [
-    "BrokenLink",
-    "BrokenLinks",
-    "Completion",
-    "Direction",
-    "Heading",
-    "Hub",
-    "LinkPath",
-    "LinkRow",
-    "Neighbour",
-    "Note",
-    "NoteEntry",
-    "RelatedNote",
-    "Vault",
-]
 
 MOST_CHUNKS_OF_A_NOTE = 3
 MOST_COMPARED = 50
@@ -116,13 +99,16 @@ class Vault:
         return self._ask(lambda index: self._report(index, IndexRefresh(rebuilt=self._index.take_rebuilt())))
 
     def _report(self, index: IndexDatabase, refreshed: IndexRefresh) -> IndexReport:
-        counts = index.counts()
+        sizes = index.sizes()
         vectors = self._semantic.coverage(index) if self._semantic else None
         return IndexReport(
-            **counts._asdict(),
+            notes=sizes.notes,
+            chunks=sizes.chunks,
+            links=sizes.links,
+            broken_links=sizes.broken_links,
             **refreshed.changes._asdict(),
             seconds=round(refreshed.seconds, 4),
-            semantic=vectors == counts.chunks,
+            semantic=vectors == sizes.chunks,
             vectors=vectors,
             problems=index.problems(),
             rebuilt=refreshed.rebuilt,

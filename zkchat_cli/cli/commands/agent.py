@@ -230,7 +230,7 @@ def edit(ctx: CommandContext, name: NameArgument) -> None:
         _check_model(ctx, agent.values.get("model"))
 
     initial_text = editor.render_agent_file(name, editor.profile_of_builtin(loader.load_agent(folder, name))) if new else ""
-    if not config_editor.edit(config_editor.SettingsDraft(file, initial_text, check, editor.write_agent_file), ctx.screen):
+    if not config_editor.edit_settings(config_editor.SettingsDraft(file, initial_text, check, editor.write_agent_file), ctx.screen):
         ctx.screen.print("Nothing was changed.", "dim")
         return
     ctx.screen.print(f"{'Wrote' if new else 'Changed'} {file}.")

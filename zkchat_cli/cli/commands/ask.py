@@ -65,7 +65,7 @@ def ask(
     """Ask one question about your notes; print the answer and its sources."""
     from zkchat_cli.chat.agent_run import run_goal
     from zkchat_cli.chat.turn_recorder import default_title
-    from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy, tell_unable
+    from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy, warn_if_unable
     from zkchat_cli.terminal.hyperlinks import note_opener
     from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
     from zkchat_cli.terminal.turn_view import note_printer
@@ -87,7 +87,7 @@ def ask(
             screen.warn(f"the index was rebuilt: {index.rebuilt}")
         session = app.session(_conversation(app, cid, continue_=continue_))
         session.mark_scanned()
-        tell_unable(session, screen, unsafe=unsafe)
+        warn_if_unable(session, screen, unsafe=unsafe)
         vocabulary.join()
         if iterations:
             turn = run_goal(session, text, iterations, typed=typed, resume_hint=hints.resume_run)
@@ -100,7 +100,7 @@ def ask(
                 else:
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
                     verbosity = Verbosity(max_sources, hints=hints)
-                    attended = app.approve.attending(turn) if isinstance(app.approve, ApprovalPrompt) else turn
+                    attended = app.approve.observe(turn) if isinstance(app.approve, ApprovalPrompt) else turn
                     report = _report(show_turn(attended, screen, note_printer(screen), verbosity))
                     session.flush()
             if typed != text and not continuing:

@@ -96,19 +96,19 @@ def chat(
             if (last := repl.current()) is not None:
                 last.flush()
         else:
-            from zkchat_cli.terminal.change_approval import tell_unable  # as above
+            from zkchat_cli.terminal.change_approval import warn_if_unable  # as above
 
             started = start_session()
             for warning in started.warnings:
                 screen.warn(*warning)
-            tell_unable(started.session, screen, unsafe=unsafe)
-            settings = started.bench.loaded.values.references
+            warn_if_unable(started.session, screen, unsafe=unsafe)
+            settings = started.app.loaded.values.references
             screen = replace(
-                screen.with_settings(started.bench.loaded.values.terminal),
-                address=note_opener(started.bench.vault.root, settings.link_style),
+                screen.with_settings(started.app.loaded.values.terminal),
+                address=note_opener(started.app.vault.root, settings.link_style),
             )
             with screen.progress_bar("Indexing") as progress:
-                index = started.bench.vault.refresh(progress=progress)
+                index = started.app.vault.refresh(progress=progress)
             for problem in index.problems:
                 screen.warn(problem)
             code = _piped(started.session, screen, settings.max_displayed)

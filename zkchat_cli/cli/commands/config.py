@@ -157,7 +157,7 @@ def edit(ctx: CommandContext) -> None:
     def check(file: Path) -> None:
         factory.check(loader.load_config({}, {}, replace(where, config_file=file), schema=factory.settings_schema()))
 
-    if config_editor.edit(config_editor.SettingsDraft(where.config_file, NEW_FILE, check, _replace), ctx.screen):
+    if config_editor.edit_settings(config_editor.SettingsDraft(where.config_file, NEW_FILE, check, _replace), ctx.screen):
         ctx.screen.print(f"Changed {where.config_file}.")
     else:
         ctx.screen.print("Nothing was changed.", "dim")
@@ -172,7 +172,7 @@ def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
     from zkchat_cli.terminal import config_editor
 
     try:
-        document = tomlkit.parse(config_editor.read(file) or "")
+        document = tomlkit.parse(config_editor.read_settings(file) or "")
         table: Any = document
         *path_, name = key.split(".")
         for part in path_:

@@ -10,7 +10,7 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal.external_programs import paged
+from zkchat_cli.terminal.pager import paged
 from zkchat_cli.text.sanitize import sanitize
 
 if TYPE_CHECKING:

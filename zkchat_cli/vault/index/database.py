@@ -100,13 +100,6 @@ class LinkRow:
     status: str = "found"
 
 
-class Counts(NamedTuple):
-    notes: int
-    chunks: int
-    links: int
-    broken_links: int
-
-
 class Sizes(NamedTuple):
     """Stored totals, because counting a million rows takes longer than a search. `tokens` are estimated, of all chunks."""
 
@@ -249,9 +242,6 @@ class IndexDatabase:
         rows = self.rows("SELECT value FROM meta WHERE key = ?", key)
         return str(rows[0][0]) if rows else None
 
-    def counts(self) -> Counts:
-        return Counts(*self.sizes()[:4])
-
     def problems(self) -> tuple[str, ...]:
         return tuple(f"{path}: {text}" for path, text in self.rows("SELECT path, text FROM problems ORDER BY path"))
 
@@ -269,8 +259,8 @@ class IndexDatabase:
 
     def sizes(self) -> Sizes:
         found = dict(self.rows("SELECT key, value FROM meta"))
-        counts = Counts(*(int(found[name]) for name in Counts._fields))
-        return Sizes(*counts, tokens=float(found["tokens"]))
+        notes, chunks, links, broken_links = (int(found[name]) for name in Sizes._fields[:-1])
+        return Sizes(notes, chunks, links, broken_links, float(found["tokens"]))
 
     def allow(self, tags: Iterable[str], paths: Iterable[str], no_tags: Iterable[str] = (), no_paths: Iterable[str] = ()) -> None:
         """Put into `temp.allowed` the ids of the notes that have all of these tags (or tags nested in them) and all of these texts in

@@ -9,7 +9,7 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal.external_programs import paged
+from zkchat_cli.terminal.pager import paged
 
 if TYPE_CHECKING:
     from zkchat_cli.context.prompt_history import SentPrompts

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from zkchat_cli import credentials
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.paths import AppPaths
-from zkchat_cli.terminal.external_editor import Editor
-from zkchat_cli.terminal.external_programs import CLIPBOARDS
+from zkchat_cli.terminal.clipboard import CLIPBOARDS
+from zkchat_cli.terminal.editor import Editor
 
 MIN_FREE, LOW_FREE = 50_000_000, 500_000_000
 """Bytes of free disk space below which the check fails, and below which it warns."""
@@ -100,7 +100,7 @@ def _output_of(*command: str) -> str:
 def editor(env: Mapping[str, str]) -> EnvironmentCheck:
     """The editor that Ctrl+X Ctrl+E and `config edit` open."""
     try:
-        found = Editor.of(env)
+        found = Editor.find(env)
     except UsageError as e:
         return EnvironmentCheck(e.message, e.hint)
     return EnvironmentCheck(" ".join(found.command) + (f" (${found.variable})" if found.variable else ""))

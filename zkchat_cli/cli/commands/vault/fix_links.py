@@ -61,7 +61,7 @@ def ask_at_terminal(screen: Screen) -> Ask | None:
         return None
     from zkchat_cli.terminal.confirm import Confirmation  # imports prompt_toolkit
 
-    return Confirmation(colour=screen.colour).said
+    return Confirmation(colour=screen.colour).read_answer
 
 
 def _approved_fixes(summary: str, fixes: Sequence[LinkFix], ask: Ask) -> list[LinkFix]:

@@ -24,7 +24,7 @@ from prompt_toolkit.output import DummyOutput
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.terminal.input_line import InputLine, PromptHelpers, PromptStyle
 from zkchat_cli.terminal.interrupts import typing_ahead
-from zkchat_cli.terminal.paste_folding import LONGEST_SHOWN, MOST_CHARACTERS, Pastes
+from zkchat_cli.terminal.paste_folding import MAX_CHARACTERS, MAX_LINES, Pastes
 
 ENTER, ESCAPE, CTRL_C, CTRL_D, UNDO, UP, DOWN, LEFT, BACKSPACE = "\r", "\x1b", "\x03", "\x04", "\x1f", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f"
 POEM = "\n".join(f"line {n}" for n in range(120))
@@ -41,7 +41,7 @@ class At:
         self.keyboard = keyboard
         self.pastes = Pastes()
         self.history = VaultHistory(self.pastes.unfold)
-        self.history.keep_in(history)
+        self.history.set_file(history)
         self.lines: list[str] = []
         self.prompt = InputLine(
             PromptStyle(colour=True),
@@ -162,14 +162,14 @@ def test_a_short_paste_is_text(at: At) -> None:
     [
         (POEM, "[pasted 120 lines]"),
         (POEM + "\n", "[pasted 120 lines]"),
-        ("x" * (MOST_CHARACTERS + 1), f"[pasted {MOST_CHARACTERS + 1} characters]"),
-        ("\n" * LONGEST_SHOWN, f"[pasted {LONGEST_SHOWN} lines]"),
+        ("x" * (MAX_CHARACTERS + 1), f"[pasted {MAX_CHARACTERS + 1} characters]"),
+        ("\n" * MAX_LINES, f"[pasted {MAX_LINES} lines]"),
     ],
 )
 def test_a_paste_is_shown_by_its_size(text: str, shown: str) -> None:
     pastes = Pastes()
-    assert pastes.shown(pastes.fold(text)) == shown
-    assert pastes.shown("x") is pastes.shown("\U0010fff0") is None
+    assert pastes.label(pastes.fold(text)) == shown
+    assert pastes.label("x") is pastes.label("\U0010fff0") is None
 
 
 @given(st.lists(st.text(st.sampled_from("ab \n\r\U0010f000\U0010f001"), max_size=30).map(lambda t: t * 40), max_size=4))
@@ -177,7 +177,7 @@ def test_whatever_is_pasted_is_what_is_sent(texts: list[str]) -> None:
     pastes = Pastes()
     folded = [pastes.fold(text) for text in texts]
     for text, character in zip(texts, folded, strict=True):
-        if pastes.shown(character[:1] or "x") and len(character) == 1:
+        if pastes.label(character[:1] or "x") and len(character) == 1:
             assert pastes.unfold(character) == re.sub("\r\n?", "\n", text)
 
 
@@ -208,7 +208,7 @@ def test_lines_are_there_again_in_the_next_session_with_their_pastes(tmp_path: P
         at.says(f"two {pasted(POEM)}{ENTER}")
         assert at.says_when(at.remembers, f"{UP}!{ENTER}") == f"two {POEM}!", "shown as it was typed, and sent in full"
     again = VaultHistory()
-    again.keep_in(tmp_path / "kept" / "lines")
+    again.set_file(tmp_path / "kept" / "lines")
 
     async def loaded() -> list[str]:
         return [line async for line in again.load()]
@@ -219,7 +219,7 @@ def test_lines_are_there_again_in_the_next_session_with_their_pastes(tmp_path: P
 def test_a_line_sent_before_the_file_is_known_is_kept(tmp_path: Path) -> None:
     history = VaultHistory()
     history.append_string("early")
-    history.keep_in(tmp_path / "lines")
+    history.set_file(tmp_path / "lines")
     history.append_string("late")
     assert [line[1:] for line in (tmp_path / "lines").read_text().splitlines() if line.startswith("+")] == ["early", "late"]
 
@@ -227,7 +227,7 @@ def test_a_line_sent_before_the_file_is_known_is_kept(tmp_path: Path) -> None:
 def test_a_history_that_cannot_be_written_does_not_end_the_chat(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     history = VaultHistory()
-    history.keep_in(tmp_path / "file" / "lines")
+    history.set_file(tmp_path / "file" / "lines")
     history.append_string("line")
     assert history.get_strings() == ["line"]
 
@@ -236,10 +236,10 @@ def test_a_history_that_cannot_be_written_does_not_end_the_chat(tmp_path: Path) 
 
 
 def test_leaving_ends_a_prompt_that_waits(at: At) -> None:
-    threading.Timer(0.1, at.prompt.leave).start()
+    threading.Timer(0.1, at.prompt.end_input).start()
     with pytest.raises(EOFError):
         at.prompt.ask()
-    assert not at.prompt.call(lambda: None)
+    assert not at.prompt.call_soon(lambda: None)
 
 
 def test_what_is_printed_above_is_printed_in_the_prompts_thread(at: At) -> None:
@@ -250,7 +250,7 @@ def test_what_is_printed_above_is_printed_in_the_prompts_thread(at: At) -> None:
         at.keyboard.send_text(f" on{ENTER}")
 
     at.keyboard.send_text("going")
-    threading.Timer(0.1, lambda: at.prompt.call(show)).start()
+    threading.Timer(0.1, lambda: at.prompt.call_soon(show)).start()
     assert at.prompt.ask() == "going on"
     assert printed == ["going"]
 

@@ -15,7 +15,7 @@ from conftest import Program, write
 from terminal_screen import CTRL_D, PATIENCE, Chat
 
 from zkchat_cli.terminal import vault_watcher
-from zkchat_cli.terminal.vault_watcher import concerned
+from zkchat_cli.terminal.vault_watcher import changed_paths
 from zkchat_cli.vault import filesystem
 
 CTRL_U = "\x15"
@@ -140,7 +140,7 @@ class Watched:
         self.thread.start()
 
     def _watch(self, folder: Path, ignore: tuple[str, ...]) -> None:
-        for said in vault_watcher.changes(folder, ignore, self.left):
+        for said in vault_watcher.watch_vault(folder, ignore, self.left):
             self._said.put(said)
 
     def next(self) -> frozenset[str] | None:
@@ -230,13 +230,13 @@ def test_it_ends_by_itself_when_the_vault_has_gone(vault: Path) -> None:
 
 
 def test_what_cannot_be_watched_is_nobodys_trouble(tmp_path: Path) -> None:
-    assert list(vault_watcher.changes(tmp_path / "missing", (), threading.Event())) == []
+    assert list(vault_watcher.watch_vault(tmp_path / "missing", (), threading.Event())) == []
 
 
 def test_nothing_is_watched_any_more_once_the_chat_was_left(vault: Path) -> None:
     left = threading.Event()
     left.set()
-    assert list(vault_watcher.changes(vault, (), left)) == []
+    assert list(vault_watcher.watch_vault(vault, (), left)) == []
 
 
 # what events mean
@@ -245,13 +245,13 @@ def test_nothing_is_watched_any_more_once_the_chat_was_left(vault: Path) -> None
 def test_events_name_notes_and_attachments_by_their_paths_in_the_vault(vault: Path) -> None:
     write(vault, {"Garden/plan.png": "", "Garden/old.pdf": ""})
     events = [("modified", "Filters.md"), ("deleted", "Gone.md"), ("added", "Garden/plan.png"), ("modified", "Garden/old.pdf")]
-    assert concerned(vault, [(kind, str(vault / path)) for kind, path in events]) == {"Filters.md", "Gone.md", "Garden/plan.png"}
+    assert changed_paths(vault, [(kind, str(vault / path)) for kind, path in events]) == {"Filters.md", "Gone.md", "Garden/plan.png"}
 
 
 def test_events_that_mean_nothing_to_the_index_name_nothing(vault: Path) -> None:
     paths = [("modified", "Garden"), ("added", ".git/index"), ("deleted", "Garden/.x/y.md"), ("added", "4913"), ("deleted", "4913")]
-    assert concerned(vault, [(kind, str(vault / path)) for kind, path in paths]) == frozenset()
-    assert concerned(vault, [("modified", str(vault))]) == frozenset()
+    assert changed_paths(vault, [(kind, str(vault / path)) for kind, path in paths]) == frozenset()
+    assert changed_paths(vault, [("modified", str(vault))]) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -259,10 +259,10 @@ def test_events_that_mean_nothing_to_the_index_name_nothing(vault: Path) -> None
     [("added", "Garden"), ("deleted", "Old folder"), ("deleted", "Folder v1.2"), ("deleted", "picture.png"), ("deleted", "")],
 )
 def test_where_a_folder_may_have_come_or_gone_it_may_be_anything(vault: Path, kind: str, path: str) -> None:
-    assert concerned(vault, [("modified", str(vault / "Filters.md")), (kind, str(vault / path))]) is None
+    assert changed_paths(vault, [("modified", str(vault / "Filters.md")), (kind, str(vault / path))]) is None
 
 
 def test_very_many_changes_may_be_anything(vault: Path) -> None:
-    events = [("deleted", str(vault / f"Note {i}.md")) for i in range(vault_watcher.MOST_PATHS + 1)]
-    assert concerned(vault, events) is None
-    assert len(concerned(vault, events[1:]) or ()) == vault_watcher.MOST_PATHS
+    events = [("deleted", str(vault / f"Note {i}.md")) for i in range(vault_watcher.MAX_PATHS + 1)]
+    assert changed_paths(vault, events) is None
+    assert len(changed_paths(vault, events[1:]) or ()) == vault_watcher.MAX_PATHS

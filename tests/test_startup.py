@@ -100,7 +100,7 @@ def test_ctrl_c_ends_the_waiting_and_gives_the_line_back(chat: Chat) -> None:
         chat.keyboard.send_text(f"a qestion{ENTER}")
         chat.wait_for("loading …")
         os.kill(os.getpid(), signal.SIGINT)
-        chat.wait_for("not sent; it stands in the line again")
+        chat.wait_for("not sent; the text is in the input line again")
         chat.open.set()
         chat.wait_for("offline:")
         chat.keyboard.send_text(f" of mine{ENTER}")
@@ -133,7 +133,7 @@ def test_a_folder_without_notes_ends_the_chat(chat: Chat) -> None:
 
 
 def test_leaving_before_the_session_is_there_does_not_wait_for_it_forever(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(startup, "STILL_OPENING", 0.2)
+    monkeypatch.setattr(startup, "STOP_TIMEOUT_OPENING", 0.2)
     chat.keyboard.send_text(CTRL_D)
     began = time.monotonic()
     assert chat.run() == 0
@@ -142,7 +142,7 @@ def test_leaving_before_the_session_is_there_does_not_wait_for_it_forever(chat: 
 
 
 def test_a_termination_while_loading_is_an_orderly_end(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(startup, "STILL_OPENING", 0.2)
+    monkeypatch.setattr(startup, "STOP_TIMEOUT_OPENING", 0.2)
     monkeypatch.setattr(Screen, "abandon", lambda _: None)  # it would close this process's own streams
 
     def after(chat: Chat) -> None:
@@ -155,7 +155,7 @@ def test_a_termination_while_loading_is_an_orderly_end(chat: Chat, monkeypatch: 
 
 
 def test_the_first_index_is_counted_in_the_toolbar_and_awaited_by_a_message_only(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SHOWN_AFTER", "SHOWN_EVERY", "COUNT_AFTER"):
+    for name in ("SHOW_STATE_AFTER", "PROGRESS_INTERVAL", "COUNT_AFTER"):
         monkeypatch.setattr(startup, name, 0.0)
     write(chat.folder / "notes", {f"Many/{n}.md": f"# Note {n}\n\nThe number is {n}.\n" for n in range(600)})
 
@@ -176,7 +176,7 @@ def test_vi_keys_by_setting(chat: Chat) -> None:
         chat.open.set()
         chat.wait_for("zkchat")
         chat.keyboard.send_text(f"/nonsense\x1bcc/refs{ENTER}")
-        chat.wait_for("No document has been mentioned")
+        chat.wait_for("No documents have been named")
         chat.keyboard.send_text(CTRL_D)
 
     assert chat.run(after, ZKCHAT_TERMINAL__EDITING_MODE="vi") == 0
@@ -185,8 +185,8 @@ def test_vi_keys_by_setting(chat: Chat) -> None:
 def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vault_watcher, "changes", lambda *_: iter(()))  # as where a network drive tells nothing
-    monkeypatch.setattr(startup, "LOOKED_EVERY", 0.01)
+    monkeypatch.setattr(vault_watcher, "watch_vault", lambda *_: iter(()))  # as where a network drive tells nothing
+    monkeypatch.setattr(startup, "SCAN_INTERVAL", 0.01)
     write(tmp_path / "notes", NOTES)
     bench = factory.open_app(
         startup_options.StartupOptions(vault=tmp_path / "notes", store=False), {"ZKCHAT_HOME": str(tmp_path / "home")}, tmp_path
@@ -194,11 +194,15 @@ def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it
     session = bench.session()
     looks: list[object] = []
     readied: list[None] = []
-    monkeypatch.setattr(session, "get_ready", lambda: readied.append(None))
+    monkeypatch.setattr(session, "warm_up", lambda: readied.append(None))
     refresh = bench.vault.refresh
     monkeypatch.setattr(bench.vault, "refresh", lambda **how: looks.append(how) or refresh(**how))
     behind = BackgroundLoader(
-        lambda: StartedSession(bench, session), told=lambda: None, state=lambda _: None, measure=lambda: None, session=lambda: session
+        lambda: StartedSession(bench, session),
+        notify=lambda: None,
+        show_state=lambda _: None,
+        measure=lambda: None,
+        session=lambda: session,
     )
 
     def await_looks(number: int) -> None:
@@ -210,21 +214,21 @@ def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it
     behind.start()
     await_looks(2)  # the first index, and what changed while it was made
     write(tmp_path / "notes", {"Zebra.md": "# Zebra\n\nA zebra has stripes.\n"})
-    behind.waiting.set()
-    behind.typed("/refs")
+    behind.prompt_idle.set()
+    behind.note_typing("/refs")
     time.sleep(0.05)
     assert len(looks) == 2
-    behind.typed("what does a zebra have?")
+    behind.note_typing("what does a zebra have?")
     await_looks(4)  # the second one began after the first key
-    behind.waiting.clear()
-    behind.typed("")
+    behind.prompt_idle.clear()
+    behind.note_typing("")
     time.sleep(0.05)
     before = len(looks)
     assert "stripes" in completed(session.send("what does a zebra have?")).answer
     assert len(looks) == before
-    behind.typed("and what of it?")  # another line, before which something may have been written
+    behind.note_typing("and what of it?")  # another line, before which something may have been written
     completed(session.send("and what of it?"))
     assert len(looks) == before + 1
-    behind.leave()
+    behind.stop()
     bench.close()
     assert readied == [None]

@@ -181,7 +181,7 @@ def test_ctrl_c_ends_the_wait(zkchat: Program, server: ModelServer) -> None:
         chat.wait_for("again in")
         began = time.monotonic()
         chat.type(CTRL_C)
-        chat.wait_for("stopped before a word came; /retry asks again")
+        chat.wait_for("stopped before the answer began; /retry asks again")
         assert time.monotonic() - began < 5  # of the 60 s
         chat.ask("Now?", "Here I am.")
 
@@ -189,7 +189,7 @@ def test_ctrl_c_ends_the_wait(zkchat: Program, server: ModelServer) -> None:
 def test_an_answer_that_was_cut_can_be_gone_on_with(zkchat: Program, server: ModelServer) -> None:
     server.says(Reply(openai_text("The first half", finish="length")), Reply(openai_text("and the second.")))
     with Chat(zkchat, "--model", "openai/tiny") as chat:
-        chat.ask("Tell me all.", "/continue goes on")
+        chat.ask("Tell me all.", "continue it with /continue")
         chat.ask("/continue", "and the second.")
         chat.ask("/continue", "the last answer was not cut")
     assert [m["finish_reason"] for m in stored(zkchat) if m["role"] == "assistant"] == ["length", "stop"]

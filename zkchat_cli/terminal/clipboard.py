@@ -1,0 +1,60 @@
+"""The clipboard: the system's through its own program, and the terminal's by OSC 52, which works over ssh."""
+
+import base64
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from zkchat_cli.terminal.screen import Screen
+
+MAX_SEQUENCE = 74_994
+"""Bytes that xterm accepts in an OSC 52 sequence; other terminals accept at least as many."""
+TIMEOUT = 2.0
+CLIPBOARDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("WAYLAND_DISPLAY", ("wl-copy",)),
+    ("DISPLAY", ("xclip", "-selection", "clipboard")),
+    ("DISPLAY", ("xsel", "--clipboard", "--input")),
+    ("", ("pbcopy",)),
+    ("", ("clip.exe",)),
+)
+"""Programs that copy standard input, each with the variable that it needs."""
+
+
+def copy_text(text: str, screen: Screen, env: Mapping[str, str] = os.environ) -> list[str]:
+    """Copy text by every available way and return their names."""
+    ways = []
+    for variable, command in CLIPBOARDS:
+        program = shutil.which(command[0], path=env.get("PATH")) if not variable or env.get(variable) else None
+        if program is not None and _pipe_to([program, *command[1:]], text):
+            ways.append(command[0])
+            break
+    data = text.encode("utf-8", "replace")
+    if screen.out.isatty() and env.get("TERM") != "dumb" and len(data) <= MAX_SEQUENCE:
+        screen.out.write(clipboard_sequence(data, tmux="TMUX" in env))
+        screen.out.flush()
+        ways.append("the terminal")
+    return ways
+
+
+def clipboard_sequence(data: bytes, *, tmux: bool) -> str:
+    """The OSC 52 sequence that copies `data`. Inside tmux it is sent twice, once passed through to the outer terminal: tmux forwards it
+    by itself only if configured to."""
+    sequence = f"\x1b]52;c;{base64.b64encode(data).decode()}\x07"
+    return sequence + f"\x1bPtmux;{sequence.replace(chr(27), chr(27) * 2)}\x1b\\" if tmux else sequence
+
+
+def _pipe_to(command: Sequence[str], text: str) -> bool:
+    try:
+        done = subprocess.run(
+            command,
+            input=text.encode("utf-8", "replace"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=TIMEOUT,
+            check=False,
+            start_new_session=True,  # it keeps running to hold the text, and must not get a Ctrl-C of the chat
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
