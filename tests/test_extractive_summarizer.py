@@ -245,7 +245,10 @@ def test_a_summary_uses_its_budget() -> None:
 
 
 def test_another_process_makes_the_same_summary() -> None:
-    code = "from test_extractive_summarizer import *; print(summary(*CHATTER, ('Ada left. She moved in May.', 'Yes!'), room=60, wanted='lute oboe'))"
+    code = (
+        "from test_extractive_summarizer import CHATTER, summary\n"
+        "print(summary(*CHATTER, ('Ada left. She moved in May.', 'Yes!'), room=60, wanted='lute oboe'))"
+    )
     printed = {
         subprocess.run(
             [sys.executable, "-c", code],
