@@ -2,7 +2,7 @@
 
 import base64
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import Room, a_room, completed, stored, talk
+from building import Room, completed, stored, talk
 from conftest import Program
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
@@ -211,14 +211,6 @@ def test_the_picker_needs_rows_and_a_terminal(monkeypatch: pytest.MonkeyPatch) -
 
 
 # carrying out
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from building import Room, a_room, completed, said, stored
+from building import Room, completed, said, stored
 from conftest import Program
 from model_calls import KEY
 from model_server import ModelServer, Reply, anthropic_text, ollama_text, openai_text, running_server
@@ -26,14 +26,6 @@ QUESTION = "Where is the anvil? [[Filters]]"
 def server() -> Iterator[ModelServer]:
     with running_server() as running:
         yield running
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def a_model(provider: str, address: str) -> Model:

@@ -261,7 +261,7 @@ def test_a_bare_prompt() -> None:
     prompt = short_prompt(current=(said("user", "Now?", "n1"),))
     first, *rest = overview_lines(prompt)
     usage = prompt.usage
-    assert first == f"Context: 5 messages ({usage.message_tokens} tokens); in all {usage.total_tokens} of 29491 tokens, strategy hybrid"
+    assert first == f"Context: 5 messages ({usage.message_tokens} tokens); total {usage.total_tokens} of 29491 tokens, strategy hybrid"
     assert rest == [
         f"  - instructions ({usage.system_tokens} tokens)",
         f"  - 5 messages of the conversation ({usage.message_tokens} tokens)",

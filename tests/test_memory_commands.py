@@ -1,12 +1,12 @@
 """Memory as people handle it: /memory, /remember and /forget in a chat, `zkchat memory` and `zkchat context memory` in a shell."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from building import Deltas, Room, a_room, completed, says
+from building import Deltas, Room, completed, says
 from conftest import Program, write
 
 from zkchat_cli import slash
@@ -14,14 +14,6 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import UsageError
 from zkchat_cli.views.text import plain_text
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def answer(line: str, session: ZkChatSession) -> str:

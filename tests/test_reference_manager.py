@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -21,14 +21,6 @@ from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ToolCal
 from zkchat_cli.references.aggregate import aggregate_documents, merge_references
 from zkchat_cli.references.chunk_format import MAX_NUMBER
 from zkchat_cli.references.manager import CallChunks, ReferenceManager
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def unnumbered(*ids: str, **more: object) -> list[ContentChunk]:

@@ -1,11 +1,9 @@
 """The tool filter: which tools are offered where all of them are too much."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from building import COUNTER, Deltas, Room, a_room, calls, completed, find, said, says, talk
+from building import COUNTER, Deltas, Room, calls, completed, find, said, says, talk
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
@@ -20,14 +18,6 @@ from zkchat_cli.views.text import plain_text
 
 ALL = {tool.name for tool in tools.load_tools()}
 AMPLE, LARGE = 10_000, SMALL_WINDOW + 1
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 def tool(name: str, description: str = "", tokens: int = 100) -> PromptTool:

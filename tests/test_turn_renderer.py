@@ -2,13 +2,11 @@
 
 import io
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pyte
 import pytest
-from building import Deltas, Room, a_room, calls, says, stored, talk
+from building import Deltas, Room, calls, says, stored, talk
 from conftest import Program
 from prompt_toolkit.utils import get_cwidth
 from streaming_terminal import Terminal
@@ -28,14 +26,6 @@ from zkchat_cli.views.text import StyledLine, StyledSpan
 def a_screen(**more: Any) -> tuple[Screen, io.StringIO]:
     out = io.StringIO()
     return Screen(out, io.StringIO(), True, False, **more), out
-
-
-@pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
 
 
 # themes

@@ -100,7 +100,7 @@ class SlashCommand:
 def resume_conversation(session: ZkChatSession, prefix: str) -> CommandResult:
     """Switch to another conversation, by its id or a unique prefix of it."""
     other = session.open_conversation(prefix)
-    title = truncate(other.conversation.title or other.conversation.id, conversation_list.LONGEST_TITLE)
+    title = truncate(other.conversation.title or other.conversation.id, conversation_list.MAX_TITLE)
     return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
 
 

@@ -1,4 +1,4 @@
-"""Stored conversations as lines: the same list for `zkchat sessions` and for the commands of the chat."""
+"""Stored conversations as lines, for `zkchat sessions` and the chat's commands."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,17 +13,17 @@ from zkchat_cli.views.command_hints import IN_SHELL
 from zkchat_cli.views.sources import source_lines
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
-LONGEST_TITLE = 80
-LONGEST_SNIPPET = 160
+MAX_TITLE = 80
+MAX_SNIPPET = 160
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _AGE = re.compile(r"(\d{1,5})\s*([dwmy]?)", re.IGNORECASE)
 _DAYS = {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}
-NONE = "There is no conversation with these notes yet."
+NONE = "There are no conversations with these notes yet."
 UNTITLED = "untitled"
 
 
 def format_time(timestamp: str) -> str:
-    """`2025-05-08 12:00`, as the clock on the reader's wall had it; of a time that is none, what it begins with."""
+    """`2025-05-08 12:00` in local time; an invalid timestamp is only shortened."""
     try:
         when = datetime.fromisoformat(timestamp)
         return f"{when.astimezone() if when.tzinfo else when:%Y-%m-%d %H:%M}"
@@ -32,16 +32,16 @@ def format_time(timestamp: str) -> str:
 
 
 def display_title(overview: ConversationSummary) -> str:
-    return truncate(overview.title or overview.first_line or UNTITLED, LONGEST_TITLE)
+    return truncate(overview.title or overview.first_line or UNTITLED, MAX_TITLE)
 
 
 def size_and_time(overview: ConversationSummary) -> str:
-    """When something was last said, and how much there is."""
+    """The time of the last message, and the number of messages."""
     return f"{format_time(overview.updated_at)}, {overview.messages} message{'' if overview.messages == 1 else 's'}"
 
 
 def conversation_lines(overviews: Iterable[ConversationSummary], current: str | None = None, *, mark: bool = True) -> list[StyledLine]:
-    """A line each: id, title, and how much was said when; with `mark` the `current` one has an arrow."""
+    """One line per conversation: id, title, time and size; with `mark` an arrow marks the `current` one."""
     return [
         StyledLine(
             (
@@ -56,43 +56,43 @@ def conversation_lines(overviews: Iterable[ConversationSummary], current: str | 
 
 
 def parse_age(age: str, now: str) -> datetime:
-    """When it was so long before `now`: `90d` (or `90`), `12w`, `6m`, `1y`; or the beginning of a day, `2025-05-08`. Raises UsageError."""
+    """The time that is `90d` (or `90`), `12w`, `6m` or `1y` before `now`, or the beginning of a day (`2025-05-08`). Raises UsageError."""
     try:
         if found := _AGE.fullmatch(age.strip()):
             return datetime.fromisoformat(now) - timedelta(days=int(found[1]) * _DAYS[found[2].lower()])
         return datetime.fromisoformat(age.strip()).astimezone()
     except (ValueError, OverflowError):
-        raise UsageError(f"{truncate(age, 40)!r} is no age", "As 90d, 12w, 6m or 1y, or a date, as 2025-05-08.") from None
+        raise UsageError(f"{truncate(age, 40)!r} is not an age", "Examples: 90d, 12w, 6m, 1y, 2025-05-08.") from None
 
 
 def filter_by_title(overviews: Iterable[ConversationSummary], text: str) -> list[ConversationSummary]:
-    """Those whose title or first line has every word of `text`."""
+    """The conversations with every word of `text` in the title or first line."""
     words = fold(text).split()
     return [each for each in overviews if all(word in fold(f"{each.title or ''} {each.first_line or ''}") for word in words)]
 
 
 def search_result_lines(said: Sequence[FoundMessage], text: str) -> Iterator[StyledLine]:
-    """Messages that a search found, with where each stands and the words found."""
+    """Found messages: conversation, speaker and time, and the best line with the found words in bold."""
     wanted = set(content_terms(text))
     for each in said:
-        title = truncate(each.title or UNTITLED, LONGEST_TITLE)
+        title = truncate(each.title or UNTITLED, MAX_TITLE)
         head = (StyledSpan(each.conversation_id, "cyan"), StyledSpan(f"  {title}", "bold"))
         yield StyledLine(head, (StyledSpan(f"{speaker_name(each.message)}, {format_time(each.message.timestamp)}", "dim"),))
         yield StyledLine((StyledSpan("    "), *highlight_words(best_line(each.message.content, text), wanted)))
 
 
 def without_tool_results(said: Iterable[FoundMessage], most: int) -> list[FoundMessage]:
-    """What was said itself, by the user or in an answer: what tools returned is in the notes."""
+    """Questions and answers only: what tools returned is in the notes."""
     return [each for each in said if each.message.role != "tool"][:most]
 
 
 def best_line(content: str, text: str) -> str:
-    """The line of a message that has most of the words of `text`."""
-    return snippet(content, 1, set(content_terms(text)), LONGEST_SNIPPET).text
+    """The line of a message with the most words of `text`."""
+    return snippet(content, 1, set(content_terms(text)), MAX_SNIPPET).text
 
 
 def highlight_words(shown: str, wanted: set[str]) -> Iterator[StyledSpan]:
-    """The words that were wanted, marked in what is shown."""
+    """The text with the searched words in bold."""
     at = 0
     for word in _WORD.finditer(shown):
         if wanted.intersection(terms(word[0])):
@@ -103,7 +103,7 @@ def highlight_words(shown: str, wanted: set[str]) -> Iterator[StyledSpan]:
 
 
 def matched_words(shown: str, text: str) -> list[str]:
-    """The words of `text` that stand in what is shown, as they stand there, each once."""
+    """The words of `text` that occur in the line, as written there, each once."""
     return list(dict.fromkeys(span.text for span in highlight_words(shown, set(content_terms(text))) if span.style))
 
 
@@ -112,7 +112,7 @@ def speaker_name(message: ZkChatMessage) -> str:
 
 
 def transcript_lines(conversation: ConversationSummary, history: Sequence[ZkChatMessage], most_sources: int) -> Iterator[StyledLine]:
-    """A conversation for reading: who said what, and the sources of each answer. A line of a text is a line here."""
+    """A conversation for reading: questions, answers and the sources of each answer."""
     yield StyledLine(
         (StyledSpan(display_title(conversation), "bold"),), (StyledSpan(f"{conversation.id}, {size_and_time(conversation)}", "dim"),)
     )
@@ -127,7 +127,7 @@ def transcript_lines(conversation: ConversationSummary, history: Sequence[ZkChat
         else:
             yield from (styled_line(each, indent=0) for each in message.content.expandtabs(4).split("\n"))
         if message.status in ("failed", "unfinished"):
-            yield styled_line({"failed": "  it was not answered", "unfinished": "  it was stopped here"}[message.status], "yellow")
+            yield styled_line({"failed": "  (no answer)", "unfinished": "  (stopped)"}[message.status], "yellow")
         if message.role == "assistant":
             yield from _sources(message, most_sources)
 

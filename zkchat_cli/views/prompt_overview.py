@@ -1,4 +1,4 @@
-"""What a prompt is made of, in a few lines: messages, summaries, memory and imports with their tokens (`ask --show-context`)."""
+"""A short overview of a prompt: messages, summaries, memory and imports with their tokens (`ask --show-context`)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -6,7 +6,7 @@ from zkchat_cli.models import DocumentReference, Prompt, PromptMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import short_count
 
-MOST_NAMED = 8
+MAX_NAMES = 8
 _NONE: Mapping[str, int] = {}
 _NAMES = {
     "conversation": ("message of the conversation", "messages of the conversation"),
@@ -16,14 +16,14 @@ _NAMES = {
 
 
 def overview_lines(prompt: Prompt, named: Sequence[DocumentReference] = (), tokens: Mapping[str, int] = _NONE) -> Iterator[str]:
-    """One line of it all, then one for each thing that is in it; `named` are the documents that its message names, `tokens` what of them
-    stands in it, by their paths."""
+    """A line with the totals, then one per kind of content. `named` are the documents that the message names, `tokens` their sizes in the
+    prompt, by path."""
     usage = prompt.usage
     mark = "~" if usage.estimated else ""
     said = [m for m in prompt.messages if m.kind != "system"]
     yield (
         f"Context: {_count(len(said), 'message', 'messages')} ({mark}{short_count(usage.message_tokens)} tokens); "
-        f"in all {mark}{usage.total_tokens} of {usage.effective_limit} tokens, strategy {prompt.strategy}"
+        f"total {mark}{usage.total_tokens} of {usage.effective_limit} tokens, strategy {prompt.strategy}"
     )
     yield f"  - instructions ({mark}{short_count(usage.system_tokens)} tokens)"
     if prompt.tools:
@@ -38,7 +38,7 @@ def overview_lines(prompt: Prompt, named: Sequence[DocumentReference] = (), toke
             yield f"  - {_count(len(of_kind), one, more)} ({mark}{_tokens(of_kind)} tokens)"
     for one, more, types in (("imported file", "imported files", {"import"}), ("named note", "named notes", {"direct", "link"})):
         if names := [_shown(d, tokens, mark) for d in named if d.relative_path and d.reference_type in types]:
-            yield f"  - {_count(len(names), one, more)} ({', '.join(names[:MOST_NAMED])}{', …' if len(names) > MOST_NAMED else ''})"
+            yield f"  - {_count(len(names), one, more)} ({', '.join(names[:MAX_NAMES])}{', …' if len(names) > MAX_NAMES else ''})"
 
 
 def _shown(document: DocumentReference, tokens: Mapping[str, int], mark: str) -> str:
@@ -47,7 +47,7 @@ def _shown(document: DocumentReference, tokens: Mapping[str, int], mark: str) ->
 
 
 def _memory(message: PromptMessage) -> str:
-    name = ", ".join(truncate(id_, 60) for id_ in message.source_ids[:MOST_NAMED])
+    name = ", ".join(truncate(id_, 60) for id_ in message.source_ids[:MAX_NAMES])
     if message.content.startswith("<agent-memory"):
         return f"{name.removeprefix('agent:')} agent memory"
     if message.content.startswith("<smart-memory"):

@@ -1,5 +1,4 @@
-"""Prompts word for word, for reading: what the next call would send, what a turn's calls were sent, and what changed between two turns. The
-figures of a prompt are in `figures`."""
+"""Prompts word for word: the next one, the ones that a turn sent, and the difference between two turns."""
 
 import json
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
-"""An excerpt beside the note it is from: whether its words still stand there, and where the words stand that an answer quotes from it.
+"""An excerpt in its current note: whether the note still contains it, and which words an answer quotes.
 
-Pure: texts in, values and lines out. What is shown is what the model saw, with the note of today around it where the two still agree.
+Shows what the model saw, with the lines around it if the note still contains the excerpt.
 """
 
 import re
@@ -17,18 +17,17 @@ from zkchat_cli.views.sources import citation_status
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
 CONTEXT = 3
-"""Lines of the note before and after the excerpt."""
-LONGEST_AROUND = 400
-"""Characters of a line around it that are shown."""
-MOST_PLACES = 1000
-"""Places where a text stands, of which the nearest is looked for."""
+"""Lines shown before and after the excerpt."""
+MAX_CONTEXT_LINE = 400
+MAX_OCCURRENCES = 1000
+"""Occurrences of a text that are compared to find the nearest one."""
 _GAP = re.compile(r"[\[(]?(?:…|\.{3,}|\. \. \.)[\])]?")
-"""Where a quotation leaves words out."""
+"""An ellipsis in a quotation."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """Where the words of an excerpt stand in the note of today: on the lines they had, on others, or (`changed`) not any more."""
+    """The excerpt in the current note: on the same lines, moved to others, or no longer there (`changed`)."""
 
     state: Literal["same", "moved", "changed"]
     first: int
@@ -36,12 +35,12 @@ class SourceLocation:
 
 
 def locate_chunk(chunk: ContentChunk, note: str) -> SourceLocation:
-    """Compare an excerpt with the text of a note; of several places where its words stand the nearest to the old one counts."""
+    """Find an excerpt in the text of a note; of several occurrences, the one nearest to the old place."""
     words = chunk.text.removesuffix(CUT_MARK)
     height = words.count("\n")
     best: int | None = None
     at, line, counted = note.find(words), 1, 0
-    for _ in range(MOST_PLACES if words.strip() else 0):
+    for _ in range(MAX_OCCURRENCES if words.strip() else 0):
         if at < 0:
             break
         line += note.count("\n", counted, at)
@@ -55,11 +54,10 @@ def locate_chunk(chunk: ContentChunk, note: str) -> SourceLocation:
 
 
 def find_quote(text: str, quote: str) -> list[tuple[int, int]]:
-    """From where to where (characters) `text` says the quoted words, in pieces where the quotation leaves some out; none where it does
-    not say them.
+    """The character ranges of a quotation in `text`, one per part between ellipses; empty if the text does not contain it.
 
-    Letters and digits alone are compared: that a quotation holds has been found out before, more strictly (quotations.py). This is to
-    show where, whatever stands between the words: emphasis, marks of lists and quoted lines, typography.
+    Only letters and digits are compared, ignoring emphasis, list markers and typography: the quotation itself was verified before, more
+    strictly (citations/quotes.py).
     """
     said, places = _letters(text)
     found: list[tuple[int, int]] = []
@@ -76,7 +74,7 @@ def find_quote(text: str, quote: str) -> list[tuple[int, int]]:
 
 
 def _with_marks(text: str, start: int, end: int, part: str) -> tuple[int, int]:
-    """The place of quoted letters with what the quotation has before and behind them: a full stop, the brackets of a link."""
+    """The range extended by the quotation's own punctuation at both ends: a full stop, the brackets of a link."""
     before = next((i for i, c in enumerate(part) if c.isalnum()), 0)
     after = next((i for i, c in enumerate(reversed(part)) if c.isalnum()), 0)
     for c in reversed(part[:before]):
@@ -87,7 +85,7 @@ def _with_marks(text: str, start: int, end: int, part: str) -> tuple[int, int]:
 
 
 def _letters(text: str) -> tuple[str, list[int]]:
-    """The letters and digits of a text, folded, and where each of them stands."""
+    """The folded letters and digits of a text, and the position of each."""
     said: list[str] = []
     places: list[int] = []
     for i, c in enumerate(text):
@@ -99,7 +97,7 @@ def _letters(text: str) -> tuple[str, list[int]]:
 
 
 def _places(words: str, chunk: ContentChunk, citation: Citation) -> list[tuple[int, int]]:
-    """Where the words that a citation quotes stand in the excerpt's; where they cannot be told apart (a link in them), their lines."""
+    """The ranges that a citation quotes; whole lines where the words cannot be located exactly."""
     if citation_status(citation) != "verified" or not citation.quote:
         return []
     if found := find_quote(words, citation.quote):
@@ -111,10 +109,7 @@ def _places(words: str, chunk: ContentChunk, citation: Citation) -> list[tuple[i
 
 
 def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], note: str | None) -> list[StyledLine]:
-    """The excerpt with numbered lines from `first` on, the words marked that these citations quote from it.
-
-    Of a `note` that still has it the lines around it are shown, too, behind a broken rule.
-    """
+    """The excerpt with line numbers from `first` on and the quoted words marked; the lines of the `note` around it follow a dotted rule."""
     words = chunk.text.removesuffix(CUT_MARK)
     marked = _merged(place for citation in citations for place in _places(words, chunk, citation))
     own = words.split("\n")
@@ -141,7 +136,7 @@ def _line(number: int, spans: Sequence[StyledSpan], mark: str, digits: int, rule
 
 
 def _spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> tuple[StyledSpan, ...]:
-    """A line that begins at `at` of the text whose `marked` places are quoted."""
+    """One line, which begins at `at`, with the quoted ranges marked."""
     spans: list[StyledSpan] = []
     done = 0
     for begin, end in marked:
@@ -163,7 +158,7 @@ def _merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _around(line: str) -> tuple[StyledSpan, ...]:
-    shown = line if len(line) <= LONGEST_AROUND else line[: LONGEST_AROUND - 1] + "…"
+    shown = line if len(line) <= MAX_CONTEXT_LINE else line[: MAX_CONTEXT_LINE - 1] + "…"
     return (StyledSpan(_short_tabs(shown), "dim"),) if shown.strip() else ()
 
 

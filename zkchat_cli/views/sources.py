@@ -1,6 +1,6 @@
-"""What stands under an answer: which notes it cites and whether its quotations hold, what it does not say the source of, what it left.
+"""The list of sources below an answer: cited notes and whether the quotations are correct, uncited sentences, unused documents.
 
-The same lines under an answer that has just come and for one of an earlier day, whose message holds all they need.
+A stored message contains everything that these lines need, so an old answer gets the same list.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,20 +16,18 @@ MARKS: dict[CitationStatus, tuple[str, str]] = {
     "misquoted": ("✗", "red"),
     "missing": ("✗", "red"),
 }
-"""A mark and its style for each; the two that are wrong have the one mark, and words that tell them apart."""
-MOST_UNUSED = 5
-LONGEST_HEADING = 80
-LONGEST_QUOTE = 60
+"""The mark and style of each status; both wrong ones have the same mark, and the text says which."""
+MAX_UNUSED = 5
+MAX_HEADING = 80
+MAX_QUOTE = 60
 _NAMED = ("direct", "import")
 
 
 def source_lines(
     citations: Sequence[Citation], references: Sequence[DocumentReference], uncited: int, limit: int, rest: str = "/refs"
 ) -> list[StyledLine]:
-    """The sources of an answer, `limit` at most (`rest` is where to look for more): those cited, by number, then the documents the user
-    named; last what rests on nothing and what was supplied in vain. `references` are the user's, which are described, and the answer's.
-
-    Empty when there is nothing to say: an answer that says that the notes say nothing needs no reproach.
+    """The sources of an answer, at most `limit` (`rest` is the command that lists all): cited ones by number, then the documents that the
+    user named, then uncited sentences and unused documents. Empty if there is nothing to list.
     """
     groups: dict[int, list[Citation]] = {}
     for citation in citations:
@@ -53,7 +51,7 @@ def source_lines(
 
 
 def citation_status(citation: Citation) -> CitationStatus:
-    """What a citation came to; one stored before that was stored knows only whether it held."""
+    """The status of a citation; old stored citations only have `valid`."""
     if citation.status != "missing" or citation.relative_path is None:
         return citation.status
     if not citation.valid:
@@ -62,16 +60,16 @@ def citation_status(citation: Citation) -> CitationStatus:
 
 
 def worst_status(citations: Iterable[Citation]) -> CitationStatus:
-    """The mark of several citations of one number: no quotation that holds makes up for one that does not."""
+    """The status of several citations of one source: the worst counts."""
     found = {citation_status(citation) for citation in citations}
     order: tuple[CitationStatus, ...] = ("missing", "misquoted", "verified")
     return next((each for each in order if each in found), "cited")
 
 
 def source_name(relative_path: str, heading: str | None) -> str:
-    """`[[note]] › heading`; a heading that only says the note's name again is left out."""
+    """`[[note]] › heading`; a heading equal to the note's name is left out."""
     stem = PurePosixPath(relative_path).stem
-    return f"[[{stem}]] › {truncate(heading, LONGEST_HEADING)}" if heading and heading != stem else f"[[{stem}]]"
+    return f"[[{stem}]] › {truncate(heading, MAX_HEADING)}" if heading and heading != stem else f"[[{stem}]]"
 
 
 def line_range(start: int | None, end: int | None) -> str:
@@ -80,7 +78,7 @@ def line_range(start: int | None, end: int | None) -> str:
 
 
 def number_ranges(numbers: Iterable[int]) -> list[str]:
-    """Rising numbers in few words: `1-3`, `7`."""
+    """Ascending numbers as ranges: `1-3`, `7`."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -103,13 +101,13 @@ def _cited(number: int, citations: Sequence[Citation], digits: int) -> list[Styl
     lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(source_name(first.relative_path, first.heading))), (where,), indent)]
     for citation in citations:
         if citation_status(citation) == "misquoted":
-            said = truncate(citation.quote or "", LONGEST_QUOTE)
+            said = truncate(citation.quote or "", MAX_QUOTE)
             lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{said}”", style, indent))
     return lines
 
 
 def _named(reference: DocumentReference) -> list[StyledLine]:
-    """A document that the user named. The nearest names of a broken link were told when the turn began."""
+    """A document that the user named. Suggestions for a broken link were shown when the turn began."""
     if reference.relative_path is None:
         return [styled_line(f"  ✗ {reference.wikilink} not found", "yellow")]
     head = StyledLine(
@@ -132,6 +130,6 @@ def _unused(paths: Sequence[str]) -> tuple[StyledSpan, ...]:
     if not paths:
         return ()
     spans = [StyledSpan("not used: ", "dim")]
-    for path in paths[:MOST_UNUSED]:
+    for path in paths[:MAX_UNUSED]:
         spans += [StyledSpan(path, "dim", path), StyledSpan(", ", "dim")]
-    return (*spans[:-1], StyledSpan(f" and {len(paths) - MOST_UNUSED} more", "dim")) if len(paths) > MOST_UNUSED else tuple(spans[:-1])
+    return (*spans[:-1], StyledSpan(f" and {len(paths) - MAX_UNUSED} more", "dim")) if len(paths) > MAX_UNUSED else tuple(spans[:-1])

@@ -1,7 +1,6 @@
-"""Lines for the screen, as values: what they say, how it is marked, and what it opens. Pure, so that who makes them needs no screen.
+"""Styled lines as values: text, style and link target. The view model between views and screen.
 
-A terminal shows styles and makes a place something to click on; a pipe gets the words alone. Nothing in here is escaped or measured:
-that is the screen's, which knows where it writes.
+A terminal shows styles and links; a pipe gets the text alone. The screen sanitizes and wraps.
 """
 
 from collections.abc import Iterable
@@ -10,9 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StyledSpan:
-    """Words of one look. `style` names styles (`"bold green"`); `path`, relative to the vault, is the note that a click opens.
+    """Text in one style (`"bold green"`). `path`, relative to the vault, is the note that a click opens.
 
-    `quoted` words stand between » and « where nothing can be styled: then the marks are all that tells them apart.
+    `quoted` text is put between » and « where there are no styles.
     """
 
     text: str
@@ -23,9 +22,9 @@ class StyledSpan:
 
 @dataclass(frozen=True, slots=True)
 class StyledLine:
-    """One line. What is `right` stands in a column of its own, one for all lines shown together, or below where there is no room.
+    """One line. `right` is a second column, aligned over all lines shown together, or below where there is no room.
 
-    What does not fit goes on below, `indent` columns in. No text in it can begin another line: line ends are shown, not made.
+    Wrapped text continues `indent` columns in. Line ends inside the text are shown, not printed.
     """
 
     left: tuple[StyledSpan, ...]
@@ -34,12 +33,12 @@ class StyledLine:
 
 
 def styled_line(text: str = "", style: str = "", indent: int = 4) -> StyledLine:
-    """A line of one look."""
+    """A line in one style."""
     return StyledLine((StyledSpan(text, style),) if text else (), indent=indent)
 
 
 def plain_text(lines: Iterable[StyledLine]) -> str:
-    """The words alone, as a pipe would get them without columns."""
+    """The text alone, as in a pipe."""
     return "\n".join("".join(_words(span) for span in each.left) + _right(each) for each in lines)
 
 

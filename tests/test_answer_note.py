@@ -49,8 +49,8 @@ def test_whatever_was_asked_the_front_matter_is_yaml_and_ends_where_it_should(qu
     made = note("Yes.", question=question)
     front, text = made.removeprefix("---\n").split("\n---\n", 1)
     assert text == "\nYes.\n"
-    assert yaml.safe_load(front)["question"] == question.strip()[: answer_note.LONGEST_QUESTION]
-    assert json.loads(front.split("\n")[0].removeprefix("question: ")) == question.strip()[: answer_note.LONGEST_QUESTION]
+    assert yaml.safe_load(front)["question"] == question.strip()[: answer_note.MAX_QUESTION]
+    assert json.loads(front.split("\n")[0].removeprefix("question: ")) == question.strip()[: answer_note.MAX_QUESTION]
 
 
 def test_citations_become_links_to_note_and_heading() -> None:
