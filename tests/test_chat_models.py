@@ -87,7 +87,7 @@ def test_where_nobody_says_how_large_it_is_the_window_is_the_default(zkchat: Pro
 
 def test_what_the_next_call_would_send_is_shown_for_the_window_it_would_have(zkchat: Program) -> None:
     zkchat("ask", "What is a filter?", "--model", "offline")
-    assert "window 8192 (the server's list of models)" in zkchat("context", "stats", "--model", "openai/tiny").out
+    assert "8,192 tokens (the server's list of models)" in zkchat("context", "stats", "--model", "openai/tiny").out
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json",)])
@@ -198,7 +198,7 @@ def test_an_answer_that_was_cut_can_be_gone_on_with(zkchat: Program, server: Mod
 def test_the_model_is_changed_in_the_middle_of_a_conversation(zkchat: Program, server: ModelServer) -> None:
     with Chat(zkchat, "--model", "openai/tiny") as chat:
         chat.ask("What is a filter?", "which tasks you want.")
-        chat.ask("/model", "openai/tiny, a window of 8192 tokens (the server's list of models)")
+        chat.ask("/model", "openai/tiny, context window 8,192 tokens (the server's list of models)")
         assert all(name in chat.everything() for name in ("openai/large", "ollama/qwen3:8b", "offline"))
         chat.wait_for_prompt()
         listed = chat.everything().count("ollama/qwen3:8b")
