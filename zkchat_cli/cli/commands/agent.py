@@ -124,7 +124,7 @@ def create(
 ) -> None:
     """Write a new agent's file, with a comment for each key."""
     from zkchat_cli.agents import editor, loader
-    from zkchat_cli.agents.profile import LARGEST_PROMPT, Agent
+    from zkchat_cli.agents.profile import MAX_PROMPT, Agent
     from zkchat_cli.app import factory
 
     folder = _agents_folder(ctx)
@@ -132,7 +132,7 @@ def create(
     if file.exists():
         raise UsageError(f"the agent {name} already exists: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
     if prompt == "-":
-        prompt = standard_input().buffer.read(4 * LARGEST_PROMPT + 4).decode("utf-8", "replace")  # more bytes than a prompt may have
+        prompt = standard_input().buffer.read(4 * MAX_PROMPT + 4).decode("utf-8", "replace")  # more bytes than a prompt may have
     options_given = {
         "description": description,
         "model": ctx.shared["model"],
