@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 from building import prompt_message
 
-from zkchat_cli.llm.anthropic.request import CACHE_MARKER as MARK
-from zkchat_cli.llm.anthropic.request import model_abilities as abilities
-from zkchat_cli.llm.anthropic.request import request_body as body
+from zkchat_cli.llm.anthropic.request import CACHE_MARKER, model_abilities, request_body
 from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
 
@@ -22,7 +20,7 @@ OLD = (prompt_message("user", "Hi"), prompt_message("assistant", "Hello."))
 FIND = ToolCall(id="toolu_1", name="find", arguments={"query": "dächer"})
 
 
-def a_tool(name: str) -> PromptTool:
+def prompt_tool(name: str) -> PromptTool:
     parameters = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
     function = {"name": name, "description": f"what {name} does", "parameters": parameters}
     return PromptTool(name=name, descriptor={"type": "function", "function": function}, tokens=1)
@@ -36,15 +34,17 @@ def result(content: str, id_: str = "toolu_1") -> PromptMessage:
     return prompt_message("tool", content, "tool_results", tool_call_id=id_)
 
 
-def sent(*messages: PromptMessage, tools: tuple[PromptTool, ...] = (), model: str = "claude-sonnet-4-5", **options: Any) -> dict[str, Any]:
-    return body(model, Request(messages, tools, Options(**options)), abilities(model, 8192))
+def body_of(
+    *messages: PromptMessage, tools: tuple[PromptTool, ...] = (), model: str = "claude-sonnet-4-5", **options: Any
+) -> dict[str, Any]:
+    return request_body(model, Request(messages, tools, Options(**options)), model_abilities(model, 8192))
 
 
 def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
-def plain(made: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+def messages_of(made: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
     """The messages as (role, blocks), without markers."""
     return [(m["role"], [{k: v for k, v in block.items() if k != "cache_control"} for block in m["content"]]) for m in made["messages"]]
 
@@ -55,7 +55,7 @@ def marked(made: dict[str, Any]) -> list[str]:
     return [
         block.get("text") or block.get("name") or block.get("content") or block["type"]
         for block in blocks
-        if block.get("cache_control") == MARK
+        if block.get("cache_control") == CACHE_MARKER
     ]
 
 
@@ -84,18 +84,18 @@ def marked(made: dict[str, Any]) -> list[str]:
     ],
 )
 def test_roles_alternate_and_start_with_the_user(messages: tuple[PromptMessage, ...], expected: list[tuple[str, list[str]]]) -> None:
-    assert plain(sent(*messages)) == [(role, [text(words) for words in said]) for role, said in expected]
+    assert messages_of(body_of(*messages)) == [(role, [text(words) for words in said]) for role, said in expected]
 
 
 def test_instructions_and_memory_are_the_system_prompt() -> None:
-    made = sent(SYSTEM, MEMORY, prompt_message("system", " "), QUESTION)
-    assert made["system"] == [text(SYSTEM.content), {**text(MEMORY.content), "cache_control": MARK}]
+    made = body_of(SYSTEM, MEMORY, prompt_message("system", " "), QUESTION)
+    assert made["system"] == [text(SYSTEM.content), {**text(MEMORY.content), "cache_control": CACHE_MARKER}]
 
 
 def test_results_directly_follow_their_calls() -> None:
     other = ToolCall(id="toolu_2", name="list")
-    made = sent(QUESTION, called(FIND, other, text="I look."), result("found"), result(" ", "toolu_2"), prompt_message("user", "go on"))
-    assert plain(made)[1:] == [
+    made = body_of(QUESTION, called(FIND, other, text="I look."), result("found"), result(" ", "toolu_2"), prompt_message("user", "go on"))
+    assert messages_of(made)[1:] == [
         (
             "assistant",
             [
@@ -117,9 +117,9 @@ def test_results_directly_follow_their_calls() -> None:
 
 def test_ids_and_names_of_other_providers_are_made_valid_and_unique() -> None:
     one, two = (ToolCall(id="functions.find:0", name="functions.find", arguments={"query": q}) for q in "xy")
-    made = sent(QUESTION, called(one, two), result("x", one.id), result("y", two.id), called(one), result("z", one.id))
-    calls = [block for _, blocks in plain(made) for block in blocks if block["type"] == "tool_use"]
-    results = [block for _, blocks in plain(made) for block in blocks if block["type"] == "tool_result"]
+    made = body_of(QUESTION, called(one, two), result("x", one.id), result("y", two.id), called(one), result("z", one.id))
+    calls = [block for _, blocks in messages_of(made) for block in blocks if block["type"] == "tool_use"]
+    results = [block for _, blocks in messages_of(made) for block in blocks if block["type"] == "tool_result"]
     assert [(call["id"], call["name"]) for call in calls] == [
         ("functions_find_0", "functions_find"),
         ("functions_find_0_", "functions_find"),
@@ -131,7 +131,7 @@ def test_ids_and_names_of_other_providers_are_made_valid_and_unique() -> None:
 @pytest.mark.parametrize(("provider", "first"), [("anthropic", "thinking"), ("openai", "text")])
 def test_only_anthropics_thinking_goes_back_and_comes_first(provider: str, first: str) -> None:
     blocks = ({"type": "thinking", "thinking": "hm", "signature": "c2ln"}, {"type": "redacted_thinking", "data": "eA=="})
-    made = sent(QUESTION, called(FIND, text="I look.", thinking=ThinkingBlocks(provider=provider, blocks=blocks)), result("found"))
+    made = body_of(QUESTION, called(FIND, text="I look.", thinking=ThinkingBlocks(provider=provider, blocks=blocks)), result("found"))
     content = made["messages"][1]["content"]
     assert content[0]["type"] == first
     assert [block for block in content if "thinking" in block["type"]] == (list(blocks) if first == "thinking" else [])
@@ -141,17 +141,17 @@ def test_only_anthropics_thinking_goes_back_and_comes_first(provider: str, first
 
 
 def test_tools_have_the_apis_form() -> None:
-    made = sent(QUESTION, tools=(a_tool("find"), a_tool("list")))
+    made = body_of(QUESTION, tools=(prompt_tool("find"), prompt_tool("list")))
     schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
     assert made["tools"][0] == {"name": "find", "description": "what find does", "input_schema": schema}
     assert "tool_choice" not in made
 
 
 def test_earlier_calls_without_tools_declare_them_as_not_callable() -> None:
-    made = sent(QUESTION, called(FIND), result("found"))
+    made = body_of(QUESTION, called(FIND), result("found"))
     assert [tool["name"] for tool in made["tools"]] == ["find"]
     assert made["tool_choice"] == {"type": "none"}
-    assert "tools" not in sent(QUESTION)
+    assert "tools" not in body_of(QUESTION)
 
 
 # the cache
@@ -175,18 +175,18 @@ def test_earlier_calls_without_tools_declare_them_as_not_callable() -> None:
     ],
 )
 def test_cache_markers(messages: tuple[PromptMessage, ...], expected: list[str]) -> None:
-    made = sent(*messages, tools=(a_tool("find"), a_tool("list")))
+    made = body_of(*messages, tools=(prompt_tool("find"), prompt_tool("list")))
     assert marked(made) == expected
     assert len(marked(made)) <= 4
 
 
 def test_beginning_is_the_same_to_the_byte_in_the_next_turn() -> None:
-    tools = (a_tool("find"),)
-    first = sent(SYSTEM, SUMMARY, *OLD, QUESTION, tools=tools)
-    later = sent(
+    tools = (prompt_tool("find"),)
+    first = body_of(SYSTEM, SUMMARY, *OLD, QUESTION, tools=tools)
+    later = body_of(
         SYSTEM, SUMMARY, *OLD, QUESTION, prompt_message("assistant", "Now."), RECALLED, prompt_message("user", "Why?"), tools=tools
     )
-    unmarked = [json.dumps(plain(made)[: len(first["messages"])], ensure_ascii=False) for made in (first, later)]
+    unmarked = [json.dumps(messages_of(made)[: len(first["messages"])], ensure_ascii=False) for made in (first, later)]
     assert unmarked[0] == unmarked[1]
     assert [first[part] for part in ("tools", "system")] == [later[part] for part in ("tools", "system")]
 
@@ -230,17 +230,17 @@ ADAPTIVE = {"type": "adaptive", "display": "summarized"}
     ],
 )
 def test_options_by_model(model: str, options: dict[str, Any], expected: dict[str, Any]) -> None:
-    made = sent(QUESTION, model=model, **options)
+    made = body_of(QUESTION, model=model, **options)
     assert {name: value for name, value in made.items() if name not in ("model", "messages", "stream")} == expected
 
 
 def test_abilities_listed_by_the_server_override_the_name() -> None:
     request = Request((QUESTION,), (), Options(reasoning_effort="low"))
-    assert body(OLD_ONE, request, abilities(OLD_ONE, 8192, adaptive=True))["thinking"] == ADAPTIVE
-    assert "thinking" not in body(NEW, request, abilities(NEW, 8192, adaptive=False, budgeted=False))
+    assert request_body(OLD_ONE, request, model_abilities(OLD_ONE, 8192, adaptive=True))["thinking"] == ADAPTIVE
+    assert "thinking" not in request_body(NEW, request, model_abilities(NEW, 8192, adaptive=False, budgeted=False))
 
 
 @pytest.mark.parametrize(("used", "longest"), [(1000, 64_000), (180_000, 20_000), (199_000, 4096)])
 def test_answer_limit_fits_the_window(used: int, longest: int) -> None:
     request = Request((prompt_message("user", "Hi", tokens=used),))
-    assert body(OLD_ONE, request, abilities(OLD_ONE, 64_000, 200_000))["max_tokens"] == longest
+    assert request_body(OLD_ONE, request, model_abilities(OLD_ONE, 64_000, 200_000))["max_tokens"] == longest

@@ -39,7 +39,7 @@ def _unused(server: ModelServer) -> None:
     server.asked.clear()
 
 
-def heard(server: ModelServer, *frames: Any, done: bool = True, finish: str = "stop") -> Answer:
+def read_stream(server: ModelServer, *frames: Any, done: bool = True, finish: str = "stop") -> Answer:
     """What is made of an OpenAI server's events; with the usual end, unless they have one."""
     ending = [sse(openai_delta(finish)), sse(b"[DONE]")] if done else []
     return OPENAI.ask(server, Reply([*(sse(frame) for frame in frames), *ending]))
@@ -93,9 +93,9 @@ def test_error_as_finish_reason_is_an_error(server: ModelServer, finish: str, en
 
 
 def test_call_cut_by_the_length_limit_is_dropped(server: ModelServer) -> None:
-    answer = heard(server, fragment("{}", 0, id="a", name="f"), fragment('{"que', 1, id="b", name="g"), finish="length")
+    answer = read_stream(server, fragment("{}", 0, id="a", name="f"), fragment('{"que', 1, id="b", name="g"), finish="length")
     assert ([call.name for call in answer.calls], answer.end.reason) == (["f"], "tool_calls")
-    answer = heard(server, openai_delta(content="A filter"), fragment('{"que', 0, id="a", name="f"), finish="length")
+    answer = read_stream(server, openai_delta(content="A filter"), fragment('{"que', 0, id="a", name="f"), finish="length")
     assert (answer.text, answer.calls, answer.end.reason) == ("A filter", (), "length")
 
 
@@ -105,7 +105,7 @@ def test_answer_in_one_document_is_read(server: ModelServer, indent: int | None)
         "role": "assistant",
         "content": "A filter",
         "reasoning_content": "Let me see.",
-        "tool_calls": [{"id": "a", **wish("f", "{}")}],
+        "tool_calls": [{"id": "a", **ollama_call("f", "{}")}],
     }
     whole = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}
     answer = OPENAI.ask(server, Reply([json.dumps(whole, indent=indent).encode()], headers={"content-type": "application/json"}))
@@ -144,7 +144,7 @@ def test_empty_answer_is_finished(server: ModelServer, protocol: Protocol, piece
 
 
 def test_done_alone_is_an_empty_answer(server: ModelServer) -> None:
-    assert heard(server, b"[DONE]", done=False).end.reason == "stop"
+    assert read_stream(server, b"[DONE]", done=False).end.reason == "stop"
 
 
 def test_content_filter_within_an_answer_keeps_its_text(server: ModelServer) -> None:
@@ -184,7 +184,7 @@ def test_content_filter_before_the_first_word(server: ModelServer, error: dict[s
     ],
 )
 def test_empty_events_are_skipped(server: ModelServer, frame: dict[str, Any]) -> None:
-    assert heard(server, frame, openai_delta(content="A filter"), frame).text == "A filter"
+    assert read_stream(server, frame, openai_delta(content="A filter"), frame).text == "A filter"
 
 
 def test_comments_and_other_fields_are_skipped(server: ModelServer) -> None:
@@ -199,16 +199,16 @@ def test_unknown_and_empty_fields_are_skipped(server: ModelServer, line: bytes) 
 
 def test_first_of_several_choices_is_the_answer(server: ModelServer) -> None:
     both = {"choices": [{"index": 1, "delta": {"content": "B"}}, {"index": 0, "delta": {"content": "A"}}]}
-    assert heard(server, both, {"choices": [{"index": 1, "delta": {"content": "B"}}]}).text == "AB"
+    assert read_stream(server, both, {"choices": [{"index": 1, "delta": {"content": "B"}}]}).text == "AB"
 
 
 def test_refusal_is_shown_as_text(server: ModelServer) -> None:
-    assert heard(server, openai_delta(refusal="I cannot "), openai_delta(refusal="say that.")).text == "I cannot say that."
+    assert read_stream(server, openai_delta(refusal="I cannot "), openai_delta(refusal="say that.")).text == "I cannot say that."
 
 
 @pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
 def test_reasoning_has_two_field_names(server: ModelServer, name: str) -> None:
-    answer = heard(server, openai_delta(**{name: "Let me "}), openai_delta(**{name: "see."}), openai_delta(content="A filter"))
+    answer = read_stream(server, openai_delta(**{name: "Let me "}), openai_delta(**{name: "see."}), openai_delta(content="A filter"))
     assert (answer.reasoning, answer.text) == ("Let me see.", "A filter")
 
 
@@ -219,7 +219,7 @@ def test_ollamas_thinking_is_reasoning(server: ModelServer) -> None:
 
 def test_text_in_parts_is_joined(server: ModelServer) -> None:
     parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "A "}, {"type": "text", "text": "filter"}]
-    assert heard(server, openai_delta(content=parts)).text == "A filter"
+    assert read_stream(server, openai_delta(content=parts)).text == "A filter"
 
 
 def test_characters_cut_by_the_network_are_whole(server: ModelServer) -> None:
@@ -273,33 +273,33 @@ def test_invalid_counts_are_no_usage(server: ModelServer, figures: dict[str, Any
 def test_malformed_arguments_are_kept(server: ModelServer, arguments: str) -> None:
     for answer in (
         OPENAI.ask(server, Reply(openai_calls(("a", "find_excerpts", arguments)))),
-        OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish("find_excerpts", arguments)]}), ollama_end())])),
+        OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [ollama_call("find_excerpts", arguments)]}), ollama_end())])),
     ):
         [call] = answer.calls
         assert (call.arguments, call.malformed, answer.end.reason) == ({}, arguments, "tool_calls")
 
 
-def wish(name: Any, arguments: Any) -> dict[str, Any]:
+def ollama_call(name: Any, arguments: Any) -> dict[str, Any]:
     return {"function": {"name": name, "arguments": arguments}}
 
 
 @pytest.mark.parametrize("arguments", ['{"query": "x"}', {"query": "x"}])
 def test_arguments_may_be_text_or_an_object(server: ModelServer, arguments: Any) -> None:
-    assert [call.arguments for call in heard(server, fragment(arguments, 0, id="a", name="f")).calls] == [{"query": "x"}]
-    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish("f", arguments)]}), ollama_end())]))
+    assert [call.arguments for call in read_stream(server, fragment(arguments, 0, id="a", name="f")).calls] == [{"query": "x"}]
+    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [ollama_call("f", arguments)]}), ollama_end())]))
     assert [call.arguments for call in answer.calls] == [{"query": "x"}]
 
 
 @pytest.mark.parametrize("arguments", ["", None, " \n", "null", '""', {}])
 def test_missing_arguments_are_an_empty_object(server: ModelServer, arguments: Any) -> None:
-    assert [call.arguments for call in heard(server, fragment(arguments, 0, id="a", name="f")).calls] == [{}]
-    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish("f", arguments)]}), ollama_end())]))
+    assert [call.arguments for call in read_stream(server, fragment(arguments, 0, id="a", name="f")).calls] == [{}]
+    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [ollama_call("f", arguments)]}), ollama_end())]))
     assert [call.arguments for call in answer.calls] == [{}]
 
 
 @pytest.mark.parametrize("arguments", ['"{\\"query\\": \\"x\\"}"', '{}{"query": "x"}'], ids=["JSON in JSON", "after none"])
 def test_wrapped_arguments_are_unwrapped(server: ModelServer, arguments: str) -> None:
-    assert [call.arguments for call in heard(server, fragment(arguments, 0, id="a", name="f")).calls] == [{"query": "x"}]
+    assert [call.arguments for call in read_stream(server, fragment(arguments, 0, id="a", name="f")).calls] == [{"query": "x"}]
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_wrapped_arguments_are_unwrapped(server: ModelServer, arguments: str) ->
         [fragment("", 0, id="a", name="f"), fragment('{"n": 1}', 1, id="a", name="f"), fragment('{"n": 2}', 2, id="b", name="f")],
         [fragment('{"n": 1}', 0, id="a", name="f"), fragment('{"n": 1}', 1, id="a", name="f"), fragment('{"n": 2}', 2, id="b", name="f")],
         [fragment('{"n":', 0, name="f"), fragment("1}", 0, id="a"), fragment('{"n": 2}', 1, id="b", name="f")],
-        [openai_delta(tool_calls=[{"index": 0, "id": n, **wish("f", {"n": n})} for n in (1, 2)])],
+        [openai_delta(tool_calls=[{"index": 0, "id": n, **ollama_call("f", {"n": n})} for n in (1, 2)])],
     ],
     ids=[
         "id again",
@@ -339,7 +339,7 @@ def test_wrapped_arguments_are_unwrapped(server: ModelServer, arguments: str) ->
     ],
 )
 def test_two_calls_of_one_tool_are_told_apart(server: ModelServer, frames: list[dict[str, Any]]) -> None:
-    answer = heard(server, *frames, finish="tool_calls")
+    answer = read_stream(server, *frames, finish="tool_calls")
     assert [(call.name, call.arguments, call.malformed) for call in answer.calls] == [("f", {"n": 1}, None), ("f", {"n": 2}, None)]
 
 
@@ -355,7 +355,7 @@ def test_two_calls_of_one_tool_are_told_apart(server: ModelServer, frames: list[
     ids=["one id", "one index", "no index", "neither", "a name said again"],
 )
 def test_two_calls_are_told_apart_however_they_are_numbered(server: ModelServer, frames: list[dict[str, Any]]) -> None:
-    answer = heard(server, *frames, finish="tool_calls")
+    answer = read_stream(server, *frames, finish="tool_calls")
     assert [(call.name, call.arguments, call.malformed) for call in answer.calls] == [("f", {}, None), ("g", {}, None)]
 
 
@@ -391,7 +391,7 @@ def test_signature_of_a_call_goes_back_with_it(server: ModelServer, done: bool) 
 def test_signature_of_a_dropped_call_is_dropped(server: ModelServer) -> None:
     first, cut = fragment('{"n": 1}', 0, id="a", name="f"), fragment('{"n', 1, id="b", name="f")
     cut["choices"][0]["delta"]["tool_calls"][0]["extra_content"] = SIGNED
-    answer = heard(server, first, cut, finish="length")
+    answer = read_stream(server, first, cut, finish="length")
     server.says(Reply(openai_text("Yes.")))
     message = calls_again(server, answer, address=OPENAI.address(server))
     assert [(call["id"], "extra_content" in call) for call in message["tool_calls"]] == [("a", False)]
@@ -419,7 +419,7 @@ def test_reasoning_before_a_call_goes_back_as_the_server_named_it(server: ModelS
 
 
 def test_reasoning_before_text_does_not_go_back(server: ModelServer) -> None:
-    answer = heard(server, openai_delta(reasoning_content="Hm.", reasoning_details=[{"type": "reasoning.text", "text": "Hm."}]))
+    answer = read_stream(server, openai_delta(reasoning_content="Hm.", reasoning_details=[{"type": "reasoning.text", "text": "Hm."}]))
     assert not any(isinstance(delta, ThinkingPart) for delta in answer.deltas)
 
 
@@ -439,8 +439,8 @@ def test_reasoning_of_another_provider_is_not_sent(server: ModelServer) -> None:
 
 
 def test_call_without_a_name(server: ModelServer) -> None:
-    assert [call.name for call in heard(server, fragment("{}", 0, id="a")).calls] == ["unnamed"]
-    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [wish(None, {})]}), ollama_end())]))
+    assert [call.name for call in read_stream(server, fragment("{}", 0, id="a")).calls] == ["unnamed"]
+    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"tool_calls": [ollama_call(None, {})]}), ollama_end())]))
     assert [call.name for call in answer.calls] == ["unnamed"]
 
 

@@ -21,7 +21,7 @@ from zkchat_cli.llm.offline.question import analyze_message
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import PromptMessage, PromptTool, ToolCall
 
-NOTHING_GIVEN = Config(context=ContextSettings(injection_ratio=0))
+NO_INJECTION = Config(context=ContextSettings(injection_ratio=0))
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
     made.vault.close()
 
 
-def said_to(question: str, *results: PromptMessage, named: tuple[PromptMessage, ...] = ()) -> str:
+def answer_to(question: str, *results: PromptMessage, named: tuple[PromptMessage, ...] = ()) -> str:
     """The answer to a question without a conversation before it, from tool results."""
     return quote_answer(analyze_message([prompt_message("user", question)], 0), results, named)
 
@@ -63,7 +63,7 @@ def test_search_before_the_answer(room: Room) -> None:
 
 
 def test_named_document_is_read_if_its_text_is_not_in_the_prompt(room: Room) -> None:
-    room.settings = NOTHING_GIVEN
+    room.settings = NO_INJECTION
     report = completed(room.session().send("How do conditions in [[Combining]] nest?"))
     assert [run.name for run in report.tools] == ["read_zk_document", "find_excerpts"]
     assert report.tools[0].arguments == {"relative_path": "Queries/Combining.md"}
@@ -76,13 +76,13 @@ def test_document_in_the_prompt_is_not_read_again(room: Room) -> None:
 
 
 def test_document_named_twice_is_read_once(room: Room) -> None:
-    room.settings = NOTHING_GIVEN
+    room.settings = NO_INJECTION
     report = completed(room.session().send("What about [[Filters#Dates]] and [[Filters]]?"))
     assert [run.name for run in report.tools] == ["read_zk_document", "find_excerpts"]
 
 
 def test_at_most_three_documents_are_read(room: Room) -> None:
-    room.settings = NOTHING_GIVEN
+    room.settings = NO_INJECTION
     report = completed(room.session().send("What is in [[Filters]], [[Combining]], [[Limiting]], [[Compost]] and [[Odd]]?"))
     assert [run.name for run in report.tools].count("read_zk_document") == 3
 
@@ -212,7 +212,7 @@ def test_explaining_a_source_reads_its_surroundings(room: Room) -> None:
 
 
 def test_note_is_summarized_in_its_own_words(room: Room) -> None:
-    for configured, tools in ((Config(), []), (NOTHING_GIVEN, ["read_zk_document"])):
+    for configured, tools in ((Config(), []), (NO_INJECTION, ["read_zk_document"])):
         room.settings = configured
         report = completed(room.session().send("Summarise [[Compost]]"))
         assert [run.name for run in report.tools] == tools
@@ -245,7 +245,7 @@ def test_named_section_comes_first() -> None:
         "tool", json.dumps({"excerpts": [{"source": 1, "title": "Beans", "heading": None, "text": text}]}), "tool_results"
     )
     asked = "What do beans like in [[Beans#Air]]?"
-    assert said_to(asked, found, named=(found,)).startswith("From your notes:\n\n“Beans like it fresh.” [1]")
+    assert answer_to(asked, found, named=(found,)).startswith("From your notes:\n\n“Beans like it fresh.” [1]")
 
 
 def test_text_in_the_message_is_summarized(room: Room) -> None:
@@ -286,7 +286,7 @@ def test_at_most_four_different_sentences_are_quoted() -> None:
     found = prompt_message(
         "tool", '{"excerpts": [{"source": 1, "title": "A", "heading": null, "text": "%s"}]}' % (text * 2), "tool_results"
     )
-    said = said_to("Which filters select tasks?", found)
+    said = answer_to("Which filters select tasks?", found)
     assert 1 <= said.count("[1]") <= 4
 
 
@@ -294,7 +294,7 @@ def test_long_sentence_is_cut() -> None:
     found = prompt_message(
         "tool", '{"excerpts": [{"source": 1, "title": "A", "heading": "H", "text": "Filters %s."}]}' % ("word " * 500), "tool_results"
     )
-    assert "…” [1]" in said_to("filters word", found)
+    assert "…” [1]" in answer_to("filters word", found)
 
 
 @pytest.mark.parametrize(
@@ -313,12 +313,12 @@ def test_long_sentence_is_cut() -> None:
     ],
 )
 def test_result_without_excerpts_is_no_answer(result: str) -> None:
-    assert said_to("filters", prompt_message("tool", result, "tool_results")).startswith("Your notes don't say")
+    assert answer_to("filters", prompt_message("tool", result, "tool_results")).startswith("Your notes don't say")
 
 
 def test_named_document_without_a_sentence_is_only_named() -> None:
     found = prompt_message("tool", '{"excerpts": [{"source": 1, "title": "A", "heading": null, "text": "# A"}]}', "tool_results")
-    assert said_to("xylophone", found, named=(found,)) == "Your notes don't say. Nearest: [[A]] [1]\n"
+    assert answer_to("xylophone", found, named=(found,)) == "Your notes don't say. Nearest: [[A]] [1]\n"
 
 
 @settings(deadline=None, max_examples=50)
@@ -327,7 +327,7 @@ def test_every_quote_is_in_the_note(text: str, question: str) -> None:
     found = json.dumps({"excerpts": [{"source": 1, "title": "T", "heading": None, "text": text}]})
     for asked in (question, text, "T"):
         verdict = verify_citations(
-            said_to(asked, prompt_message("tool", found, "tool_results")), CitableSources.from_chunks([chunk(text=text)])
+            answer_to(asked, prompt_message("tool", found, "tool_results")), CitableSources.from_chunks([chunk(text=text)])
         )
         assert all(c.valid for c in verdict.citations)
 

@@ -41,20 +41,24 @@ def refused(file: Path, *lines: Any) -> ProviderError:
     return e.value
 
 
-def test_text_is_one_delta(file: Path) -> None:
-    assert played(opened(file, {"text": "Hello"})) == [TextPart("Hello"), StreamFinished("stop")]
-
-
-def test_empty_deltas_are_left_out(file: Path) -> None:
-    assert played(opened(file, {"deltas": ["Hel", "", "lo"]})) == [TextPart("Hel"), TextPart("lo"), StreamFinished("stop")]
-
-
-def test_reasoning_comes_first(file: Path) -> None:
-    assert played(opened(file, {"text": "Yes", "reasoning": "Hm"})) == [ReasoningPart("Hm"), TextPart("Yes"), StreamFinished("stop")]
-
-
-def test_empty_reply_finishes(file: Path) -> None:
-    assert played(opened(file, {})) == [StreamFinished("stop")]
+@pytest.mark.parametrize(
+    ("reply", "deltas"),
+    [
+        ({"text": "Hello"}, [TextPart("Hello"), StreamFinished("stop")]),
+        ({"deltas": ["Hel", "", "lo"]}, [TextPart("Hel"), TextPart("lo"), StreamFinished("stop")]),
+        ({"text": "Yes", "reasoning": "Hm"}, [ReasoningPart("Hm"), TextPart("Yes"), StreamFinished("stop")]),
+        ({}, [StreamFinished("stop")]),
+        ({"finish_reason": "length"}, [StreamFinished("length")]),
+        (
+            {"usage": {"prompt_tokens": 7, "completion_tokens": 3}},
+            [StreamFinished("stop", TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False))],
+        ),
+        ('{"text": "a\u2028b\u0085c"}', [TextPart("a\u2028b\u0085c"), StreamFinished("stop")]),
+    ],
+    ids=["text", "deltas", "reasoning", "empty", "finish reason", "usage", "line separators"],
+)
+def test_reply_becomes_deltas(file: Path, reply: Any, deltas: list[Delta]) -> None:
+    assert played(opened(file, reply)) == deltas
 
 
 def test_tool_calls_get_ids(file: Path) -> None:
@@ -63,22 +67,6 @@ def test_tool_calls_get_ids(file: Path) -> None:
     assert isinstance(calls, ToolCallsPart)
     assert [(c.id, c.name, c.arguments) for c in calls.calls] == [("call-1-1", "find_excerpts", {"query": "a"}), ("call-1-2", "other", {})]
     assert (text, end) == (TextPart("Let me look"), StreamFinished("tool_calls"))
-
-
-def test_ids_of_tool_calls_are_unique(file: Path) -> None:
-    model = opened(file, {"tool_calls": [{"name": "a"}]})
-    ids = [c.id for _ in range(3) for delta in played(model) if isinstance(delta, ToolCallsPart) for c in delta.calls]
-    assert ids == ["call-1-1", "call-2-1", "call-3-1"]
-
-
-@pytest.mark.parametrize("reason", ["stop", "length", "content_filter", "tool_calls"])
-def test_finish_reason_of_a_reply(file: Path, reason: str) -> None:
-    assert played(opened(file, {"text": "x", "finish_reason": reason}))[-1] == StreamFinished(reason)  # type: ignore[arg-type]
-
-
-def test_usage_of_a_reply(file: Path) -> None:
-    model = opened(file, {"text": "x", "usage": {"prompt_tokens": 7, "completion_tokens": 3}})
-    assert played(model)[-1] == StreamFinished("stop", TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False))
 
 
 def test_delay_before_each_delta(file: Path) -> None:
@@ -116,10 +104,6 @@ def test_error_comes_after_the_text(file: Path, kind: str) -> None:
 
 def test_blank_lines_and_a_byte_order_mark_are_skipped(file: Path) -> None:
     assert len(opened(file, "\ufeff", {"text": "a"}, "", "   ", {"text": "b"}, "").replies) == 2
-
-
-def test_text_may_contain_any_line_separator_that_json_allows(file: Path) -> None:
-    assert played(opened(file, '{"text": "a\u2028b\u0085c"}'))[0] == TextPart("a\u2028b\u0085c")
 
 
 @pytest.mark.parametrize(

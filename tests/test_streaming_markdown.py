@@ -71,6 +71,17 @@ LOOKS = {
         30,
         ["key │ what it says", "────┼────────────────────────", "one │ words that go on for", "    │ more than a row"],
     ),
+    "narrow table with long words": (
+        "| kind | meaning |\n|--|--|\n| literature | a note about what somebody else wrote |\n",
+        28,
+        [
+            "kind       │ meaning",
+            "───────────┼───────────────",
+            "literature │ a note about",
+            "           │ what somebody",
+            "           │ else wrote",
+        ],
+    ),
     "table without room becomes records": (
         "| " + " | ".join("abcde") + " |\n|" + "-|" * 5 + "\n| " + " | ".join(["some words"] * 5) + " |\n| 1 | 2 | 3 | 4 | 5 |\n",
         40,

@@ -11,49 +11,49 @@ from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.threaded_stream import HEARTBEAT, Call, Emit, Timeouts, stream_in_thread
 
 KEY = "sk-secret-0123456789"
-THERE = Endpoint("The server", "http://127.0.0.1:1", "Start it.", key=KEY)
+SERVER = Endpoint("The server", "http://127.0.0.1:1", "Start it.", key=KEY)
 END = StreamFinished("stop")
 
 
 def deltas(call: Call, first: float = 5, between: float = 5) -> list[Delta]:
-    return list(stream_in_thread(call, THERE, Timeouts(first, between)))
+    return list(stream_in_thread(call, SERVER, Timeouts(first, between)))
 
 
-def puts(*wanted: Delta | float | Exception) -> Call:
-    """A call that puts deltas, sleeps, and raises."""
+def emits(*wanted: Delta | float | Exception) -> Call:
+    """A call that emits deltas, sleeps, and raises."""
 
-    async def call(put: Emit) -> None:
+    async def call(emit: Emit) -> None:
         for each in wanted:
             if isinstance(each, Exception):
                 raise each
             if isinstance(each, float):
                 await asyncio.sleep(each)
             else:
-                put(each)
+                emit(each)
 
     return call
 
 
 def failure(*wanted: Delta | float | Exception) -> ProviderError:
-    [*_, last] = deltas(puts(*wanted))
+    [*_, last] = deltas(emits(*wanted))
     assert isinstance(last, StreamFailed)
     return last.error
 
 
 def test_deltas_come_in_order_up_to_the_first_final_one() -> None:
-    assert deltas(puts(TextPart("a"), TextPart("b"), END, TextPart("c"), END)) == [TextPart("a"), TextPart("b"), END]
+    assert deltas(emits(TextPart("a"), TextPart("b"), END, TextPart("c"), END)) == [TextPart("a"), TextPart("b"), END]
 
 
-@pytest.mark.parametrize(("before", "said"), [((), "before its first word"), ((TextPart("a"),), "broke the answer off")])
-def test_call_without_a_final_delta_is_cut_off(before: tuple[Delta, ...], said: str) -> None:
+@pytest.mark.parametrize(("before", "message"), [((), "before its first word"), ((TextPart("a"),), "broke the answer off")])
+def test_call_without_a_final_delta_is_cut_off(before: tuple[Delta, ...], message: str) -> None:
     error = failure(*before)
     assert error.kind == "cut"
-    assert said in error.message
+    assert message in error.message
 
 
 def test_provider_error_is_passed_on() -> None:
-    told = ProviderError("auth", "no", "Ask.")
-    assert deltas(puts(TextPart("a"), told)) == [TextPart("a"), StreamFailed(told)]
+    error = ProviderError("auth", "no", "Ask.")
+    assert deltas(emits(TextPart("a"), error)) == [TextPart("a"), StreamFailed(error)]
 
 
 def test_other_exception_is_reported_without_the_key() -> None:
@@ -64,20 +64,20 @@ def test_other_exception_is_reported_without_the_key() -> None:
 
 def test_timeout_starts_again_with_each_heartbeat() -> None:
     alive = [piece for _ in range(4) for piece in (HEARTBEAT, 0.1)]
-    assert deltas(puts(*alive, END), first=0.3) == [END]
-    [last] = deltas(puts(HEARTBEAT, 1.0), first=0.2)
+    assert deltas(emits(*alive, END), first=0.3) == [END]
+    [last] = deltas(emits(HEARTBEAT, 1.0), first=0.2)
     assert isinstance(last, StreamFailed)
     assert "did not answer within 0.2 s" in last.error.message
 
 
 def test_retry_delay_is_counted_down_and_is_no_timeout() -> None:
-    seen = deltas(puts(RetryDelay(1.2, "busy"), 1.2, END), first=0.5)
+    seen = deltas(emits(RetryDelay(1.2, "busy"), 1.2, END), first=0.5)
     assert [round(delta.seconds, 1) for delta in seen if isinstance(delta, RetryDelay)] == [1.2, 0.2]
     assert seen[-1] == END
 
 
 def test_retry_delay_ends_with_the_next_delta() -> None:
-    *waited, last = deltas(puts(RetryDelay(60.0, "busy"), END))
+    *waited, last = deltas(emits(RetryDelay(60.0, "busy"), END))
     assert last == END
     assert all(isinstance(delta, RetryDelay) and delta.seconds > 50 for delta in waited)
 
@@ -85,31 +85,31 @@ def test_retry_delay_ends_with_the_next_delta() -> None:
 def test_closing_the_stream_cancels_the_call() -> None:
     ended = threading.Event()
 
-    async def call(put: Emit) -> None:
-        put(TextPart("a"))
+    async def call(emit: Emit) -> None:
+        emit(TextPart("a"))
         try:
             await asyncio.sleep(60)
         finally:
             ended.set()
 
-    stream = stream_in_thread(call, THERE, Timeouts(5, 5))
+    stream = stream_in_thread(call, SERVER, Timeouts(5, 5))
     assert next(stream) == TextPart("a")
     stream.close()
     assert ended.wait(1)
 
 
 def test_stream_may_be_closed_before_it_starts() -> None:
-    stream_in_thread(puts(END), THERE, Timeouts(5, 5)).close()
+    stream_in_thread(emits(END), SERVER, Timeouts(5, 5)).close()
 
 
 def test_closing_does_not_wait_for_a_blocked_call() -> None:
     over = threading.Event()
 
-    async def call(put: Emit) -> None:
-        put(TextPart("a"))
+    async def call(emit: Emit) -> None:
+        emit(TextPart("a"))
         over.wait(5)  # as a library does that knows nothing of event loops
 
-    stream = stream_in_thread(call, THERE, Timeouts(5, 5))
+    stream = stream_in_thread(call, SERVER, Timeouts(5, 5))
     next(stream)
     threading.Timer(3, over.set).start()
     stream.close()
@@ -120,14 +120,14 @@ def test_closing_does_not_wait_for_a_blocked_call() -> None:
 def test_call_is_cancelled_when_it_is_no_longer_wanted() -> None:
     unwanted, ended = threading.Event(), threading.Event()
 
-    async def call(put: Emit) -> None:
-        put(TextPart("a"))
+    async def call(emit: Emit) -> None:
+        emit(TextPart("a"))
         try:
             await asyncio.sleep(60)
         finally:
             ended.set()
 
-    stream = stream_in_thread(call, THERE, Timeouts(5, 5), lambda: not unwanted.is_set())
+    stream = stream_in_thread(call, SERVER, Timeouts(5, 5), lambda: not unwanted.is_set())
     assert next(stream) == TextPart("a")
     threading.Timer(0.1, unwanted.set).start()
     assert list(stream) == []
@@ -135,7 +135,7 @@ def test_call_is_cancelled_when_it_is_no_longer_wanted() -> None:
 
 
 def test_timeouts_apply_while_the_answer_is_wanted() -> None:
-    assert list(stream_in_thread(puts(TextPart("a"), 0.12, END), THERE, Timeouts(5, 5), lambda: True)) == [TextPart("a"), END]
-    [*_, last] = stream_in_thread(puts(60.0), THERE, Timeouts(0.12, 5), lambda: True)
+    assert list(stream_in_thread(emits(TextPart("a"), 0.12, END), SERVER, Timeouts(5, 5), lambda: True)) == [TextPart("a"), END]
+    [*_, last] = stream_in_thread(emits(60.0), SERVER, Timeouts(0.12, 5), lambda: True)
     assert isinstance(last, StreamFailed)
     assert last.error.kind == "timeout"

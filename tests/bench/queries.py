@@ -63,7 +63,7 @@ def _asked(vault: Vault, notes: Mapping[str, Note], path: str) -> Iterator[tuple
     """Kind, text and the note meant, of all that a note may be asked for and all that it asks for by its links."""
     note = notes[path]
     found = sentences(note.text)
-    yield from (("first_sentence", sentence.text, path) for sentence in found[:1])
+    yield from (("first_sentence", sentence, path) for sentence in found[:1])
     yield from (("heading", heading.text, path) for heading in note.headings)
     links = vault.resolve_links(note.text, path)
     others = [link for link in links if link.status == "found" and link.target in notes and link.target != path and not link.embed]
@@ -71,10 +71,10 @@ def _asked(vault: Vault, notes: Mapping[str, Note], path: str) -> Iterator[tuple
         if link.alias and link.target:
             yield "alias", link.alias, link.target
     for sentence in found:
-        held = {link.raw for link in links if link.raw in sentence.text}
+        held = {link.raw for link in links if link.raw in sentence}
         for link in others:
             if held == {link.raw} and link.target:
-                yield "context", sentence.text.replace(link.raw, " "), link.target
+                yield "context", sentence.replace(link.raw, " "), link.target
 
 
 def _tells_nothing(kind: str, text: str, note: Note) -> bool:

@@ -23,7 +23,7 @@ def figures(ground: Ground) -> Iterator[Row]:
         for turn in talk:
             for message in turn.messages:
                 for sentence in sentences(message.content):
-                    encoder.encode_ordinary(sentence.text)
+                    encoder.encode_ordinary(sentence)
 
     def summary(talk: Sequence[Turn]) -> None:
         summarize(talk, ROOM, counter)

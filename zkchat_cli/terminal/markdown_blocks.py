@@ -209,7 +209,7 @@ class TableBlock(Block):
         return Split(final, ([] if final else before) + draw(last, 1 + len(self.rows)), last)
 
     def _widths(self, room: int, *, spare: bool) -> list[int]:
-        """The widths of the columns, those that are too wide alike; empty if there is no room for a table. `spare`: longer cells follow."""
+        """The widths of the columns, at least their longest words; empty if there is no room for a table. `spare`: longer cells follow."""
         natural = [
             max(1, *(max((part.cell_len for part in row[column].split("\n")), default=0) for row in (self.head, *self.rows)))
             for column in range(len(self.head))
@@ -221,10 +221,17 @@ class TableBlock(Block):
             return natural
         if left < MIN_COLUMN * len(natural):
             return []
-        widths = [0] * len(natural)
-        for place, column in enumerate(sorted(range(len(natural)), key=natural.__getitem__)):
-            widths[column] = min(natural[column], left // (len(natural) - place))
-            left -= widths[column]
+        widths = [
+            max((cell_len(word) for row in (self.head, *self.rows) for word in row[column].plain.split()), default=1)
+            for column in range(len(natural))
+        ]
+        if sum(widths) > left:  # some words have to be broken
+            widths = [0] * len(natural)
+        left -= sum(widths)
+        for place, column in enumerate(sorted(range(len(natural)), key=lambda column: natural[column] - widths[column])):
+            more = min(natural[column] - widths[column], left // (len(natural) - place))
+            widths[column] += more
+            left -= more
         return widths
 
     def _draw(self, start: int, end: int, widths: Sequence[int], canvas: Canvas) -> list[Row]:

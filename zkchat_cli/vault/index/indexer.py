@@ -82,11 +82,11 @@ def is_current(index: IndexDatabase, listing: Listing) -> bool:
 def refresh(index: IndexDatabase, root: Path, listing: Listing, progress: Progress | None = None) -> IndexChanges:
     """Index all files of the listing that are new or changed; a note that is deleted meanwhile counts as removed."""
     with index.transaction() as connection:
-        return _Refresh(connection, listing).run(root, progress)
+        return _IndexUpdate(connection, listing).run(root, progress)
 
 
 @dataclass(slots=True)
-class _Refresh:
+class _IndexUpdate:
     connection: Connection
     listing: Listing
     known: dict[str, _IndexedNote] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class _Refresh:
         self.is_new = not self.connection.execute("SELECT 1 FROM names LIMIT 1").fetchall()
 
     def run(self, root: Path, progress: Progress | None) -> IndexChanges:
-        candidates = self._candidates()
+        candidates = self._find_changed_notes()
         gone = [path for path in self.known if path not in self.listing.stamps]
         added = changed = 0
         for done, path in enumerate(candidates):
@@ -148,7 +148,7 @@ class _Refresh:
         self._update_sizes()
         return IndexChanges(added, changed, len(gone))
 
-    def _candidates(self) -> list[str]:
+    def _find_changed_notes(self) -> list[str]:
         """Notes that are new, may have changed, or could not be read last time, oldest change first."""
         known, candidates = self.known, []
         for path, stamp in self.listing.stamps.items():

@@ -42,7 +42,7 @@ class Resolved(NamedTuple):
     reason: str | None = None
 
 
-class _Candidate(NamedTuple):
+class _LinkCandidate(NamedTuple):
     """A file that a link may mean, with what decides between several."""
 
     name: Name
@@ -51,7 +51,7 @@ class _Candidate(NamedTuple):
     is_same_spelling: bool = False
 
 
-_CRITERIA: tuple[tuple[str, Callable[[_Candidate], bool | int | str]], ...] = (
+_CRITERIA: tuple[tuple[str, Callable[[_LinkCandidate], bool | int | str]], ...] = (
     ("the exact path in the vault", lambda c: not c.is_exact),
     ("in the note's own folder", lambda c: not c.is_in_own_folder),
     ("the exact spelling", lambda c: not c.is_same_spelling),
@@ -74,14 +74,14 @@ def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> Resolved:
         return Resolved(None, "broken" if link.text.lower().endswith(NOTE_SUFFIXES) else None)
     folded = fold_name(link.text)
     aliased = {n.path: n for n in names if n.kind == "alias" and fold_name(n.spelled) == folded}
-    return _choose(_rank(map(_Candidate, aliased.values())))._replace(via="alias") if aliased else Resolved(None, "broken")
+    return _choose(_rank(map(_LinkCandidate, aliased.values())))._replace(via="alias") if aliased else Resolved(None, "broken")
 
 
-def _rank(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+def _rank(candidates: Iterable[_LinkCandidate]) -> list[_LinkCandidate]:
     return sorted(candidates, key=lambda candidate: tuple(value(candidate) for _, value in _CRITERIA))
 
 
-def _choose(ranked: Sequence[_Candidate], *, is_certain: bool = False) -> Resolved:
+def _choose(ranked: Sequence[_LinkCandidate], *, is_certain: bool = False) -> Resolved:
     """The first of `ranked`; ambiguous if there are others, unless it `is_certain`."""
     winner, *losers = ranked
     paths = tuple(loser.name.path for loser in losers)
@@ -96,7 +96,7 @@ def _is_whole_path(target: str, winner: Name) -> bool:
     return "/" in target.strip("/") and fold_name(strip_suffix(target.lstrip("/"))) == fold_name(strip_suffix(winner.path))
 
 
-def _matching_files(target: str, folder: str, files: Sequence[Name]) -> list[_Candidate]:
+def _matching_files(target: str, folder: str, files: Sequence[Name]) -> list[_LinkCandidate]:
     """The files that `target` may mean, best first; at most one for a relative or absolute path."""
     if target.startswith(("./", "../")):
         joined = _join(folder, target)
@@ -105,20 +105,20 @@ def _matching_files(target: str, folder: str, files: Sequence[Name]) -> list[_Ca
         return _match_whole_path(target[1:], files)
     wanted = fold_name(target)
     if len(files) == 1:  # the usual case: nothing to compare
-        return [_Candidate(files[0])] if _matches(wanted, fold_name(files[0].path), suffix=True) else []
+        return [_LinkCandidate(files[0])] if _matches(wanted, fold_name(files[0].path), suffix=True) else []
     in_folder = fold_name(f"{folder}/{target}" if folder else target)
     spelled = strip_suffix(target).rpartition("/")[2]
     folded = ((n, fold_name(n.path)) for n in files)
     return _rank(
-        _Candidate(n, _matches(wanted, path), _matches(in_folder, path), spelled == stem(n.path))
+        _LinkCandidate(n, _matches(wanted, path), _matches(in_folder, path), spelled == stem(n.path))
         for n, path in folded
         if _matches(wanted, path, suffix=True)
     )
 
 
-def _match_whole_path(wanted: str, files: Sequence[Name]) -> list[_Candidate]:
+def _match_whole_path(wanted: str, files: Sequence[Name]) -> list[_LinkCandidate]:
     found = (n for n in files if _matches(fold_name(wanted), fold_name(n.path)))
-    return _rank(_Candidate(n, True, True, strip_suffix(n.path) == strip_suffix(wanted)) for n in found)[:1]
+    return _rank(_LinkCandidate(n, True, True, strip_suffix(n.path) == strip_suffix(wanted)) for n in found)[:1]
 
 
 def _matches(wanted: str, path: str, *, suffix: bool = False) -> bool:

@@ -34,7 +34,7 @@ _NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH ?1)"
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _ChunkRow:
     candidate: RankingCandidate
     path: str
     heading: str | None
@@ -52,7 +52,7 @@ def find(index: IndexDatabase, query: SearchQuery, limit: int, most_of_a_note: i
     return []
 
 
-def _best(found: Sequence[tuple[float, _Row]], limit: int, most_of_a_note: int) -> list[ContentChunk]:
+def _best(found: Sequence[tuple[float, _ChunkRow]], limit: int, most_of_a_note: int) -> list[ContentChunk]:
     counts: dict[str, int] = {}
     best: list[ContentChunk] = []
     for score, row in sorted(found, key=lambda pair: (-pair[0], pair[1].path, pair[1].start_line)):
@@ -78,7 +78,7 @@ class _Search:
         if self.is_filtered:
             index.allow(query.tags, query.paths, query.without_tags, query.without_paths)
 
-    def run(self) -> list[tuple[float, _Row]]:
+    def run(self) -> list[tuple[float, _ChunkRow]]:
         ids = [*self._text_candidates(), *self._name_candidates()] if self.query.terms else self._filtered_chunks()
         rows = self._rows(ids)
         scores = self._scores(rows)
@@ -89,7 +89,7 @@ class _Search:
         rows.update(more)
         return [(score + boosts.get(rows[id_].candidate.note_id, 0.0), rows[id_]) for id_, score in scores.items()]
 
-    def _scores(self, rows: dict[int, _Row]) -> dict[int, float]:
+    def _scores(self, rows: dict[int, _ChunkRow]) -> dict[int, float]:
         return ranking.scores(self.query, [row.candidate for row in rows.values()], self.corpus, self.weights)
 
     def _text_candidates(self) -> list[int]:
@@ -182,7 +182,7 @@ class _Search:
         sql = f"SELECT {table}.rowid FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ?3"
         return [id_ for (id_,) in self.index.rows(sql, self.excluded, expression, limit or self.pool)]
 
-    def _rows(self, ids: Iterable[int]) -> dict[int, _Row]:
+    def _rows(self, ids: Iterable[int]) -> dict[int, _ChunkRow]:
         allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
         found = self.index.rows(
             f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size,
@@ -192,7 +192,7 @@ class _Search:
         )
         return {id_: _row(id_, *values) for id_, *values in found}
 
-    def _best_notes(self, scores: dict[int, float], rows: dict[int, _Row]) -> tuple[list[tuple[int, float]], dict[int, list[int]]]:
+    def _best_notes(self, scores: dict[int, float], rows: dict[int, _ChunkRow]) -> tuple[list[tuple[int, float]], dict[int, list[int]]]:
         """The best notes with their scores, and the notes that the best chunk of each links to, for `neighbour_boost`."""
         if not self.weights.link:
             return [], {}
@@ -206,7 +206,9 @@ class _Search:
         return best, links
 
 
-def _row(id_: int, note: int, title: str, aliases: str, tags: str, anchors: str, headings: str, text: str, size: int, *place: Any) -> _Row:
-    return _Row(
+def _row(
+    id_: int, note: int, title: str, aliases: str, tags: str, anchors: str, headings: str, text: str, size: int, *place: Any
+) -> _ChunkRow:
+    return _ChunkRow(
         RankingCandidate(id_, note, title, aliases, tags, anchors, headings, text, estimate_tokens(text), size / BYTES_PER_TOKEN), *place
     )
