@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli import __version__
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.store import input_history
 from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.confirm import Confirmation
 from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
@@ -299,13 +298,15 @@ class Repl:
             self._prompt.print_above(self._warn_of_problems)
 
     def _use_session(self, opened: StartedSession) -> None:
+        from zkchat_cli.store.input_history import history_file  # 9 ms that the first prompt does not need
+
         app, self._session = opened.app, opened.session
         settings = app.loaded.values
         self._has_session = True
         screen = self._screen.with_settings(settings.terminal)
         self._screen = replace(screen, address=note_opener(app.vault.root, settings.references.link_style))
         self._prompt.set_style(PromptStyle(screen.colour, screen.symbols))
-        self._history.set_file(input_history.history_file(app.loaded.places.data_dir, str(app.vault.root)) if self._keep_history else None)
+        self._history.set_file(history_file(app.loaded.places.data_dir, str(app.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
         self._completer.ready.set()
