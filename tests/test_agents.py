@@ -46,7 +46,7 @@ def refused(where: Path, text: str) -> ConfigError:
 # what a file may say
 
 
-def test_what_a_file_says_is_what_the_agent_is(where: Path) -> None:
+def test_an_agent_has_the_values_of_its_file(where: Path) -> None:
     agent = written(
         where,
         'description = "finds faults"\nmodel = "offline"\nsystem_prompt = """\nFind faults.\n"""\ntools = ["find_excerpts"]\n'
@@ -64,12 +64,7 @@ def test_what_a_file_says_is_what_the_agent_is(where: Path) -> None:
     assert agent.memory_file == where / "critic.md"
 
 
-def test_an_empty_file_is_an_agent_that_changes_nothing(where: Path) -> None:
-    agent = written(where, "")
-    assert (agent.settings_layer, agent.tools, agent.prompt) == ((), None, "")
-
-
-def test_no_tools_are_not_all_tools(where: Path) -> None:
+def test_an_empty_tool_list_means_no_tools(where: Path) -> None:
     assert written(where, "tools = []").tools == ()
 
 
@@ -94,9 +89,9 @@ def test_a_model_that_is_left_empty_is_the_settings(where: Path) -> None:
         ("model = 5", "model = 5", "a text"),
         ("context.max_tokens = 3", "context.max_tokens = 3", "from 512"),
         ("context.message_budget_ratio = 0.9", "context", "more than 1"),
-        ('strategy = "discard"\ncontext.strategy = "hybrid"', "strategy and context.strategy", "keep one"),
-        ('system_prompt = "a"\nsystem_prompt_file = "b"', "system_prompt and system_prompt_file", "keep one"),
-        ("memory = true\ncontext.memory_integration = true", "memory and context.memory_integration", "keep one"),
+        ('strategy = "discard"\ncontext.strategy = "hybrid"', "strategy and context.strategy", "Remove one"),
+        ('system_prompt = "a"\nsystem_prompt_file = "b"', "system_prompt and system_prompt_file", "Remove one"),
+        ("memory = true\ncontext.memory_integration = true", "memory and context.memory_integration", "Remove one"),
         ('system_prompt_file = "missing.md"', 'system_prompt_file = "missing.md"', "no such file"),
         ('system_prompt_file = "../secret.md"', 'system_prompt_file = "../secret.md"', "a path in"),
         ('system_prompt_file = "inside/../../secret.md"', "system_prompt_file", "a path in"),
@@ -109,7 +104,7 @@ def test_a_model_that_is_left_empty_is_the_settings(where: Path) -> None:
         ("model = [", "", "not valid TOML"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told_with_file_key_value_and_what_is_valid(where: Path, text: str, key: str, told: str) -> None:
+def test_an_invalid_file_is_an_error_with_key_value_and_valid_values(where: Path, text: str, key: str, told: str) -> None:
     (where.parent / "secret.md").write_text("secret")
     (where / "inside").mkdir()
     (where / "link.md").symlink_to(where.parent / "secret.md")
@@ -124,13 +119,13 @@ def test_what_is_wrong_with_a_file_is_told_with_file_key_value_and_what_is_valid
 
 
 @pytest.mark.parametrize("absolute", [False, True])
-def test_a_prompt_may_stand_in_a_file(where: Path, tmp_path: Path, absolute: bool) -> None:
+def test_the_prompt_may_be_in_another_file(where: Path, tmp_path: Path, absolute: bool) -> None:
     file = (tmp_path if absolute else where) / "prompt.md"
     file.write_text("\ufeffFind faults.\n", encoding="utf-8")
     assert written(where, f'system_prompt_file = "{file if absolute else "prompt.md"}"').prompt == "Find faults."
 
 
-def test_a_prompts_file_is_not_the_agents_memory_besides(where: Path) -> None:
+def test_the_prompt_file_is_not_memory_too(where: Path) -> None:
     (where / "critic.md").write_text("Find faults.")
     assert written(where, 'system_prompt_file = "critic.md"').memory_file is None
 
@@ -138,7 +133,7 @@ def test_a_prompts_file_is_not_the_agents_memory_besides(where: Path) -> None:
 # which there are
 
 
-def test_built_in_agents_say_only_what_a_file_may_say(where: Path) -> None:
+def test_built_in_agents_are_valid_profiles(where: Path) -> None:
     assert registry.names(builtin) == ["editor", "researcher"]
     for name in registry.names(builtin):
         agent = factory.check_agent(agent_loader.load_agent(where, name))
@@ -147,25 +142,25 @@ def test_built_in_agents_say_only_what_a_file_may_say(where: Path) -> None:
         assert written(where, editor.render_agent_file(name, editor.profile_of_builtin(agent)), name).prompt == agent.prompt
 
 
-def test_a_file_takes_the_place_of_a_built_in_agent(where: Path) -> None:
+def test_a_file_replaces_a_built_in_agent(where: Path) -> None:
     assert written(where, 'description = "mine"', "editor").description == "mine"
     assert agent_loader.list_names(where) == ["editor", "researcher"]
 
 
-def test_an_agent_that_is_not_there_is_told_with_the_nearest(where: Path) -> None:
+def test_an_unknown_agent_names_the_nearest(where: Path) -> None:
     with pytest.raises(ConfigError, match="no agent 'reseacher'") as e:
         agent_loader.load_agent(where, "reseacher")
     assert "Nearest: researcher" in e.value.hint
 
 
-def test_where_there_is_no_folder_there_are_the_built_in_ones(tmp_path: Path) -> None:
+def test_without_a_folder_only_built_in_agents_exist(tmp_path: Path) -> None:
     assert agent_loader.list_names(tmp_path / "none") == ["editor", "researcher"]
     assert list(agent_loader.find_invalid_file_names(tmp_path / "none")) == []
     assert agent_loader.load_agent(tmp_path / "none", "Editor").name == "editor"
 
 
 @pytest.mark.parametrize("name", ["", "none", "Critic", "a b", "../x", "a.b", "-a", "_a", "a" * 49, "a/b", "a\n"])
-def test_what_nobody_could_call_it_by_is_no_name(where: Path, name: str) -> None:
+def test_invalid_names_are_refused(where: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot be called"):
         agent_loader.agent_file(where, name)
 
@@ -178,7 +173,7 @@ def test_names_are_words(where: Path, name: str) -> None:
 # what an agent counts for
 
 
-def test_an_agent_counts_for_more_than_files_and_for_less_than_environment_and_flags(where: Path, vault: Path) -> None:
+def test_agent_settings_rank_between_files_and_environment(where: Path, vault: Path) -> None:
     agent = written(where, 'model = "ollama/a"\ntemperature = 0.5\n[context]\nmax_tokens = 4096\nsummary_ratio = 0.5')
     places = AppPaths(where.parent / "config.toml", where, where)
     places.config_file.write_text("context.max_tokens = 1000\ncontext.injection_ratio = 0.3")
@@ -246,7 +241,7 @@ def test_a_change_keeps_comments_and_everything_else(where: Path) -> None:
     assert file.read_text() == '# mine\nmodel = "b" # the best\n\n\n[context]\nmax_tokens = 4096\n'
 
 
-def test_a_file_that_is_no_toml_is_not_changed(where: Path) -> None:
+def test_invalid_toml_is_not_changed(where: Path) -> None:
     file = where / "critic.toml"
     file.write_bytes(b"model = [")
     with pytest.raises(ConfigError, match="not valid TOML"):
@@ -257,7 +252,7 @@ def test_a_file_that_is_no_toml_is_not_changed(where: Path) -> None:
     assert file.read_bytes() == b"\xff"
 
 
-def test_an_agents_file_is_its_owners_alone_and_may_be_a_link(tmp_path: Path) -> None:
+def test_an_agents_file_is_private_and_may_be_a_link(tmp_path: Path) -> None:
     file = tmp_path / "config" / "agents" / "critic.toml"
     editor.create_agent_file(file, "critic", {"model": "a"})
     assert [oct(each.stat().st_mode & 0o777) for each in (file, file.parent, file.parent.parent)] == ["0o600", "0o700", "0o700"]
@@ -268,7 +263,7 @@ def test_an_agents_file_is_its_owners_alone_and_may_be_a_link(tmp_path: Path) ->
     assert list(file.parent.iterdir()) == [file]
 
 
-def test_what_cannot_be_written_or_deleted_is_told(where: Path) -> None:
+def test_write_and_delete_errors_are_reported(where: Path) -> None:
     (where / "a.toml").write_text("")
     with pytest.raises(ConfigError, match="cannot be written"):
         editor.create_agent_file(where / "a.toml" / "b.toml", "b", {})
@@ -290,7 +285,7 @@ def test_what_cannot_be_written_or_deleted_is_told(where: Path) -> None:
         ("@批评 好吗", "批评", "好吗"),
     ],
 )
-def test_a_name_at_the_very_start_calls_an_agent(text: str, name: str, question: str) -> None:
+def test_a_mention_at_the_start_calls_an_agent(text: str, name: str, question: str) -> None:
     called = parse_agent_mention(text)
     assert called is not None
     assert (called.name, called.question) == (name, question)
@@ -300,5 +295,5 @@ def test_a_name_at_the_very_start_calls_an_agent(text: str, name: str, question:
 @pytest.mark.parametrize(
     "text", ["is it, @critic?", "@critic.md is", "@notes/plan x", "@", "@ critic", "a@critic x", "@critic's x", "@a" + "b" * 60, ""]
 )
-def test_what_is_no_name_or_stands_elsewhere_calls_nobody(text: str) -> None:
+def test_other_text_is_not_a_mention(text: str) -> None:
     assert parse_agent_mention(text) is None

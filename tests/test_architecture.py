@@ -32,7 +32,6 @@ HEAVY = (
     "httpx2",
     "onnxruntime",
     "tokenizers",
-    "watchfiles",
 )
 
 

@@ -207,11 +207,11 @@ def test_the_model_is_changed_in_the_middle_of_a_conversation(zkchat: Program, s
         chat.type(TAB)
         chat.wait_for("/model ollama/qwen3:8b")
         chat.type("\x15")  # kill the line: how a completion is taken is another test's matter
-        chat.ask("/model ollama/qwen3:8b", "From here on: ollama/qwen3:8b, a window of 32768 tokens")
+        chat.ask("/model ollama/qwen3:8b", "Switched to ollama/qwen3:8b, context window 32,768 tokens")
         chat.wait_until(lambda: "29.5k" in "".join(chat.toolbars()), "90 % of the new window")
         server.says(*([Reply(ollama_text("By Ollama."))] * 2))
         chat.ask("And you?", "By Ollama.")
-        chat.ask("/model large", "From here on: openai/large, a window of 200000 tokens")
+        chat.ask("/model large", "Switched to openai/large, context window 200,000 tokens")
         chat.ask("/model nobody/here", 'model = "nobody/here" is not valid')
     assert server.bodies[-1]["options"]["num_ctx"] == 32768
     assert [m["model"] for m in stored(zkchat) if m["role"] == "assistant"] == ["openai/tiny", "ollama/qwen3:8b"]

@@ -14,14 +14,6 @@ def file_of(zkchat: Program) -> Path:
     return zkchat.home / "config" / "config.toml"
 
 
-def an_editor(zkchat: Program, *commands: str) -> None:
-    """$VISUAL is a shell script that gets the file as $1."""
-    script = zkchat.home.parent / "editor"
-    script.write_text("#!/bin/sh\n" + "\n".join(commands) + "\n")
-    script.chmod(0o755)
-    zkchat.env |= {"VISUAL": f"'{script}'", "EDITOR": "false"}
-
-
 def test_origin_says_which_layer_each_value_comes_from(zkchat: Program) -> None:
     zkchat("config", "set", "context.strategy", "discard")
     (zkchat.vault / ".zkchat.toml").write_text("[llm]\nmax_tool_rounds = 3\n")
@@ -68,59 +60,6 @@ def test_the_file_is_its_owners_alone_and_a_link_to_it_stays_one(zkchat: Program
 
 def test_unsetting_where_nothing_is_set_writes_nothing(zkchat: Program) -> None:
     assert zkchat("config", "unset", "model").out == 'model = "offline"   # default\n'
-    assert not file_of(zkchat).exists()
-
-
-def test_an_edit_counts_when_it_is_valid(zkchat: Program) -> None:
-    an_editor(zkchat, "grep -q 'Settings of zkchat' \"$1\" && echo 'llm.max_tool_rounds = 3 # mine' >> \"$1\"")
-    assert zkchat("config", "edit").out == f"Changed {file_of(zkchat)}.\n"
-    assert file_of(zkchat).read_text().endswith("llm.max_tool_rounds = 3 # mine\n")
-    assert file_of(zkchat).stat().st_mode & 0o777 == 0o600
-    an_editor(zkchat, "true")
-    assert zkchat("config", "edit").out == "Nothing was changed.\n"
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("llm.max_tool_rounds = many", "is not valid TOML"),
-        ('context.strategy = "hybird"', "must be discard or hybrid or summarize"),
-        ("llm.max_tool_round = 3", "Nearest: llm.max_tool_rounds"),
-        ("llm.max_tool_rounds = 0", "a whole number from 1 up to 100"),
-    ],
-)
-def test_an_edit_that_is_not_valid_is_told_and_kept_and_the_file_left_alone(zkchat: Program, line: str, told: str) -> None:
-    zkchat("config", "set", "llm.max_tool_rounds", "7")
-    before = file_of(zkchat).read_bytes()
-    an_editor(zkchat, f"echo '{line}' > \"$1\"")
-    done = zkchat("config", "edit")
-    assert (done.exit_status, told in done.err) == (2, True), done.err
-    assert file_of(zkchat).read_bytes() == before
-    [kept] = file_of(zkchat).parent.glob("config.rejected-*.toml")
-    assert (kept.read_text(), str(kept) in done.err) == (line + "\n", True)
-    assert {path.name for path in file_of(zkchat).parent.iterdir()} == {"config.toml", kept.name}
-
-
-def test_what_somebody_else_wrote_meanwhile_is_left_alone(zkchat: Program) -> None:
-    an_editor(zkchat, f"mkdir -p {file_of(zkchat).parent}; echo '# theirs' > {file_of(zkchat)}; echo '# mine' > \"$1\"")
-    assert "was changed by someone else meanwhile" in zkchat("config", "edit").err
-    assert file_of(zkchat).read_text() == "# theirs\n"
-
-
-def test_a_broken_file_can_be_edited_too(zkchat: Program) -> None:
-    file_of(zkchat).parent.mkdir(parents=True)
-    file_of(zkchat).write_text("model = \n")
-    an_editor(zkchat, 'echo \'model = "offline"\' > "$1"')
-    assert zkchat("config", "edit").exit_status == 0
-    assert file_of(zkchat).read_text() == 'model = "offline"\n'
-
-
-def test_an_editor_that_fails_loses_nothing(zkchat: Program) -> None:
-    an_editor(zkchat, "exit 1")
-    assert "exit code 1" in zkchat("config", "edit").err
-    an_editor(zkchat, "echo '# mine' > \"$1\"; exit 1")
-    told = zkchat("config", "edit").err
-    assert Path(told.strip().rpartition(" ")[2].rstrip(".")).read_text() == "# mine\n"
     assert not file_of(zkchat).exists()
 
 

@@ -82,7 +82,7 @@ def test_two_answers_and_a_yes_begin_a_chat_and_are_kept(stranger: Program, http
         chat.type("~/none\r")
         chat.wait_for("There is no folder ~/none.")
         chat.enter()
-        chat.wait_for("Which model shall answer?")
+        chat.wait_for("Which model should answer?")
         chat.wait_for("1  ollama/qwen3:8b   on this machine")
         assert "nomic" not in chat.screen_text()
         chat.type("2\r")
@@ -103,7 +103,7 @@ def test_ctrl_c_leaves_and_nothing_was_changed(stranger: Program) -> None:
     with Chat(stranger) as chat:
         chat.wait_for("[1]")
         chat.type("2\r")
-        chat.wait_for("Which model shall answer?")
+        chat.wait_for("Which model should answer?")
         chat.type(CTRL_C)
         assert chat.wait_for_end() == 130
     assert not config(stranger).exists()
@@ -121,7 +121,7 @@ def test_a_server_that_does_not_answer_keeps_nobody_waiting(stranger: Program, s
         chat.wait_for("[1]")
         began = time.monotonic()
         chat.type("2\r")
-        chat.wait_for("Which model shall answer?")
+        chat.wait_for("Which model should answer?")
         chat.type(CTRL_C)
         assert chat.wait_for_end() == 130
         assert time.monotonic() - began < 4.5  # 5 s are what a call of that server may take
@@ -137,10 +137,10 @@ def test_the_others_are_offered_when_one_server_does_not_answer(silent: str, htt
 
 def test_the_demo_is_tried_out_without_leaving_anything(stranger: Program) -> None:
     with Chat(stranger, columns=40) as chat:
-        chat.wait_for("There are no settings\n    yet, so it asks; ")  # broken between words
+        chat.wait_for("Welcome to zkchat. There are no settings")  # broken between words
         chat.wait_for("[1]")
         chat.type("3\r")
-        chat.wait_for("Which model shall answer?")
+        chat.wait_for("Which model should answer?")
         chat.enter()
         chat.wait_for_prompt()
         assert "[y/N]" not in chat.everything()

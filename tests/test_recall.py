@@ -2,7 +2,6 @@
 
 import random
 import string
-import sys
 from collections.abc import Sequence
 from datetime import date
 
@@ -13,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.context.recall.date_expressions import Period, find_periods
-from zkchat_cli.context.recall.index import MAX_MISFITS, MAX_SIZED, RecallIndex, preload_numpy, recall_passages
+from zkchat_cli.context.recall.index import MAX_MISFITS, MAX_SIZED, RecallIndex, recall_passages
 from zkchat_cli.context.recall.passages import (
     MAX_WHOLE,
     PART_SIZE,
@@ -42,7 +41,7 @@ def found_in(messages: Sequence[ZkChatMessage], question: str, **more: object) -
 # what is found
 
 
-def test_the_words_of_a_question_find_what_has_them() -> None:
+def test_recall_finds_the_words_of_the_question() -> None:
     assert recalled("anvil", turns(("The anvil is red.", "Yes."), *CHATTER))[0] == "user: The anvil is red."
 
 
@@ -51,12 +50,12 @@ def test_rare_words_count_for_more_than_common_ones() -> None:
     assert "user: An anvil." in recalled("chatter about an anvil", some, 60)
 
 
-def test_words_are_found_in_other_forms() -> None:
+def test_recall_compares_stems_and_prefixes() -> None:
     assert recalled("filtering?", turns(("I filter tasks.", "So."), *CHATTER))[0] == "user: I filter tasks."
     assert recalled("about adoption?", turns(("We want to adopt a dog.", "So."), *CHATTER))[0] == "user: We want to adopt a dog."
 
 
-def test_what_stands_beside_a_hit_comes_along() -> None:
+def test_neighbours_of_a_hit_are_recalled() -> None:
     assert recalled("anvil", turns(*CHATTER, ("Where is the anvil?", "On shelf seven."), *CHATTER), 75) == [
         "user: Where is the anvil?",
         "assistant: On shelf seven.",
@@ -64,40 +63,29 @@ def test_what_stands_beside_a_hit_comes_along() -> None:
 
 
 @pytest.mark.parametrize("mark", ["?", "？"])
-def test_an_answer_comes_before_what_merely_stands_beside_a_question(mark: str) -> None:
+def test_an_answer_ranks_before_other_neighbours_of_a_question(mark: str) -> None:
     spoken = ("Once more it rained.", f"Where is the anvil{mark}", "On shelf number seven.")
     some = split_into_turns([said("user", text, f"u{i}") for i, text in enumerate((*spoken, *sum(CHATTER, ())))], COUNTER)
     assert recalled("anvil", some, 67) == [f"user: Where is the anvil{mark}", "user: On shelf number seven."]
 
 
-def test_chinese_is_found() -> None:
+def test_recall_finds_chinese_words() -> None:
     assert recalled("铁砧在哪里？", turns(("我的铁砧在七号架上。", "好的。"), *CHATTER))[0] == "user: 我的铁砧在七号架上。"
 
 
-def test_what_was_found_stands_in_its_order_and_fits_its_room() -> None:
+def test_passages_keep_their_order_and_fit_the_budget() -> None:
     some = turns(("The anvil is red.", "Yes."), *CHATTER, ("The anvil is blue.", "Yes."))
     lines = recalled("anvil", some)
     assert lines.index("user: The anvil is red.") < lines.index("user: The anvil is blue.")
     assert recalled("anvil", some, 45) == []
 
 
-@pytest.mark.parametrize("question", ["xylophone", "", "?!", "thanks!", "ok", "谢谢"])
-def test_a_question_of_which_nothing_is_known_reminds_of_nothing(question: str) -> None:
-    assert recalled(question, turns(("Thanks, ok?", "谢谢"), *CHATTER)) == []
-
-
-def test_nothing_is_found_in_nothing() -> None:
-    assert recalled("anvil in May?", ()) == []
-    assert recalled("anvil", turns(("…", "?"))) == []
-    assert estimate_passage_tokens((), COUNTER) == 0
-
-
-def test_the_cost_is_rather_too_high_than_too_low() -> None:
+def test_estimated_passage_tokens_are_never_too_low() -> None:
     passages = split_into_passages(said("user", LONG, "a"), 0)
     assert 0 <= estimate_passage_tokens(passages[3:20:4], COUNTER) - COUNTER.count(format_passages(passages[3:20:4])) <= 60
 
 
-def test_the_room_is_filled_with_what_fits() -> None:
+def test_smaller_passages_fill_the_budget() -> None:
     some = turns(("anvil " * 100, "So."), *((f"anvil {'x' * i}", "So.") for i in range(30)))
     lines = recalled("anvil", some, 100)
     assert 0 < len(lines) < MAX_MISFITS
@@ -105,12 +93,12 @@ def test_the_room_is_filled_with_what_fits() -> None:
     assert all("anvil anvil" not in line for line in lines)
 
 
-def test_of_very_many_passages_the_best_thousand_are_looked_at() -> None:
+def test_at_most_a_thousand_passages_are_recalled() -> None:
     some = turns(*((f"anvil {i}", "anvil?") for i in range(700)), ("The anvil. " * 5, "So."))
     assert len(recalled("Where is the anvil?", some, 100_000)) == MAX_SIZED
 
 
-def test_what_the_user_gave_priority_is_found_first() -> None:
+def test_prioritized_messages_rank_first() -> None:
     history = [said("user", "The anvil is red.", "a"), said("user", "The anvil is wet.", "b", priority=10, priority_set=True)]
     assert found_in(history, "anvil", room=60) == ["user: The anvil is wet."]
 
@@ -120,20 +108,20 @@ def important(text: str, id_: str, priority: int) -> ZkChatMessage:
 
 
 @pytest.mark.parametrize("question", ["anvil", "xylophone", "thanks!", ""])
-def test_what_the_user_said_is_critical_comes_with_any_question(question: str) -> None:
+def test_critical_messages_are_recalled_with_any_question(question: str) -> None:
     history = [important("The rent is due on the first.", "rent", 9), said("user", "The anvil is red.", "a")]
     assert "user: The rent is due on the first." in found_in(history, question)
 
 
 @pytest.mark.parametrize(("priority", "share"), [(10, 0.3), (8, 0.3), (7, 0.0), (1, 0.0)])
-def test_what_does_not_bear_on_the_question_has_only_the_share_of_the_critical(priority: int, share: float) -> None:
+def test_irrelevant_critical_messages_get_only_their_share(priority: int, share: float) -> None:
     history = [important(f"The rent of house {i} is due on the first.", f"r{i}", priority) for i in range(100)]
     lines = found_in(history, "anvil", room=540)
     assert share * 400 <= COUNTER.count("\n".join(lines)) <= share * 500
     assert lines == [f"user: The rent of house {i} is due on the first." for i in range(100 - len(lines), 100)]
 
 
-def test_what_matters_more_has_its_share_and_leaves_what_it_does_not_need() -> None:
+def test_important_messages_have_a_share_and_leave_the_rest() -> None:
     history = [said("user", f"The anvil {i} is an anvil for anvils.", f"a{i}") for i in range(50)]
     history[10:10] = [
         important("Once there was an anvil in the yard of the house.", "critical", 8),
@@ -145,7 +133,7 @@ def test_what_matters_more_has_its_share_and_leaves_what_it_does_not_need() -> N
     assert 200 < COUNTER.count("\n".join(lines)) <= 260
 
 
-def test_what_is_in_every_prompt_anyway_is_not_quoted_besides() -> None:
+def test_fixed_messages_are_not_recalled() -> None:
     history = [
         said("user", "Always cite the anvil.", "a"),
         said("user", "The anvil is red.", "b", pinned=True),
@@ -154,7 +142,7 @@ def test_what_is_in_every_prompt_anyway_is_not_quoted_besides() -> None:
     assert found_in([*history, important("Never mention anvils.", "c", 10)], "anvil") == ["user: An anvil!"]
 
 
-def test_only_turns_before_the_border_are_found() -> None:
+def test_only_turns_before_the_limit_are_recalled() -> None:
     some = turns(("The anvil is red.", "Yes."), ("The anvil is blue.", "Yes."))
     index = RecallIndex()
     index.update(some)
@@ -173,20 +161,14 @@ def test_only_turns_before_the_border_are_found() -> None:
         ("Was war letzte Woche?", "2025-05-08"),
     ],
 )
-def test_a_question_for_a_time_finds_what_was_said_then(question: str, day: str) -> None:
+def test_a_date_in_the_question_finds_messages_of_that_date(question: str, day: str) -> None:
     messages = on("2022-01-01", "Apples.") + on(day, "Pears.") + on("2024-02-02", "Plums.")
     assert found_in(messages, question, asked_at="2025-05-15T12:00:00Z")[:1] == ["user: Pears."]
 
 
-def test_among_what_has_the_words_the_time_decides() -> None:
+def test_among_equal_words_the_date_decides() -> None:
     messages = on("2023-03-01", "The anvil is red.") + on("2023-06-01", "The anvil is blue.")
     assert found_in(messages, "Which anvil in June?", room=60) == ["user: The anvil is blue."]
-
-
-@pytest.mark.parametrize("asked_at", ["", "soon"])
-def test_without_a_date_the_words_alone_count(asked_at: str) -> None:
-    assert found_in(on("2023-03-01", "The anvil."), "anvil in March 2023?", asked_at=asked_at) == ["user: The anvil."]
-    assert found_in([said("user", "The anvil.", "a", timestamp="never")], "anvil in March 2023?") == ["user: The anvil."]
 
 
 @pytest.mark.parametrize(
@@ -212,11 +194,11 @@ def test_without_a_date_the_words_alone_count(asked_at: str) -> None:
         ("on Thursday", "2025-05-07", "2025-05-09"),
     ],
 )
-def test_a_time_is_understood(question: str, first: str, last: str) -> None:
+def test_date_expressions_are_understood(question: str, first: str, last: str) -> None:
     assert find_periods(question, TODAY, ()) == (Period(date.fromisoformat(first), date.fromisoformat(last)),)
 
 
-def test_a_month_without_a_year_is_that_of_each_year() -> None:
+def test_a_month_without_a_year_is_in_each_year() -> None:
     assert [p.first for p in find_periods("in June", TODAY, range(2023, 2025))] == [date(2023, 6, 1), date(2024, 6, 1)]
 
 
@@ -224,11 +206,11 @@ def test_a_month_without_a_year_is_that_of_each_year() -> None:
     "question",
     ["", "May I?", "we march on", "the 99th of June 2023", "2023-13", "at 0000-01-01", "9999 things", "no time at all", "in June"],
 )
-def test_what_is_no_time_is_not_taken_for_one(question: str) -> None:
+def test_other_words_are_not_dates(question: str) -> None:
     assert find_periods(question, TODAY, ()) == ()
 
 
-def test_times_at_the_end_of_the_calendar_break_nothing() -> None:
+def test_dates_at_the_end_of_the_calendar_are_safe() -> None:
     assert find_periods("9999-12-31 0001-01-01", TODAY, ()) == (Period(date.max, date.max), Period(date.min, date.min))
     assert find_periods("today", date.max, ()) == (Period(date.max, date.max),)
     assert find_periods("900 years ago", date(20, 1, 1), ()) == ()
@@ -241,7 +223,7 @@ def test_times_at_the_end_of_the_calendar_break_nothing() -> None:
 LONG = "\n".join(f"Line {i} says that item {i} weighs {i} pounds and has a colour of its own." for i in range(300))
 
 
-def test_of_a_long_message_the_lines_that_bear_are_quoted_and_gaps_are_marked() -> None:
+def test_relevant_lines_of_a_long_message_are_quoted_with_gaps_marked() -> None:
     history = split_into_turns([said("user", LONG, "a"), said("assistant", "Noted.", "b")], COUNTER)
     index = RecallIndex()
     index.update(history)
@@ -251,14 +233,14 @@ def test_of_a_long_message_the_lines_that_bear_are_quoted_and_gaps_are_marked() 
     assert COUNTER.count(text) <= 400
 
 
-def test_pieces_that_follow_each_other_are_quoted_as_one() -> None:
+def test_consecutive_parts_are_quoted_together() -> None:
     first, second, third, *_ = split_into_passages(said("user", LONG, "a"), 0)
     text = format_passages((first, second))
     assert text.endswith(f"Thursday, 8 May 2025:\nuser: {first.text}\n{second.text} […]")
     assert format_passages((first, third)).endswith(f"{first.text} […]\nuser: […] {third.text} […]")
 
 
-def test_each_day_stands_over_what_was_said_on_it() -> None:
+def test_passages_are_grouped_by_day() -> None:
     messages = [*on("2025-05-08", "One.", "Two."), *on("2025-05-09", "Three."), said("user", "Four.", "d", timestamp="once upon a time")]
     passages = tuple(p for i, m in enumerate(messages) for p in split_into_passages(m, i))
     assert format_passages(passages).split("\n")[1:] == [
@@ -283,7 +265,7 @@ def test_each_day_stands_over_what_was_said_on_it() -> None:
     ],
     ids=["sentences", "a caption", "paragraphs", "a list", "lines that end no sentence", "code"],
 )
-def test_the_sentences_of_a_paragraph_are_quoted_on_one_line(content: str, quoted: str) -> None:
+def test_a_paragraph_is_quoted_on_one_line(content: str, quoted: str) -> None:
     [passage] = split_into_passages(said("user", content, "a"), 0)
     assert passage.text_with_speaker == f"user: {quoted}"
 
@@ -294,20 +276,14 @@ def test_results_of_tools_and_empty_messages_have_no_passages() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.sampled_from("ab漢😀 \n\t\ud800."), max_size=200), st.integers(1, 60))
-def test_pieces_hold_everything_that_is_not_blank(text: str, times: int) -> None:
+def test_parts_hold_everything_that_is_not_blank(text: str, times: int) -> None:
     found = split_message(text * times)
     assert "".join("".join(found).split()) == "".join((text * times).split())
     assert all(len(piece.encode("utf-8", "surrogatepass")) <= MAX_WHOLE for piece in found)
     assert len(found) <= 1 or all(len(piece) <= PART_SIZE for piece in found)
 
 
-def test_blanks_are_no_piece() -> None:
-    (only,) = split_message("x" * 300 + " " * 5000 + "y")
-    assert only.split() == ["x" * 300, "y"]
-    assert len(only) < 1000
-
-
-def test_a_message_as_long_as_a_book_is_read_in_linear_time() -> None:
+def test_a_book_length_message_is_indexed_in_linear_time() -> None:
     index = RecallIndex()
     index.update(
         split_into_turns([said("user", "x" * 300_000 + " anvil " + "漢" * 100_000 + " \n" * 100_000, "a", token_count=200_000)], COUNTER)
@@ -326,7 +302,7 @@ def state(index: RecallIndex, question: str) -> list[tuple[str, str]]:
 @given(
     st.lists(st.tuples(st.integers(0, 20), st.lists(st.sampled_from("anvil anchor apple adopt adoption".split()), max_size=4)), max_size=8)
 )
-def test_an_index_that_was_kept_is_the_one_that_would_be_made_anew(moves: list[tuple[int, list[str]]]) -> None:
+def test_an_updated_index_equals_a_new_one(moves: list[tuple[int, list[str]]]) -> None:
     """Each move goes back to some turn and says other things from there: what undo, retry and edit do to a branch."""
     kept, history = RecallIndex(), list[Turn]()
     for number, (back, words) in enumerate(moves):
@@ -341,7 +317,7 @@ def test_an_index_that_was_kept_is_the_one_that_would_be_made_anew(moves: list[t
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.lists(st.sampled_from("fs"), max_size=3)), max_size=6))
-def test_an_index_follows_a_history_whatever_becomes_of_that(moves: list[tuple[int, list[str]]]) -> None:
+def test_an_index_follows_its_history(moves: list[tuple[int, list[str]]]) -> None:
     """Each move goes back some turns, and on with others, of which some failed."""
     kept, history = RecallIndex(), TurnHistory()
     for number, (back, kinds) in enumerate(moves):
@@ -355,7 +331,7 @@ def test_an_index_follows_a_history_whatever_becomes_of_that(moves: list[tuple[i
         assert state(kept, "anvil 1?") == state(fresh, "anvil 1?")
 
 
-def test_a_turn_that_is_rendered_anew_is_not_read_again() -> None:
+def test_a_rerendered_turn_is_not_indexed_again() -> None:
     messages, index = talk(("The anvil is red.", "Yes.")), RecallIndex()
     index.update(split_into_turns(messages, COUNTER))
     passages = list(index.passages)
@@ -367,7 +343,7 @@ def test_a_turn_that_is_rendered_anew_is_not_read_again() -> None:
 @pytest.mark.parametrize("longest", [5, 40, 150])
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(seed=st.integers(0, 2**32), size=st.integers(1, 25), data=st.data())
-def test_a_fact_with_a_word_of_its_own_is_always_found(longest: int, seed: int, size: int, data: st.DataObject) -> None:
+def test_a_fact_with_a_unique_word_is_always_found(longest: int, seed: int, size: int, data: st.DataObject) -> None:
     """In a message of up to `longest` words among others like it."""
     dice = random.Random(seed)
     common = ["anvil", "shelf", "note", "garden", "filter", "漢字", "Überblick"]
@@ -383,12 +359,7 @@ def test_a_fact_with_a_word_of_its_own_is_always_found(longest: int, seed: int, 
     assert any(fact in line for line in lines)
 
 
-def test_what_recall_computes_with_can_be_loaded_beforehand() -> None:
-    preload_numpy()
-    assert "numpy" in sys.modules
-
-
-def test_the_same_question_is_looked_up_once() -> None:
+def test_the_same_question_is_searched_once() -> None:
     index = RecallIndex()
     index.update(turns(("The anvil is red.", "I see."), ("The harp is old.", "I see.")))
     assert index.search("anvil?", NOON, 2) is index.search("anvil?", NOON, 2)

@@ -20,7 +20,7 @@ from prompt_toolkit.output import DummyOutput
 from zkchat_cli.app import factory, startup_options
 from zkchat_cli.app.factory import App
 from zkchat_cli.errors import StoreError, VaultError
-from zkchat_cli.terminal import startup, vault_watcher
+from zkchat_cli.terminal import startup
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession
@@ -185,7 +185,6 @@ def test_vi_keys_by_setting(chat: Chat) -> None:
 def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vault_watcher, "watch_vault", lambda *_: iter(()))  # as where a network drive tells nothing
     monkeypatch.setattr(startup, "SCAN_INTERVAL", 0.01)
     write(tmp_path / "notes", NOTES)
     bench = factory.open_app(

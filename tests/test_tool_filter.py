@@ -32,11 +32,11 @@ def offered(filtered: FilteredTools) -> set[str]:
     return {each.name for each in filtered.tools}
 
 
-def test_all_tools_are_offered_where_they_fit_and_the_window_is_not_small() -> None:
+def test_all_tools_are_offered_if_they_fit() -> None:
     assert select_tools(REAL, ToolRelevanceInput("Hello!"), AMPLE, LARGE) == FilteredTools(REAL)
 
 
-def test_in_a_small_window_only_core_tools_are_offered_for_a_message_that_needs_no_other() -> None:
+def test_a_small_window_offers_only_core_tools() -> None:
     filtered = select_tools(REAL, ToolRelevanceInput("Hello!"), AMPLE, SMALL_WINDOW)
     assert offered(filtered) == CORE
     assert dict(filtered.omitted)["find_link_path"] == "not relevant to the message, and the window of 8192 tokens is small"
@@ -51,35 +51,35 @@ def test_in_a_small_window_only_core_tools_are_offered_for_a_message_that_needs_
         ("What is related to composting?", "find_zk_documents_related_to"),
     ],
 )
-def test_what_bears_on_the_message_is_offered_too(message: str, wanted: str) -> None:
+def test_tools_relevant_to_the_message_are_offered(message: str, wanted: str) -> None:
     assert wanted in offered(select_tools(REAL, ToolRelevanceInput(message), AMPLE, 4096))
 
 
-def test_what_bears_on_the_turns_before_is_offered_too() -> None:
+def test_tools_relevant_to_recent_turns_are_offered() -> None:
     assert "list_zk_documents" in offered(select_tools(REAL, ToolRelevanceInput("And the next ones?", ["List my documents"]), AMPLE, 4096))
 
 
-def test_a_tool_that_the_conversation_has_used_is_offered_again() -> None:
+def test_used_tools_are_offered_again() -> None:
     assert "find_link_path" in offered(select_tools(REAL, ToolRelevanceInput("Hello!", used=frozenset({"find_link_path"})), AMPLE, 4096))
 
 
-def test_beyond_their_budget_the_tools_that_bear_most_on_the_message_are_offered() -> None:
+def test_the_most_relevant_tools_that_fit_are_offered() -> None:
     filtered = select_tools(REAL, ToolRelevanceInput("What is related to composting?"), 400, LARGE)
     assert offered(filtered) == {*CORE, "find_zk_documents_related_to"}
     assert dict(filtered.omitted)["list_zk_documents"] == f"no room: all {len(REAL)} tools use {100 * len(REAL)} of 400 tokens"
 
 
-def test_core_tools_and_used_ones_are_offered_whatever_the_budget() -> None:
+def test_core_and_used_tools_are_always_offered() -> None:
     filtered = select_tools(REAL, ToolRelevanceInput("Hello!", used=frozenset({"find_link_path"})), 0, 1000)
     assert offered(filtered) == {*CORE, "find_link_path"}
 
 
-def test_a_small_tool_is_offered_where_a_larger_one_has_no_room() -> None:
+def test_a_small_tool_is_offered_if_a_larger_one_does_not_fit() -> None:
     some = (tool("compare_notes", "compare", 500), tool("count_words", "words", 40))
     assert offered(select_tools(some, ToolRelevanceInput("compare, in words"), 100, LARGE)) == {"count_words"}
 
 
-def test_what_was_offered_before_stays_while_there_is_room_so_that_the_front_of_the_prompt_does_not_change() -> None:
+def test_previous_tools_stay_while_there_is_room() -> None:
     before = frozenset({*CORE, "find_link_path"})
     assert offered(select_tools(REAL, ToolRelevanceInput("Hello!", previous=before), AMPLE, 4096)) == before
     assert offered(select_tools(REAL, ToolRelevanceInput("What is related?", previous=before), 400, LARGE)) == before
@@ -88,20 +88,6 @@ def test_what_was_offered_before_stays_while_there_is_room_so_that_the_front_of_
 def test_tools_keep_their_order() -> None:
     filtered = select_tools(REAL, ToolRelevanceInput("What is related to composting?", used=frozenset({"list_zk_documents"})), AMPLE, 4096)
     assert [each.name for each in filtered.tools] == [each.name for each in REAL if each.name in offered(filtered)]
-
-
-@pytest.mark.parametrize(
-    "talk_",
-    [ToolRelevanceInput(), ToolRelevanceInput("的" * 50), ToolRelevanceInput("\x00" * 9, ["…", ""]), ToolRelevanceInput("word " * 100_000)],
-)
-def test_any_words_will_do(talk_: ToolRelevanceInput) -> None:
-    assert offered(select_tools(REAL, talk_, 300, 4096)) == CORE
-
-
-def test_a_tool_without_words_is_no_trouble() -> None:
-    bare = PromptTool(name="", descriptor={"function": {"name": "", "description": None}}, tokens=1)
-    assert select_tools((bare,), ToolRelevanceInput("Hello!"), AMPLE, 4096).tools == ()
-    assert select_tools((), ToolRelevanceInput("Hello!"), 0, 4096) == FilteredTools(())
 
 
 # in a prompt

@@ -15,7 +15,7 @@ from zkchat_cli import tools
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolResult
 from zkchat_cli.models import ToolCall
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.tools.base import Tool, ToolArgumentError
+from zkchat_cli.tools.base import Tool
 from zkchat_cli.vault.vault import Vault
 
 TOOLS = {tool.name: tool for tool in tools.load_tools()}
@@ -52,7 +52,7 @@ def mistake(notes: Vault, tool: str, **arguments: Any) -> str:
 # descriptors
 
 
-def test_there_are_these_tools() -> None:
+def test_the_tools_are_these() -> None:
     assert list(TOOLS) == [
         *("find_backlinks", "find_excerpts", "find_forward_links", "find_link_path", "find_zk_documents_related_to"),
         *("list_zk_documents", "read_zk_document", "recall_conversation", "resolve_wikilink"),
@@ -78,14 +78,14 @@ def test_a_descriptor_has_the_openai_function_form(tool: Tool) -> None:
 # find_excerpts
 
 
-def test_a_search_brings_numbered_excerpts_with_place_and_text(notes: Vault) -> None:
+def test_a_search_returns_numbered_excerpts(notes: Vault) -> None:
     result = run(notes, "find_excerpts", query="compost heap")
     excerpt = json.loads(result.content)["excerpts"][0]
     assert (excerpt["source"], excerpt["path"], excerpt["lines"]) == (1, "Garden/Compost.md", "1-3")
     assert "needs air, water and patience" in excerpt["text"]
 
 
-def test_a_result_is_measured(notes: Vault) -> None:
+def test_a_result_has_tokens_and_duration(notes: Vault) -> None:
     result = run(notes, "find_excerpts", query="compost")
     assert result.run.ok
     assert result.run.tokens == COUNTER.count(result.content)
@@ -102,23 +102,18 @@ def test_a_result_is_measured(notes: Vault) -> None:
         ("read_zk_document", {}, "read_zk_document needs relative_path"),
     ],
 )
-def test_who_watches_is_told_what_came_of_a_call(notes: Vault, tool: str, arguments: dict[str, Any], outcome: str) -> None:
+def test_a_result_has_an_outcome_for_the_user(notes: Vault, tool: str, arguments: dict[str, Any], outcome: str) -> None:
     assert run(notes, tool, **arguments).run.outcome == outcome
 
 
-def test_a_search_that_finds_nothing_says_what_to_try(notes: Vault) -> None:
+def test_an_empty_search_suggests_other_words(notes: Vault) -> None:
     assert "other words" in json.loads(run(notes, "find_excerpts", query="xylophone").content)["note"]
 
 
-def test_a_search_that_finds_more_says_how_to_get_it(notes: Vault) -> None:
+def test_a_search_with_more_results_says_how_to_get_them(notes: Vault) -> None:
     result = run(notes, "find_excerpts", query="filter tasks compost conditions", limit=1)
     assert len(result.chunks) == 1
     assert "limit up to 20" in json.loads(result.content)["note"]
-
-
-@pytest.mark.parametrize("limit", [-7, 0, 1, 20, 10**30, None])
-def test_any_whole_number_will_do_as_a_limit(notes: Vault, limit: int | None) -> None:
-    assert 1 <= len(run(notes, "find_excerpts", query="filters", limit=limit).chunks) <= 20
 
 
 @pytest.mark.parametrize("query", ['"', "AND OR NOT", "NEAR(a b)", "*", "x" * 10_000, "\0", "\ud800", "a" * 3 + "\n" * 50, "(", "title:x"])
@@ -143,26 +138,17 @@ def test_some_lines_of_a_document_are_read(notes: Vault) -> None:
 
 
 @pytest.mark.parametrize(("start", "end"), [(5000, None), (12, 12), (10**30, 10**31)])
-def test_lines_that_a_document_has_not_are_nothing(notes: Vault, start: int, end: int | None) -> None:
+def test_missing_lines_return_nothing(notes: Vault, start: int, end: int | None) -> None:
     result = run(notes, "read_zk_document", relative_path="Filters.md", start_line=start, end_line=end)
     assert "has no text there: its text is in lines 5 to 11." in result.content
 
 
 @pytest.mark.parametrize(("start", "end"), [(3, 1), (1, -5), (-5, -1), (10**30, 3)])
-def test_lines_that_end_before_they_begin_are_a_mistake(notes: Vault, start: int, end: int) -> None:
+def test_reversed_lines_are_an_error(notes: Vault, start: int, end: int) -> None:
     assert "is before start_line" in mistake(notes, "read_zk_document", relative_path="Filters.md", start_line=start, end_line=end)
 
 
-def test_an_empty_document_has_no_text(notes: Vault) -> None:
-    write(notes.root, {"Empty.md": ""})
-    assert "has no text there" in run(notes, "read_zk_document", relative_path="Empty.md", start_line=7).content
-
-
-def test_lines_may_begin_before_the_first(notes: Vault) -> None:
-    assert run(notes, "read_zk_document", relative_path="Filters.md", start_line=-5).chunks
-
-
-def test_a_document_of_many_sections_is_cut_and_says_where_to_go_on(notes: Vault) -> None:
+def test_a_long_document_is_cut_and_says_how_to_read_on(notes: Vault) -> None:
     write(notes.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(60))})
     result = run(notes, "read_zk_document", room=1_000_000, relative_path="Long.md")
     assert len(result.chunks) == 40
@@ -176,7 +162,7 @@ def test_a_document_of_many_sections_is_cut_and_says_where_to_go_on(notes: Vault
         *("a\0b", "a" * 4096, "a/" * 3000, "\ud800.md"),
     ],
 )
-def test_what_is_not_a_note_in_the_vault_is_refused(notes: Vault, path: str) -> None:
+def test_paths_outside_the_vault_are_refused(notes: Vault, path: str) -> None:
     assert "42" not in mistake(notes, "read_zk_document", relative_path=path)
 
 
@@ -196,11 +182,6 @@ def test_a_broken_link_is_answered_with_the_nearest(notes: Vault) -> None:
     document = json.loads(run(notes, "resolve_wikilink", wikilink="[[Filtrs]]").content)
     assert document["path"] is None
     assert document["nearest"] == ["Filters.md"]
-
-
-def test_a_link_without_end_is_answered_shortly(notes: Vault) -> None:
-    assert len(run(notes, "resolve_wikilink", wikilink="x" * 100_000).content) < 600
-    assert len(run(notes, "resolve_wikilink", wikilink="Filters#" + "y" * 100_000).content) < 900
 
 
 # mistakes
@@ -248,17 +229,12 @@ def test_any_arguments_get_an_answer(notes: Vault, tool: str, data: st.DataObjec
     json.loads(toolbox(notes).run(ToolCall(id="1", name=tool, arguments=arguments), 5000).content)
 
 
-def test_a_vault_that_is_gone_is_answered_with_an_error(notes: Vault) -> None:
+def test_a_missing_vault_is_an_error(notes: Vault) -> None:
     for file in sorted(notes.root.rglob("*"), reverse=True):
         file.rmdir() if file.is_dir() else file.unlink()
     notes.close()
     notes.index_file.unlink()
     assert "no Markdown notes" in mistake(notes, "find_excerpts", query="a")
-
-
-def test_a_tool_may_be_called_by_hand(notes: Vault) -> None:
-    with pytest.raises(ToolArgumentError):
-        TOOLS["find_excerpts"].call({}, notes)
 
 
 # room

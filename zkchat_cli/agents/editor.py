@@ -1,4 +1,4 @@
-"""From commands to agents' files: written with a comment at each key, changed with every comment kept, replaced in one step."""
+"""Writes agents' files: new ones with a comment for each key; changes keep comments and replace the file in one step."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -21,11 +21,11 @@ _EXAMPLES = {
     "temperature": 0.2,
     "memory": False,
 }
-"""What a key that is not set could be, shown behind a #."""
+"""Example values of keys that are not set, written as comments."""
 
 
 def render_agent_file(name: str, given: Mapping[str, Any]) -> str:
-    """A new agent's file: what is given, and behind a # what else there is."""
+    """A new agent's file: the given values, and the other keys as comments."""
     return "\n".join(_lines(name, given)) + "\n"
 
 
@@ -55,7 +55,7 @@ def _lines(name: str, given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def as_toml(value: object) -> str:
-    """A value as TOML has it; a text of several lines stays so."""
+    """A value in TOML; a multi-line string stays readable."""
     if isinstance(value, str) and "\n" in value:
         escaped = value.replace("\\", "\\\\").replace('"""', '""\\"')
         several = f'"""\n{escaped}"""'
@@ -65,7 +65,7 @@ def as_toml(value: object) -> str:
 
 
 def _is(written: str, value: str) -> bool:
-    """Whether this is how TOML writes the value: control characters, say, need another way."""
+    """Whether TOML reads the value back: control characters need escapes."""
     try:
         return bool(tomllib.loads(f"a = {written}")["a"] == value)
     except tomllib.TOMLDecodeError:
@@ -78,7 +78,7 @@ def create_agent_file(file: Path, name: str, given: Mapping[str, Any]) -> None:
 
 
 def update_agent_file(file: Path, values: Mapping[str, object]) -> None:
-    """Set keys, or take those out that are None, all else kept as it was written. Raises ConfigError, and then nothing is changed."""
+    """Set keys, remove those that are None, and keep everything else as written. Raises ConfigError without changing the file."""
     try:
         document: Any = tomlkit.parse(file.read_text(encoding="utf-8-sig"))
         for key, value in values.items():
@@ -108,12 +108,12 @@ def delete_agent_file(file: Path) -> None:
 
 
 def profile_of_builtin(agent: Agent) -> dict[str, Any]:
-    """What a file would say to be this built-in agent."""
+    """The values of a file for this built-in agent."""
     return {**agent.values, "system_prompt": agent.prompt}
 
 
 def write_agent_file(file: Path, content: str) -> None:
-    """The whole file anew, in one step, for its owner alone. Raises ConfigError, and then it is as it was."""
+    """Replace the file in one step, readable only by its owner. Raises ConfigError without changing the file."""
     try:
         for folder in (file.parent.parent, file.parent):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,4 +1,4 @@
-"""From files to agents. What is wrong with a file is a ConfigError that names it, the key, the value and what would be valid."""
+"""Loads agents from files. An invalid file is a ConfigError that names the file, the key, the value and valid values."""
 
 import difflib
 import os
@@ -10,30 +10,30 @@ from typing import Any
 
 from zkchat_cli import registry
 from zkchat_cli.agents import builtin
-from zkchat_cli.agents.profile import LARGEST_PROMPT, Agent, AgentProfile
+from zkchat_cli.agents.profile import MAX_PROMPT, Agent, AgentProfile
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
 
 FOLDER_NAME = "agents"
 NO_AGENT = "none"
-"""What one says to be without an agent; so none can be called that."""
+"""Means "without an agent", so no agent can have this name."""
 CONFLICTING_KEYS = (("system_prompt", "system_prompt_file"), ("strategy", "context.strategy"), ("memory", "context.memory_integration"))
-"""Keys that take each other's place."""
+"""Keys that exclude each other."""
 _NAME = re.compile(r"[^\W_][\w-]{0,47}")
 
 
 def agents_folder(config_file: Path) -> Path:
-    """Where the agents' files are, beside the settings file."""
+    """The folder of agents' files, next to the settings file."""
     return config_file.parent / FOLDER_NAME
 
 
 def is_valid_name(text: str) -> bool:
-    """Whether an agent may be called so: letters, digits, `-` and `_`, in lower case, so that `@name` can be typed."""
+    """Letters, digits, `-` and `_`, in lower case, so that `@name` is easy to type."""
     return bool(_NAME.fullmatch(text)) and text == text.lower() and text != NO_AGENT
 
 
 def agent_file(where: Path, name: str) -> Path:
-    """The file of the agent called so. Raises ConfigError for what is no name."""
+    """The file of an agent. Raises ConfigError for an invalid name."""
     if not is_valid_name(name):
         hint = f"Up to 48 letters, digits, - and _, in lower case, and not {NO_AGENT}."
         raise ConfigError(f"an agent cannot be called {name!r:.80}", hint)
@@ -41,7 +41,7 @@ def agent_file(where: Path, name: str) -> Path:
 
 
 def list_names(where: Path) -> list[str]:
-    """All agents there are, built-in ones included, sorted; nothing is read."""
+    """The names of all agents, built-in ones included, sorted; no file is read."""
     try:
         own = [file.stem for file in where.iterdir() if file.suffix == ".toml" and is_valid_name(file.stem)]
     except OSError:
@@ -54,7 +54,7 @@ def is_built_in(name: str) -> bool:
 
 
 def load_agent(where: Path, name: str) -> Agent:
-    """The agent called so: the user's, else the built-in one. Raises ConfigError that names the nearest if there is none."""
+    """The user's agent of this name, else the built-in one. Raises ConfigError with the nearest names."""
     known = list_names(where)
     name = name.lower() if name.lower() in known else name
     if name not in known:
@@ -69,29 +69,29 @@ def load_agent(where: Path, name: str) -> Agent:
 
 
 def load_agent_file(file: Path, name: str, memory: Path) -> Agent:
-    """The agent that a file in the agents' folder describes. Raises ConfigError."""
+    """The agent in a file. Raises ConfigError."""
     given = read_profile(file)
-    return Agent(name, given, _prompt(file, given), file, None if _is_prompt(file, given, memory) else memory)
+    return Agent(name, given, _read_prompt(file, given), file, None if _is_prompt(file, given, memory) else memory)
 
 
 def read_profile(file: Path) -> dict[str, Any]:
-    """What an agent's file says, by dotted key, each value of its own type. Raises ConfigError."""
+    """The typed values of an agent's file by dotted key. Raises ConfigError."""
     return validate_profile(str(file), {key: value for _, key, value in loader.read_toml(file)})
 
 
 def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
-    """The same values, each of its own type. Raises ConfigError for a key that no agent has, or a value that does not do."""
+    """The values converted to their types. Raises ConfigError for an unknown key or an invalid value."""
     for key in given:
         require_known_key(key, origin)
     for one, other in CONFLICTING_KEYS:
         if one in given and other in given:
-            raise ConfigError(f"{origin}: {one} and {other} are both there", "They say the same: keep one of them.")
+            raise ConfigError(f"{origin}: {one} and {other} exclude each other", "Remove one of them.")
     valid = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentProfile))
     return {key: valid[key] for key in given}
 
 
 def require_known_key(key: str, origin: str) -> None:
-    """Refuse a key that no agent has, naming the nearest ones."""
+    """Raises ConfigError with the nearest keys for an unknown one."""
     known = loader.default_values(AgentProfile)
     if key not in known:
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
@@ -101,7 +101,7 @@ def require_known_key(key: str, origin: str) -> None:
 
 
 def check_names(agent: Agent, *, tools: Collection[str], strategies: Collection[str]) -> Agent:
-    """Refuse names that no drawer holds: the caller says which tools and strategies there are."""
+    """Raises ConfigError for unknown tools and strategies."""
     wrong = next((tool for tool in agent.tools or () if tool not in tools), None)
     if wrong is not None:
         near = difflib.get_close_matches(wrong, tools, n=2, cutoff=0.5)
@@ -113,19 +113,19 @@ def check_names(agent: Agent, *, tools: Collection[str], strategies: Collection[
     return agent
 
 
-def _prompt(file: Path, given: Mapping[str, Any]) -> str:
-    """The system prompt, from wherever it stands. Raises ConfigError for a file that cannot be taken."""
+def _read_prompt(file: Path, given: Mapping[str, Any]) -> str:
+    """The system prompt from the agent's file or from the file it names. Raises ConfigError."""
     named = given.get("system_prompt_file")
     if not named:
         return str(given.get("system_prompt", "")).strip()
-    place = _place(file, named)
-    if place.exists() and not place.is_file():  # a pipe could be waited for without end
+    place = _resolve_prompt_file(file, named)
+    if place.exists() and not place.is_file():  # a named pipe would block
         raise _wrong_file(file, named, "a file")
     try:
         with place.open("rb") as opened:
-            text = opened.read(LARGEST_PROMPT + 1)
-        if len(text) > LARGEST_PROMPT:
-            raise _wrong_file(file, named, f"a file of at most {LARGEST_PROMPT} bytes")
+            text = opened.read(MAX_PROMPT + 1)
+        if len(text) > MAX_PROMPT:
+            raise _wrong_file(file, named, f"a file of at most {MAX_PROMPT} bytes")
         return text.decode("utf-8-sig").strip()
     except UnicodeDecodeError as e:
         raise _wrong_file(file, named, "a text file in UTF-8") from e
@@ -134,8 +134,8 @@ def _prompt(file: Path, given: Mapping[str, Any]) -> str:
         raise _wrong_file(file, named, f"a file that can be read ({place}: {reason})") from e
 
 
-def _place(file: Path, named: str) -> Path:
-    """The file that is meant: an absolute path of the user's, or one that stays in the agents' folder."""
+def _resolve_prompt_file(file: Path, named: str) -> Path:
+    """The named file: an absolute path, or a relative one that stays in the agents' folder."""
     try:
         expanded = Path(named).expanduser()
     except RuntimeError:
@@ -151,17 +151,17 @@ def _place(file: Path, named: str) -> Path:
 
 
 def _is_prompt(file: Path, given: Mapping[str, Any], memory: Path) -> bool:
-    """Whether what would be the agent's memory is its prompt already."""
+    """Whether the agent's memory file is also its system prompt."""
     named = given.get("system_prompt_file") or None
-    return named is not None and os.path.realpath(_place(file, named)) == os.path.realpath(memory)
+    return named is not None and os.path.realpath(_resolve_prompt_file(file, named)) == os.path.realpath(memory)
 
 
 def _wrong_file(file: Path, named: str, valid: str) -> ConfigError:
-    return loader.invalid_value_error(str(file), "system_prompt_file", named, valid, "Nothing of this agent is used until that is mended.")
+    return loader.invalid_value_error(str(file), "system_prompt_file", named, valid, "The agent cannot be used until this is corrected.")
 
 
 def find_invalid_file_names(where: Path) -> Iterable[str]:
-    """Files in the agents' folder whose names nobody could call them by."""
+    """Files in the agents' folder with invalid agent names."""
     try:
         return sorted(file.name for file in where.iterdir() if file.suffix == ".toml" and not is_valid_name(file.stem))
     except OSError:

@@ -1,4 +1,4 @@
-"""What an agent may say of itself, and an agent as the session uses it."""
+"""The keys of an agent's file, and a loaded agent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,19 +16,17 @@ SETTINGS = {
     "temperature": "llm.temperature",
     "memory": "context.memory_integration",
 }
-"""Keys of an agent that stand for a setting; `context.…` are called as the settings are."""
-LARGEST_PROMPT = 200_000
-"""Characters of a system prompt, bytes of its file: more than any instructions, less than what makes a prompt too large by mistake."""
+"""Keys of an agent that override a setting; `context.…` keys have the settings' names."""
+MAX_PROMPT = 200_000
+"""Characters of a system prompt, and bytes of its file."""
 
 
 class AgentProfile(Section):
-    """Everything an agent's file may say. What it leaves out is as the settings have it, whatever the defaults here."""
+    """The keys of an agent's file. A missing key means the setting, whatever the default here."""
 
     description: str = Field("", description="what it is for, in a line")
     model: str = Field("", description="PROVIDER/NAME; --model and ZKCHAT_MODEL count for more")
-    system_prompt: str = Field(
-        "", max_length=LARGEST_PROMPT, description="what it is told, after zkchat's own instructions on looking and citing"
-    )
+    system_prompt: str = Field("", max_length=MAX_PROMPT, description="its instructions, added to zkchat's own on searching and citing")
     system_prompt_file: str = Field("", description="the same from a text file in this folder, or from anywhere by its whole path")
     tools: tuple[str, ...] = Field((), description="the tools it may call; without this line all of them, [] none")
     strategy: str = Field("", description="hybrid, summarize or discard")
@@ -39,15 +37,15 @@ class AgentProfile(Section):
     @field_validator("tools", mode="before")
     @classmethod
     def _comma_separated(cls, value: object) -> object:
-        """On the command line a list is one text: `find_excerpts,read_zk_document`."""
+        """On the command line a list is one string: `find_excerpts,read_zk_document`."""
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent, checked. `given` is what it says, by key; `prompt` its system prompt, wherever that stood.
+    """A validated agent. `values` are those of its file; `prompt` is its system prompt, from the file or from another one.
 
-    `file` is None for a built-in one. `memory_file` is where its own memory is, or would be.
+    `file` is None for a built-in agent. `memory_file` may not exist.
     """
 
     name: str
@@ -58,7 +56,7 @@ class Agent:
 
     @property
     def origin(self) -> str:
-        """Who says all this, for messages."""
+        """Its source, for messages."""
         return str(self.file) if self.file else f"agent {self.name} (built in)"
 
     @property
@@ -67,11 +65,11 @@ class Agent:
 
     @property
     def tools(self) -> tuple[str, ...] | None:
-        """The names of the tools that it may call; None: all."""
+        """The names of the tools it may call; None means all."""
         return tuple(self.values["tools"]) if "tools" in self.values else None
 
     @property
     def settings_layer(self) -> tuple[Entry, ...]:
-        """What it changes of the settings, as a layer of them."""
-        told = {SETTINGS.get(key, key): value for key, value in self.values.items() if key in SETTINGS or key.startswith("context.")}
-        return tuple((self.origin, key, value) for key, value in told.items() if value != "")
+        """The settings it overrides."""
+        overrides = {SETTINGS.get(key, key): value for key, value in self.values.items() if key in SETTINGS or key.startswith("context.")}
+        return tuple((self.origin, key, value) for key, value in overrides.items() if value != "")

@@ -28,7 +28,7 @@ _NO_PROSE = re.compile(r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\([
 _NO_PROSE_BEGINS = frozenset("^!<")
 
 
-class Block(NamedTuple):
+class MarkdownBlock(NamedTuple):
     """`lines` without the markers of their container; of code without its fences, of a heading its text, of a callout its title.
 
     The lines of a table are its rows, the delimiter row among them.
@@ -45,7 +45,7 @@ class Block(NamedTuple):
         return " ".join(self.lines)
 
 
-def blocks(text: str, *, lenient: bool = False) -> Iterator[Block]:
+def blocks(text: str, *, lenient: bool = False) -> Iterator[MarkdownBlock]:
     """The blocks in the text's order, one by one: a caller that needs only the first does not pay for the others."""
     return _BlockReader(text, lenient=lenient).read()
 
@@ -56,7 +56,7 @@ def sentences(text: str) -> list[str]:
     return [sentence for block in prose for sentence in block_sentences(block)]
 
 
-def block_sentences(block: Block) -> list[str]:
+def block_sentences(block: MarkdownBlock) -> list[str]:
     """The sentences of a paragraph, list item or callout's title; none spans a comment, an image or a block id."""
     prose = " ".join(GAP if line[:1] in _NO_PROSE_BEGINS and _NO_PROSE.match(line) else line for line in block.lines)
     return [sentence for part in prose.split(GAP) for sentence in split_sentences(part)] if GAP in prose else split_sentences(prose)
@@ -93,7 +93,7 @@ class _BlockReader:
         """Where a comment ends that runs over lines."""
         self._unclosed: set[str] = set()
 
-    def read(self) -> Iterator[Block]:
+    def read(self) -> Iterator[MarkdownBlock]:
         begin, number = 0, 0
         may_hide = _HIDDEN.search(self._text) is not None
         while begin <= len(self._text):
@@ -110,7 +110,7 @@ class _BlockReader:
             begin = end + 1
         yield from self._close()
 
-    def _add(self, line: str, scanned: ScannedLine, number: int) -> Iterator[Block]:
+    def _add(self, line: str, scanned: ScannedLine, number: int) -> Iterator[MarkdownBlock]:
         """Add a scanned line to the open block or to a new one; the blocks that end with it."""
         text = line[scanned.start :].strip()
         match scanned.kind:
@@ -152,16 +152,16 @@ class _BlockReader:
         """Whether a paragraph line belongs to the open block: a quote may continue without its marker, but not the other way round."""
         return self._lines is not None and self._kind in ("paragraph", "item") and self._quoted >= bool(scanned.quotes)
 
-    def _open_paragraph(self, text: str, scanned: ScannedLine, number: int) -> Iterator[Block]:
+    def _open_paragraph(self, text: str, scanned: ScannedLine, number: int) -> Iterator[MarkdownBlock]:
         yield from self._open("item" if scanned.in_list and self._lines is None else "paragraph", number, scanned)
         if scanned.quotes and (callout := _CALLOUT.match(text)):
             if callout[1]:
-                yield Block("callout", (callout[1],), number, quoted=True)
+                yield MarkdownBlock("callout", (callout[1],), number, quoted=True)
             self._first_line = number + 1
         else:
             self._append(text)
 
-    def _open(self, kind: BlockKind, number: int, scanned: ScannedLine) -> Iterator[Block]:
+    def _open(self, kind: BlockKind, number: int, scanned: ScannedLine) -> Iterator[MarkdownBlock]:
         yield from self._close()
         self._kind, self._lines, self._first_line, self._quoted = kind, [], number, scanned.quotes > 0
 
@@ -169,15 +169,15 @@ class _BlockReader:
         if self._lines is not None:
             self._lines.append(text)
 
-    def _close(self) -> Iterator[Block]:
+    def _close(self) -> Iterator[MarkdownBlock]:
         if self._lines or (self._lines is not None and self._kind == "code"):
-            yield Block(self._kind, tuple(self._lines), self._first_line, self._quoted)
+            yield MarkdownBlock(self._kind, tuple(self._lines), self._first_line, self._quoted)
         self._lines = None
 
-    def _block(self, text: str, level: int = 0) -> Block:
+    def _block(self, text: str, level: int = 0) -> MarkdownBlock:
         """The open block, closed, as one line."""
         self._lines = None
-        return Block(self._kind, (text,), self._first_line, self._quoted, level)
+        return MarkdownBlock(self._kind, (text,), self._first_line, self._quoted, level)
 
     def _visible(self, begin: int, end: int) -> str | None:
         """The line without its comments; None where nothing is left of it."""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from zkchat_cli.markdown.blocks import GAP, Block, blocks, is_delimiter_row, sentences, table_cells
+from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, blocks, is_delimiter_row, sentences, table_cells
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.text.words import STOPWORDS, cjk_pattern, content_terms, fold
 
@@ -75,7 +75,7 @@ def _statements(text: str) -> Iterator[_Statement]:
                 yield from _without_properties(block, lines)
 
 
-def _without_properties(block: Block, lines: Sequence[str]) -> Iterator[_Statement]:
+def _without_properties(block: MarkdownBlock, lines: Sequence[str]) -> Iterator[_Statement]:
     """A paragraph or item without lines such as `Author: Jane` and `up:: [[Home]]`; a line `Summary: …` is a paragraph of its own."""
     prose: list[str] = []
     is_admonition = False

@@ -21,4 +21,4 @@ def _complete(session: ZkChatSession) -> list[str]:
     return base.complete_turns(pins.pinned_parts(session.history))
 
 
-COMMAND = SlashCommand("unpin", "unpin turn N; also a lasting instruction in it", _run, "N", _complete)
+COMMAND = SlashCommand("unpin", "stop including turn N in every prompt", _run, "N", _complete)

@@ -147,7 +147,7 @@ class BackgroundLoader:
         self._notify()
 
     def _prepare(self, opened: StartedSession) -> None:
-        """While the user reads or types: index, completion lists, tokenizer, model, then changes in the vault."""
+        """While the user reads or types: index, completion lists, tokenizer, model."""
         vault, counter = opened.app.vault, opened.app.counter
         warming = counter.load_in_background()
         if not self.indexed.is_set():
@@ -159,7 +159,7 @@ class BackgroundLoader:
         with self._showing("loading the model"):
             (self._session() or opened.session).model.prepare()
         self._measure()
-        self._refresh(None)
+        self._refresh()
         from zkchat_cli.context.recall import index  # the session has loaded it
 
         index.preload_numpy()
@@ -167,11 +167,6 @@ class BackgroundLoader:
 
         self._prepare_session()
         threading.Thread(target=self._scan_while_typing, name="vault scan", daemon=True).start()
-        from zkchat_cli.terminal import vault_watcher  # imported late: not needed by the prompt
-
-        for paths in vault_watcher.watch_vault(vault.root, opened.app.loaded.values.vault.ignore, self._stopped):
-            self.prompt_idle.wait()  # a turn has scanned the vault itself, and is not disturbed
-            self._refresh(paths)
 
     def _prepare_session(self) -> None:
         """Prepare each session once for its first question."""
@@ -202,26 +197,24 @@ class BackgroundLoader:
             self._announce_index()
         self._notify()
 
-    def _refresh(self, paths: frozenset[str] | None) -> None:
+    def _refresh(self) -> None:
         """Update the index and what depends on it. A problem with the vault is reported when a message needs the vault."""
         assert self.opened is not None
         vault = self.opened.app.vault
         self._check_stopped()
         began = time.monotonic()
         with suppress(ZkchatError):
-            report = vault.refresh(only=paths, progress=self._check_stopped)
+            report = vault.refresh(progress=self._check_stopped)
             session = self._session() or self.opened.session
             session.apply_scan(report)
-            if (
-                paths is None and self._typing.is_set() and began >= self._first_key_at
-            ):  # the scan saw everything written before the first key
+            if self._typing.is_set() and began >= self._first_key_at:  # the scan saw everything written before the first key
                 session.mark_scanned()
             vault.complete("", 1)  # rebuilds its list if notes were added or removed
             # a folder that changes all the time must not keep the processor busy
             self._stopped.wait(min(REST_FACTOR * report.seconds, MAX_REST))
 
     def _scan_while_typing(self) -> None:
-        """Scan the whole vault before a message is sent: a watcher gets no events from a network drive."""
+        """Scan the vault before a message is sent, so that completion knows new notes."""
         with suppress(_StoppedError):
             while True:
                 self._typing.wait()
@@ -231,7 +224,7 @@ class BackgroundLoader:
                     self._typing.clear()
                     continue
                 self._prepare_session()
-                self._refresh(None)
+                self._refresh()
                 self._stopped.wait(began + SCAN_INTERVAL - time.monotonic())
 
     @contextmanager

@@ -1,1 +1,1 @@
-"""Drawer: the agents that are always there, one a file, each declaring `AGENT`. A user's file of the same name takes its place."""
+"""Registry: the built-in agents. Each file declares `AGENT`; a user's file of the same name replaces it."""

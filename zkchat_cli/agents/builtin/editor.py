@@ -14,7 +14,7 @@ AGENT = Agent(
         "description": "works on one note at a time: reads it whole, proposes changes, leaves the others alone",
         "tools": (
             *("read_zk_document", "find_excerpts", "resolve_wikilink", "find_backlinks", "find_forward_links"),
-            *("edit_section", "append_to_note", "create_note"),  # there with --unsafe
+            *("edit_section", "append_to_note", "create_note"),  # these need --unsafe
         ),
     },
     PROMPT,

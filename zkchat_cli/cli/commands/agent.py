@@ -124,7 +124,7 @@ def create(
 ) -> None:
     """Write a new agent's file, with a comment for each key."""
     from zkchat_cli.agents import editor, loader
-    from zkchat_cli.agents.profile import LARGEST_PROMPT, Agent
+    from zkchat_cli.agents.profile import MAX_PROMPT, Agent
     from zkchat_cli.app import factory
 
     folder = _agents_folder(ctx)
@@ -132,7 +132,7 @@ def create(
     if file.exists():
         raise UsageError(f"the agent {name} already exists: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
     if prompt == "-":
-        prompt = standard_input().buffer.read(4 * LARGEST_PROMPT + 4).decode("utf-8", "replace")  # more bytes than a prompt may have
+        prompt = standard_input().buffer.read(4 * MAX_PROMPT + 4).decode("utf-8", "replace")  # more bytes than a prompt may have
     options_given = {
         "description": description,
         "model": ctx.shared["model"],
@@ -212,30 +212,6 @@ def config_(
         editor.create_agent_file(file, name, values)
         _warn_replaces_built_in(ctx, name, file)
     _print_value(ctx, name, key, values.get(key))
-
-
-@command(COMMAND, "config_file")
-def edit(ctx: CommandContext, name: NameArgument) -> None:
-    """Open an agent's file in $VISUAL or $EDITOR, and check it before it is saved. A built-in agent is first copied to a file of yours."""
-    from zkchat_cli.agents import editor, loader
-    from zkchat_cli.app import factory
-    from zkchat_cli.terminal import config_editor
-
-    folder = _agents_folder(ctx)
-    file = loader.agent_file(folder, name)
-    new = not file.exists()
-
-    def check(edited: Path) -> None:
-        agent = factory.check_agent(loader.load_agent_file(edited, name, folder / f"{name}.md"))
-        _check_model(ctx, agent.values.get("model"))
-
-    initial_text = editor.render_agent_file(name, editor.profile_of_builtin(loader.load_agent(folder, name))) if new else ""
-    if not config_editor.edit_settings(config_editor.SettingsDraft(file, initial_text, check, editor.write_agent_file), ctx.screen):
-        ctx.screen.print("Nothing was changed.", "dim")
-        return
-    ctx.screen.print(f"{'Wrote' if new else 'Changed'} {file}.")
-    if new:
-        _warn_replaces_built_in(ctx, name, file)
 
 
 def _warn_replaces_built_in(ctx: CommandContext, name: str, file: Path) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 COMMAND = command_group("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
 
-NEW_FILE = "# Settings of zkchat. The README lists them all; `zkchat config show` prints the values in use.\n"
 OriginOption = Annotated[bool, typer.Option("--origin", help="Print where each value comes from.")]
 DescribeOption = Annotated[bool, typer.Option("--describe", help="Print what each setting is for.")]
 KeyArgument = Annotated[
@@ -145,34 +143,14 @@ def _print_setting(ctx: CommandContext, key: str, value: object, file: Path | No
         ctx.screen.print(f"{key} = {_as_toml(value)}   # {file or 'default'}")
 
 
-@command(COMMAND, "config_file")
-def edit(ctx: CommandContext) -> None:
-    """Open your file in $VISUAL or $EDITOR, and check it before it is saved."""
-    from zkchat_cli.app import factory
-    from zkchat_cli.config import loader
-    from zkchat_cli.terminal import config_editor
-
-    where = _paths(ctx)
-
-    def check(file: Path) -> None:
-        factory.check(loader.load_config({}, {}, replace(where, config_file=file), schema=factory.settings_schema()))
-
-    if config_editor.edit_settings(config_editor.SettingsDraft(where.config_file, NEW_FILE, check, _replace), ctx.screen):
-        ctx.screen.print(f"Changed {where.config_file}.")
-    else:
-        ctx.screen.print("Nothing was changed.", "dim")
-
-
 def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
     """Change one key of a TOML file, and keep everything else as it was written."""
     import tomllib
 
     import tomlkit.exceptions
 
-    from zkchat_cli.terminal import config_editor
-
     try:
-        document = tomlkit.parse(config_editor.read_settings(file) or "")
+        document = tomlkit.parse(file.read_text(encoding="utf-8") if file.is_file() else "")
         table: Any = document
         *path_, name = key.split(".")
         for part in path_:
@@ -182,6 +160,8 @@ def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
         change(table, name)
         text = tomlkit.dumps(document)
         tomllib.loads(text)
+    except (OSError, UnicodeDecodeError) as e:
+        raise ConfigError(f"cannot read {file}: {reason(e)}", "Nothing was changed.") from e
     except tomlkit.exceptions.TOMLKitError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct it in an editor first. Nothing was changed.") from e
     _replace(file, text)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from zkchat_cli.markdown.blocks import GAP, Block, block_sentences, blocks, is_delimiter_row
+from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, block_sentences, blocks, is_delimiter_row
 from zkchat_cli.text.sentences import split_sentences
 from zkchat_cli.text.truncate import truncate
 
@@ -55,7 +55,7 @@ def quotable_passages(text: str, heading: str | None = None) -> list[QuotablePas
     return found
 
 
-def _pieces(block: Block, following: Sequence[Block], lines: Sequence[str]) -> Iterator[tuple[str, Kind]]:
+def _pieces(block: MarkdownBlock, following: Sequence[MarkdownBlock], lines: Sequence[str]) -> Iterator[tuple[str, Kind]]:
     match block.kind:
         case "table":
             for row, below in zip(block.lines, (*block.lines[1:], ""), strict=True):
@@ -75,7 +75,7 @@ def _pieces(block: Block, following: Sequence[Block], lines: Sequence[str]) -> I
                     yield _cut(sentence), kind
 
 
-def _with_items(lead: str, following: Sequence[Block], lines: Sequence[str]) -> str:
+def _with_items(lead: str, following: Sequence[MarkdownBlock], lines: Sequence[str]) -> str:
     """A lead-in with as many of the list items right below it as fit; an ellipsis says that there are more."""
     text = lead
     for block in following:

@@ -24,7 +24,7 @@ def cut(*messages: ZkChatMessage) -> tuple[Turn, ...]:
     return split_into_turns(messages, COUNTER)
 
 
-def test_what_the_user_said_is_critical_may_be_spared() -> None:
+def test_turns_with_critical_messages_may_be_spared() -> None:
     critical = [m.model_copy(update={"priority": 8, "priority_set": m.role == "user"}) for m in looked_up("harp")]
     both = cut(*looked_up("anvil"), *critical)
     assert find_maskable(both, COUNTER, spare_critical=True) == ("anvil-r",)
@@ -42,7 +42,7 @@ def test_a_long_result_keeps_its_head_its_tail_and_its_sources() -> None:
     assert result.tool_call_id == "anvil-1"
 
 
-def test_documents_that_were_injected_are_masked_too() -> None:
+def test_injected_documents_are_masked_too() -> None:
     reference = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="direct", delivery="injected")
     asked = said("user", "What of [[Filters]]?", "u", references=(reference,), chunks=tuple(chunk(i, LONG) for i in range(1, 13)))
     whole = cut(asked, said("assistant", "So [1].", "a"))
@@ -56,7 +56,7 @@ def test_documents_that_were_injected_are_masked_too() -> None:
     assert question.content == "What of [[Filters]]?"
 
 
-def test_only_what_gets_much_smaller_is_worth_masking() -> None:
+def test_only_large_savings_are_masked() -> None:
     turns_ = cut(
         *looked_up("anvil"), *looked_up("bellows", "Short."), *looked_up("chisel", LONG[:700]), *looked_up("drill", LONG, pinned=True)
     )
@@ -71,18 +71,10 @@ def test_masking_twice_changes_nothing_more() -> None:
     assert tuple(mask_messages(short, ["anvil-r"], COUNTER)) == short
 
 
-def test_other_turns_stay_as_they_are() -> None:
+def test_other_turns_stay_unchanged() -> None:
     whole = cut(*looked_up("anvil"), *looked_up("bellows"), *looked_up("chisel"))
     shown = mask_messages(whole, ["bellows-r", "of another branch"], COUNTER)
     assert (shown[0] is whole[0], shown[2] is whole[2]) == (True, True)
     assert shown[1].tokens < whole[1].tokens / 2
     assert shown[1].messages is whole[1].messages
     assert tuple(mask_messages(whole, [], COUNTER)) == whole
-
-
-def test_a_result_without_sources_names_none() -> None:
-    call = ToolCall(id="1", name="list", arguments={})
-    history = [said("user", "?", "u"), said("assistant", "", "c", tool_calls=(call,)), said("tool", LONG, "r", tool_call_id="1")]
-    (turn,) = mask_messages(cut(*history), ["r"], COUNTER)
-    assert "sources" not in turn.prompt[2].content
-    assert turn.prompt[2].content.startswith("The beginning.")

@@ -32,7 +32,7 @@ def of(*messages: ZkChatMessage, room: int = 1000) -> str:
 # what the user said of it
 
 
-def test_what_the_user_gave_priority_is_kept_and_what_is_kept_anyway_is_left_out() -> None:
+def test_prioritized_messages_are_kept_and_fixed_ones_left_out() -> None:
     history = talk(*CHATTER, ("The rent is paid by hand.", "So."), ("From now on, cite the harp and the lute.", "So."), *CHATTER)
     marked = [m.model_copy(update={"priority": 10, "priority_set": m.id in ("t4-u", "t4-a")}) for m in history]
     lowered = [m.model_copy(update={"priority": 1, "priority_set": m.id in ("t4-u", "t4-a")}) for m in history]
@@ -44,7 +44,7 @@ def test_what_the_user_gave_priority_is_kept_and_what_is_kept_anyway_is_left_out
 # who and when, in few tokens
 
 
-def test_a_date_and_a_speaker_are_said_once_and_the_year_when_it_changes() -> None:
+def test_dates_and_speakers_are_written_when_they_change() -> None:
     history = [
         said("user", "The anvil stands on shelf seven.", "1", timestamp="2024-12-31T10:00:00Z"),
         said("user", "The bellows hang near the door.", "2", timestamp="2024-12-31T11:00:00Z"),
@@ -60,7 +60,7 @@ def test_a_date_and_a_speaker_are_said_once_and_the_year_when_it_changes() -> No
     )
 
 
-def test_what_has_no_date_behind_what_has_one_says_so() -> None:
+def test_undated_messages_after_dated_ones_are_marked() -> None:
     history = [
         said("user", "The anvil stands on shelf seven.", "1"),
         said("user", "The bellows hang near the door.", "2", timestamp=""),
@@ -72,11 +72,7 @@ def test_what_has_no_date_behind_what_has_one_says_so() -> None:
     ]
 
 
-def test_two_messages_of_one_speaker_in_a_row_share_a_line() -> None:
-    assert "user: combining filters / sorting tasks" in of(said("user", "combining filters", "1"), said("user", "sorting tasks", "2"))
-
-
-def test_names_in_an_imported_log_take_the_place_of_the_role() -> None:
+def test_names_in_an_imported_log_replace_the_role() -> None:
     history = [
         said("user", "(1:56 pm on 8 May, 2025) Zoe: I moved the anvil to Lyon.", "1"),
         said("assistant", "Max Lind: I sold the bellows to Otto.", "2"),
@@ -89,7 +85,7 @@ def test_names_in_an_imported_log_take_the_place_of_the_role() -> None:
     ]
 
 
-def test_a_date_in_an_imported_log_stays_when_it_is_not_that_of_the_message() -> None:
+def test_another_date_in_an_imported_message_stays() -> None:
     history = [
         said("user", "(1:56 pm on 8 May, 2019) Zoe: I moved the anvil to Lyon.", "1"),
         said("user", "Zoe: The bellows hang near the door.", "2"),
@@ -97,15 +93,10 @@ def test_a_date_in_an_imported_log_stays_when_it_is_not_that_of_the_message() ->
     assert of(*history).startswith("- 8 May 2025, Zoe: (1:56 pm on 8 May, 2019) Zoe: I moved the anvil")
 
 
-def test_a_colon_now_and_then_makes_no_name() -> None:
-    history = [said("user", text, text) for text in ("Note: the anvil is red.", "The bellows are blue.", "The gouge is green.")]
-    assert "user: Note: the anvil is red." in of(*history)
-
-
 # what belongs together
 
 
-def test_a_sentence_that_points_back_comes_with_what_it_points_to() -> None:
+def test_a_sentence_that_refers_back_brings_the_one_before() -> None:
     text = "My sister Ada left Lyon. She moved to Grenoble in May 1999 with eleven suitcases and two canaries."
     for room in range(10, 60):
         short = summary(*CHATTER, (text, "I see."), room=room)
@@ -113,13 +104,13 @@ def test_a_sentence_that_points_back_comes_with_what_it_points_to() -> None:
     assert "She moved" in summary(*CHATTER, (text, "I see."), room=60)
 
 
-def test_a_long_run_of_pointing_back_is_taken_from_its_beginning() -> None:
+def test_a_long_run_of_references_is_taken_from_its_beginning() -> None:
     text = "Ada left Lyon. " + " ".join(f"She bought {thing} number {i}." for i, thing in enumerate(["one harp", "a lute", "an oboe"] * 5))
     short = summary((text, "I see."), room=40)
     assert "Ada left Lyon. She bought" in short
 
 
-def test_an_answer_that_says_nothing_alone_comes_with_its_question() -> None:
+def test_a_short_answer_brings_its_question() -> None:
     exchanges = (*CHATTER, ("Did Ada ever visit Grenoble?", "Yes, in May 1999."), *CHATTER)
     for room in range(10, 60):
         short = summary(*exchanges, room=room)
@@ -127,26 +118,26 @@ def test_an_answer_that_says_nothing_alone_comes_with_its_question() -> None:
     assert "Yes, in May 1999." in summary(*exchanges, room=60)
 
 
-def test_a_first_sentence_that_points_back_comes_with_the_message_before() -> None:
+def test_a_first_sentence_that_refers_back_brings_the_message_before() -> None:
     history = [said("user", "Ada left Lyon.", "1"), said("assistant", "That surprises me, given all her canaries.", "2")]
     for room in range(10, 60):
         short = of(*history, room=room)
         assert "surprises" not in short or "Ada left Lyon." in short
 
 
-def test_a_quotation_from_the_notes_comes_with_the_question_and_without_the_number_of_its_source() -> None:
+def test_a_quotation_brings_its_question_and_loses_its_source_number() -> None:
     quoted = "From your notes:\n\n“A filter selects tasks by their properties.” [3]\n\n“Filters are joined by AND.” [4]"
     assert summary(("How do filters work?", quoted)) == (
         "- 2 May 2025, user: How do filters work?\n- assistant: “A filter selects tasks by their properties.” “Filters are joined by AND.”"
     )
 
 
-def test_what_the_user_says_goes_before_quotations_from_the_notes() -> None:
+def test_user_statements_are_preferred_to_quotations() -> None:
     exchanges = [("We use the Dataview format for all dates from now on.", "“Dataview reads inline fields from lists.” [3]")] * 1
     assert "We use the Dataview" in summary(*exchanges, room=25)
 
 
-def test_a_correction_takes_the_place_of_what_it_corrects() -> None:
+def test_a_correction_replaces_the_corrected_claim() -> None:
     exchanges = (
         ("The anvil stands on shelf seven.", "Noted, the anvil stands on shelf seven."),
         ("The bellows hang near the door.", "Good to know where those bellows hang."),
@@ -158,7 +149,7 @@ def test_a_correction_takes_the_place_of_what_it_corrects() -> None:
     assert "bellows hang near the door" in whole
 
 
-def test_what_is_corrected_in_other_words_is_never_kept_without_the_correction() -> None:
+def test_a_corrected_sentence_is_never_kept_without_its_correction() -> None:
     exchanges = (*CHATTER, ("When do we meet?", "The committee convenes on Tuesday, 4 May."), ("No, Thursday!", "I see."))
     for room in range(10, 100):
         short = summary(*exchanges, room=room)
@@ -166,20 +157,15 @@ def test_what_is_corrected_in_other_words_is_never_kept_without_the_correction()
     assert "Tuesday" in summary(*exchanges, room=100)
 
 
-def test_a_no_that_answers_a_question_corrects_nothing() -> None:
-    history = [said("assistant", "Does the anvil still stand on shelf seven?", "1"), said("user", "No, the cellar holds it.", "2")]
-    assert "on shelf seven?" in of(*history)
-
-
 # what was asked for
 
 
-def test_a_quoted_phrase_is_kept_before_all_else() -> None:
+def test_a_phrase_quoted_in_the_instructions_comes_first() -> None:
     short = summary(*CHATTER, ("We met on 3 May 2020 in Lyon.", "It is hardly ever so."), room=35, wanted='keep "HARDLY ever" as it is')
     assert "It is hardly ever so." in short
 
 
-def test_words_that_were_asked_for_come_first_unless_everybody_says_them() -> None:
+def test_words_of_the_instructions_come_first_unless_they_are_common() -> None:
     assert "lute" in summary(*CHATTER, room=30, wanted="the lute, please")
     many = [(f"Number {i} is the tool of day {i * 7}.", f"Then day {i * 13} is for {i * 19} more.") for i in range(1, 20)]
     assert summary(*many, room=60, wanted="keep every tool") == summary(*many, room=60)
@@ -193,10 +179,6 @@ def test_code_tables_and_repetitions_are_left_out() -> None:
     assert summary(("How do I list tasks?", answer)).partition("assistant: ")[2] == "Use a query block."
 
 
-def test_links_stay_word_for_word() -> None:
-    assert "Look at [[Filters#By date|the dates]] first." in summary(("Where?", "Look at [[Filters#By date|the dates]] first."))
-
-
 def test_chinese_sentences_are_kept_one_by_one() -> None:
     short = summary(("安娜去年搬到里昂。天气很好。她在那里买了一架竖琴！", "好的。"), room=40)
     assert "安娜去年搬到里昂。" in short
@@ -204,22 +186,17 @@ def test_chinese_sentences_are_kept_one_by_one() -> None:
     assert "天气很好" not in summary(("安娜去年搬到里昂。天气很好。", "好的。"), room=18)
 
 
-def test_a_chat_without_capital_letters_is_cut_at_its_full_stops() -> None:
+def test_a_lower_case_chat_is_split_at_full_stops() -> None:
     texts = [s.text for s in score_sentences("i left lyon. it rained, e.g. on tuesday. we met etc. and so on! then home")]
     assert texts == ["i left lyon.", "it rained, e.g. on tuesday.", "we met etc. and so on!", "then home"]
 
 
 @pytest.mark.parametrize(("text", "glue"), [("a word, then more " * 100, ""), ("x" * 1000, ""), ("漢字仮名" * 300, "")])
-def test_what_has_no_end_is_taken_in_pieces(text: str, glue: str) -> None:
+def test_a_sentence_without_end_is_split(text: str, glue: str) -> None:
     numbered = "".join(f"{text[i : i + 40]}{i}" for i in range(0, len(text), 40))
     pieces = [s.text for s in score_sentences(numbered)]
     assert all(len(piece) <= 400 for piece in pieces)
     assert glue.join(pieces).replace(" ", "") == numbered.replace(" ", "")
-
-
-def test_german_nouns_weigh_no_more_than_other_words() -> None:
-    noun, verb = score_sentences("Der Amboss steht dort."), score_sentences("der amboss steht dort.")
-    assert (noun[0].weight, noun[0].words) == (verb[0].weight, verb[0].words)
 
 
 # for every conversation
@@ -240,7 +217,7 @@ def in_one_line(text: str) -> str:
 @pytest.mark.untraced
 @settings(deadline=None)
 @given(talks, st.integers(-5, 300), st.sampled_from(["", "anvil", 'keep "the anvil"', "漢字"]), st.sampled_from([1.0, 1.7]))
-def test_a_summary_keeps_to_its_room_and_to_the_words_that_were_said(cut: Sequence[Turn], room: int, wanted: str, factor: float) -> None:
+def test_a_summary_fits_its_budget_and_is_verbatim(cut: Sequence[Turn], room: int, wanted: str, factor: float) -> None:
     counter = COUNTER.calibrated(factor)
     made = summarize(cut, room, counter, wanted)
     assert summarize(cut, room, counter, wanted) == made
@@ -258,7 +235,7 @@ def test_a_summary_keeps_to_its_room_and_to_the_words_that_were_said(cut: Sequen
             said_so = said_so[len(piece) :].lstrip(" /")
 
 
-def test_a_room_is_used_when_there_is_more_to_say() -> None:
+def test_a_summary_uses_its_budget() -> None:
     exchanges = [
         (f"On day {i} Ada bought {i * 37} nails of kind {i * 91}.", f"Then {i * 13} boards from mill {i * 71} go with that.")
         for i in range(200)
@@ -268,7 +245,10 @@ def test_a_room_is_used_when_there_is_more_to_say() -> None:
 
 
 def test_another_process_makes_the_same_summary() -> None:
-    code = "from test_extractive import *; print(summary(*CHATTER, ('Ada left. She moved in May.', 'Yes!'), room=60, wanted='lute oboe'))"
+    code = (
+        "from test_extractive_summarizer import CHATTER, summary\n"
+        "print(summary(*CHATTER, ('Ada left. She moved in May.', 'Yes!'), room=60, wanted='lute oboe'))"
+    )
     printed = {
         subprocess.run(
             [sys.executable, "-c", code],
@@ -287,7 +267,7 @@ def test_another_process_makes_the_same_summary() -> None:
     "text",
     ["(" * 100_000, "a" * 100_000, '"' * 100_000, "He saw it. " * 10_000, "A. " * 30_000, "[1] " * 30_000, "no " * 30_000, "漢" * 100_000],
 )
-def test_hostile_texts_take_no_more_than_their_room(text: str) -> None:
+def test_summaries_of_hostile_texts_fit_their_budget(text: str) -> None:
     for exchange in ((text, "The anvil is red."), ("The anvil is red.", text)):
         made = summary(exchange, room=80)
         assert "anvil" in made
@@ -345,7 +325,7 @@ def named(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("room", [60, 250, 900])
-def test_a_summary_that_goes_on_is_like_one_made_in_one_go(room: int) -> None:
+def test_an_updated_summary_is_as_good_as_a_new_one(room: int) -> None:
     among = a_long_talk(120)
     whole, stepped = summarize(among, room, COUNTER) or "", step_by_step(ExtractiveSummarizer(), among, room, 4)
     assert len(named(stepped)) >= 0.85 * len(named(whole))
@@ -355,7 +335,7 @@ def test_a_summary_that_goes_on_is_like_one_made_in_one_go(room: int) -> None:
     assert step_by_step(ExtractiveSummarizer(), among, room, 4) == stepped
 
 
-def test_going_on_costs_the_news_and_not_the_conversation() -> None:
+def test_an_update_reads_only_new_messages() -> None:
     def cost(exchanges: int) -> int:
         among, counter, kept = a_long_talk(exchanges + 2), Counting(), ExtractiveSummarizer()
         kept.summarize(among[:-2], 300, counter)
@@ -366,18 +346,7 @@ def test_going_on_costs_the_news_and_not_the_conversation() -> None:
     assert cost(400) < 1.5 * cost(100)
 
 
-def test_a_summary_of_the_same_again_is_the_same() -> None:
-    kept, among = ExtractiveSummarizer(), a_long_talk(40)
-    assert kept.summarize(among, 200, COUNTER) == kept.summarize(among, 200, COUNTER)
-
-
-def test_what_all_has_room_is_all_said() -> None:
-    kept, among = ExtractiveSummarizer(), turns(*CHATTER)
-    for end in range(1, 4):
-        assert kept.summarize(among[:end], 1000, COUNTER) == summarize(among[:end], 1000, COUNTER)
-
-
-def test_what_is_corrected_later_is_not_said_any_more() -> None:
+def test_a_later_correction_removes_a_claim() -> None:
     kept = ExtractiveSummarizer()
     among = turns(*CHATTER, ("The anvil stands on shelf seven.", "I see."), *CHATTER, ("No, the anvil stands on shelf nine.", "I see."))
     assert "shelf seven" in (kept.summarize(among[:-1], 1000, COUNTER) or "")
@@ -391,7 +360,7 @@ def test_what_is_corrected_later_is_not_said_any_more() -> None:
     assert "754, people say.\n- 3 May, user: Wrong, of course." in (kept.summarize(doubted, 1000, COUNTER) or "")
 
 
-def test_another_branch_another_room_and_names_that_become_known_begin_anew() -> None:
+def test_another_branch_budget_or_speaker_name_rebuilds_the_summary() -> None:
     kept, among = ExtractiveSummarizer(), a_long_talk(30)
     kept.summarize(among, 200, COUNTER)
     other = (*among[:20], *turns(("The kestrel nests in the spire.", "Good.")))
@@ -405,7 +374,7 @@ def test_another_branch_another_room_and_names_that_become_known_begin_anew() ->
     assert "user" not in text
 
 
-def test_who_does_not_know_a_conversation_begins_with_what_its_summary_quotes() -> None:
+def test_a_resumed_conversation_starts_with_the_quoted_messages() -> None:
     among, fresh, counter = a_long_talk(200), ExtractiveSummarizer(), Counting()
     earlier = step_by_step(ExtractiveSummarizer(), among[:-1], 300, 57)
     text = fresh.summarize(among, 300, counter, earlier, len(among) - 1) or ""
@@ -417,7 +386,7 @@ def test_who_does_not_know_a_conversation_begins_with_what_its_summary_quotes() 
     assert {m.id for run in runs for m in run} <= {m.id for m in messages}
 
 
-def test_a_summary_that_is_not_ours_is_not_looked_for() -> None:
+def test_a_models_summary_is_not_searched_for_quotes() -> None:
     among = a_long_talk(10)
     made_up = "- user: The queen opened the fair.\n- user: It rained.\nThe end."
     assert find_quoted_messages(made_up, [m for turn in among for m in turn.messages]) == []
@@ -425,19 +394,14 @@ def test_a_summary_that_is_not_ours_is_not_looked_for() -> None:
     assert ExtractiveSummarizer().summarize(among, 900, COUNTER, made_up, 8) == summarize(among, 900, COUNTER)
 
 
-def test_a_sentence_of_a_summary_that_is_not_found_again_is_passed_over() -> None:
+def test_a_sentence_that_is_not_found_is_skipped() -> None:
     among = a_long_talk(10)
     messages = [m for turn in among for m in turn.messages]
     ours = summarize(among, 900, COUNTER) or ""
     assert find_quoted_messages(f"{ours}\n- user: It rained.", messages) == find_quoted_messages(ours, messages) != []
 
 
-def test_a_long_word_of_a_summary_is_found_again() -> None:
-    message = said("user", "x" * 50, "u")
-    assert find_quoted_messages(f"- user: {message.content}", [message]) == [[message]]
-
-
-def test_documents_are_told_as_long_as_there_are_few() -> None:
+def test_consulted_documents_are_listed_if_there_are_few() -> None:
     def consulting(number: int) -> ZkChatMessage:
         reference = DocumentReference(wikilink=f"[[A long title of a note {number}]]", relative_path="a.md", reference_type="search")
         return said("assistant", f"The bellows hang near door {number}.", f"a{number}", references=(reference, reference))

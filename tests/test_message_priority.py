@@ -57,7 +57,7 @@ def test_a_standing_instruction_is_kept_in_every_prompt(content: str) -> None:
         "Translate: " + "long text. Always answer in German. " * 200,
     ],
 )
-def test_what_only_sounds_like_an_instruction_is_none(content: str) -> None:
+def test_text_that_only_resembles_an_instruction_is_none(content: str) -> None:
     assert classify_message(user(content)) != "instruction"
     assert not is_fixed(user(content))
 
@@ -92,11 +92,11 @@ def test_what_only_sounds_like_an_instruction_is_none(content: str) -> None:
         ("x" * MAX_CLASSIFIED + " why?", "question"),
     ],
 )
-def test_what_a_user_says_has_a_kind(content: str, expected: str) -> None:
+def test_user_messages_are_classified(content: str, expected: str) -> None:
     assert classify_message(user(content)) == expected
 
 
-def test_the_others_have_theirs_by_their_roles() -> None:
+def test_other_messages_are_classified_by_role() -> None:
     call = ToolCall(id="1", name="find_excerpts")
     assert classify_message(said("tool", "Always answer in German.", "t")) == "tool_result"
     assert classify_message(said("system", "Cite.", "s")) == "system"
@@ -105,26 +105,26 @@ def test_the_others_have_theirs_by_their_roles() -> None:
     assert classify_message(said("assistant", "Let me look.", "a", tool_calls=(call,))) == "answer"
 
 
-def test_what_was_decided_or_corrected_matters_more_and_thanks_matter_less() -> None:
+def test_decisions_and_corrections_rank_above_thanks() -> None:
     contents = ("Thanks!", "The anvil is red.", "No, it is blue.")
     assert [priority_of(user(content)) for content in contents] == [2, 5, 8]
     assert priority_of(said("tool", "text", "t")) == 3
 
 
-def test_an_answer_that_cites_matters_more() -> None:
+def test_an_answer_with_citations_ranks_higher() -> None:
     held = Citation(number=1, relative_path="A.md", valid=True)
     assert priority_of(said("assistant", "So [1].", "a", citations=(held,))) == 7
     assert priority_of(said("assistant", "So [1].", "a", citations=(Citation(number=9),))) == 5
 
 
-def test_what_the_user_set_wins_over_the_rules() -> None:
+def test_the_users_priority_wins() -> None:
     assert priority_of(user("Thanks!", priority=9, priority_set=True)) == 9
     assert priority_of(user("Thanks!", priority=9)) == 2
     assert priority_of(user("We decided.", priority=1, priority_set=True)) == 1
     assert priority_of(user("Thanks!", priority=1, priority_set=True, pinned=True)) == 10
 
 
-def test_what_came_to_nothing_hardly_matters() -> None:
+def test_failed_messages_have_the_lowest_priority() -> None:
     assert priority_of(user("We decided to go.", status="failed")) == 1
 
 
@@ -134,11 +134,6 @@ def test_an_instruction_is_fixed_until_its_priority_is_lowered() -> None:
     assert is_fixed(user("Always answer in German.", priority=1, priority_set=True, pinned=True))
 
 
-def test_anything_may_be_pinned() -> None:
-    assert is_fixed(said("assistant", "So.", "a", pinned=True))
-    assert not is_fixed(said("assistant", "Always answer in German.", "a"))
-
-
 @given(st.text(max_size=300))
 def test_any_text_has_a_kind_and_a_priority(content: str) -> None:
     assert 1 <= priority_of(user(content)) <= 10
@@ -146,7 +141,7 @@ def test_any_text_has_a_kind_and_a_priority(content: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["please ", "no ", "und ", "\n", ". ", "ich habe mich ", "antworte ", "always ", "- ", "，", "? "])
-def test_hostile_texts_are_judged_at_once(piece: str) -> None:
+def test_hostile_texts_are_classified_quickly(piece: str) -> None:
     classify_message(user(piece * (MAX_CLASSIFIED // len(piece))))
     classify_message(user(piece * 1_000_000))
     assert is_acknowledgement("") is True
