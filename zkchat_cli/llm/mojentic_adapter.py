@@ -34,7 +34,7 @@ from mojentic.llm.recovery import AdmissionContext, LifecycleEvent, RecoveryCall
 from mojentic.llm.recovery_stream import recover_stream  # noqa: E402
 
 
-class _Body(httpx.AsyncByteStream):
+class _ObservedBody(httpx.AsyncByteStream):
     """A response body as its reader hands it on."""
 
     def __init__(self, body: httpx.AsyncByteStream, reader: ChatReader) -> None:
@@ -79,7 +79,7 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
             if response.is_success:
                 self._chat.last_reader = self._chat.reader(self._chat.endpoint)
                 assert isinstance(response.stream, httpx.AsyncByteStream)
-                response.stream = _Body(response.stream, self._chat.last_reader)
+                response.stream = _ObservedBody(response.stream, self._chat.last_reader)
 
         proxied = not self._chat.endpoint.is_local
         hooks = {"response": [read]}

@@ -90,7 +90,7 @@ class Split(NamedTuple):
 
 
 @dataclass(slots=True)
-class Block:
+class DrawnBlock:
     """Any block. `gap`: an empty row comes before it, with this prefix; `apart`: what follows needs one too."""
 
     prefix: Prefix
@@ -107,7 +107,7 @@ class Block:
 
 
 @dataclass(slots=True)
-class EmptyItem(Block):
+class EmptyItem(DrawnBlock):
     """An item of a list without any text."""
 
     def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:  # noqa: ARG002
@@ -116,7 +116,7 @@ class EmptyItem(Block):
 
 
 @dataclass(slots=True)
-class RuleBlock(Block):
+class RuleBlock(DrawnBlock):
     """A horizontal rule."""
 
     def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:  # noqa: ARG002
@@ -127,7 +127,7 @@ class RuleBlock(Block):
 
 
 @dataclass(slots=True)
-class TextBlock(Block):
+class TextBlock(DrawnBlock):
     """A paragraph or heading. The first `certain` characters cannot change any more."""
 
     text: Text
@@ -160,7 +160,7 @@ class TextBlock(Block):
 
 
 @dataclass(slots=True)
-class CodeBlock(Block):
+class CodeBlock(DrawnBlock):
     """Lines of code between fences."""
 
     code: str
@@ -181,7 +181,7 @@ class CodeBlock(Block):
 
 
 @dataclass(slots=True)
-class TableBlock(Block):
+class TableBlock(DrawnBlock):
     """A table: aligned columns, their cells wrapped where the screen is narrow; where it is too narrow, each row as a record."""
 
     head: list[Text]

@@ -19,7 +19,7 @@ from rich.style import Style
 from rich.text import Text
 
 from zkchat_cli.terminal.hyperlinks import LinkTargets, web_address
-from zkchat_cli.terminal.markdown_blocks import Block, Canvas, CodeBlock, EmptyItem, Prefix, Row, RuleBlock, TableBlock, TextBlock
+from zkchat_cli.terminal.markdown_blocks import Canvas, CodeBlock, DrawnBlock, EmptyItem, Prefix, Row, RuleBlock, TableBlock, TextBlock
 from zkchat_cli.text.sanitize import sanitize, sanitize_name
 
 MAX_NESTING = 60
@@ -87,7 +87,7 @@ class StreamingMarkdown:
         """The text of the open block, and a blank line before it."""
         self._blocks_done = self._offset = 0
         """Blocks of the source that are drawn for good, and how much of the next one is."""
-        self._last_drawn: Block | None = None
+        self._last_drawn: DrawnBlock | None = None
         """The block before the source."""
 
     def feed(self, text: str) -> None:
@@ -149,8 +149,8 @@ class _Document:
     The last part is the last block at the top level, or the last item if that is a list: what comes before it cannot change any more.
     """
 
-    def __init__(self, source: str, links: LinkTargets, canvas: Canvas, last_drawn: Block | None) -> None:
-        self.blocks: list[Block] = []
+    def __init__(self, source: str, links: LinkTargets, canvas: Canvas, last_drawn: DrawnBlock | None) -> None:
+        self.blocks: list[DrawnBlock] = []
         self.last_part_line = self.blocks_before = 0
         self._links = links
         self._canvas = canvas
@@ -228,7 +228,7 @@ class _Document:
             prefix = replace(prefix, first=(*prefix.first, ("#" * int(heading) + " ", "frame")))
         self._add(TextBlock(prefix, text, certain, heading=bool(heading)), line, before=bool(heading))
 
-    def _add(self, block: Block, line: int, *, before: bool = False, apart: bool = False) -> None:
+    def _add(self, block: DrawnBlock, line: int, *, before: bool = False, apart: bool = False) -> None:
         """`before`: the block needs an empty row before it; `apart`: and after it too."""
         previous = self.blocks[-1] if self.blocks else self._last_drawn
         blank = line > 0 and not self._lines[line - 1].strip("> \t")

@@ -24,7 +24,7 @@ MAX_COUNTED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class _ToolbarLayout:
     """Columns of each part; 0 leaves it out."""
 
     model: int
@@ -37,16 +37,16 @@ class _Layout:
 
 
 _LAYOUTS = (
-    _Layout(32, 24, 14, "this line ", references=True, threshold=True),
-    _Layout(32, 24, 14, "this line ", references=True),
-    _Layout(20, 14, 14, "this line ", references=True),
-    _Layout(20, 14, 14, "this line "),
-    _Layout(20, 0, 14, "this line "),
-    _Layout(12, 0, 7, "this line "),
-    _Layout(0, 0, 7, "this line "),
-    _Layout(0, 0, 7, "line "),
-    _Layout(0, 0, 4, "", state=20),
-    _Layout(0, 0, 4, "", state=0),
+    _ToolbarLayout(32, 24, 14, "this line ", references=True, threshold=True),
+    _ToolbarLayout(32, 24, 14, "this line ", references=True),
+    _ToolbarLayout(20, 14, 14, "this line ", references=True),
+    _ToolbarLayout(20, 14, 14, "this line "),
+    _ToolbarLayout(20, 0, 14, "this line "),
+    _ToolbarLayout(12, 0, 7, "this line "),
+    _ToolbarLayout(0, 0, 7, "this line "),
+    _ToolbarLayout(0, 0, 7, "line "),
+    _ToolbarLayout(0, 0, 4, "", state=20),
+    _ToolbarLayout(0, 0, 4, "", state=0),
 )
 """From wide to narrow; the first that fits is used."""
 
@@ -79,7 +79,7 @@ class Toolbar:
                 return fragments
         return clip(fragments, width)
 
-    def _draw(self, layout: _Layout) -> Fragments:
+    def _draw(self, layout: _ToolbarLayout) -> Fragments:
         parts: list[Fragments] = []
         if self.state and layout.state:
             parts.append([("", shorten_middle(self.state, layout.state))])

@@ -44,14 +44,6 @@ def mark_memory_file(change: Change, memory_file: str | None) -> Change:
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovalPolicy:
-    """Who approves changes, and whether each is committed (`vault.git`)."""
-
-    approve: Approve = lambda _: UNASKED
-    git: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class AppliedChange:
     """The outcome of a change that was made; `problem` is why it could not be committed, `report` what the index took in.
 

@@ -48,8 +48,6 @@ def chat(
     config_file: options.ConfigOption = None,
 ) -> None:
     """Chat with your notes. If standard input is not a terminal: one message per line, plain output."""
-    from zkchat_cli.config import loader
-
     screen = Screen.of()
     if sys.stdin is None:
         raise UsageError("there is no standard input to read messages from", 'Start it in a terminal, or use zkchat ask "…".')
@@ -69,6 +67,7 @@ def chat(
         def start_session() -> StartedSession:
             from zkchat_cli.app import factory  # slow to import; the prompt is visible before
             from zkchat_cli.app.demo import demo_folder, demo_vault
+            from zkchat_cli.config import loader  # with pydantic, 80 ms
             from zkchat_cli.store.retention import Retention
 
             notes = demo_vault(paths.app_paths(loader.environment(), config_file)) if demo else vault

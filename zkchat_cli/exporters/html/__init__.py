@@ -87,7 +87,7 @@ class Article:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnSection:
     articles: list[Article]
     uncited: list[DocumentReference]
     uncited_statements: int
@@ -100,10 +100,10 @@ class _PageBuilder:
     questions: list[Article] = field(default_factory=list)
     _count: int = 0
 
-    def turn(self, messages: Sequence[ZkChatMessage]) -> Turn:
+    def turn(self, messages: Sequence[ZkChatMessage]) -> TurnSection:
         calls = {id(self.results.get((message.id, call.id))) for message in messages for call in message.tool_calls}
         articles = [self._article(message) for message in messages if message.role != "tool" or id(message) not in calls]
-        return Turn(articles, base.uncited_references(messages), sum(message.uncited_statements or 0 for message in messages))
+        return TurnSection(articles, base.uncited_references(messages), sum(message.uncited_statements or 0 for message in messages))
 
     def _article(self, message: ZkChatMessage) -> Article:
         if message.role == "tool":

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.anthropic.stream import MessageReader
+from zkchat_cli.llm.anthropic.stream import AnthropicStreamReader
 from zkchat_cli.llm.base import RetryDelay
 from zkchat_cli.llm.http_errors import Endpoint, find_error, parse_retry_after
 from zkchat_cli.llm.remote_model import CONNECT_SECONDS, FIRST_DELAY, MAX_ATTEMPTS, MAX_DELAY, silence_libraries
@@ -78,7 +78,7 @@ class MessagesClient:
     ) -> None:
         """Emit the deltas of an answer. Raises the ProviderError with which it ends."""
         for attempt in range(1, MAX_ATTEMPTS + 1):
-            reader = MessageReader(emit, self._endpoint)
+            reader = AnthropicStreamReader(emit, self._endpoint)
             try:
                 await self._exchange(body, reader, emit, list_models)
                 reader.finish()
@@ -90,7 +90,9 @@ class MessagesClient:
                 emit(RetryDelay(delay, self._endpoint.retry_reason(failure.status)))
             await asyncio.sleep(delay)
 
-    async def _exchange(self, body: dict[str, Any], reader: MessageReader, emit: Emit, list_models: Callable[[], tuple[str, ...]]) -> None:
+    async def _exchange(
+        self, body: dict[str, Any], reader: AnthropicStreamReader, emit: Emit, list_models: Callable[[], tuple[str, ...]]
+    ) -> None:
         """One attempt. Raises _AttemptFailed, and ProviderError for an answer that cannot be read."""
         endpoint = self._endpoint
         received: list[_Body] = []

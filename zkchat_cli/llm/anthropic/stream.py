@@ -66,7 +66,7 @@ def _check_texts(part: object) -> None:
             raise TypeError(text)
 
 
-class MessageReader:
+class AnthropicStreamReader:
     """One answer: `read` its events, then `finish`."""
 
     def __init__(self, emit: Emit, endpoint: Endpoint) -> None:

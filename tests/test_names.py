@@ -1,0 +1,55 @@
+"""Names in the package: one class per name, modules that are nouns, and a glossary whose terms are in the code."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "zkchat_cli"
+
+MODULES_IN_ING = {
+    "byte_preserving": "an adjective: text whose untouched bytes stay",
+    "chunking": "the field's term for cutting documents into chunks",
+    "fact_ranking": "ranking is the field's noun",
+    "library_logging": "logging is the standard library's noun",
+    "onboarding": "the field's noun for a first start",
+    "paste_folding": "folding is the editors' noun",
+    "quote_ranking": "ranking is the field's noun",
+    "ranking": "ranking is the field's noun",
+    "sentence_scoring": "scoring is the summarizers' noun",
+    "streaming_markdown": "an adjective: Markdown that arrives in pieces",
+    "streaming_view": "an adjective",
+    "tool_result_masking": "masking is the field's noun",
+    "listing": "a noun: notes by folder, tag and title",
+}
+"""Modules that may end in -ing, with the reason. Any other is a participle, which does not say what the module holds."""
+
+
+def modules() -> Iterator[tuple[Path, ast.Module]]:
+    for file in sorted(PACKAGE.rglob("*.py")):
+        yield file.relative_to(PACKAGE), ast.parse(file.read_text(encoding="utf-8"))
+
+
+def test_no_class_name_is_defined_twice() -> None:
+    defined = defaultdict(list)
+    for file, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                defined[node.name].append(str(file))
+    assert {name: files for name, files in defined.items() if len(files) > 1} == {}
+
+
+def test_modules_are_named_by_nouns() -> None:
+    participles = {file.stem for file, _ in modules() if file.stem.endswith("ing")}
+    assert participles - set(MODULES_IN_ING) == set()
+
+
+def test_every_term_of_the_glossary_is_in_the_code() -> None:
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Glossary", 1)[1].split("| --- | --- | --- |\n", 1)[1]
+    terms = {row.split("|")[1].strip(): row.split("`")[1] for row in table.splitlines() if row.startswith("|")}
+    assert 30 <= len(terms) <= 50
+    names = {file.stem for file, _ in modules()}
+    for _, tree in modules():
+        names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    assert {term: name for term, name in terms.items() if name not in names} == {}
