@@ -28,6 +28,7 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import Toolbar, clip, shorten_middle
 from zkchat_cli.terminal.turn_renderer import tool_line
 from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.views.budget_bar import BudgetBar
 from zkchat_cli.views.sources import number_ranges, source_lines
 from zkchat_cli.views.text import StyledLine, StyledSpan, plain_text, styled_line
 
@@ -139,7 +140,7 @@ def row(name: str, path: str, **more: Any) -> StyledLine:
 
 
 def laid(lines: list[StyledLine], width: int | None = None, *, plain: bool = False) -> str:
-    return "\n".join("".join(span.text for span in each) for each in lay_out(lines, width, plain=plain))
+    return "\n".join("".join(span.text for span in (*each.left, *each.right)) for each in lay_out(lines, width, plain=plain))
 
 
 def test_what_is_right_stands_in_one_column() -> None:
@@ -188,14 +189,16 @@ def test_laying_out_changes_nothing_but_spaces_and_keeps_every_look(lines: list[
         return [(c, span.style) for span in spans for c in sanitize_name(span.text) if c != " "]
 
     made = lay_out(lines, width, plain=False)
-    assert looks(span for each in made for span in each) == looks(span for each in lines for span in (*each.left, *each.right))
-    assert not any("\n" in span.text for each in made for span in each)
+    assert looks(span for each in made for span in (*each.left, *each.right)) == looks(
+        span for each in lines for span in (*each.left, *each.right)
+    )
+    assert not any("\n" in span.text for each in made for span in (*each.left, *each.right))
 
 
 @given(st.lists(st.builds(StyledLine, SPANS, SPANS), max_size=4), st.integers(10, 60))
 def test_a_laid_out_row_fits_unless_a_single_word_does_not(lines: list[StyledLine], width: int) -> None:
     for each in lay_out(lines, width, plain=False):
-        text = "".join(span.text for span in each)
+        text = "".join(span.text for span in (*each.left, *each.right))
         assert get_cwidth(text.rstrip()) <= width or re.search(r"[^ ]{6,}|^ ", text)
 
 
@@ -346,7 +349,9 @@ def test_a_cited_document_is_neither_named_again_nor_unused() -> None:
 
 def test_a_name_that_is_longer_than_a_line_goes_on_behind_the_indent() -> None:
     path = f"2026-01-05-{'a-long-name-of-a-note-' * 3}{'x' * 50}{'世界' * 20}.md"
-    rows = ["".join(span.text for span in row) for row in lay_out(source_lines((cited(1, path),), (), 0, 9), 40, plain=True)]
+    rows = [
+        "".join(span.text for span in (*row.left, *row.right)) for row in lay_out(source_lines((cited(1, path),), (), 0, 9), 40, plain=True)
+    ]
     assert all(get_cwidth(row) <= 40 for row in rows)
     assert all(row.startswith(" " * 8) and row[8] != " " for row in rows[2:])
     assert rows[3].endswith("-")
@@ -378,3 +383,15 @@ def test_a_tool_call_is_one_line() -> None:
 def test_what_fits_is_not_clipped() -> None:
     assert clip([("", "ab"), ("bold", "交")], 4) == [("", "ab"), ("bold", "交")]
     assert clip([("", "ab"), ("bold", "交")], 3) == [("", "ab"), ("bold", "")]
+
+
+def test_a_table_on_a_terminal_has_the_columns_of_a_pipe() -> None:
+    lines = [row("Filters", "a.md"), styled_line("between"), row("x" * 70, "b.md"), row("知识花园", "c.md"), row("Tags", "q" * 90)]
+    lines.append(StyledLine((StyledSpan("tokens  "), BudgetBar(50, 100, 4).span)))
+    for width in (None, 120, 40):
+        drawn_in_colour, out = screen(colour=True, width=width)
+        drawn_in_colour.show(lines)
+        piped, text = screen(colour=False, width=width)
+        piped.show(lines)
+        assert re.sub(r"\x1b\[[\d;]*m", "", out.getvalue()) == text.getvalue()
+    assert "\x1b[32m██░░\x1b[0m  50%" in out.getvalue()

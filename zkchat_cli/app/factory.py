@@ -34,11 +34,10 @@ from zkchat_cli.paths import AppPaths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.approval import UNASKED, Approve
+from zkchat_cli.vault.discovery import holds_notes
 from zkchat_cli.vault.index.cache_dir import CacheDir, open_cache_dir
 from zkchat_cli.vault.search.vector_store import Embedder
 from zkchat_cli.vault.vault import Vault
-
-MARKDOWN = ("*.md", "*.markdown", "*/*.md")
 
 NO_EMBEDDER = "none"
 MODEL_FAMILIES = {"gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
@@ -218,7 +217,7 @@ def vault_folder(loaded: LoadedConfig, cwd: Path) -> Path | None:
     """The folder of notes that the settings name, else the current one if it holds notes; None when nothing says which."""
     if loaded.values.vault.path:
         return Path(loaded.values.vault.path).expanduser()
-    return cwd if any(next(cwd.glob(pattern), None) for pattern in MARKDOWN) else None
+    return cwd if holds_notes(cwd) else None
 
 
 def vault_root(loaded: LoadedConfig, cwd: Path) -> str | None:
