@@ -1,5 +1,6 @@
 """The house holds: what a command loads, what a drawer promises, and what the files beside the code say."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -185,3 +186,10 @@ def test_the_documentation_describes_every_package() -> None:
     package = ROOT / "zkchat_cli"
     found = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
     assert {row.split("`")[1] for row in table.splitlines()} == {name for name in found if not name.startswith("__")}
+
+
+def test_every_file_that_the_documentation_names_exists() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", text)
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / "zkchat_cli" / name).exists()] == []
