@@ -356,7 +356,7 @@ def test_a_note_is_read_from_its_file(notes):
     notes.write("Alpha.md", "---\ntitle: Now\ndescription: d\ntags: x\naliases: y\n---\n# Head\nBody\n")
     note = notes.vault.note("Alpha.md")
     assert (note.title, note.description, note.tags, note.aliases) == ("Now", "d", ("x",), ("y",))
-    assert (note.headings, note.text, note.first_line) == (((7, 1, "Head", ()),), "# Head\nBody\n", 7)
+    assert (note.markup.headings, note.body) == (((7, 1, "Head", ()),), "# Head\nBody\n")
     assert notes.vault.read("Alpha.md").startswith("---\ntitle: Now")
 
 
