@@ -13,7 +13,7 @@ from model_calls import QUESTION, a_model
 from model_server import Reply, running_server
 
 from zkchat_cli import slash
-from zkchat_cli.chat.background_queue import BackgroundQueue, Wanted
+from zkchat_cli.chat.background_tasks import BackgroundQueue, Wanted
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import ChatSettings, Config, ReferenceSettings
 from zkchat_cli.errors import ProviderError

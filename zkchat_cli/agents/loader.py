@@ -65,18 +65,8 @@ def load_agent(where: Path, name: str) -> Agent:
     if not file.exists():
         agent: Agent = registry.load(builtin, name, "AGENT")
         return replace(agent, memory_file=memory)
-    return load_agent_file(file, name, memory)
-
-
-def load_agent_file(file: Path, name: str, memory: Path) -> Agent:
-    """The agent in a file. Raises ConfigError."""
-    given = read_profile(file)
+    given = validate_profile(str(file), {key: value for _, key, value in loader.read_toml(file)})
     return Agent(name, given, _read_prompt(file, given), file, None if _is_prompt(file, given, memory) else memory)
-
-
-def read_profile(file: Path) -> dict[str, Any]:
-    """The typed values of an agent's file by dotted key. Raises ConfigError."""
-    return validate_profile(str(file), {key: value for _, key, value in loader.read_toml(file)})
 
 
 def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
