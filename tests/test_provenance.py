@@ -6,7 +6,8 @@ from building import chunk, prompt_message, said
 
 from zkchat_cli.models import Citation, ContentChunk, Delivery, DocumentReference, Dropped, Prompt, ToolRun, ZkChatMessage
 from zkchat_cli.references import provenance
-from zkchat_cli.references.provenance import count_source_uses, matching_documents, prompt_status, trace_document
+from zkchat_cli.references.provenance import count_source_uses, matching_documents, trace_document
+from zkchat_cli.views.prompts import prompt_status
 
 FILTERS, COMPOST = "Queries/Filters.md", "Garden/Compost.md"
 

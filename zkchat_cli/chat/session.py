@@ -261,7 +261,7 @@ class ZkChatSession:
         runtime = self._runtime if mention is None else self.runtime_of_agent(mention.name)
         user_input = user_input if mention is None else user_input.with_mention(mention)
         builder = UserMessageBuilder(self.services, self._state, self._prompts)
-        return runtime, (builder.build(runtime, user_input, self.references.copy()).message,)
+        return runtime, (builder.build(runtime, user_input, self.references.copy())[0],)
 
     # the conversation
 

@@ -121,8 +121,7 @@ def render_turn(
     rendered: list[PromptMessage] = []
     for position, message in enumerate(messages):
         if message.role == "tool":
-            if position in results:
-                rendered.append(_render_tool_result(message, counter))
+            rendered += [_render_message(message, (), None, counter)] if position in results else []
             continue
         if message.role == "user" and message.references:
             rendered.append(_render_documents(message, counter, with_text=documents))
@@ -183,18 +182,8 @@ def _render_message(
         tokens=tokens + call_tokens + thinking_tokens + MESSAGE_OVERHEAD,
         call_tokens=call_tokens,
         thinking_tokens=thinking_tokens,
-        kind="conversation",
-        source_ids=(message.id,),
-    )
-
-
-def _render_tool_result(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage:
-    return PromptMessage(
-        role="tool",
-        content=message.content,
-        tool_call_id=message.tool_call_id,
-        tokens=_count_content(message, counter) + MESSAGE_OVERHEAD,
-        kind="tool_results",
+        tool_call_id=message.tool_call_id if message.role == "tool" else None,
+        kind="tool_results" if message.role == "tool" else "conversation",
         source_ids=(message.id,),
     )
 

@@ -3,12 +3,12 @@
 Pure: from the messages of a branch to values.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import basename, splitext
 from typing import Any
 
-from zkchat_cli.models import Citation, ContentChunk, DocumentReference, Prompt, ReferenceType, ZkChatMessage
+from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ReferenceType, ZkChatMessage
 from zkchat_cli.references.aggregate import aggregate_documents
 from zkchat_cli.text.words import fold
 
@@ -152,19 +152,6 @@ def matching_documents(text: str, messages: Iterable[ZkChatMessage]) -> tuple[st
     exact = [key for key in names_of if wanted & {fold(key), fold(splitext(key)[0])}]
     near = [key for key, names in names_of.items() if wanted & {fold(basename(key)), fold(splitext(basename(key))[0]), *map(fold, names)}]
     return tuple(exact or near)
-
-
-def prompt_status(prompt: Prompt) -> Callable[[str], str]:
-    """A function from a message id to whether the message is in this prompt, and if not, why."""
-    sent = {source for message in prompt.messages for source in message.source_ids}
-    dropped = {each.id: each.reason for each in prompt.dropped}
-
-    def describe(message_id: str) -> str:
-        if message_id in dropped:
-            return f"not in the prompt now: {dropped[message_id]}"
-        return "in the prompt now" if message_id in sent else "not in the prompt now"
-
-    return describe
 
 
 def format_arguments(arguments: Mapping[str, Any]) -> str:
