@@ -71,14 +71,8 @@ class App:
 
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
         """A session on a stored conversation, which continues with its agent, or on a new one; with the agent that --agent names."""
-        session = ZkChatSession(self.services(), self._runtime(self.loaded, self.using), conversation)
-        if self.choices.agent is not None:
-            session.use_agent(self.choices.agent)
-        return session
-
-    def services(self) -> SessionServices:
         folder = agents.agents_folder(self.loaded.places.config_file)
-        return SessionServices(
+        services = SessionServices(
             vault=self.vault,
             store=self.store,
             now=now,
@@ -88,6 +82,10 @@ class App:
             working_folder=_current_folder(),
             agent_names=lambda: agents.list_names(folder),
         )
+        session = ZkChatSession(services, self._runtime(self.loaded, self.using), conversation)
+        if self.choices.agent is not None:
+            session.use_agent(self.choices.agent)
+        return session
 
     def _runtime(self, loaded: LoadedConfig, using: OpenedModel, agent: Agent | None = None) -> Runtime:
         values, window_origin = loaded.values, loaded.origins.get("context.max_tokens")
