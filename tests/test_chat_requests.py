@@ -10,7 +10,7 @@ from model_server import ModelServer, Reply, openai_text, running_server
 
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request
-from zkchat_cli.llm.openai.request import known_window, request_body
+from zkchat_cli.llm.openai_chat import known_window, request_body
 from zkchat_cli.models import PromptMessage, ToolCall
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)

@@ -14,7 +14,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders
 from zkchat_cli.llm.embedders.base import EmbedderConfig, add_prefixes
 from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
-from zkchat_cli.llm.ollama.client import parse_address
+from zkchat_cli.llm.providers.ollama import parse_address
 
 BOTH = pytest.mark.parametrize("name", ["ollama", "openai"])
 

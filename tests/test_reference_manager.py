@@ -18,9 +18,9 @@ from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.events import ToolCallFinished
 from zkchat_cli.llm.base import Delta
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ToolCall, ZkChatMessage
-from zkchat_cli.references.aggregate import aggregate_documents, merge_references
 from zkchat_cli.references.chunk_format import MAX_NUMBER
 from zkchat_cli.references.manager import CallChunks, ReferenceManager
+from zkchat_cli.references.provenance import aggregate_documents, merge_references
 
 
 def unnumbered(*ids: str, **more: object) -> list[ContentChunk]:

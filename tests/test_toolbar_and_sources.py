@@ -28,8 +28,9 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import Toolbar, shorten_middle
 from zkchat_cli.terminal.turn_renderer import tool_line
 from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.views.budget_bar import BudgetBar
 from zkchat_cli.views.sources import source_lines
-from zkchat_cli.views.text import StyledLine, StyledSpan, plain_text
+from zkchat_cli.views.text import StyledLine, StyledSpan, plain_text, styled_line
 
 WORDS = st.text(st.sampled_from("ab cd. 世界、é\u0301👍\t\n|`"), max_size=200)
 WIDTHS = st.integers(1, 60)
@@ -120,7 +121,7 @@ def row(name: str, path: str, **more: Any) -> StyledLine:
 
 
 def laid(lines: list[StyledLine], width: int | None = None, *, plain: bool = False) -> str:
-    return "\n".join("".join(span.text for span in each) for each in lay_out(lines, width, plain=plain))
+    return "\n".join("".join(span.text for span in (*each.left, *each.right)) for each in lay_out(lines, width, plain=plain))
 
 
 def test_columns_are_aligned_by_what_characters_take_not_by_their_number() -> None:
@@ -143,14 +144,16 @@ def test_laying_out_changes_nothing_but_spaces_and_keeps_every_look(lines: list[
         return [(c, span.style) for span in spans for c in sanitize_name(span.text) if c != " "]
 
     made = lay_out(lines, width, plain=False)
-    assert looks(span for each in made for span in each) == looks(span for each in lines for span in (*each.left, *each.right))
-    assert not any("\n" in span.text for each in made for span in each)
+    assert looks(span for each in made for span in (*each.left, *each.right)) == looks(
+        span for each in lines for span in (*each.left, *each.right)
+    )
+    assert not any("\n" in span.text for each in made for span in (*each.left, *each.right))
 
 
 @given(st.lists(st.builds(StyledLine, SPANS, SPANS), max_size=4), st.integers(10, 60))
 def test_a_laid_out_row_fits_unless_a_single_word_does_not(lines: list[StyledLine], width: int) -> None:
     for each in lay_out(lines, width, plain=False):
-        text = "".join(span.text for span in each)
+        text = "".join(span.text for span in (*each.left, *each.right))
         assert get_cwidth(text.rstrip()) <= width or re.search(r"[^ ]{6,}|^ ", text)
 
 
@@ -275,3 +278,15 @@ def test_a_tool_call_is_one_line() -> None:
     line = tool_line(run, 1)
     assert line == '  find_excerpts "a b␛" limit=3  1 excerpt, 812 tokens, 4 ms'
     assert "failed" in tool_line(run.model_copy(update={"ok": False}), 0)
+
+
+def test_a_table_on_a_terminal_has_the_columns_of_a_pipe() -> None:
+    lines = [row("Filters", "a.md"), styled_line("between"), row("x" * 70, "b.md"), row("知识花园", "c.md"), row("Tags", "q" * 90)]
+    lines.append(StyledLine((StyledSpan("tokens  "), BudgetBar(50, 100, 4).span)))
+    for width in (None, 120, 40):
+        drawn_in_colour, out = screen(colour=True, width=width)
+        drawn_in_colour.show(lines)
+        piped, text = screen(colour=False, width=width)
+        piped.show(lines)
+        assert re.sub(r"\x1b\[[\d;]*m", "", out.getvalue()) == text.getvalue()
+    assert "\x1b[32m██░░\x1b[0m  50%" in out.getvalue()
