@@ -20,7 +20,7 @@ from zkchat_cli.citations.verify import verify_citations
 from zkchat_cli.context.budget import budget_warnings, compaction_due
 from zkchat_cli.errors import StoreError, ZkchatError
 from zkchat_cli.models import ContextUsage, FinishReason, MessageStatus, Prompt, TurnMetrics, TurnReport
-from zkchat_cli.references.aggregate import aggregate_documents, merge_references
+from zkchat_cli.references.provenance import aggregate_documents, merge_references
 
 
 class TurnPipeline:
