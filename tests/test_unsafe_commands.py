@@ -182,19 +182,6 @@ def test_of_several_links_each_may_be_asked_for(vault: Path, tmp_path: Path) -> 
     assert mended(vault, tmp_path, "y")[-1] == "fix 3 links in 1 note: done"
 
 
-class Mending(Chat):
-    name = "vault"
-
-
-def test_a_no_to_mending_ends_as_every_no_does(zkchat: Program, vault: Path) -> None:
-    write(vault, {"Slips.md": "[[Filtrs]]\n"})
-    with Mending(zkchat, "broken", "--fix") as asking:
-        asking.wait_for("Fix 1 link in 1 note? [y/N, e: ask for each]")
-        asking.type("\r")
-        assert asking.wait_for_end() == 1
-        assert "nothing was changed" in asking.everything()
-
-
 # git
 
 

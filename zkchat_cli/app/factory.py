@@ -1,5 +1,6 @@
 """The composition root: opens the vault, the store and the model that the settings name, and makes sessions of them."""
 
+import difflib
 import secrets
 import threading
 import time
@@ -39,6 +40,8 @@ from zkchat_cli.vault.search.vector_store import Embedder
 from zkchat_cli.vault.vault import Vault
 
 NO_EMBEDDER = "none"
+MODEL_FAMILIES = {"gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
+"""How names of well-known models begin, and who has them: for suggestions only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,15 +173,27 @@ def check(loaded: LoadedConfig) -> LoadedConfig:
     strategy = loaded.values.context.strategy
     if strategy not in strategies.strategy_names():
         raise loaded.invalid_value("context.strategy", strategy, " or ".join(strategies.strategy_names()))
-    name = loaded.values.model.partition("/")[0]
-    if name not in providers.names():
-        valid = f"PROVIDER or PROVIDER/NAME with a provider of: {', '.join(providers.names())}"
-        raise loaded.invalid_value("model", loaded.values.model, valid, "zkchat doctor says what each provider is.")
+    if loaded.values.model.partition("/")[0] not in providers.names():
+        raise _unknown_model(loaded)
     _refuse_to_send(loaded)
     embedder = loaded.values.semantic.provider
     if embedder not in (NO_EMBEDDER, *embedders.names()):
         raise loaded.invalid_value("semantic.provider", embedder, " or ".join((NO_EMBEDDER, *embedders.names())))
     return loaded
+
+
+def _unknown_model(loaded: LoadedConfig) -> ConfigError:
+    """An error that suggests the provider of a model named without one, or a provider with a similar name."""
+    model = loaded.values.model
+    provider, _, name = model.partition("/")
+    family = next((known for prefix, known in MODEL_FAMILIES.items() if model.startswith(prefix)), None)
+    near = difflib.get_close_matches(provider, providers.names(), 1)
+    suggestion = f"{family}/{model}" if family else "/".join(filter(None, (near[0], name))) if near else ""
+    hint = f"Did you mean {suggestion}? " if suggestion else ""
+    return ConfigError(
+        f"{loaded.origins.get('model', 'defaults')}: unknown model {model[:100]!r}",
+        f"{hint}Models are named PROVIDER or PROVIDER/NAME; the providers are {', '.join(providers.names())}.",
+    )
 
 
 def _refuse_to_send(loaded: LoadedConfig) -> None:
