@@ -11,7 +11,7 @@ from prompt_toolkit.document import Document
 
 from zkchat_cli.chat.runtime import AvailableModels
 from zkchat_cli.errors import StoreError
-from zkchat_cli.terminal.completion import MAX_COMPLETIONS, ChatCompleter, can_complete
+from zkchat_cli.terminal.completion import MAX_COMPLETIONS, ChatCompleter
 
 NOTES = {
     "Filters.md": "---\naliases: [Search conditions]\n---\n# Filters\n\n## Dates\n\n### Due today\n\n## Brackets [x]\n",
@@ -89,31 +89,9 @@ def test_nothing_is_offered_elsewhere(offered: Offers, typed: str) -> None:
     assert offered(typed) == []
 
 
-@pytest.mark.parametrize("typed", ["", "hello", "hello /co", "/etc/hosts", "[[Filters|the", "anna@example.org"])
-def test_no_menu_is_made_room_for_elsewhere(typed: str) -> None:
-    assert not can_complete(typed)
-
-
-def test_notes_that_begin_so_come_before_notes_that_contain_it(offered: Offers) -> None:
-    assert offered("see [[fil") == ["see [[Filters]]", "see [[Combining Filters]]"]
-
-
-def test_letters_of_a_name_in_their_order_will_do(offered: Offers) -> None:
-    assert offered("[[cmbf") == ["[[Combining Filters]]"]
-    assert offered("[[cf")[0] == "[[Combining Filters]]"
-
-
-def test_case_and_accents_do_not_matter(offered: Offers) -> None:
-    assert offered("[[equ") == ["[[Équipe]]"]
-
-
 def test_an_alias_becomes_its_note_and_says_so(completer: ChatCompleter) -> None:
     [found] = completions(completer, "[[search con")
     assert (found.text, found.display_text, found.display_meta_text) == ("Filters]]", "Search conditions", "alias of Filters")
-
-
-def test_a_note_is_shown_with_its_folder(completer: ChatCompleter) -> None:
-    assert [(c.display_text, c.display_meta_text) for c in completions(completer, "[[compo")] == [("Compost", "Garden")]
 
 
 def test_closing_brackets_are_not_doubled(offered: Offers) -> None:
@@ -168,10 +146,6 @@ def test_files_are_offered_with_quotes_where_they_need_them(offered: Offers) -> 
 
 def test_links_are_completed_on_each_line_of_a_message(offered: Offers) -> None:
     assert offered("one\n[[Compo") == ["one\n[[Compost]]"]
-
-
-def test_the_menu_has_an_end(offered: Offers) -> None:
-    assert len(offered("[[sort")) == MAX_COMPLETIONS
 
 
 def test_who_types_before_there_is_a_session_waits_for_it(room: Room) -> None:

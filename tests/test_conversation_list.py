@@ -7,7 +7,6 @@ import pytest
 from building import Deltas, Room, completed, prompt_message, said, says, stored, talk
 from conftest import Program
 
-from zkchat_cli.chat.runtime import OpenedModel
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.llm.base import Window
 from zkchat_cli.markdown.blocks import code_blocks
@@ -95,12 +94,6 @@ def test_a_list_says_how_much_was_said_and_how_it_began(room: Room) -> None:
     ]
 
 
-def test_a_message_that_is_damaged_does_not_hide_the_others(room: Room) -> None:
-    a_conversation(room.store, "a", "/v", 3, ("user", "First."))
-    room.store._db.execute("UPDATE message SET rest = '{'")
-    assert [(each.first_line, each.tokens) for each in room.store.overviews("/v")] == [("First.", 0)]
-
-
 def test_all_that_was_ever_said_is_searched_with_any_notes(room: Room) -> None:
     a_conversation(room.store, "a", "/v", 3, ("user", "Where is the whale?"), ("tool", "a whale"))
     a_conversation(room.store, "b", "/w", 3, ("user", "A whale!"))
@@ -177,12 +170,6 @@ def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
     assert "which tasks you want to see" in "".join(item.content for item in session.pinned_memory)
 
 
-def test_the_model_is_a_setting_too(room: Room) -> None:
-    session = room.session(open_model=lambda name: OpenedModel(Deltas([says("I am new.")], name=name), ()))
-    session.override_setting("model", "big/one")
-    assert (session.model.name, session.settings.model) == ("big/one", "big/one")
-
-
 @pytest.mark.parametrize(
     ("key", "value", "error"),
     [
@@ -203,12 +190,6 @@ def test_what_cannot_be_set_changes_nothing(room: Room, key: str, value: str, er
         session.override_setting(key, value)
     assert getattr(e.value, "hint", "")
     assert session.runtime == before
-
-
-def test_ratios_are_checked_with_those_that_were_set_before(room: Room) -> None:
-    session = room.session()
-    session.override_setting("context.tool_budget_ratio", "0.1")
-    assert session.override_setting("context.message_budget_ratio", "0.8") == 0.8
 
 
 @pytest.mark.parametrize(

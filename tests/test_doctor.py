@@ -125,7 +125,7 @@ def test_editor_and_clipboard(tmp_path: Path) -> None:
         (tmp_path / name).chmod(0o755)
     env = {"PATH": str(tmp_path), "EDITOR": "ed -s"}
     assert environment_checks.editor(env).detail == "ed -s ($EDITOR)"
-    assert environment_checks.editor({"PATH": str(tmp_path)}).next_step == "Set $VISUAL or $EDITOR to one."
+    assert environment_checks.editor({"PATH": str(tmp_path)}).next_step == "Set $VISUAL or $EDITOR."
     assert environment_checks.clipboard({**env, "DISPLAY": ":0"}).detail == "xclip"
     assert "OSC 52" in environment_checks.clipboard(env).detail
 

@@ -18,7 +18,6 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, DummyCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.layout.processors import TransformationInput
 from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.terminal.input_history import VaultHistory
@@ -84,33 +83,6 @@ def at() -> Iterator[At]:
 # editing
 
 
-def test_alt_enter_and_ctrl_j_make_a_line(at: At) -> None:
-    assert at.says(f"one{ESCAPE}{ENTER}two\nthree{ENTER}") == "one\ntwo\nthree"
-
-
-def test_up_moves_within_a_message_before_it_moves_in_the_history(at: At) -> None:
-    assert at.says(f"before{ENTER}") == "before"
-    assert at.says(f"one\ntwo{UP}X{ENTER}") == "oneX\ntwo"
-    assert at.says_when(at.remembers, f"{UP}{UP}{UP} again{ENTER}") == "before again"
-
-
-def test_what_was_deleted_is_undone(at: At) -> None:
-    assert at.says(f"one two\x17{UNDO}{ENTER}") == "one two"
-
-
-def test_ctrl_c_clears_the_line_and_twice_on_an_empty_one_leaves(at: At) -> None:
-    assert at.says(f"regrets{CTRL_C}better{ENTER}") == "better"
-    assert "" in at.lines[at.lines.index("regrets") :]
-    with pytest.raises(EOFError):
-        at.says(f"regrets{CTRL_C}{CTRL_C}{CTRL_C}")
-
-
-def test_ctrl_d_leaves_an_empty_line_only(at: At) -> None:
-    assert at.says(f"ab{LEFT}{CTRL_D}{ENTER}") == "a"
-    with pytest.raises(EOFError):
-        at.says(CTRL_D)
-
-
 def test_vi_keys_by_setting(at: At) -> None:
     at.prompt.use_vi_keys()
     assert at.says(f"one two{ESCAPE}bdwathree{ENTER}") == "one three"
@@ -131,21 +103,7 @@ def editing(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Itera
     yield
 
 
-def test_what_comes_back_from_the_editor_is_not_sent_before_enter(at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with editing(tmp_path, monkeypatch, f'cp "$1" {tmp_path}/seen; echo edited > "$1"'):
-        at.keyboard.send_text(f"draft {pasted(POEM)}\x18\x05")
-        assert at.says_when(lambda: at.lines[-1:] == ["edited"], f" twice{ENTER}") == "edited twice"
-    assert (tmp_path / "seen").read_text() == f"draft {POEM}"
-
-
 # pasting
-
-
-def test_a_long_paste_is_one_character_and_is_sent_in_full(at: At) -> None:
-    assert at.says(f"see {pasted(POEM.replace(chr(10), chr(13)))}: why?{ENTER}") == f"see {POEM}: why?"
-    assert at.says(f"see {pasted(POEM)}{BACKSPACE}that{ENTER}") == "see that"
-    assert at.says(f"a{pasted(POEM)}b{pasted('x' * 5000)}{LEFT}{BACKSPACE}c{ENTER}") == f"a{POEM}c{'x' * 5000}"
-    assert at.says(f"{pasted(POEM)}{BACKSPACE}{UNDO}{ENTER}") == POEM
 
 
 def test_the_toolbar_is_told_of_the_whole_paste(at: At) -> None:
@@ -186,16 +144,6 @@ def test_there_is_an_end_to_pastes() -> None:
     folded = {pastes.fold(POEM) for _ in range(5000)}
     assert POEM in folded
     assert all(pastes.unfold(each) == POEM for each in folded)
-
-
-def test_the_cursor_finds_its_place_around_a_paste(at: At) -> None:
-    [folds] = at.prompt._session.input_processors or []
-    line = f"a{at.pastes.fold(POEM)}b"
-    shown = folds.apply_transformation(TransformationInput(None, Document(line), 0, lambda i: i, [("", line)], 80, 24))  # type: ignore[arg-type]
-    label = "[pasted 120 lines]"
-    assert "".join(fragment[1] for fragment in shown.fragments) == f"a{label}b"
-    assert [shown.source_to_display(i) for i in range(5)] == [0, 1, 1 + len(label), 2 + len(label), 3 + len(label)]
-    assert [shown.display_to_source(i) for i in (0, 1, 5, len(label), len(label) + 1, len(label) + 2)] == [0, 1, 1, 1, 2, 3]
 
 
 # history

@@ -160,7 +160,7 @@ def test_offers_tell_the_problem_of_a_chosen_server_only(zkchat: Program, tmp_pa
 # quiet, and the log
 
 
-LIBRARIES = "import zkchat_cli.llm.openai.request, zkchat_cli.llm.mojentic_adapter"
+LIBRARIES = "import zkchat_cli.llm.openai_chat, zkchat_cli.llm.mojentic_adapter"
 
 
 def test_the_libraries_print_nothing_when_they_are_loaded(zkchat: Program) -> None:

@@ -190,10 +190,6 @@ def test_export_of_an_unknown_format_is_refused_with_the_known_ones(session: ZkC
     assert "json" in refused("/export docx", session).hint
 
 
-def test_export_of_nothing_is_refused(room: Room) -> None:
-    assert "nothing to export" in refused("/export", room.session()).message
-
-
 # models
 
 
@@ -213,10 +209,6 @@ def test_model_says_which_it_is_how_large_its_window_and_what_else_there_is(room
     said = answer("/model", session)
     assert said.startswith(f"{session.model.name}, context window 32,768 tokens (default")
     assert "\n  big/one\n  big/two\n  down: down cannot be reached\n" in said
-
-
-def test_where_nothing_is_offered_nothing_is_listed(room: Room) -> None:
-    assert "Available" not in answer("/model", room.session())
 
 
 def test_model_goes_on_with_another_and_its_window(room: Room) -> None:
@@ -242,11 +234,6 @@ def test_the_argument_of_model_is_completed_with_what_is_offered(room: Room) -> 
     assert values(session) == ["a/x", "b/y"]
 
 
-def test_a_session_that_can_use_no_other_model_says_so(room: Room) -> None:
-    with pytest.raises(UsageError, match="cannot change its model"):
-        answer("/model openai/x", room.session())
-
-
 def test_continue_goes_on_with_an_answer_that_was_cut(room: Room) -> None:
     session = room.session(Deltas([[TextPart("The first half"), StreamFinished("length")], says(" and the second.")]))
     completed(session.send("Tell me all."))
@@ -255,11 +242,6 @@ def test_continue_goes_on_with_an_answer_that_was_cut(room: Room) -> None:
     assert completed(turn).answer == " and the second."
     with pytest.raises(UsageError, match="was not cut"):
         slash.run("/continue", session)
-
-
-def test_there_is_nothing_to_continue_in_a_new_conversation(room: Room) -> None:
-    with pytest.raises(UsageError, match="was not cut"):
-        slash.run("/continue", room.session())
 
 
 def test_commands_read_the_number_of_a_turn_alike(room: Room) -> None:

@@ -144,7 +144,7 @@ def test_any_other_answer_saves_nothing(zkchat: Program, no: str) -> None:
     with Chat(zkchat) as chat:
         asked(chat)
         chat.type(no)
-        chat.wait_for("not done")
+        chat.wait_for("canceled")
         chat.say("/why Compost")
         chat.wait_for("found in turn 1")
     assert saved(zkchat) == []
@@ -157,7 +157,7 @@ def test_text_typed_before_the_question_does_not_answer_it(zkchat: Program, scri
         chat.type("/save" + ENTER + "y" + ENTER)
         chat.wait_for("[y/N]")
         chat.type(ENTER)
-        chat.wait_for("not done")
+        chat.wait_for("canceled")
         chat.wait_for_prompt()
     assert saved(zkchat) == []
 
@@ -166,7 +166,7 @@ def test_confirmations_are_not_in_the_input_history(zkchat: Program) -> None:
     with Chat(zkchat) as chat:
         asked(chat)
         chat.type("n" + ENTER)
-        chat.wait_for("not done")
+        chat.wait_for("canceled")
         chat.wait_for_prompt()
         chat.type("\x1b[A")
         chat.wait_for("you › /save")

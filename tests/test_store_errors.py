@@ -128,12 +128,6 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     store.close()
 
 
-def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
-    (tmp_path / "c.db").touch()
-    a_store(tmp_path / "c.db")
-    assert list(contents(tmp_path)) == ["c.db"]
-
-
 def test_another_programs_database_is_not_changed(tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / "c.db")
     other.execute("CREATE TABLE bookmarks (url TEXT)")
@@ -183,13 +177,6 @@ def test_a_file_where_its_folder_should_be_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     assert "a part of its path is a file" in refused(tmp_path / "data" / "c.db").message
     assert "a part of its path is a file" in refused(tmp_path / "data" / "deeper" / "c.db").message
-
-
-def test_using_a_closed_store_is_an_error(tmp_path: Path) -> None:
-    store = ChatSessionStore.open(None)
-    store.close()
-    with pytest.raises(StoreError, match="The store in memory cannot read a conversation"):
-        store.history("c1")
 
 
 def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:

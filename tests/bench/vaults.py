@@ -12,7 +12,7 @@ from pathlib import Path
 
 from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.models import Conversation, ConversationArchive, ToolCall, ZkChatMessage
-from zkchat_cli.references.aggregate import aggregate_documents
+from zkchat_cli.references.provenance import aggregate_documents
 from zkchat_cli.text.words import STOPWORDS
 
 VOCABULARY = 20_000

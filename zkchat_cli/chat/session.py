@@ -37,10 +37,8 @@ from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Convers
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
-from zkchat_cli.vault.vault import Vault
 
 MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
@@ -49,7 +47,7 @@ MODEL_LIST_SECONDS = 60.0
 class ZkChatSession:
     def __init__(self, services: SessionServices, runtime: Runtime, conversation: Conversation | None = None) -> None:
         """A conversation continues with the agent that its last message was for; one that is gone is reported with the next message."""
-        self.services = services
+        self.services, self.vault, self.store = services, services.vault, services.store
         self._runtime = self._calibrated(runtime)
         self._state = ConversationState(services, conversation)
         self._prompts = PromptBuilder(services, self._state)
@@ -70,14 +68,6 @@ class ZkChatSession:
     def runtime(self) -> Runtime:
         """What the next turn works with, unless its message mentions an agent."""
         return self._runtime
-
-    @property
-    def vault(self) -> Vault:
-        return self.services.vault
-
-    @property
-    def store(self) -> ChatSessionStore:
-        return self.services.store
 
     @property
     def settings(self) -> Config:
@@ -271,7 +261,7 @@ class ZkChatSession:
         runtime = self._runtime if mention is None else self.runtime_of_agent(mention.name)
         user_input = user_input if mention is None else user_input.with_mention(mention)
         builder = UserMessageBuilder(self.services, self._state, self._prompts)
-        return runtime, (builder.build(runtime, user_input, self.references.copy()).message,)
+        return runtime, (builder.build(runtime, user_input, self.references.copy())[0],)
 
     # the conversation
 

@@ -43,14 +43,6 @@ class UserInput:
         return replace(self, mention=mention.locate(self.text, self.typed))
 
 
-@dataclass(frozen=True, slots=True)
-class UserMessage:
-    """A message that is not stored yet, and the problems with the documents that it names."""
-
-    message: ZkChatMessage
-    notices: tuple[Notice, ...] = ()
-
-
 def import_roots(services: SessionServices, runtime: Runtime) -> ImportRoots:
     """The folders that a message may import files from."""
     return ImportRoots(services.vault, services.working_folder, 1024 * runtime.settings.references.import_max_kilobytes)
@@ -88,9 +80,9 @@ class UserMessageBuilder:
     state: ConversationState
     prompts: PromptBuilder
 
-    def build(self, runtime: Runtime, user_input: UserInput, references: ReferenceManager) -> UserMessage:
-        """The message with the documents that it names. The text of those that go into the prompt is numbered by `references`, and
-        `augmented_token_count` includes it."""
+    def build(self, runtime: Runtime, user_input: UserInput, references: ReferenceManager) -> tuple[ZkChatMessage, list[Notice]]:
+        """The message with the documents that it names, and the problems with them. The text of those that go into the prompt is
+        numbered by `references`, and `augmented_token_count` includes it."""
         count = runtime.counter.count_raw
         agent = runtime.agent.name if runtime.agent is not None else None
         bare = self.services.new_message(
@@ -102,11 +94,11 @@ class UserMessageBuilder:
         try:
             injected = self._inject(runtime, bare, text, typed) if user_input.documents else Injection()
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
-            return UserMessage(bare)
+            return bare, []
         chunks = references.extract_referenceable_chunks(bare.id, injected.chunks)
         named = injected.number_references(chunks)
         update = {"references": named, "chunks": chunks, "augmented_token_count": tokens + count(describe_documents(named, chunks))}
-        return UserMessage(bare.model_copy(update=update), tuple(Notice(*each) for each in injected.warnings))
+        return bare.model_copy(update=update), [Notice(*each) for each in injected.warnings]
 
     def _inject(self, runtime: Runtime, message: ZkChatMessage, text: str, typed: str | None) -> Injection:
         roots, summaries = import_roots(self.services, runtime), self.prompts.summaries(runtime)

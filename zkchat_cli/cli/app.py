@@ -178,11 +178,13 @@ def _complete() -> None:
 
 def _is_first_start() -> bool:
     """Whether `zkchat` was called without arguments, at a terminal, by someone who has no settings yet."""
-    if sys.stdin is None or not sys.stdin.isatty() or not sys.stdout.isatty():
-        return False
-    from zkchat_cli.terminal import onboarding  # imports pydantic, which --help must not
+    from zkchat_cli.cli.command import can_be_first_start  # deferred: only `zkchat` alone needs it
 
     try:
+        if not can_be_first_start():
+            return False
+        from zkchat_cli.terminal import onboarding  # imports pydantic, which --help must not
+
         return onboarding.onboarding_config(os.environ, Path.cwd()) is not None
     except (ZkchatError, OSError):
         return False  # the help is printed instead; a command will report the problem

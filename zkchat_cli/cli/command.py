@@ -23,6 +23,7 @@ from zkchat_cli.cli import help_format
 from zkchat_cli.cli.options import SHARED
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.vault.discovery import holds_notes
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
@@ -202,10 +203,22 @@ def open_app(options: "StartupOptions") -> "Iterator[App]":
         app.close()
 
 
+def can_be_first_start() -> bool:
+    """Whether someone at a terminal has no settings file and no notes at hand. Checked before importing onboarding, which takes 0.4 s."""
+    return (
+        sys.stdin is not None
+        and sys.stdin.isatty()
+        and sys.stdout.isatty()
+        and not os.environ.get("ZKCHAT_VAULT")
+        and not paths.app_paths(os.environ).config_file.exists()
+        and not holds_notes(Path.cwd())
+    )
+
+
 def run_onboarding(screen: Screen) -> "tuple[Path | None, str | None]":
     """On the first start, let the user choose notes and model; otherwise None, None."""
-    if not sys.stdin.isatty() or os.environ.get("ZKCHAT_VAULT") or paths.app_paths(os.environ).config_file.exists():
-        return None, None  # checked before importing onboarding, which would delay the prompt
+    if not can_be_first_start():
+        return None, None
     from zkchat_cli.terminal import onboarding
 
     here = Path.cwd()

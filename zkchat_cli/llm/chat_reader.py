@@ -1,6 +1,6 @@
 """Reads the streams of OpenAI-compatible servers and Ollama, and turns them into regular chunks of OpenAI's format. Pure.
 
-`openai/stream.py` and `ollama/client.py` have a reader each; `mojentic_adapter.py` puts them in front of mojentic's decoder.
+`openai_chat.py` and `providers/ollama.py` have a reader each; `mojentic_adapter.py` puts them in front of mojentic's decoder.
 """
 
 import json

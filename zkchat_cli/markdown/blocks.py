@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from zkchat_cli.markdown.scanner import BlockScanner, ScannedLine
-from zkchat_cli.text.sentences import split_sentences
 
 BlockKind = Literal["paragraph", "item", "heading", "callout", "table", "code", "indented", "definition"]
 
@@ -26,6 +25,9 @@ _DELIMITER = re.compile(r"[\s:|-]++")
 _NO_PROSE = re.compile(r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\([^()]*\)$|<[^<>]*>$")
 """Lines with only a block id, an image or a tag."""
 _NO_PROSE_BEGINS = frozenset("^!<")
+_SENTENCE_END = re.compile(r"""(?<=[.!?…])["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|(?<=[。！？])["”’）」]*""")
+_LONGEST_ABBREVIATION = 10
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|approx|fig)|\b[A-Z])\.$", re.IGNORECASE)
 
 
 class MarkdownBlock(NamedTuple):
@@ -208,3 +210,16 @@ class _BlockReader:
             return found + len(closing)
         self._unclosed.add(closing)
         return len(self._text) + 1 if opening != "<%" and not self._text[begin : at - len(opening)].strip() else None
+
+
+def split_sentences(paragraph: str) -> list[str]:
+    """The sentences of one paragraph, in languages with and without spaces between words; pieces without a letter or digit are left out."""
+    pieces: list[str] = []
+    begin = 0
+    for end in _SENTENCE_END.finditer(paragraph):
+        tail = paragraph[max(begin, end.start() - _LONGEST_ABBREVIATION) : end.end()].rstrip()
+        if tail and not _ABBREVIATION.search(tail):
+            pieces.append(paragraph[begin : end.end()].strip())
+            begin = end.end()
+    pieces.append(paragraph[begin:].strip())
+    return [piece for piece in pieces if any(c.isalnum() for c in piece)]

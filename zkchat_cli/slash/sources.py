@@ -9,8 +9,8 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
-from zkchat_cli.references.aggregate import merge_references
 from zkchat_cli.references.chunk_format import CUT_MARK
+from zkchat_cli.references.provenance import merge_references
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate

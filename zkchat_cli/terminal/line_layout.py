@@ -1,25 +1,29 @@
 """`StyledLine` values as rows of a screen: the right parts in one column, long lines broken between words.
 
-A pipe gets lines of any length, measured without rich: importing it costs 40 ms. rich.table cannot put a cell below the row instead of
-beside it when there is no room, which a list of sources needs on a narrow screen.
+A pipe gets lines of any length, measured without rich: importing it costs 40 ms. The screen draws rows of two parts as a rich table. Which
+rows have two is decided here: rich.table cannot put a cell below the row instead of beside it, which narrow lists of sources need.
 """
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
-Row = tuple[StyledSpan, ...]
+Spans = tuple[StyledSpan, ...]
 Measure = Callable[[str], int]
 GAP = "   "
 MAX_LEFT = 60
 """Columns, or half the screen, up to which a left part moves the column of the right parts; a longer one moves only its own right part."""
 
 
-def lay_out(lines: Iterable[StyledLine], width: int | None, *, plain: bool) -> list[Row]:
-    """The rows of these lines in `width` columns, or of any length. `plain`: the output has no styles."""
+def lay_out(lines: Iterable[StyledLine], width: int | None, *, plain: bool) -> list[StyledLine]:
+    """The rows of these lines in `width` columns, or of any length; the left part of a row with two ends with the space between them.
+
+    `plain`: the output has no styles.
+    """
     measure: Measure = columns
     if width is not None:
         from rich.cells import cell_len as measure  # deferred: 20 ms
@@ -35,12 +39,9 @@ def columns(text: str) -> int:
     return sum(0 if unicodedata.combining(c) or c == "\u200d" else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 
-def _safe(spans: Iterable[StyledSpan], plain: bool) -> Row:
-    cleaned = []
-    for span in spans:
-        text = sanitize_name(span.text)
-        cleaned.append(StyledSpan(f"»{text}«" if plain and span.quoted else text, span.style, span.path))
-    return tuple(cleaned)
+def _safe(spans: Iterable[StyledSpan], plain: bool) -> Spans:
+    texts = ((span, sanitize_name(span.text)) for span in spans)
+    return tuple(replace(span, text=f"»{text}«" if plain and span.quoted else text) for span, text in texts)
 
 
 def _right_column(lines: Sequence[StyledLine], width: int | None, measure: Measure) -> int:
@@ -53,17 +54,18 @@ def _right_column(lines: Sequence[StyledLine], width: int | None, measure: Measu
     return widest if width is None else min(widest, width - len(GAP) - max(right for _, right in fitting))
 
 
-def _rows(line: StyledLine, column: int, width: int | None, measure: Measure) -> list[Row]:
+def _rows(line: StyledLine, column: int, width: int | None, measure: Measure) -> list[StyledLine]:
     if not line.right:
-        return _broken(line.left, line.indent, width)
+        rows = _broken(line.left, line.indent, width)
+        return [StyledLine(row[:-1], row[-1:]) if row and row[-1].renderable else StyledLine(row) for row in rows]
     left = measure(_text(line.left))
     if width is None or left + len(GAP) + measure(_text(line.right)) <= width:
-        return [(*line.left, StyledSpan(" " * max(0, column - left) + GAP), *line.right)]
+        return [StyledLine((*line.left, StyledSpan(" " * max(0, column - left) + GAP)), line.right)]
     below = (StyledSpan(" " * min(line.indent, width // 2)), *line.right)
-    return _broken(line.left, line.indent, width) + _broken(below, line.indent, width)
+    return [StyledLine(row) for part in (line.left, below) for row in _broken(part, line.indent, width)]
 
 
-def _broken(spans: Row, indent: int, width: int | None) -> list[Row]:
+def _broken(spans: Spans, indent: int, width: int | None) -> list[Spans]:
     text = _text(spans)
     if width is None:
         return [spans]
@@ -75,12 +77,12 @@ def _broken(spans: Row, indent: int, width: int | None) -> list[Row]:
     return [rows[0], *((StyledSpan(" " * indent), *row) for row in rows[1:])]
 
 
-def _cut(spans: Row, start: int, end: int) -> Row:
+def _cut(spans: Spans, start: int, end: int) -> Spans:
     """The characters from `start` to `end` of these spans."""
     parts: list[StyledSpan] = []
     for span in spans:
         if part := span.text[max(0, start) : max(0, end)]:
-            parts.append(StyledSpan(part, span.style, span.path))
+            parts.append(span if part == span.text else StyledSpan(part, span.style, span.path))
         start, end = start - len(span.text), end - len(span.text)
     return tuple(parts)
 

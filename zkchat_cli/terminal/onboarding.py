@@ -25,9 +25,7 @@ _HOSTED = ("openai", "anthropic")
 
 
 def onboarding_config(env: Mapping[str, str], here: Path) -> LoadedConfig | None:
-    """The default settings, if this is a first start: at a terminal, without a settings file, and no setting says which notes to use."""
-    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()):
-        return None
+    """The default settings, if this is a first start: without a settings file, and no setting says which notes to use."""
     loaded = factory.settings(StartupOptions(), env, here)
     return None if loaded.places.config_file.exists() or factory.vault_folder(loaded, here) is not None else loaded
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, TextIO
 
 from zkchat_cli.terminal.line_layout import lay_out
@@ -23,6 +23,7 @@ from zkchat_cli.views.text import StyledLine, StyledSpan
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from rich.console import Console
+    from rich.text import Text
 
     from zkchat_cli.config.schema import TerminalSettings
 
@@ -30,6 +31,7 @@ PROMPT = "you › "
 PROGRESS_DELAY = 0.3
 """Seconds before a progress bar appears: for quicker work it would only flicker."""
 PROGRESS_INTERVAL = 0.1
+MAX_WIDTH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,24 +132,44 @@ class Screen:
         if self.colour:
             self._print_rows(rows)
         else:
-            self.out.write("".join("".join(span.text for span in row) + "\n" for row in rows))
+            self.out.write("".join("".join(span.text for span in (*row.left, *row.right)) + "\n" for row in rows))
         self.out.flush()
 
-    def _print_rows(self, rows: Iterable[tuple[StyledSpan, ...]]) -> None:
-        from rich.style import Style  # deferred: it costs 40 ms
-        from rich.text import Text
+    def _print_rows(self, rows: Iterable[StyledLine]) -> None:
+        """Rows of one part as text, and neighbouring rows of two as a table with the columns that the layout chose."""
+        from rich.segment import Segment, Segments  # deferred: it costs 40 ms
+        from rich.table import Table
+
+        from zkchat_cli.terminal.markdown_blocks import strip_end
 
         console = self.console()
-        for row in rows:
-            text = Text()
-            for span in row:
-                address = self.address(span.path) if span.path is not None and self.address else None
-                styles = [Style(link=address), *map(console.get_style, span.style.split())]
-                text.append(span.text, Style.combine(styles))
-            console.print(text, soft_wrap=True)
+        texts = ((self._rich_text(row.left, console), row.right) for row in rows)
+        for left_width, group in groupby(texts, key=lambda row: row[0].cell_len if row[1] else None):
+            if left_width is None:
+                for text, _ in group:
+                    console.print(text, soft_wrap=True)
+                continue
+            table = Table.grid()
+            table.add_column(no_wrap=True)
+            table.add_column(no_wrap=True)
+            for text, right in group:
+                table.add_row(text, right[0].renderable or self._rich_text(right, console))
+            options = console.options.update(width=MAX_WIDTH)  # the rows fit already, or may be of any length
+            for row in console.render_lines(table, options, pad=False):
+                console.print(Segments([*strip_end(row), Segment.line()]), soft_wrap=True)
+
+    def _rich_text(self, spans: Iterable[StyledSpan], console: "Console") -> "Text":
+        from rich.style import Style
+        from rich.text import Text
+
+        text = Text()
+        for span in spans:
+            address = self.address(span.path) if span.path is not None and self.address else None
+            text.append(span.text, Style.combine([Style(link=address), *map(console.get_style, span.style.split())]))
+        return text
 
     def _ascii(self, span: StyledSpan) -> StyledSpan:
-        return replace(span, text=self.symbols(span.text))
+        return replace(span, text=self.symbols(span.text), renderable=None)
 
     def abandon(self) -> None:
         """The terminal may be gone: send the rest to nowhere, because the interpreter would report it at exit."""

@@ -15,7 +15,7 @@ from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
 
 FINISH = "finish"
-
+Arguments = Mapping[str, Any]
 MAX_POSITION = 10**9
 """Larger than any line number or note count."""
 
@@ -44,10 +44,10 @@ class ToolOutput:
 class Tool:
     name: str
     description: str
-    parameters: Mapping[str, Mapping[str, Any]]
+    parameters: Mapping[str, Mapping[str, str]]
     """JSON schema of each argument."""
     required: tuple[str, ...]
-    run: Callable[[Mapping[str, Any], Any], ToolOutput]
+    run: Callable[[Arguments, Any], ToolOutput]
     """Gets the arguments and the Vault, or the Memory if the `scope` is not the notes."""
     parallel: bool = True
     """Whether several calls may run at once. Not for memory tools: the store belongs to one thread."""
@@ -62,7 +62,7 @@ class Tool:
         schema = {"type": "object", "properties": {k: dict(v) for k, v in self.parameters.items()}, "required": list(self.required)}
         return {"type": "function", "function": {"name": self.name, "description": self.description, "parameters": schema}}
 
-    def call(self, arguments: Mapping[str, Any], vault: Vault, memory: Memory | None = None) -> ToolOutput:
+    def call(self, arguments: Arguments, vault: Vault, memory: Memory | None = None) -> ToolOutput:
         """Check the arguments against the schema and run. Raises ToolArgumentError for errors the model can correct."""
         missing = [name for name in self.required if _is_empty(arguments.get(name))]
         if missing:
@@ -81,20 +81,30 @@ class Tool:
             raise ToolArgumentError(f"{e.message}. {e.hint}".strip()) from e
 
 
-def clamp_limit(arguments: Mapping[str, Any], default: int, most: int) -> tuple[int, str]:
+def text(description: str) -> dict[str, str]:
+    return {"type": "string", "description": description}
+
+
+def number(description: str) -> dict[str, str]:
+    return {"type": "integer", "description": description}
+
+
+NOTE = text("path or wikilink")
+
+
+def clamp_limit(arguments: Arguments, default: int, most: int) -> tuple[int, str]:
     """The requested limit, from 1 to `most`, and a note if the request was larger."""
     limit = arguments.get("limit", default)
     return max(1, min(most, limit)), f"{most} is the maximum." if limit > most else ""
 
 
-def clamp_position(arguments: Mapping[str, Any], name: str, default: int) -> int:
+def clamp_position(arguments: Arguments, name: str, default: int) -> int:
     """The requested line or offset, limited to numbers of a sane size."""
     value: int = arguments.get(name, default)
     return max(-MAX_POSITION, min(MAX_POSITION, value))
 
 
 def join_notes(*notes: str) -> str:
-
     return " ".join(note for note in notes if note)
 
 

@@ -1,15 +1,12 @@
 """The links to a note, each with its line, which can be cited."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from zkchat_cli.tools.base import Tool, ToolOutput, clamp_position
+from zkchat_cli.tools.base import NOTE, Arguments, Tool, ToolOutput, clamp_position, number
 from zkchat_cli.vault.vault import Vault
 
 MOST = 20
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
+def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     path, _ = vault.locate(arguments["relative_path"])
     first = max(0, clamp_position(arguments, "offset", 0))
     rows = vault.backlinks(path)
@@ -23,10 +20,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
 TOOL = Tool(
     name="find_backlinks",
     description="The lines in other notes that link to a note, as excerpts.",
-    parameters={
-        "relative_path": {"type": "string", "description": "path or wikilink"},
-        "offset": {"type": "integer", "description": f"links to skip; {MOST} come at a time"},
-    },
+    parameters={"relative_path": NOTE, "offset": number(f"links to skip; {MOST} come at a time")},
     required=("relative_path",),
     run=_run,
 )

@@ -1,15 +1,12 @@
 """Search the notes: numbered chunks with their paths and lines, best first."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from zkchat_cli.tools.base import Tool, ToolOutput, clamp_limit, join_notes
+from zkchat_cli.tools.base import Arguments, Tool, ToolOutput, clamp_limit, join_notes, number, text
 from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LIMIT, MOST = 6, 20
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
+def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MOST)
     found = vault.search(arguments["query"], limit + 1)
     if not found:
@@ -24,8 +21,8 @@ TOOL = Tool(
     name="find_excerpts",
     description="Search the user's notes by words; returns numbered excerpts with path, heading and lines, best first.",
     parameters={
-        "query": {"type": "string", "description": 'words to search for; "a phrase", tag:x, path:x and -word narrow it'},
-        "limit": {"type": "integer", "description": f"1 to {MOST}, default {DEFAULT_LIMIT}"},
+        "query": text('words to search for; "a phrase", tag:x, path:x and -word narrow it'),
+        "limit": number(f"1 to {MOST}, default {DEFAULT_LIMIT}"),
     },
     required=("query",),
     run=_run,

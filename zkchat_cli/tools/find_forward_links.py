@@ -1,10 +1,7 @@
 """The links in a note: where each leads, with its line, which can be cited."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.tools.base import NOTE, Arguments, Tool, ToolOutput
 from zkchat_cli.vault.index.database import LinkRow
 from zkchat_cli.vault.vault import Vault
 
@@ -12,7 +9,7 @@ MOST = 50
 MAX_SHOWN = 200
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
+def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     path, _ = vault.locate(arguments["relative_path"])
     rows = vault.links(path)
     shown = rows[:MOST]
@@ -29,9 +26,7 @@ def _describe_link(row: LinkRow) -> dict[str, object]:
 TOOL = Tool(
     name="find_forward_links",
     description="The links in a note: where each leads (null if broken), and their lines as excerpts.",
-    parameters={
-        "relative_path": {"type": "string", "description": "path or wikilink"},
-    },
+    parameters={"relative_path": NOTE},
     required=("relative_path",),
     run=_run,
 )

@@ -1,13 +1,10 @@
 """The shortest path of links between two notes, with the line of each link, which can be cited."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.tools.base import NOTE, Arguments, Tool, ToolOutput
 from zkchat_cli.vault.vault import Vault
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
+def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     source, target = (vault.locate(arguments[end])[0] for end in ("source", "target"))
     found = vault.shortest_path(source, target)
     if found is None:
@@ -23,10 +20,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
 TOOL = Tool(
     name="find_link_path",
     description="How two notes are connected: the shortest way over links, with the linking lines as excerpts.",
-    parameters={
-        "source": {"type": "string", "description": "path or wikilink"},
-        "target": {"type": "string", "description": "path or wikilink"},
-    },
+    parameters={"source": NOTE, "target": NOTE},
     required=("source", "target"),
     run=_run,
 )

@@ -1,15 +1,12 @@
 """Notes related to a query or to another note, each with its best chunk and the reasons."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, clamp_limit, join_notes
+from zkchat_cli.tools.base import Arguments, Tool, ToolArgumentError, ToolOutput, clamp_limit, join_notes, number, text
 from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LIMIT, MOST = 5, 15
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
+def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     query, path = (str(arguments.get(name, "")).strip() for name in ("query", "relative_path"))
     if bool(query) == bool(path):
         raise ToolArgumentError(f"{TOOL.name} needs query or relative_path" + (", not both" if query else ""))
@@ -29,9 +26,9 @@ TOOL = Tool(
     name="find_zk_documents_related_to",
     description="Notes about a query, or related to a note by links and words: each with why and an excerpt.",
     parameters={
-        "query": {"type": "string", "description": "what the notes should be about"},
-        "relative_path": {"type": "string", "description": "path or wikilink of a note; instead of query"},
-        "limit": {"type": "integer", "description": f"1 to {MOST}, default {DEFAULT_LIMIT}"},
+        "query": text("what the notes should be about"),
+        "relative_path": text("path or wikilink of a note; instead of query"),
+        "limit": number(f"1 to {MOST}, default {DEFAULT_LIMIT}"),
     },
     required=(),
     run=_run,

@@ -1,10 +1,7 @@
 """List the notes of a folder or with a tag, by path."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools.base import Tool, ToolOutput, clamp_limit, clamp_position, join_notes, plural
+from zkchat_cli.tools.base import Arguments, Tool, ToolOutput, clamp_limit, clamp_position, join_notes, number, plural, text
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.vault import Vault
 
@@ -13,7 +10,7 @@ MAX_SHOWN = 200
 MAX_TAGS = 10
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
+def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MOST)
     first = max(0, clamp_position(arguments, "offset", 0))
     found = vault.list_notes(arguments.get("folder", ""), arguments.get("tag", ""))
@@ -42,10 +39,10 @@ TOOL = Tool(
     name="list_zk_documents",
     description="List notes: paths, titles, tags.",
     parameters={
-        "folder": {"type": "string", "description": "only in or below this folder"},
-        "tag": {"type": "string", "description": "only with this tag or one nested in it"},
-        "limit": {"type": "integer", "description": f"1 to {MOST}, default {DEFAULT_LIMIT}"},
-        "offset": {"type": "integer", "description": "notes to skip"},
+        "folder": text("only in or below this folder"),
+        "tag": text("only with this tag or one nested in it"),
+        "limit": number(f"1 to {MOST}, default {DEFAULT_LIMIT}"),
+        "offset": number("notes to skip"),
     },
     required=(),
     run=_run,

@@ -1,15 +1,12 @@
 """Read a note, a section of it or some of its lines, as numbered chunks."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from zkchat_cli.tools.base import MAX_POSITION, Tool, ToolArgumentError, ToolOutput, clamp_position
+from zkchat_cli.tools.base import MAX_POSITION, Arguments, Tool, ToolArgumentError, ToolOutput, clamp_position, number, text
 from zkchat_cli.vault.vault import Vault
 
 MOST = 40
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
+def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     path, heading = vault.locate(arguments["relative_path"])
     first, last = vault.section(path, heading) if heading else (1, MAX_POSITION)
     start, end = max(1, clamp_position(arguments, "start_line", first)), clamp_position(arguments, "end_line", last)
@@ -30,9 +27,9 @@ TOOL = Tool(
     name="read_zk_document",
     description="Read a note, a section or some lines of it; returns numbered excerpts.",
     parameters={
-        "relative_path": {"type": "string", "description": "path, or a wikilink as [[Note#Heading]]"},
-        "start_line": {"type": "integer", "description": "first line, from 1"},
-        "end_line": {"type": "integer", "description": "last line"},
+        "relative_path": text("path, or a wikilink as [[Note#Heading]]"),
+        "start_line": number("first line, from 1"),
+        "end_line": number("last line"),
     },
     required=("relative_path",),
     run=_run,

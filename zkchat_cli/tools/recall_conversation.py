@@ -1,15 +1,12 @@
 """Search this conversation and earlier ones: who said what, when, and which notes it cites."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from zkchat_cli.memory.memory import MAX_RECALLED_MESSAGES, Memory
-from zkchat_cli.tools.base import Tool, ToolOutput, clamp_limit, join_notes, plural
+from zkchat_cli.tools.base import Arguments, Tool, ToolOutput, clamp_limit, join_notes, number, plural, text
 
 DEFAULT_LIMIT = 5
 
 
-def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
+def _run(arguments: Arguments, memory: Memory) -> ToolOutput:
     limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MAX_RECALLED_MESSAGES)
     found = memory.search_conversations(arguments["query"], limit)
     if not found:
@@ -22,10 +19,7 @@ def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
 TOOL = Tool(
     name="recall_conversation",
     description="Search all that was said in this conversation, what was summarised too, and in earlier ones.",
-    parameters={
-        "query": {"type": "string", "description": "words to search for"},
-        "limit": {"type": "integer", "description": f"1 to {MAX_RECALLED_MESSAGES}, default {DEFAULT_LIMIT}"},
-    },
+    parameters={"query": text("words to search for"), "limit": number(f"1 to {MAX_RECALLED_MESSAGES}, default {DEFAULT_LIMIT}")},
     required=("query",),
     run=_run,
     parallel=False,

@@ -1,13 +1,10 @@
 """Rename or move a note; all links to it are rewritten."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.tools.base import NOTE, Arguments, Tool, ToolOutput, text
 from zkchat_cli.vault.vault import Vault
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
+def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     path, _ = vault.locate(arguments["path"])
     return ToolOutput(change=vault.editor.rename(path, arguments["new_path"]))
 
@@ -15,10 +12,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
 TOOL = Tool(
     name="rename_note",
     description="Rename or move a note; every link in the vault still leads where it led. The user is asked first.",
-    parameters={
-        "path": {"type": "string", "description": "path or wikilink"},
-        "new_path": {"type": "string", "description": "new path in the vault, as Folder/Name.md; Folder/ keeps the name"},
-    },
+    parameters={"path": NOTE, "new_path": text("new path in the vault, as Folder/Name.md; Folder/ keeps the name")},
     required=("path", "new_path"),
     run=_run,
     writes=True,

@@ -1,17 +1,14 @@
 """The note and the lines that a wikilink points to."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from zkchat_cli.errors import VaultError
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.tools.base import Arguments, Tool, ToolOutput, text
 from zkchat_cli.vault.vault import Vault
 
 MAX_SHOWN = 200
 
 
-def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
+def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     link = vault.resolve(arguments["wikilink"])
     data: dict[str, object] = {"wikilink": truncate(arguments["wikilink"], MAX_SHOWN), "path": link.target}
     if link.target is None:
@@ -31,7 +28,7 @@ def _run(arguments: Mapping[str, Any], vault: Vault) -> ToolOutput:
 TOOL = Tool(
     name="resolve_wikilink",
     description="The path and lines that a [[wikilink]] points to, or the nearest notes when it is broken.",
-    parameters={"wikilink": {"type": "string", "description": "as [[Note]] or Note#Heading"}},
+    parameters={"wikilink": text("as [[Note]] or Note#Heading")},
     required=("wikilink",),
     run=_run,
 )

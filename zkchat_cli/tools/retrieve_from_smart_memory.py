@@ -1,15 +1,12 @@
 """Search the remembered facts, with keys, dates and sources, and often-cited notes."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from zkchat_cli.memory.memory import Memory
-from zkchat_cli.tools.base import Tool, ToolOutput, clamp_limit, join_notes, plural
+from zkchat_cli.tools.base import Arguments, Tool, ToolOutput, clamp_limit, join_notes, number, plural, text
 
 DEFAULT_LIMIT, MOST = 5, 20
 
 
-def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
+def _run(arguments: Arguments, memory: Memory) -> ToolOutput:
     limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MOST)
     found = memory.rank(arguments["query"])
     if not found:
@@ -22,10 +19,7 @@ def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
 TOOL = Tool(
     name="retrieve_from_smart_memory",
     description="Search what was remembered: facts with key, date and source, and notes that are often cited.",
-    parameters={
-        "query": {"type": "string", "description": "words to search for"},
-        "limit": {"type": "integer", "description": f"1 to {MOST}, default {DEFAULT_LIMIT}"},
-    },
+    parameters={"query": text("words to search for"), "limit": number(f"1 to {MOST}, default {DEFAULT_LIMIT}")},
     required=("query",),
     run=_run,
     parallel=False,

@@ -1,13 +1,10 @@
 """Remember a fact beyond this conversation; it replaces a fact with the same key."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from zkchat_cli.memory.memory import Memory
-from zkchat_cli.tools.base import Tool, ToolOutput
+from zkchat_cli.tools.base import Arguments, Tool, ToolOutput, text
 
 
-def _run(arguments: Mapping[str, Any], memory: Memory) -> ToolOutput:
+def _run(arguments: Arguments, memory: Memory) -> ToolOutput:
     update = memory.remember(arguments["content"], key=arguments.get("key", ""), source="model")
     data: dict[str, object] = {"remembered": update.fact.content, "key": update.fact.key}
     if update.replaced is not None and update.replaced.content != update.fact.content:
@@ -23,8 +20,8 @@ TOOL = Tool(
     name="store_in_smart_memory",
     description="Remember a fact for later conversations, when asked to or when it will matter again.",
     parameters={
-        "content": {"type": "string", "description": "one sentence that stands by itself"},
-        "key": {"type": "string", "description": "what it is about, as roof-deadline; replaces the fact with this key"},
+        "content": text("one sentence that stands by itself"),
+        "key": text("what it is about, as roof-deadline; replaces the fact with this key"),
     },
     required=("content",),
     run=_run,

@@ -37,6 +37,11 @@ class VaultCandidate:
     why: str = ""
 
 
+def holds_notes(folder: Path) -> bool:
+    """Whether Markdown files are in a folder or one level down, so that it can be the vault where no other is named."""
+    return any(next(folder.glob(pattern), None) for pattern in ("*.md", "*.markdown", "*/*.md"))
+
+
 def find_vaults(home: Path, here: Path, env: Mapping[str, str], seconds: float = SECONDS) -> list[VaultCandidate]:
     """The folders found within so many seconds, likeliest first."""
     found: list[VaultCandidate] = []

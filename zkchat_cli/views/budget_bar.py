@@ -11,6 +11,7 @@ from zkchat_cli.views.text import StyledSpan
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
+    from rich.measure import Measurement
     from rich.text import Text
 
 CELLS = 20
@@ -54,7 +55,17 @@ class BudgetBar:
     def figures(self) -> str:
         return f"{'~' if self.estimated else ''}{short_count(self.used)} / {short_count(self.limit)}"
 
+    @property
+    def span(self) -> StyledSpan:
+        """Cells and percentage: this bar on a rich console, text elsewhere."""
+        return StyledSpan(f"{self.bar.text} {self.percent:>4}", self.color, renderable=self)
+
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[Text]":
         from rich.text import Text  # 20 ms, paid only where a Rich console draws
 
-        yield Text.assemble((self.bar.text, self.bar.style), f" {self.percent}  {self.figures}")
+        yield Text.assemble((self.bar.text, self.bar.style), f" {self.percent:>4}")
+
+    def __rich_measure__(self, console: "Console", options: "ConsoleOptions") -> "Measurement":
+        from rich.measure import Measurement
+
+        return Measurement(self.cells + 5, self.cells + 5)

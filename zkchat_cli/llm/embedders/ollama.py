@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind, add_prefixes, read_rows
 from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
-from zkchat_cli.llm.ollama.client import parse_address
+from zkchat_cli.llm.providers.ollama import parse_address
 from zkchat_cli.vault.search.vector_store import Embedder, Purpose
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind, add_prefixes, read_rows
 from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
-from zkchat_cli.llm.keyed_provider import OPENAI
+from zkchat_cli.llm.remote_model import OPENAI
 from zkchat_cli.vault.search.vector_store import Embedder, Purpose
 
 if TYPE_CHECKING:

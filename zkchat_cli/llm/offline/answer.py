@@ -24,8 +24,8 @@ from zkchat_cli.llm.offline.ranking import (
     select_quotes,
     summarize_excerpts,
 )
+from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.models import PromptMessage, ToolCall
-from zkchat_cli.text.sentences import split_sentences
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import fold, stem, terms
 

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, block_sentences, blocks, is_delimiter_row
-from zkchat_cli.text.sentences import split_sentences
+from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, block_sentences, blocks, is_delimiter_row, split_sentences
 from zkchat_cli.text.truncate import truncate
 
 Kind = Literal["prose", "item", "row", "code", "links"]

@@ -14,8 +14,7 @@ from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.anthropic.request import model_abilities, request_body
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
-from zkchat_cli.llm.keyed_provider import ANTHROPIC
-from zkchat_cli.llm.remote_model import LIST_TIMEOUTS, RemoteModel, fetch_models, settings_of
+from zkchat_cli.llm.remote_model import ANTHROPIC, LIST_TIMEOUTS, RemoteModel, fetch_models, settings_of
 from zkchat_cli.llm.threaded_stream import Emit
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
 from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.keyed_provider import OPENAI
-from zkchat_cli.llm.remote_model import RemoteModel, fetch_models, settings_of
+from zkchat_cli.llm.remote_model import OPENAI, RemoteModel, fetch_models, settings_of
 from zkchat_cli.llm.threaded_stream import Emit
 
 _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length", "loaded_context_length", "n_ctx")
@@ -45,12 +44,11 @@ class OpenaiModel(RemoteModel):
         return self.official and self.model.startswith(_O200K_MODELS)
 
     def import_library(self) -> None:
-        from zkchat_cli.llm import mojentic_adapter  # noqa: F401  takes a second
-        from zkchat_cli.llm.openai import request  # noqa: F401
+        from zkchat_cli.llm import mojentic_adapter, openai_chat  # noqa: F401  takes a second
 
     def find_window(self) -> Window | None:
         if self.official:
-            from zkchat_cli.llm.openai.request import known_window  # see import_library
+            from zkchat_cli.llm.openai_chat import known_window  # see import_library
 
             size = known_window(self.model)
             return Window(size, "mojentic's table of OpenAI's models") if size else None
@@ -61,13 +59,13 @@ class OpenaiModel(RemoteModel):
         return Window(size, "the server's list of models") if size else None
 
     def body(self, request: Request) -> dict[str, Any]:
-        from zkchat_cli.llm.openai.request import request_body  # see import_library
+        from zkchat_cli.llm.openai_chat import request_body  # see import_library
 
         return request_body(self.model, request, self.server.address, official=self.official)
 
     async def call(self, request: Request, emit: Emit) -> None:
         from zkchat_cli.llm.mojentic_adapter import ChatCall, stream_chat  # see import_library
-        from zkchat_cli.llm.openai.stream import OpenAIReader
+        from zkchat_cli.llm.openai_chat import OpenAIReader
 
         headers = {"Authorization": f"Bearer {self.server.key}"} if self.server.key else {}
         body = self.body(request)
@@ -82,12 +80,9 @@ class OpenaiModel(RemoteModel):
 
 
 def _window_in(row: dict[str, Any]) -> int | None:
-    for table in (row, row.get("meta"), row.get("top_provider")):
-        for key in _WINDOW_FIELDS if isinstance(table, dict) else ():
-            size = table.get(key) if isinstance(table, dict) else None
-            if isinstance(size, int) and size > 0:
-                return size
-    return None
+    tables = [table for table in (row, row.get("meta"), row.get("top_provider")) if isinstance(table, dict)]
+    sizes = (table.get(key) for table in tables for key in _WINDOW_FIELDS)
+    return next((size for size in sizes if isinstance(size, int) and size > 0), None)
 
 
 def _open(config: ModelConfig) -> OpenaiModel:

@@ -1,1 +1,0 @@
-"""OpenAI's API, and servers compatible with it."""
