@@ -24,7 +24,7 @@ from zkchat_cli.slash.base import CommandResult, Confirm, NoteToOpen, Pick, Pick
 from zkchat_cli.terminal import clipboard, command_runner
 from zkchat_cli.terminal import editor as editors
 from zkchat_cli.terminal import pager as pagers
-from zkchat_cli.terminal.picker import Picker, filter_rows
+from zkchat_cli.terminal.picker import filter_rows, pick_row
 from zkchat_cli.terminal.screen import Screen
 
 
@@ -201,13 +201,13 @@ def test_picker_keys(keys: str, picked: int | None, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("TERM", "xterm")
     with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
         pipe.send_text(keys)
-        assert Picker(colour=True).pick("which", ROWS) == picked
+        assert pick_row("which", ROWS, colour=True) == picked
 
 
 def test_the_picker_needs_rows_and_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
-    assert Picker(colour=False).pick("which", ROWS) is None
-    assert Picker(colour=False).pick("which", []) is None
+    assert pick_row("which", ROWS, colour=False) is None
+    assert pick_row("which", [], colour=False) is None
 
 
 # carrying out
