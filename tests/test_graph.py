@@ -51,18 +51,9 @@ def test_neighbours_are_linked_either_way(notes: Vault) -> None:
     assert near(notes, "B.md") == [("A.md", 1), ("C.md", 1)]
 
 
-def test_neighbours_have_their_least_distance(notes: Vault) -> None:
-    assert near(notes, "A.md", 4) == [("B.md", 1), ("C.md", 2), ("folder/D.md", 3), ("Side.md", 4)]
-
-
 def test_neighbours_along_links_and_against_them(notes: Vault) -> None:
     assert near(notes, "folder/D.md", direction="out") == [("C.md", 1)]
     assert near(notes, "folder/D.md", direction="in") == [("C.md", 1), ("Side.md", 1)]
-
-
-def test_an_attachment_has_neighbours_but_is_none(notes: Vault) -> None:
-    assert near(notes, "Picture.md") == []
-    assert near(notes, "logo.png") == [("C.md", 1), ("Picture.md", 1), ("Side.md", 1)]
 
 
 # ways
@@ -84,16 +75,6 @@ def test_a_directed_path_may_not_exist(notes: Vault) -> None:
     assert way(notes, "A.md", "Side.md", directed=True) is None
     assert way(notes, "Side.md", "A.md", directed=True) is None
     assert way(notes, "Side.md", "C.md", directed=True) == ("Side.md", "folder/D.md", "C.md")
-
-
-def test_broken_links_and_attachments_are_no_path(notes: Vault) -> None:
-    assert way(notes, "Broken.md", "A.md") is None
-    assert way(notes, "Picture.md", "C.md") is None
-
-
-def test_an_attachment_may_be_an_end_of_a_path(notes: Vault) -> None:
-    assert way(notes, "B.md", "logo.png") == ("B.md", "C.md", "logo.png")
-    assert way(notes, "logo.png", "B.md") == ("logo.png", "C.md", "B.md")
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -68,11 +68,6 @@ def test_warming_up_may_run_during_a_turn(room: Room) -> None:
     assert [m.content for m in alone.prompt("What was in box 7?").messages] == [m.content for m in shown.messages]
 
 
-def test_warming_up_ignores_a_prompt_that_is_too_large(room: Room) -> None:
-    room.max_context = 600
-    stored(room, talk(("Why?", "So.")), settings=Config(context=ContextSettings(tool_filter="off"))).warm_up()
-
-
 def test_unchanged_turns_are_reused_after_a_pin(room: Room) -> None:
     session = stored(room, talk(("Why?", "So."), ("Who?", "She."), ("When?", "Now.")))
     before = session.turns

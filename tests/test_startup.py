@@ -171,18 +171,7 @@ def test_the_first_index_is_counted_in_the_toolbar_and_awaited_by_a_message_only
     assert shown.index("Ctrl+R") < shown.index("Many/599.md")
 
 
-def test_vi_keys_by_setting(chat: Chat) -> None:
-    def after(chat: Chat) -> None:
-        chat.open.set()
-        chat.wait_for("zkchat")
-        chat.keyboard.send_text(f"/nonsense\x1bcc/refs{ENTER}")
-        chat.wait_for("No documents have been named")
-        chat.keyboard.send_text(CTRL_D)
-
-    assert chat.run(after, ZKCHAT_TERMINAL__EDITING_MODE="vi") == 0
-
-
-def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it_is_sent(
+def test_the_vault_is_refreshed_while_a_message_is_typed_and_not_again_when_it_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(startup, "SCAN_INTERVAL", 0.01)

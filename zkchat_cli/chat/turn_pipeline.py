@@ -36,16 +36,15 @@ class TurnPipeline:
     def run(self, turn: TurnInProgress, user_input: UserInput, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
         with turn.timer("prepare"):
-            built = self._messages.build(turn.runtime, user_input, self._state.references)
-            user = built.message
+            user, problems = self._messages.build(turn.runtime, user_input, self._state.references)
         with turn.timer("store"):
-            problems = self._recorder.begin(user)
+            problems += self._recorder.begin(user)
             memory = self._prompts.memory(turn.runtime)
             memory.begin_turn(self._state.conversation.id, user.id)
         turn.messages.append(user)
         try:
             yield events.MessageStored(user.id, user.references)
-            yield from (*notices, *built.notices, *problems)
+            yield from (*notices, *problems)
             with turn.timer("model"):
                 prepare_model(turn.runtime.model)
                 turn.runtime = turn.runtime.calibrated(self._services.store.calibration(turn.runtime.model.name))

@@ -110,7 +110,7 @@ class SummaryCache:
             raw = filesystem.trim_to_whole_lines(raw)
         text, _ = filesystem.decode(NoteBytes(raw))
         properties = front_matter.read_front_matter(text)
-        body = text.split("\n", properties.lines)[-1] if properties.lines else text
+        body = text.split("\n", properties.lines)[-1]
         return NoteOpening(properties.text("title") or stem(relative_path), properties.text("description", "summary"), body)
 
     def get(self, relative_path: str) -> tuple[CachedSummary, ...]:

@@ -52,7 +52,7 @@ RANKING = Ranking()
 
 
 class RankingCandidate(NamedTuple):
-    """A chunk of the index. `size`, `note_size` and `Corpus.chunk_size` have the same unit."""
+    """A chunk of the index, with its place. `size`, `note_size` and `Corpus.chunk_size` have the same unit."""
 
     id: int
     note_id: int
@@ -64,6 +64,10 @@ class RankingCandidate(NamedTuple):
     body: str
     size: float
     note_size: float
+    path: str = ""
+    heading: str | None = None
+    start_line: int = 1
+    end_line: int = 1
 
 
 @dataclass(frozen=True, slots=True)
