@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from zkchat_cli import registry
 from zkchat_cli.agents import builtin, editor
 from zkchat_cli.agents import loader as agent_loader
-from zkchat_cli.agents.mentions import parse_agent_mention
 from zkchat_cli.agents.profile import Agent, AgentProfile
 from zkchat_cli.app import factory
+from zkchat_cli.chat.user_message import parse_agent_mention
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.paths import AppPaths

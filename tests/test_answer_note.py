@@ -34,7 +34,7 @@ def body(text: str, *citations: Citation) -> str:
     return note(text, *citations).split("\n---\n\n", 1)[1].split("\n\n## Sources")[0].rstrip("\n")
 
 
-def test_a_note_says_what_was_asked_and_who_answered_when() -> None:
+def test_a_saved_note_has_the_question_the_model_and_the_date() -> None:
     made = note("Yes.", question='What "is"\nit: a #tag?')
     assert made.endswith("---\n\nYes.\n")
     front = yaml.safe_load(made.split("---\n")[1])
@@ -60,7 +60,7 @@ def test_citations_become_links_to_note_and_heading() -> None:
     assert body(text, first, dates) == "In capitals [[A]], in brackets [[Filters#Dates]][[A]]."
 
 
-def test_a_number_that_means_nothing_stays_as_it_was_and_is_said() -> None:
+def test_an_unknown_number_stays_unchanged_and_is_reported() -> None:
     text = "So it is 【9】."
     assert body(text, cite(9, None, "【9】", of=text)) == text
     assert note(text, cite(9, None, "【9】", of=text)).endswith("## Sources\n\n- [9] no such source *(not verified)*\n")

@@ -108,16 +108,6 @@ def test_fault_of_anthropics_own(server: ModelServer, reply: Reply, kind: str, t
     assert message in answer.error.message
 
 
-@pytest.mark.parametrize(
-    "body",
-    [[BEGUN, anthropic_events(anthropic_end()[0])], [anthropic_events({"type": "news"}), *anthropic_text("Hel")]],
-    ids=["no last event", "unknown events"],
-)
-def test_deviations_are_accepted(server: ModelServer, body: list[bytes]) -> None:
-    answer = call(server, Reply(body))
-    assert (answer.text, answer.end.reason) == ("Hel", "stop")
-
-
 def test_pings_and_tool_calls_are_signs_of_life(server: ModelServer) -> None:
     ping = anthropic_events({"type": "ping"})
     long_call = [anthropic_events(event) for event in anthropic_call(1, "a", "find", '{"query": "x"}')]

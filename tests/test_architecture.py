@@ -110,7 +110,7 @@ def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:
     assert not set(done.stdout.split()) & (set(HEAVY) - {"prompt_toolkit"})
 
 
-def test_where_the_settings_are_is_said_without_reading_them(zkchat: Program) -> None:
+def test_config_path_does_not_read_the_settings(zkchat: Program) -> None:
     assert not loaded_by(zkchat, "config", "path") & {"tomlkit", "zkchat_cli.config.schema", "zkchat_cli.app.factory"}
 
 

@@ -79,7 +79,7 @@ def test_a_failed_turn_keeps_its_question(store: ChatSessionStore) -> None:
     assert store.history("c1") == (said("q1", status="failed"),)
 
 
-def test_what_was_said_does_not_change_when_its_turn_ends(store: ChatSessionStore) -> None:
+def test_a_stored_message_does_not_change_when_its_turn_ends(store: ChatSessionStore) -> None:
     store.start(conversation())
     store.add("c1", said("q1", status="pending"))
     store.commit("c1", said("q1", content="other words"), [], updated_at=ONE)

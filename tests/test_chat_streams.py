@@ -308,7 +308,7 @@ def test_wrapped_arguments_are_unwrapped(server: ModelServer, arguments: str) ->
         "ids are numbers",
     ],
 )
-def test_two_calls_of_one_tool_are_told_apart(server: ModelServer, frames: list[dict[str, Any]]) -> None:
+def test_two_calls_of_one_tool_are_two_calls(server: ModelServer, frames: list[dict[str, Any]]) -> None:
     answer = read_stream(server, *frames, finish="tool_calls")
     assert [(call.name, call.arguments, call.malformed) for call in answer.calls] == [("f", {"n": 1}, None), ("f", {"n": 2}, None)]
 

@@ -82,7 +82,7 @@ def test_the_terminal_copies_by_escape_sequence() -> None:
     assert written(shown) == f"\x1b]52;c;{base64.b64encode('Grüße'.encode()).decode()}\x07"
 
 
-def test_a_clipboard_program_is_used_if_there_is_one(tmp_path: Path) -> None:
+def test_an_installed_clipboard_program_is_used(tmp_path: Path) -> None:
     program(tmp_path, "xclip", "exit 1")
     program(tmp_path, "xsel", f'/bin/cat > {tmp_path}/copied; echo "$*" >> {tmp_path}/copied')
     program(tmp_path, "wl-copy", f"touch {tmp_path}/never")

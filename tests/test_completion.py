@@ -68,7 +68,7 @@ def test_commands_are_offered_most_used_first(offered: Offers) -> None:
     assert offered("/co")[:3] == ["/context", "/compact", "/continue"]
 
 
-def test_what_is_told_of_a_value_stands_beside_it(room: Room) -> None:
+def test_a_completion_shows_its_description(room: Room) -> None:
     stored(room, talk(("how long does compost\x1b[2J take?", "Nine months.")))
     completer = ChatCompleter(lambda: session)
     session = room.session()
@@ -98,7 +98,7 @@ def test_closing_brackets_are_not_doubled(offered: Offers) -> None:
     assert offered("[[Compo", "]] please") == ["[[Compost]] please"]
 
 
-def test_notes_that_share_a_name_are_told_apart_by_their_folders(offered: Offers) -> None:
+def test_notes_with_the_same_name_are_shown_with_their_folders(offered: Offers) -> None:
     assert offered("[[inde") == ["[[A/Index]]", "[[B/index]]"]
 
 
@@ -148,7 +148,7 @@ def test_links_are_completed_on_each_line_of_a_message(offered: Offers) -> None:
     assert offered("one\n[[Compo") == ["one\n[[Compost]]"]
 
 
-def test_who_types_before_there_is_a_session_waits_for_it(room: Room) -> None:
+def test_completion_waits_for_the_session(room: Room) -> None:
     completer = ChatCompleter(lambda: session)
     session = None
     found: list[Completion] = []

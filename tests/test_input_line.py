@@ -89,7 +89,7 @@ def test_vi_keys_by_setting(at: At) -> None:
     assert at.says(f"one\ntwo{ENTER}") == "one\ntwo"
 
 
-def test_what_was_not_sent_stands_in_the_next_prompt(at: At) -> None:
+def test_unsent_text_is_in_the_next_prompt(at: At) -> None:
     at.keyboard.send_text(f" and more{ENTER}")
     assert at.prompt.ask("a question") == "a question and more"
 
@@ -106,7 +106,7 @@ def editing(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Itera
 # pasting
 
 
-def test_the_toolbar_is_told_of_the_whole_paste(at: At) -> None:
+def test_the_toolbar_counts_the_whole_paste(at: At) -> None:
     at.says(f"{pasted(POEM)}{ENTER}")
     assert POEM in at.lines
 
@@ -131,7 +131,7 @@ def test_a_paste_is_shown_by_its_size(text: str, shown: str) -> None:
 
 
 @given(st.lists(st.text(st.sampled_from("ab \n\r\U0010f000\U0010f001"), max_size=30).map(lambda t: t * 40), max_size=4))
-def test_whatever_is_pasted_is_what_is_sent(texts: list[str]) -> None:
+def test_pasted_text_is_sent_unchanged(texts: list[str]) -> None:
     pastes = Pastes()
     folded = [pastes.fold(text) for text in texts]
     for text, character in zip(texts, folded, strict=True):
@@ -139,7 +139,7 @@ def test_whatever_is_pasted_is_what_is_sent(texts: list[str]) -> None:
             assert pastes.unfold(character) == re.sub("\r\n?", "\n", text)
 
 
-def test_there_is_an_end_to_pastes() -> None:
+def test_pastes_beyond_the_limit_stay_text() -> None:
     pastes = Pastes()
     folded = {pastes.fold(POEM) for _ in range(5000)}
     assert POEM in folded
@@ -190,7 +190,7 @@ def test_leaving_ends_a_prompt_that_waits(at: At) -> None:
     assert not at.prompt.call_soon(lambda: None)
 
 
-def test_what_is_printed_above_is_printed_in_the_prompts_thread(at: At) -> None:
+def test_text_above_the_prompt_is_printed_in_its_thread(at: At) -> None:
     printed: list[str] = []
 
     def show() -> None:
@@ -255,7 +255,7 @@ def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monk
                 prompt.ask()
 
 
-def test_what_was_typed_before_the_prompt_was_there_is_sent_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_typed_before_the_prompt_appears_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     keyboard, inside = pty.openpty()
     os.write(keyboard, "über\nand\x04 mo".encode())
     pastes = Pastes()
@@ -287,7 +287,7 @@ class Stuck(Completer):
         self.enough.wait(30)
 
 
-def test_enter_does_not_wait_for_what_is_still_being_looked_for() -> None:
+def test_enter_does_not_wait_for_completions() -> None:
     completer = Stuck()
     with create_pipe_input() as keyboard:
         at = At(keyboard, completer=completer)

@@ -100,7 +100,7 @@ def test_a_section_is_read_by_its_link(notes: Vault, link: str, lines: tuple[int
     assert (chunks[0].start_line, chunks[-1].end_line) == lines
 
 
-def test_a_heading_that_is_not_there_is_answered_with_the_nearest(notes: Vault) -> None:
+def test_a_missing_heading_is_answered_with_the_nearest(notes: Vault) -> None:
     assert mistake(notes, "read_zk_document", relative_path="Roof#Cost") == "Roof.md has no heading Cost. Nearest: Costs"
     assert mistake(notes, "read_zk_document", relative_path="Roof#^x") == "Roof.md has no block ^x. Read the whole note."
 

@@ -32,12 +32,12 @@ def test_rare_word_decides() -> None:
     assert best("Does a heap need thistles?", note(text)) == "A heap hates thistles."
 
 
-def test_section_whose_heading_is_the_question_answers_with_its_beginning() -> None:
+def test_a_heading_like_the_question_answers_with_its_sections_beginning() -> None:
     text = "# Watering by night\n\nSnails come out then.\n\n# Other\n\nWatering needs a can by day or night."
     assert best("Watering by night", note(text)) == "Snails come out then."
 
 
-def test_note_whose_title_is_the_question_answers_with_its_beginning() -> None:
+def test_a_title_like_the_question_answers_with_its_notes_beginning() -> None:
     begins, later = note("Rotten leaves, mostly.", 2, "Leaf mould"), note("More of it.", 3, "Leaf mould", line=90)
     assert best("What is leaf mould?", begins, later) == "Rotten leaves, mostly."
 

@@ -65,6 +65,6 @@ def test_a_lead_in_takes_its_items_along() -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(st.text(st.sampled_from("aB .:!?\n>-#|`~*[]()<!%1“”漢。\0\t"), max_size=120))
-def test_every_piece_stands_in_the_text_word_for_word(text: str) -> None:
+def test_every_piece_is_verbatim(text: str) -> None:
     for piece in quotable_passages(text, "H"):
         assert QuotableChunk(chunk(text=text)).locate(piece.text) or not piece.text.strip(" \n.…*`"), json.dumps(text)

@@ -37,7 +37,7 @@ def test_reading_the_names_loads_nothing(shelf: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("name", ["plum", "_core", "", "pear.x", "../pear"])
-def test_what_is_not_there_is_a_key_error(shelf: ModuleType, name: str) -> None:
+def test_an_unknown_name_is_a_key_error(shelf: ModuleType, name: str) -> None:
     with pytest.raises(KeyError):
         registry.load(shelf, name, "FRUIT")
 

@@ -79,7 +79,7 @@ def test_sources_are_the_same_when_the_conversation_is_resumed(room: Room, sessi
     assert answer("/sources 1", room.resumed(session)) == answer("/sources 1", session)
 
 
-def test_an_answer_that_rests_on_nothing_has_no_sources(room: Room) -> None:
+def test_an_answer_without_citations_has_no_sources(room: Room) -> None:
     one = room.session(Deltas([says("Hello.")]))
     assert "no answer yet" in refused("/sources", one).message
     completed(one.send("Hello?"))
@@ -143,7 +143,7 @@ def test_an_unknown_number_is_refused_with_the_valid_ones(session: ZkChatSession
     assert error.hint == "Valid numbers: 1"
 
 
-def test_a_citation_of_a_number_that_was_not_in_that_prompt_is_told(room: Room) -> None:
+def test_a_citation_of_a_number_outside_the_prompt_is_reported(room: Room) -> None:
     found = said("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1)])
     one = a_log(room, said("user", "What?", "u"), found, said("assistant", "So [1].", "a", citations=[Citation(number=1)]))
     assert answer("/sources 1", one).endswith("✗ cited in turn 1, but it was not in that prompt")

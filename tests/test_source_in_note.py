@@ -33,12 +33,12 @@ def quoting(quote: str, first: int, last: int | None = None, **more: Any) -> Cit
 # where it stands
 
 
-def test_what_was_not_touched_stands_where_it_stood() -> None:
+def test_an_unchanged_excerpt_is_found_in_its_place() -> None:
     assert locate_chunk(part("A filter says which tasks you want.\nIt may be long."), NOTE) == SourceLocation("same", 3, 4)
     assert locate_chunk(part("It may", 4), NOTE) == SourceLocation("same", 4, 4)
 
 
-def test_what_has_other_lines_above_it_now_has_moved() -> None:
+def test_an_excerpt_below_new_lines_has_moved() -> None:
     assert locate_chunk(part("It may be long.", 4), "New.\n\n" + NOTE) == SourceLocation("moved", 6, 6)
 
 
@@ -49,7 +49,7 @@ def test_of_several_places_the_nearest_counts() -> None:
     assert locate_chunk(part("same", 2), note) == SourceLocation("same", 2, 2)
 
 
-def test_what_the_note_says_otherwise_has_changed() -> None:
+def test_an_edited_excerpt_has_changed() -> None:
     assert locate_chunk(part("A filter says what you want."), NOTE) == SourceLocation("changed", 3, 3)
     assert locate_chunk(part("  "), NOTE).state == "changed", "nothing stands anywhere"
 
@@ -87,14 +87,14 @@ def test_quoted_words_are_found_as_they_stand(text: str, quote: str, words: str)
 
 
 @pytest.mark.parametrize("gap", ["…", " ... ", " [...] ", "(…)"])
-def test_what_a_quotation_leaves_out_is_not_marked(gap: str) -> None:
+def test_words_left_out_of_a_quotation_are_not_marked(gap: str) -> None:
     text = "It is ready, they say, after nine months."
     assert [text[slice(*found)] for found in find_quote(text, f"It is ready{gap}after nine")] == ["It is ready", "after nine"]
     assert find_quote(text, f"after nine{gap}It is ready") == []
 
 
 @pytest.mark.parametrize("quote", ["other words", "", " … ", "**"])
-def test_what_is_not_said_is_not_found(quote: str) -> None:
+def test_words_that_are_missing_are_not_found(quote: str) -> None:
     assert find_quote("It is ready.", quote) == []
 
 

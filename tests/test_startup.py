@@ -171,7 +171,7 @@ def test_the_first_index_is_counted_in_the_toolbar_and_awaited_by_a_message_only
     assert shown.index("Ctrl+R") < shown.index("Many/599.md")
 
 
-def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it_is_sent(
+def test_the_vault_is_refreshed_while_a_message_is_typed_and_not_again_when_it_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(startup, "SCAN_INTERVAL", 0.01)

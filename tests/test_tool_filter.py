@@ -70,7 +70,7 @@ def test_core_and_used_tools_are_always_offered() -> None:
     assert offered(filtered) == {*CORE, "find_link_path"}
 
 
-def test_previous_tools_stay_while_there_is_room() -> None:
+def test_previous_tools_stay_while_they_fit() -> None:
     before = frozenset({*CORE, "find_link_path"})
     assert offered(select_tools(REAL, ToolRelevanceInput("Hello!", previous=before), AMPLE, 4096)) == before
     assert offered(select_tools(REAL, ToolRelevanceInput("What is related?", previous=before), 400, LARGE)) == before

@@ -90,7 +90,7 @@ def test_the_line_being_typed_counts() -> None:
 
 
 @pytest.mark.parametrize("width", [100, 60, 45, 30])
-def test_what_is_going_on_is_said_as_long_as_the_figures_have_room(width: int) -> None:
+def test_the_state_is_shown_if_the_figures_leave_room(width: int) -> None:
     bar = drawn(Toolbar("offline", "notes", usage=usage(12_100), state="indexing 120/4000"), width)
     assert "41%  12.1k / 29.5k" in bar
     assert ("indexing 120/4000" in bar) == (width >= 45)
@@ -101,7 +101,7 @@ def test_estimates_are_marked() -> None:
     assert "this line ~7" in drawn(Toolbar("m", "v", usage=usage(500), typed=7, typed_estimated=True), 80)
 
 
-def test_a_due_compaction_is_said_even_where_there_is_little_room() -> None:
+def test_a_due_compaction_is_shown_on_a_narrow_screen() -> None:
     assert "compaction is due" in drawn(Toolbar("m", "v", usage=usage(25_000, due=True)), 70)
 
 
@@ -182,7 +182,7 @@ def test_no_name_can_break_out_of_its_link(style: str, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["../secret.md", "a/../../secret.md", "/etc/passwd", "..", "a\0b.md", "x" * 3000])
-def test_what_is_outside_or_endless_is_not_linked(path: str) -> None:
+def test_paths_outside_the_vault_or_too_long_are_not_linked(path: str) -> None:
     assert opened("/notes", "file", path) is None
 
 
@@ -232,12 +232,12 @@ def test_several_quotations_of_a_source_are_one_line_with_all_their_places() -> 
     assert text == "Sources\n  [1] ✓ [[Filters]]   Queries/Filters.md:12-14, 20"
 
 
-def test_a_quotation_that_is_not_there_is_marked_and_said_however_many_others_are() -> None:
+def test_a_wrong_quotation_is_marked_and_shown_beside_correct_ones() -> None:
     text = shown(citations=(quoting(1, "what it says"), quoting(1, "what it never said", held=False)))
     assert text.endswith("[1] ✗ [[Filters]]   Queries/Filters.md:12-14\n        the quoted words are not there: “what it never said”")
 
 
-def test_a_number_that_stands_for_nothing_is_marked() -> None:
+def test_an_unknown_number_is_marked() -> None:
     assert "[9] ✗ no such source was in the prompt" in shown(citations=(cited(9, None),))
 
 
@@ -246,7 +246,7 @@ def test_a_broken_link_is_marked() -> None:
     assert shown(references=(broken,)) == "Sources\n  ✗ [[Filtrs]] not found"
 
 
-def test_a_named_note_is_listed_and_a_supplied_one_that_was_not_used_is_said() -> None:
+def test_named_notes_and_unused_notes_are_listed() -> None:
     text = shown(references=(found("Filters.md", reference_type="direct", summary="What to see."), found("Other.md")))
     assert text == "Sources\n  · [[Filters]]   Filters.md\n      What to see.\n  not used: Other.md"
 

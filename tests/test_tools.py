@@ -232,7 +232,7 @@ def test_a_result_keeps_to_its_room(notes: Vault, room: int) -> None:
     assert result.run.tokens <= room
 
 
-def test_without_any_room_the_model_is_told_so(notes: Vault) -> None:
+def test_without_any_room_the_result_says_so(notes: Vault) -> None:
     result = run(notes, "find_excerpts", room=0, query="filters")
     assert result.chunks == ()
     assert result.run.ok

@@ -38,7 +38,7 @@ def test_yes_approves_beforehand_and_the_stream_has_the_diff(zkchat: Program, sc
     assert events["turn_completed"]["tools"][0]["ok"] is True
 
 
-def test_without_unsafe_there_is_nothing_to_approve_and_no_tool_that_writes(zkchat: Program, script: Script) -> None:
+def test_without_unsafe_no_write_tool_is_offered(zkchat: Program, script: Script) -> None:
     refused = zkchat("ask", "x", "--yes")
     assert (refused.exit_status, "--unsafe" in refused.err) == (2, True)
     done = zkchat("ask", "write it", "--json", "--model", script(CREATE, SAID))
@@ -229,7 +229,7 @@ def test_a_hook_that_refuses_leaves_the_change_made_and_says_so(zkchat: Program,
     assert git(repository, "status", "--porcelain").splitlines() == ["?? New.md"]
 
 
-def test_what_git_ignores_or_does_not_know_is_said(vault: Path) -> None:
+def test_a_commit_that_git_refuses_says_why(vault: Path) -> None:
     with pytest.raises(VaultError, match="is in no git repository"):
         vault_git.commit(vault, ["Filters.md"], "x", {**os.environ, "GIT_CEILING_DIRECTORIES": str(vault.parent)})
     git(vault, "init", "-q")

@@ -369,14 +369,3 @@ def test_a_folder_among_the_paths_causes_a_full_scan(notes, folder):
     (notes.root / folder).rename(notes.root / "Moved")
     notes.vault.refresh(only=[folder])
     assert notes.found("bottomless") == ["Moved/Deep.md"]
-
-
-def test_naming_a_hidden_path_does_not_index_it(notes, tmp_path):
-    notes.vault.refresh()
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "Secret.md").write_text("secret")
-    (notes.root / "link").symlink_to(tmp_path / "outside")
-    notes.write(".hidden/Secret.md", "secret")
-    report = notes.vault.refresh(only=["link/Secret.md", ".hidden/Secret.md", "../outside/Secret.md"])
-    assert report.added == 0
-    assert notes.found("secret") == []

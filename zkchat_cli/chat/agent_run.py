@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from zkchat_cli import events
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.chat.turn import sum_usage
+from zkchat_cli.chat.turn_runner import cited_events
 from zkchat_cli.chat.user_message import UserInput
 from zkchat_cli.citations.marks import CitationMarkParser
 from zkchat_cli.errors import UsageError
@@ -193,7 +194,5 @@ def _answer_events(report: TurnReport) -> Iterator[events.Event]:
     text = report.answer if report.answer.endswith("\n") else f"{report.answer}\n"
     parser = CitationMarkParser()
     yield events.TextDelta(text)
-    for mark in (*parser.feed(text), *parser.close()):
-        if not mark.defines:
-            yield events.Cited(mark.numbers, mark.name, mark.start, mark.end)
+    yield from cited_events((*parser.feed(text), *parser.close()))
     yield events.TurnCompleted(report)

@@ -97,10 +97,6 @@ class TurnInProgress:
     def runs(self) -> tuple[ToolRun, ...]:
         return tuple(message.tool_run for message in self.messages if message.tool_run is not None)
 
-    def record_call(self, model: str, prompt: Prompt) -> None:
-        """Remember the prompt of a model call."""
-        self.sent.append(SentPrompt(question_id=self.user.id, call=len(self.sent) + 1, model=model, prompt=prompt))
-
     def add_usage(self, reported: TokenUsage | None, prompt: Prompt) -> None:
         """Add the cost of a model call, as reported by the provider or else as counted by zkchat."""
         self.sent[-1] = self.sent[-1].model_copy(update={"usage": reported})

@@ -1,11 +1,11 @@
 """A message of the user before it is stored: the agent that it mentions, the documents that it names, and their text for the prompt."""
 
 import difflib
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from zkchat_cli.agents.mentions import AgentMention, parse_agent_mention
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
@@ -22,6 +22,29 @@ from zkchat_cli.text.words import replace_surrogates
 
 SIMILAR = 0.7
 """How similar to an agent's name a word must be to be taken for a misspelling of it: people are addressed by `@name`, too."""
+_MENTION = re.compile(r"\s*@([^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentMention:
+    """The agent's name in lower case, the mention as written, and the question after it."""
+
+    name: str
+    text: str
+    question: str
+
+    def locate(self, text: str, typed: str | None) -> str:
+        """The text that finds the mention in a message whose part `typed` starts with it (None: the whole message)."""
+        return self.text if typed is None or text.strip() == typed.strip() else f"\n\n{self.text}"
+
+
+def parse_agent_mention(text: str) -> AgentMention | None:
+    """The mention at the start of a message: `@researcher what …`, `@researcher: what …`. `@notes/plan` and `@plan.md` are paths.
+
+    The caller checks whether the agent exists, or a file of that name.
+    """
+    match = _MENTION.match(text)
+    return AgentMention(match[1].lower(), f"@{match[1]}", text[match.end() :]) if match else None
 
 
 @dataclass(frozen=True, slots=True)

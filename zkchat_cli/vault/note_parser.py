@@ -20,6 +20,11 @@ class ParsedNote:
     markup: Markup
 
     @property
+    def body(self) -> str:
+        """The text after the front matter."""
+        return self.text.split("\n", self.front_matter.lines)[-1]
+
+    @property
     def title(self) -> str:
         return self.front_matter.text("title") or stem(self.relative_path)
 
