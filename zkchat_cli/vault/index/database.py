@@ -283,13 +283,12 @@ class IndexDatabase:
         their paths, and none of the excluded. Tags and texts are folded."""
         conditions: list[str] = []
         values: list[str] = []
-        for negation, some in (("", tags), ("NOT ", no_tags)):
-            for tag in some:
+        folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
+        for negation, some_tags, some_paths in (("", tags, paths), ("NOT ", no_tags, no_paths)):
+            for tag in some_tags:
                 conditions.append(f"id {negation}IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
                 values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
-        for negation, some in (("", paths), ("NOT ", no_paths)):
-            for path in some:
-                folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
+            for path in some_paths:
                 conditions.append(f"{negation}instr({folded}, ?)")
                 values.append(path)
         self.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")

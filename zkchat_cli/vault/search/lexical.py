@@ -146,7 +146,9 @@ class _Search:
         return int(count)
 
     def _ranked(self, table: str, expression: str, limit: int | None = None) -> list[int]:
-        return self._match(table, expression, f"bm25({table}{self._weights_of(table)})", limit)
+        w = self.weights
+        columns = (w.headings, w.body) if table == "words" else (w.title, w.aliases, w.tags, w.anchors)
+        return self._match(table, expression, f"bm25({table}, {', '.join(map(str, columns))})", limit)
 
     def _newest(self, table: str, expression: str, limit: int | None = None) -> list[int]:
         return self._match(table, expression, f"{table}.rowid DESC", limit)
@@ -154,11 +156,6 @@ class _Search:
     def _ranked_or_newest(self, table: str, expression: str, limit: int | None = None) -> list[int]:
         few = self._count(table, expression, MOST_RANKED + 1) <= MOST_RANKED
         return self._ranked(table, expression, limit) if few else self._newest(table, expression, limit)
-
-    def _weights_of(self, table: str) -> str:
-        w = self.weights
-        columns = (w.headings, w.body) if table == "words" else (w.title, w.aliases, w.tags, w.anchors)
-        return "".join(f", {weight}" for weight in columns)
 
     def _match(self, table: str, expression: str, order: str, limit: int | None) -> list[int]:
         note = "(SELECT note_id FROM chunks WHERE chunks.id = words.rowid)" if table == "words" else "note_words.rowid"
