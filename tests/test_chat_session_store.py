@@ -173,18 +173,6 @@ def test_an_empty_store_says_how_to_start(store: ChatSessionStore) -> None:
     assert "zkchat ask" in e.value.hint
 
 
-def test_writing_to_an_unknown_conversation_is_an_error(store: ChatSessionStore) -> None:
-    for act in (
-        lambda: store.add("nobody", said("q1")),
-        lambda: store.commit("nobody", said("q1"), [], updated_at=NOON),
-        lambda: store.rename("nobody", "x"),
-        lambda: store.move_head("nobody", None),
-        lambda: store.compact("nobody", summary("s", None)),
-    ):
-        with pytest.raises(StoreError, match="there is no conversation nobody"):
-            act()
-
-
 def test_a_branch_never_leaves_its_conversation(store: ChatSessionStore) -> None:
     two_turns(store)
     store.start(conversation("c2"))

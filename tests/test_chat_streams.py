@@ -13,7 +13,6 @@ from model_server import (
     ollama_calls,
     ollama_end,
     ollama_frame,
-    ollama_text,
     openai_calls,
     openai_delta,
     openai_error,
@@ -120,12 +119,6 @@ def test_ollama_may_end_without_a_reason(server: ModelServer, end: dict[str, Any
     assert (answer.end.reason, answer.text) == ("stop", "A filter")
 
 
-def test_text_in_ollamas_last_line_is_read(server: ModelServer) -> None:
-    last = ollama_frame(" that", done=True, done_reason="length", prompt_eval_count=3, eval_count=2)
-    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame("A filter")), 0.05, ndjson(last)]))
-    assert (answer.end.reason, answer.text) == ("length", "A filter that")
-
-
 @BOTH
 @pytest.mark.parametrize("pieces", [(), ("",), (" \n",)])
 def test_empty_answer_is_finished(server: ModelServer, protocol: Protocol, pieces: tuple[str, ...]) -> None:
@@ -173,11 +166,6 @@ def test_empty_events_are_skipped(server: ModelServer, frame: dict[str, Any]) ->
     assert read_stream(server, frame, openai_delta(content="A filter"), frame).text == "A filter"
 
 
-def test_first_of_several_choices_is_the_answer(server: ModelServer) -> None:
-    both = {"choices": [{"index": 1, "delta": {"content": "B"}}, {"index": 0, "delta": {"content": "A"}}]}
-    assert read_stream(server, both, {"choices": [{"index": 1, "delta": {"content": "B"}}]}).text == "AB"
-
-
 def test_refusal_is_shown_as_text(server: ModelServer) -> None:
     assert read_stream(server, openai_delta(refusal="I cannot "), openai_delta(refusal="say that.")).text == "I cannot say that."
 
@@ -186,16 +174,6 @@ def test_refusal_is_shown_as_text(server: ModelServer) -> None:
 def test_reasoning_has_two_field_names(server: ModelServer, name: str) -> None:
     answer = read_stream(server, openai_delta(**{name: "Let me "}), openai_delta(**{name: "see."}), openai_delta(content="A filter"))
     assert (answer.reasoning, answer.text) == ("Let me see.", "A filter")
-
-
-def test_ollamas_thinking_is_reasoning(server: ModelServer) -> None:
-    answer = OLLAMA.ask(server, Reply([ndjson(ollama_frame(message={"thinking": "Let me see."})), *ollama_text("A filter")]))
-    assert (answer.reasoning, answer.text) == ("Let me see.", "A filter")
-
-
-def test_text_in_parts_is_joined(server: ModelServer) -> None:
-    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "A "}, {"type": "text", "text": "filter"}]
-    assert read_stream(server, openai_delta(content=parts)).text == "A filter"
 
 
 def test_characters_cut_by_the_network_are_whole(server: ModelServer) -> None:

@@ -24,7 +24,7 @@ from zkchat_cli.slash.base import CommandResult, Confirm, NoteToOpen, Pick, Pick
 from zkchat_cli.terminal import clipboard, command_runner
 from zkchat_cli.terminal import editor as editors
 from zkchat_cli.terminal import pager as pagers
-from zkchat_cli.terminal.picker import Picker, filter_rows
+from zkchat_cli.terminal.picker import filter_rows, pick_row
 from zkchat_cli.terminal.screen import Screen
 
 
@@ -176,7 +176,7 @@ def test_picker_keys(keys: str, picked: int | None, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("TERM", "xterm")
     with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
         pipe.send_text(keys)
-        assert Picker(colour=True).pick("which", ROWS) == picked
+        assert pick_row("which", ROWS, colour=True) == picked
 
 
 # carrying out

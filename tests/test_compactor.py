@@ -10,7 +10,7 @@ from zkchat_cli.events import CompactionDone, CompactionStarted, Event, Notice, 
 from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart
 from zkchat_cli.llm.base import RetryDelay as Wait
 from zkchat_cli.models import Compaction
-from zkchat_cli.views.compaction import compaction_line, describe_compaction
+from zkchat_cli.views.compaction import describe_compaction
 
 
 def full(room: Room, model: Summariser | Deltas, turns: int = 16) -> ZkChatSession:
@@ -169,34 +169,6 @@ def test_after_a_failure_the_model_is_not_asked_again_before_new_turns(room: Roo
         list(resumed.send(text))
         assert tokens < 4000
     assert tokens >= 0.1 * 2000
-
-
-def test_a_repeated_request_without_new_turns_makes_no_call(room: Room) -> None:
-    model = Summariser([fails("timeout")])
-    session = stored(room, talk(*things(12)), model=model)
-    assert session.compact(keep=4).mode == "extractive"
-    before = prompt(session)
-    assert session.compact(keep=4).mode == "none"
-    assert session.compact(keep=0).model_calls == 0
-    assert len(model.asked) == 2
-    session.undo_compaction()
-    assert prompt(session) == before
-
-
-def test_a_failed_summary_is_recorded_but_not_used(room: Room) -> None:
-    wordless = [("…? " * 40, "!? " * 40)] * 12
-    model = Summariser([fails("timeout")])
-    session = stored(room, talk(*wordless), model=model)
-    before = prompt(session)
-    done = session.compact(keep=2)
-    assert (done.mode, done.model_calls) == ("none", 2)
-    assert prompt(session) == before
-    assert session.compaction is None
-    assert session.undo_compaction() is None
-    assert room.resumed(session).compact(keep=2).model_calls == 0
-    assert len(model.asked) == 2
-    assert "it failed: timeout" in describe_compaction(done)
-    assert "it failed: timeout" in compaction_line(done)
 
 
 def test_turns_that_cannot_be_summarized_are_dropped_with_a_notice(room: Room) -> None:

@@ -103,16 +103,6 @@ def test_summaries_are_cached_on_disk(vault: Vault) -> None:
     assert cached_summaries(vault) == [("paragraph", "", "Before, it was so.")]
 
 
-def test_other_processes_read_cached_summaries(vault: Vault, tmp_path: Path) -> None:
-    with closing(Vault.open(vault.root, tmp_path / "cache")) as other:
-        DocumentSummaryService(other).learn("List.md", "A list summary_of two numbers.", "openai/gpt")
-        assert DocumentSummaryService(vault, by_model=True).summary("List.md") == "A list summary_of two numbers. (by openai/gpt)"
-        with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"))) as db:
-            db.execute("UPDATE summaries SET text = 'from the file'")
-            db.commit()
-        assert DocumentSummaryService(other, by_model=True).summary("List.md") == "from the file (by openai/gpt)"
-
-
 def test_a_renamed_note_keeps_its_summary(vault: Vault) -> None:
     DocumentSummaryService(vault).learn("List.md", "A list summary_of two numbers.", "openai/gpt")
     (vault.root / "List.md").rename(vault.root / "Moved.md")
@@ -140,15 +130,6 @@ def test_summaries_of_deleted_notes_are_dropped(vault: Vault) -> None:
     (vault.root / "Note.md").unlink()
     vault.refresh()
     assert cached_summaries(vault) == [("extractive", "", "one; two")]
-
-
-def test_a_rebuilt_index_drops_summaries_of_former_texts(vault: Vault) -> None:
-    service = DocumentSummaryService(vault)
-    service.learn("List.md", "A list summary_of two numbers.", "openai/gpt")
-    service.summary("Note.md")
-    change_note(vault, "After, it is so.")
-    vault.refresh(full=True)
-    assert cached_summaries(vault) == [("model", "openai/gpt", "A list summary_of two numbers.")]
 
 
 # a model's words

@@ -1,11 +1,7 @@
 """The summary without a model: what it keeps, what belongs together, what it leaves out, and that it never takes more room than it has."""
 
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from building import COUNTER, said, talk, turns
@@ -175,25 +171,6 @@ def test_a_summary_fits_its_budget_and_is_verbatim(cut: Sequence[Turn], room: in
         while said_so:
             piece = max((p for p in pieces if said_so.startswith(p)), key=len)
             said_so = said_so[len(piece) :].lstrip(" /")
-
-
-def test_another_process_makes_the_same_summary() -> None:
-    code = (
-        "from test_extractive_summarizer import CHATTER, summary\n"
-        "print(summary(*CHATTER, ('Ada left. She moved in May.', 'Yes!'), room=60, wanted='lute oboe'))"
-    )
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={k: v for k, v in os.environ.items() if not k.startswith("COV")} | {"PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(printed) == 1
-    assert printed.pop().strip()
 
 
 @pytest.mark.parametrize(

@@ -102,20 +102,6 @@ def test_a_path_is_as_short_as_in_a_simple_search(tmp_path_factory: pytest.TempP
     vault.close()
 
 
-def test_answers_do_not_depend_on_the_order_of_indexing(tmp_path: Path) -> None:
-    diamond = {"Start.md": "[[Left]] [[Right]]", "Left.md": "[[End]]", "Right.md": "[[End]]", "End.md": ""}
-    ways = []
-    for i, names in enumerate((list(diamond), list(reversed(diamond)))):
-        vault = Vault.open(write(tmp_path / str(i), {"Z.md": "z"}), tmp_path / "cache")
-        for name in names:
-            write(vault.root, {name: diamond[name]})
-            vault.refresh()
-        ways.append((way(vault, "Start.md", "End.md"), vault.hubs(), vault.orphans(), [r.chunk.id for r in vault.related_notes("Left.md")]))
-        vault.close()
-    assert ways[0] == ways[1]
-    assert ways[0][0] == ("Start.md", "Left.md", "End.md")
-
-
 # orphans and hubs
 
 

@@ -176,17 +176,6 @@ def test_documents_are_described_one_by_one_each_once() -> None:
     assert done == ["a", "b"]
 
 
-def test_a_session_has_only_so_many_described() -> None:
-    done: list[str] = []
-    summariser = BackgroundQueue(lambda path, _: done.append(path), most=3)
-    summariser.start("abcde")
-    assert settled(lambda: len(done) == 3)
-    summariser.stop(5)
-    summariser.start("fg")
-    summariser.stop(5)
-    assert done == ["a", "b", "c"]
-
-
 # what is asked, and what is made of the answer
 
 

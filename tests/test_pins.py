@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from summary_models import Summariser, summary
 
 from zkchat_cli import slash
-from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
@@ -21,7 +20,7 @@ from zkchat_cli.context.message_priority import is_fixed
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import FIXED_TAG, fence_verbatim, split_into_turns
-from zkchat_cli.errors import PromptTooLarge, StoreError, UsageError
+from zkchat_cli.errors import PromptTooLarge, UsageError
 from zkchat_cli.exporters.json import export
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.models import Prompt, ZkChatMessage
@@ -263,12 +262,3 @@ def test_invalid_turns_and_priorities_are_refused(room: Room, line: str, problem
         slash.run(line, session)
     assert problem in e.value.message
     assert e.value.hint
-
-
-def test_marking_an_unstored_message_changes_nothing(room: Room) -> None:
-    session = stored(room, talk(("Why?", "So.")))
-    known = session.history[0].model_copy(update={"pinned": True})
-    with pytest.raises(StoreError, match="elsewhere is not in conversation"):
-        room.store.mark(session.conversation.id, [known, known.model_copy(update={"id": "elsewhere"})])
-    assert not any(m.pinned for m in room.resumed(session).history)
-    assert pins.pinned_parts(session.history) == ()

@@ -1,7 +1,6 @@
 """The ReferenceManager: one numbering for a whole conversation, chunks by call and by tool, what answers cited."""
 
 import tempfile
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -416,18 +415,3 @@ def test_an_injected_document_keeps_its_reference_type() -> None:
 
 
 # ten thousand chunks
-
-
-def test_ten_thousand_chunks_take_little_time() -> None:
-    manager = ReferenceManager()
-    chunks = [chunk(None, f"text {i}", id=str(i), relative_path=f"{i // 100}.md") for i in range(10_000)]
-    start = time.process_time()
-    for i in range(0, 10_000, 20):
-        manager.extract_referenceable_chunks(str(i), chunks[i : i + 20], "find_excerpts")
-    for i in range(0, 10_000, 20):
-        manager.replace_chunks_of_call(str(i), manager.chunks_of_call(str(i))[:10])
-    again = ReferenceManager.from_log([tool_message(call.call_id, *call.chunks) for call in manager.calls])
-    assert len(aggregate_documents(again.chunks, lambda _: None)) == 100
-    assert time.process_time() - start < 3
-    assert again.chunks == manager.chunks
-    assert len(again.chunks) == 5000

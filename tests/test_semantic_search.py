@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import pytest
 from conftest import Program, write
 from meaning import Meaning, Servers
 
-from zkchat_cli.errors import ProviderError, VaultError
+from zkchat_cli.errors import ProviderError
 from zkchat_cli.vault.search.semantic import MOST_EMBEDDED_BY_A_QUERY, RETRY_SECONDS, SemanticSearch
 from zkchat_cli.vault.search.vector_store import VectorStore
 from zkchat_cli.vault.vault import Vault
@@ -167,17 +166,6 @@ def test_the_next_embedding_deletes_unused_vectors(notes: Notes) -> None:
     assert "Garage.md" not in notes.found("car")
 
 
-def test_vectors_of_an_unmounted_vault_stay(notes: Notes, tmp_path: Path) -> None:
-    notes.vault.embed()
-    notes.root.rename(tmp_path / "away")
-    notes.root.mkdir()
-    with pytest.raises(VaultError, match="no Markdown notes"):
-        notes.vault.refresh()
-    notes.root.rmdir()
-    (tmp_path / "away").rename(notes.root)
-    assert notes.vault.refresh().semantic
-
-
 def test_the_file_is_for_its_user_alone(notes: Notes) -> None:
     notes.vault.embed()
     assert stat.S_IMODE(notes.vectors.stat().st_mode) == 0o600
@@ -255,16 +243,6 @@ def test_vectors_of_two_models_are_never_mixed(notes: Notes) -> None:
     assert notes.found("car")[0] == "Garage.md"
 
 
-def test_vectors_of_another_length_are_refused(notes: Notes) -> None:
-    notes.vault.embed()
-    notes.embedder.places = 32
-    notes.write("New.md", "A new note.")
-    notes.vault.refresh()
-    notes.vault.embed()
-    assert "another model goes by this name now" in notes.warned()[0]
-    assert notes.vault.status().vectors == 4
-
-
 @pytest.mark.parametrize("places", [32, 63])
 def test_verify_computes_all_again_for_another_model(notes: Notes, places: int) -> None:
     notes.vault.embed()
@@ -326,21 +304,6 @@ def test_an_unwritable_file_is_a_warning(notes: Notes) -> None:
     assert notes.found("oil")
     assert "cannot be opened" in notes.warned()[0]
     assert notes.vault.refresh().vectors == 0
-
-
-def test_a_locked_file_is_a_warning(notes: Notes) -> None:
-    notes.vault.embed()
-    notes.write("New.md", "An automobile.")
-    notes.vault.refresh()
-    other = sqlite3.connect(notes.vectors, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    impatient = SemanticSearch(notes.embedder, VectorStore(notes.vectors, busy_seconds=0.05), notes.vault._ask)
-    impatient.embed()
-    assert "another zkchat" in impatient.take_warnings()[0].message
-    other.close()
-    impatient.embed()
-    assert notes.vault.status().semantic
-    impatient.close()
 
 
 # the whole program, against a real server

@@ -212,21 +212,6 @@ def test_tool_results_follow_the_question_in_the_next_call(room: Room) -> None:
     assert asked.tool_calls[0].id == result.tool_call_id == "call-1-1"
 
 
-def test_the_same_call_id_in_two_turns_is_two_calls(room: Room) -> None:
-    session = room.session(Deltas([COMPOST, says("Air [1].")]))
-    completed(session.send("What does compost need?"))
-    again = room.resumed(session, Deltas([calls(find("filters tasks")), says("Filters [2].")]))
-    report = completed(again.send("What is a filter?"))
-    ids = [call.id for m in again.history for call in m.tool_calls]
-    assert ids[0] == "call-1-1"
-    assert len(set(ids)) == 2
-    assert [m.tool_call_id for m in again.history if m.role == "tool"] == ids
-    first, second = (again.references.chunks_of_call(id_) for id_ in ids)
-    assert {c.relative_path for c in first} == {"Garden/Compost.md"}
-    assert "Filters.md" in {c.relative_path for c in second}
-    assert "Garden/Compost.md" not in {r.relative_path for r in report.references}
-
-
 def test_the_last_round_offers_no_tools(room: Room) -> None:
     room.settings = Config(llm=LlmSettings(max_tool_rounds=2))
     model = Deltas([calls(find("compost")), calls(find("filters", "2")), says("So [1].")])
@@ -455,15 +440,6 @@ def test_a_message_that_a_killed_process_left_pending_is_not_sent(room: Room) ->
     assert contents(stored(room, history)) == ["Before?", "Yes."]
 
 
-def test_previewing_the_next_prompt_changes_nothing(room: Room) -> None:
-    session = stored(room, talk(("Before?", "Yes.")))
-    before = log(session)
-    assert session.prompt("See [[Filters]]").messages[-1].content == "See [[Filters]]"
-    assert session.prompt("See [[Filters]]").messages[-2].kind == "documents"
-    assert session.prompt("").messages[-1].content == "Yes."
-    assert log(session) == before
-
-
 def test_the_prompt_shown_is_the_prompt_sent(room: Room) -> None:
     model = Deltas([says("Yes.")])
     session = stored(room, talk(("Before?", "Yes.")), model=model)
@@ -482,14 +458,6 @@ def test_a_note_written_between_two_turns_is_found(room: Room) -> None:
     write(room.vault.root, {"Xylophone.md": "A xylophone is an instrument made of wooden bars."})
     room.clock.pass_(5)
     assert "wooden bars" in completed(session.send("What is a xylophone?")).answer
-
-
-def test_a_turn_is_rendered_once_however_long_the_conversation_grows(room: Room) -> None:
-    session = room.session(Deltas([says("One."), says("Two.")]))
-    completed(session.send("First?"))
-    first = session.prompt().messages[-2:]
-    completed(session.send("Second?"))
-    assert all(a is b for a, b in zip(first, session.prompt().messages[1:3], strict=True))
 
 
 def test_a_rebuilt_index_is_reported(room: Room) -> None:

@@ -1,7 +1,7 @@
 """The first step of the compaction ladder in sessions: old results are masked, and what that does to prompts."""
 
 from building import Deltas, Room, completed, stored, talk
-from summary_models import SUMMARY, Summariser, searches, sound, summary, things
+from summary_models import Summariser, searches, sound, summary, things
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
@@ -95,22 +95,6 @@ def test_results_of_critical_turns_are_masked_last(room: Room) -> None:
     done = compaction_in(list(session.send("And now?"))).masked
     assert "r1" in done
     assert "r2" not in done
-
-
-def test_masking_keeps_the_previous_summary(room: Room) -> None:
-    session = stored(room, searches(10, after=talk(*things(4, 5))), model=Summariser([summary()]))
-    history = session.history
-    assert session.compact(keep=40).mode == "full"
-    room.max_context = 8000
-    again = room.resumed(session)
-    done = compaction_in(list(again.send("And now?")))
-    assert (done.mode, done.summary) == ("masked", None)
-    assert again.compaction is not None
-    assert (again.compaction.summary, again.compaction.id, again.compaction.last_id) == (SUMMARY, done.id, history[7].id)
-    assert SUMMARY in prompt(again)
-    again.undo_compaction()
-    assert again.compaction is not None
-    assert again.compaction.mode == "full"
 
 
 def test_with_nothing_to_fold_a_manual_compaction_masks(room: Room) -> None:

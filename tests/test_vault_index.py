@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from notes import Notes
 
-from zkchat_cli.errors import IndexDamaged, VaultError
-from zkchat_cli.vault.index.database import IndexDatabase, sqlite_errors
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.vault import Vault
 
 
@@ -283,25 +283,6 @@ def test_a_replaced_index_is_opened_again(notes):
     other.close()
     assert notes.found("again") == ["Alpha.md"]
     notes.check()
-
-
-@pytest.mark.parametrize(
-    ("sql", "error", "message"),
-    [
-        ("SELECT * FROM nothing", IndexDamaged, "is damaged"),
-        ("INSERT INTO full SELECT randomblob(1000000)", VaultError, "disk is full"),
-        ("PRAGMA query_only = 1; INSERT INTO full VALUES (1)", VaultError, "cannot be used"),
-    ],
-)
-def test_sqlite_errors_are_translated(tmp_path, sql, error, message):
-    db = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
-    db.execute("CREATE TABLE full (a)")
-    db.execute("PRAGMA max_page_count = 10")
-    with pytest.raises(error, match=message) as e, sqlite_errors(tmp_path / "x.db"):
-        for statement in sql.split("; "):
-            db.execute(statement)
-    assert e.value.hint
-    db.close()
 
 
 def test_a_locked_index_is_busy(notes):

@@ -116,15 +116,11 @@ def _citation_lines(citations: Sequence[CitedInAnswer]) -> Iterable[StyledLine]:
         )
 
 
-def _complete(session: ZkChatSession) -> list[str]:
-    return [provenance.document_key(use.reference) for use in provenance.count_source_uses(session.history)]
-
-
 COMMAND = SlashCommand(
     "why",
     "show how a document came into the conversation",
     _run,
     "PATH",
-    _complete,
+    lambda session: [provenance.document_key(use.reference) for use in provenance.count_source_uses(session.history)],
     details="A path, a title, a [[link]] or the number of a source: who named it, which search found it, and if the model sees it now.",
 )

@@ -15,18 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from zkchat_cli.errors import ProviderError, reason
-from zkchat_cli.llm.base import (
-    Delta,
-    ModelConfig,
-    Provider,
-    ReasoningPart,
-    Request,
-    StreamFailed,
-    StreamFinished,
-    TextPart,
-    ToolCallsPart,
-    Window,
-)
+from zkchat_cli.llm.base import Delta, ModelConfig, Provider, ReasoningPart, Request, StreamFailed, StreamFinished, TextPart, ToolCallsPart
 from zkchat_cli.models import FinishReason, TokenUsage, ToolCall, Value
 
 ScriptedError = Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"]
@@ -74,7 +63,7 @@ class ScriptedModel:
     name: str
     replies: tuple[_ScriptedReply, ...]
     pause: Callable[[float], None] = time.sleep
-    window: Window | None = None
+    window: None = None
     exact: bool = True
     _calls: int = field(default=0, init=False)
 
