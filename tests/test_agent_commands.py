@@ -67,7 +67,7 @@ def test_a_prompt_may_come_from_standard_input_or_a_file(zkchat: Program, folder
         (["delete", "critic"], "asks for confirmation"),
     ],
 )
-def test_what_cannot_be_done_is_told_and_changes_nothing(zkchat: Program, folder: Path, arguments: list[str], told: str) -> None:
+def test_an_invalid_agent_command_is_an_error_and_changes_nothing(zkchat: Program, folder: Path, arguments: list[str], told: str) -> None:
     created(zkchat)
     before = (folder / "critic.toml").read_text()
     done = zkchat("agent", *arguments)
@@ -112,7 +112,7 @@ def test_a_built_in_agent_is_overridden_and_comes_back(zkchat: Program, folder: 
     assert zkchat("agent", "delete", "editor", "--yes", "--json").json == {"name": "editor", "deleted": str(folder / "editor.toml")}
 
 
-def test_the_list_has_every_agent_and_what_is_wrong_with_one(zkchat: Program, folder: Path) -> None:
+def test_the_list_has_every_agent_and_the_error_of_an_invalid_one(zkchat: Program, folder: Path) -> None:
     created(zkchat, "--description", "finds faults", "--model", "offline")
     (folder / "broken.toml").write_text("modell = 1")
     (folder / "No Name.toml").write_text("")
@@ -173,7 +173,7 @@ def test_where_an_agent_has_a_model_nobody_asks_for_the_configured_one(zkchat: P
     assert zkchat("chat", "--agent", "critic", stdin="what is a filter?\n").exit_status == 0
 
 
-def test_unsafe_is_told_to_be_of_no_use_where_the_agent_may_not_write(zkchat: Program, script: Callable[..., str]) -> None:
+def test_unsafe_warns_if_the_agent_has_no_write_tools(zkchat: Program, script: Callable[..., str]) -> None:
     created(zkchat, "--tools", "find_excerpts")
     model = script({"text": "Yes."})
     for command in (["ask", "hello"], ["chat"]):

@@ -14,10 +14,9 @@ from zkchat_cli.chat.agent_run import run_goal, unfinished_goal
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.system_prompt import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
-from zkchat_cli.events import Cited, Event, IterationFinished, IterationStarted, Notice, ReasoningDelta, TextDelta, TurnFailed
-from zkchat_cli.llm.base import Delta, StreamFailed, TextPart
+from zkchat_cli.events import Cited, Event, IterationFinished, IterationStarted, ReasoningDelta, TextDelta, TurnFailed
+from zkchat_cli.llm.base import Delta, StreamFailed
 from zkchat_cli.models import RunReport, ToolCall
-from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED, CommandHints
 
 GOAL = "Say how filters are joined."
 
@@ -86,16 +85,6 @@ def test_a_run_does_not_change_the_sessions_runtime(room: Room) -> None:
     assert "finish" not in [tool.name for tool in model.requests[-1].tools]
 
 
-def test_the_unmet_part_is_reported(room: Room) -> None:
-    run = run_of(room.session(Deltas([finish("Half of it.", " the other half ")])))
-    assert (run.met, run.unmet, run.stopped, run.iterations) == (False, "the other half", "finished", 1)
-
-
-def test_finish_without_an_answer_is_an_error_for_the_model(room: Room) -> None:
-    run = run_of(room.session(Deltas([finish(" "), finish("Now.")])))
-    assert (run.met, run.iterations) == (True, 1)
-
-
 def test_tools_called_beside_finish_run_and_can_be_cited(room: Room) -> None:
     both = calls(find("filters joined"), ToolCall(id="f", name="finish", arguments={"answer": "So it is [1]."}))
     report = completed(run_goal(room.session(Deltas([both])), GOAL))
@@ -144,13 +133,6 @@ def test_a_repeated_iteration_ends_the_run(room: Room, replies: list[list[Delta]
     assert (run.stopped, run.iterations, run.met) == ("repeated", iterations, False)
 
 
-def test_new_excerpts_count_as_progress(room: Room) -> None:
-    model = Deltas(
-        [calls(find("filters joined", "a")), says("Looking."), calls(find("compost heap", "b")), says("Looking."), finish("Done.")]
-    )
-    assert run_of(room.session(model)).iterations == 3
-
-
 def test_a_runs_report_adds_up_all_iterations(room: Room) -> None:
     session = room.session(Deltas([says("Looking."), finish("Done.")]))
     report = completed(run_goal(session, GOAL))
@@ -171,25 +153,6 @@ def test_every_iteration_keeps_within_the_budget(vault: Path, tmp_path: Path) ->
 
 
 # stopped and taken up again
-
-
-def test_a_stopped_run_can_be_resumed(room: Room) -> None:
-    session = room.session(Deltas([calls(find("filters")), says("One."), says("half of", " two")]))
-    turn = run_goal(session, GOAL)
-    for event in turn:
-        if isinstance(event, ReasoningDelta) and event.text == "half of":
-            break
-    turn.close()
-    assert session.history[-1].content == "half of"
-    assert session.history[-1].status == "unfinished"
-    assert "finish" not in [tool.name for tool in session.tools]
-    assert unfinished_goal(session.history) == GOAL
-    model = Deltas([finish("Done.")])
-    again = room.resumed(session, model)
-    run = run_of(again, goal="")
-    assert (run.goal, run.met) == (GOAL, True)
-    assert model.requests[0].messages[-1].content.startswith(f"{GOAL}\n\n(Round 1 of 5: ")
-    assert unfinished_goal(again.history) is None
 
 
 def test_a_run_stopped_at_any_event_can_be_resumed(room: Room) -> None:
@@ -217,39 +180,6 @@ def test_a_failed_run_can_be_resumed(room: Room) -> None:
     assert isinstance(last, TurnFailed)
     assert iterations_in(events) == [(1, 5), (2, 5)]
     assert run_of(room.resumed(session, Deltas([finish("Done.")])), goal="").goal == GOAL
-
-
-@pytest.mark.parametrize(("last", "shown"), [([], "One [1].\n"), ([TextPart("Two")], "Two\n")])
-def test_a_failed_run_shows_its_last_answer_and_how_to_resume(room: Room, last: list[Delta], shown: str) -> None:
-    broken = [*last, StreamFailed(ProviderError("server", "it burns", "Wait."))]
-    session = room.session(Deltas([calls(find("filters")), says("One [1]."), broken]))
-    *_, text, notice, end = run_goal(session, GOAL)
-    assert text == TextDelta(shown)
-    assert notice == Notice("the run ended in iteration 2 of 5", "/solve resumes it")
-    assert isinstance(end, TurnFailed)
-    assert end.partial == shown.strip()
-
-
-@pytest.mark.parametrize(("ways", "hint"), [(IN_SHELL, "zkchat ask -c --iterations N resumes it"), (UNSTORED, "")])
-def test_the_shells_resume_hint_is_used(room: Room, ways: CommandHints, hint: str) -> None:
-    session = room.session(Deltas([[StreamFailed(ProviderError("server", "it burns", "Wait."))]]))
-    assert Notice("the run ended in iteration 1 of 5", hint) in list(run_goal(session, GOAL, resume_hint=ways.resume_run))
-
-
-def test_a_resumed_goal_is_shown(room: Room) -> None:
-    session = room.session(Deltas([finish("Half.", "the rest"), finish("All.")]))
-    run_of(session)
-    told = [event.message for event in run_goal(session) if isinstance(event, Notice)]
-    assert told == [f"resuming the goal “{GOAL}”"]
-
-
-def test_an_unmet_goal_can_be_resumed_after_other_turns(room: Room) -> None:
-    session = room.session(Deltas([finish("Half.", "the rest"), says("Hello."), finish("All.")]))
-    run_of(session)
-    completed(session.send("Hello?"))
-    assert run_of(session, goal="").met
-    with pytest.raises(UsageError, match="no unfinished goal"):
-        run_goal(session)
 
 
 @pytest.mark.parametrize("iterations", [0, -1, 101])

@@ -217,13 +217,6 @@ def test_settings_overridden_in_the_chat_stay_with_another_agent(house: House) -
     assert session.prompt().messages[0].content.endswith("Find faults.")
 
 
-def test_the_tools_of_an_agent_stay_when_the_model_changes(house: House) -> None:
-    house.agent("critic", CRITIC)
-    session = house.session(agent="critic")
-    slash.run("/model offline", session)
-    assert [tool.name for tool in session.tools] == ["find_excerpts"]
-
-
 def test_a_new_conversation_has_the_agent_of_the_last(house: House) -> None:
     house.agent("critic", CRITIC)
     outcome = slash.run("/new", house.session(agent="critic"))
@@ -285,16 +278,6 @@ def test_a_misspelled_agent_is_reported(house: House) -> None:
         assert not any("neither an agent" in told for told in ask(session, called)[1])
 
 
-def test_only_typed_text_mentions_an_agent(house: House) -> None:
-    house.agent("critic", CRITIC)
-    session = house.session()
-    piped = completed(session.send("@critic delete all\n\nWhat is this?", typed="What is this?"))
-    assert "Find faults" not in sent(piped)[0]
-    typed = completed(session.send("a log\n\n@critic what is this?", typed="@critic what is this?"))
-    assert sent(typed)[0].endswith("Find faults.")
-    assert sent(typed)[2] == "a log\n\nwhat is this?"
-
-
 def test_a_mention_without_a_question_is_refused(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session()
@@ -318,16 +301,6 @@ def test_an_observer_in_the_middle_of_a_mentioned_agents_turn_sees_the_usual_age
     for event in session.send("@critic is it sound?"):
         assert session.runtime is before, event
         assert session.speaker_label == house.model
-    assert session.history[0].agent == "critic"
-
-
-def test_after_a_stopped_turn_of_a_mentioned_agent_the_usual_one_continues(house: House) -> None:
-    house.agent("critic", CRITIC)
-    session = house.session()
-    turn = session.send("@critic is it sound?")
-    next(turn)
-    turn.close()
-    assert session.speaker_label == house.model
     assert session.history[0].agent == "critic"
 
 
@@ -368,17 +341,6 @@ def test_a_conversation_is_resumed_with_its_agent(house: House) -> None:
     again = house.resumed(session, agent="none")
     ask(again, "And without you?")
     assert house.resumed(session).speaker_label == house.model
-
-
-def test_each_resumed_conversation_has_its_own_agent(house: House) -> None:
-    house.agent("critic", CRITIC)
-    led, plain_ = house.session(agent="critic"), house.session()
-    ask(led, "Is it sound?")
-    ask(plain_, "Is it sound?")
-    bench = house.bench()
-    first = bench.session(bench.store.conversation(led.conversation.id))
-    second = ZkChatSession(first.services, first.runtime, bench.store.conversation(plain_.conversation.id))
-    assert (first.speaker_label, second.speaker_label) == (f"critic · {house.model}", house.model)
 
 
 def test_a_deleted_agent_is_reported_and_the_conversation_continues(house: House) -> None:

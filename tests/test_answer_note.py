@@ -34,7 +34,7 @@ def body(text: str, *citations: Citation) -> str:
     return note(text, *citations).split("\n---\n\n", 1)[1].split("\n\n## Sources")[0].rstrip("\n")
 
 
-def test_a_note_says_what_was_asked_and_who_answered_when() -> None:
+def test_a_saved_note_has_the_question_the_model_and_the_date() -> None:
     made = note("Yes.", question='What "is"\nit: a #tag?')
     assert made.endswith("---\n\nYes.\n")
     front = yaml.safe_load(made.split("---\n")[1])
@@ -60,29 +60,15 @@ def test_citations_become_links_to_note_and_heading() -> None:
     assert body(text, first, dates) == "In capitals [[A]], in brackets [[Filters#Dates]][[A]]."
 
 
-def test_several_of_one_mark_are_joined_and_each_linked_once() -> None:
-    text = "So it is [1, 2, 3, 9]."
-    several = [cite(n, p, "[1, 2, 3, 9]", of=text) for n, p in [(1, "A.md"), (2, "B.md"), (3, "A.md"), (9, None)]]
-    assert body(text, *several) == "So it is [[A]], [[B]], [9]."
-
-
-def test_a_number_that_means_nothing_stays_as_it_was_and_is_said() -> None:
+def test_an_unknown_number_stays_unchanged_and_is_reported() -> None:
     text = "So it is 【9】."
     assert body(text, cite(9, None, "【9】", of=text)) == text
     assert note(text, cite(9, None, "【9】", of=text)).endswith("## Sources\n\n- [9] no such source *(not verified)*\n")
 
 
-def test_an_answer_stored_without_places_has_them_found() -> None:
-    assert body("So it is [1], `a[1]` but [2] not.", cite(1, "A.md")) == "So it is [[A]], `a[1]` but [2] not."
-
-
 def test_a_link_is_never_an_embedded_note() -> None:
     text = "Look out!【1】"
     assert body(text, cite(1, "A.md", "【1】", of=text)) == "Look out! [[A]]"
-
-
-def test_places_that_are_not_in_the_text_are_passed_over() -> None:
-    assert body("Yes [1].", cite(1, "A.md").model_copy(update={"spans": ((4, 7), (5, 6), (90, 99))})) == "Yes [[A]]."
 
 
 @pytest.mark.parametrize(
@@ -146,10 +132,6 @@ def test_an_open_code_block_does_not_swallow_the_sources() -> None:
 )
 def test_a_note_is_named_after_its_question(question: str, name: str) -> None:
     assert answer_note.file_name(question, lambda _: False) == name
-
-
-def test_a_name_that_is_taken_is_counted_on() -> None:
-    assert answer_note.file_name("Why?", {"Why.md", "Why 2.md"}.__contains__) == "Why 3.md"
 
 
 @example("\U0001f468\u200d" * 100)

@@ -111,7 +111,7 @@ def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:
     assert not set(done.stdout.split()) & (set(HEAVY) - {"prompt_toolkit"})
 
 
-def test_where_the_settings_are_is_said_without_reading_them(zkchat: Program) -> None:
+def test_config_path_does_not_read_the_settings(zkchat: Program) -> None:
     assert not loaded_by(zkchat, "config", "path") & {"tomlkit", "zkchat_cli.config.schema", "zkchat_cli.app.factory"}
 
 
@@ -149,7 +149,7 @@ def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Pro
         (exporters, "EXPORTER"),
     ],
 )
-def test_every_file_of_a_drawer_declares_its_constant_and_says_what_it_is(package: object, constant: str) -> None:
+def test_every_plugin_module_declares_its_constant_and_has_a_docstring(package: object, constant: str) -> None:
     for name in registry.names(package):  # type: ignore[arg-type]
         thing = registry.load(package, name, constant)  # type: ignore[arg-type]
         assert getattr(thing, "name", name) in (name, None)

@@ -82,7 +82,7 @@ def test_standard_input_alone_is_a_question(zkchat: Program) -> None:
     assert "capitals" in zkchat("ask", stdin="How are filters joined?\n").out
 
 
-def test_it_goes_on_where_the_last_conversation_stopped(zkchat: Program, script: Callable[..., str]) -> None:
+def test_it_continues_the_last_conversation(zkchat: Program, script: Callable[..., str]) -> None:
     first = zkchat("ask", "My name is Ada.", "--model", script({"text": "Hello Ada."}), "--json").json
     second = zkchat("ask", "-c", "Who am I?", "--model", script({"echo": True}), "--json").json
     assert second["conversation_id"] == first["conversation_id"]
@@ -96,7 +96,7 @@ def test_a_conversation_is_named_by_a_prefix_of_its_id(zkchat: Program) -> None:
     assert zkchat("ask", "And nested?", "--cid", first[:8], "--json").json["conversation_id"] == first
 
 
-def test_numbers_of_sources_go_on_over_turns_and_processes(zkchat: Program) -> None:
+def test_source_numbers_continue_across_turns_and_processes(zkchat: Program) -> None:
     first = zkchat("ask", "How are filters joined?", "--json").json
     second = zkchat("ask", "-c", "When is a compost heap ready?", "--json").json
     old = {c["number"]: c["relative_path"] for c in first["citations"]}
@@ -241,7 +241,7 @@ def test_half_an_answer_never_replaces_a_file(zkchat: Program, tmp_path: Path, s
     assert zkchat("context", "export", "--format", "json").out == before, "nothing is asked whose answer has no place"
 
 
-def test_an_answer_that_was_cut_is_gone_on_with(zkchat: Program, script: Callable[..., str]) -> None:
+def test_a_cut_answer_is_continued(zkchat: Program, script: Callable[..., str]) -> None:
     model = script({"text": "The first half", "finish_reason": "length"}, {"text": " and the second."})
     cut = zkchat("ask", "Tell me all.", "--model", model)
     assert "length limit; continue it with zkchat ask -c" in cut.err
@@ -253,7 +253,7 @@ def test_an_answer_that_was_cut_is_gone_on_with(zkchat: Program, script: Callabl
     assert lost.err.rstrip().endswith("length limit")
 
 
-def test_a_conversation_about_a_piped_text_is_called_by_what_was_asked(zkchat: Program) -> None:
+def test_a_conversation_about_piped_text_is_titled_by_its_question(zkchat: Program) -> None:
     zkchat("ask", "How are filters joined?", stdin="diff --git a/x b/x\r\n-old\r\n")
     [stored] = zkchat("sessions", "list", "--json").json
     assert stored["title"] == "How are filters joined?"

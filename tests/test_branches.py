@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.context.branch_tree import BranchTree, head_before_turns
+from zkchat_cli.context.branch_tree import BranchTree
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
 from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.conversation_file import read_conversations
@@ -18,10 +18,6 @@ from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.views.text import plain_text
-
-
-def ids(messages: tuple[ZkChatMessage, ...]) -> list[str]:
-    return [message.id for message in messages]
 
 
 def contents(session: ZkChatSession) -> list[str]:
@@ -43,61 +39,7 @@ def child(id_: str, parent: str | None, role: str = "user") -> ZkChatMessage:
     return said(role, f"says {id_}", id_, parent_id=parent)
 
 
-FORKED = (
-    *talk(("What is one?", "1"), ("And two?", "2")),
-    child("b1", "t1-a"),
-    child("b2", "b1", "assistant"),
-    child("c1", None),
-)
-"""Two turns; from the first on another second turn; and a beginning of its own."""
-
-
 # the tree
-
-
-def test_a_branch_leads_from_the_beginning_to_a_message() -> None:
-    assert ids(BranchTree(FORKED).branch("b2")) == ["t1-u", "t1-a", "b1", "b2"]
-    assert BranchTree(FORKED).branch(None) == ()
-
-
-def test_the_newest_leaf_was_written_last() -> None:
-    tree = BranchTree(FORKED)
-    assert (tree.newest_leaf("t1-a"), tree.newest_leaf("t2-u"), tree.newest_leaf("b2"), tree.newest_leaf(None)) == (
-        "b2",
-        "t2-a",
-        "b2",
-        "c1",
-    )
-
-
-def test_following_turn_ends() -> None:
-    assert BranchTree(FORKED[:4]).following_turn_ends(None) == ["t1-a", "t2-a"]
-    assert BranchTree(FORKED).following_turn_ends("t1-a") == ["b2"]
-    assert BranchTree(FORKED).following_turn_ends("t2-u") == ["t2-a"]
-    assert BranchTree(FORKED).following_turn_ends("t2-a") == []
-
-
-def test_segments_list_the_tree_in_order() -> None:
-    shown = [
-        (ids(s.messages), s.turns, s.depth, s.leaf_number, s.on_current_branch, s.contains_head) for s in BranchTree(FORKED).segments("b1")
-    ]
-    assert shown == [
-        (["t1-u", "t1-a"], (1, 1), 0, None, True, False),
-        (["t2-u", "t2-a"], (2, 2), 1, 1, False, False),
-        (["b1", "b2"], (2, 2), 1, 2, True, True),
-        (["c1"], (1, 1), 0, 3, False, False),
-    ]
-
-
-def test_a_segment_opens_with_its_first_question() -> None:
-    answers = [said("assistant", "Welcome.", "w"), child("q", "w"), child("r", "w")]
-    first, second, _ = BranchTree(answers).segments("r")
-    assert (first.first_question.id, first.turns, second.first_question.id, second.last.id) == ("w", (1, 0), "q", "q")
-
-
-@pytest.mark.parametrize(("turns", "end"), [(0, "t2-a"), (1, "t1-a"), (2, None), (3, None)])
-def test_the_head_before_the_last_turns(turns: int, end: str | None) -> None:
-    assert head_before_turns(FORKED[:4], turns) == end
 
 
 def test_twenty_thousand_messages_with_a_fork_at_each_take_no_time() -> None:
@@ -254,12 +196,6 @@ def test_branches_shows_where_they_part_and_where_one_is(room: Room) -> None:
     answer("/undo", session)
     assert answer("/branches", session).splitlines()[0] == "→ ·  turn 1  “What is one?”   2025-05-02 12:00"
     assert answer("/branches", room.session()) == "No messages yet."
-
-
-def test_branches_shows_the_position_in_the_middle_of_a_branch(room: Room) -> None:
-    session = stored(room, talk(("What is one?", "1"), ("And two?", "2")))
-    answer("/undo", session)
-    assert "→ 1  turns 1-2, you are after turn 1  “What is one?”" in answer("/branches", session)
 
 
 def test_a_summary_of_undone_turns_is_not_used(room: Room) -> None:

@@ -76,7 +76,7 @@ def test_the_window_that_the_server_names_is_the_one_in_use(zkchat: Program) -> 
     assert in_use(zkchat) == Window(8192, "the server's list of models")
 
 
-def test_a_window_that_was_set_beats_what_is_found_out(zkchat: Program) -> None:
+def test_a_configured_window_beats_the_reported_one(zkchat: Program) -> None:
     assert in_use(zkchat, max_context=4000) == Window(4000, "context.max_tokens, command line")
 
 
@@ -85,13 +85,13 @@ def test_where_nobody_says_how_large_it_is_the_window_is_the_default(zkchat: Pro
     assert in_use(zkchat).tokens == 32768
 
 
-def test_what_the_next_call_would_send_is_shown_for_the_window_it_would_have(zkchat: Program) -> None:
+def test_context_show_uses_the_window_of_the_next_call(zkchat: Program) -> None:
     zkchat("ask", "What is a filter?", "--model", "offline")
     assert "8,192 tokens (the server's list of models)" in zkchat("context", "stats", "--model", "openai/tiny").out
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json",)])
-def test_a_server_that_is_not_there_is_exit_code_4(zkchat: Program, arguments: tuple[str, ...]) -> None:
+def test_an_unreachable_server_is_exit_code_4(zkchat: Program, arguments: tuple[str, ...]) -> None:
     zkchat.env["OPENAI_BASE_URL"] = closed_port()
     done = zkchat("ask", "What is a filter?", "--model", "openai/tiny", *arguments)
     assert done.exit_status == 4
@@ -186,7 +186,7 @@ def test_ctrl_c_ends_the_wait(zkchat: Program, server: ModelServer) -> None:
         chat.ask("Now?", "Here I am.")
 
 
-def test_an_answer_that_was_cut_can_be_gone_on_with(zkchat: Program, server: ModelServer) -> None:
+def test_a_cut_answer_can_be_continued_in_the_chat(zkchat: Program, server: ModelServer) -> None:
     server.says(Reply(openai_text("The first half", finish="length")), Reply(openai_text("and the second.")))
     with Chat(zkchat, "--model", "openai/tiny") as chat:
         chat.ask("Tell me all.", "continue it with /continue")

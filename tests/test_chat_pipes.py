@@ -21,7 +21,7 @@ def test_in_a_pipe_each_line_is_a_message_and_nothing_is_an_escape(zkchat: Progr
     assert [m["content"] for m in stored(zkchat) if m["role"] == "user"] == ["first", "second"]
 
 
-def test_in_a_pipe_the_details_that_were_asked_for_are_told_on_stderr(zkchat: Program, script: Script) -> None:
+def test_in_a_pipe_verbose_details_go_to_stderr(zkchat: Program, script: Script) -> None:
     done = zkchat("chat", "--model", script({"text": "One"}), stdin="/verbose\nfirst\n/verbose\nsecond\n")
     assert done.out.count("One") == 2
     assert done.err.count(" tokens in, ") == done.err.count("  prompt: ") == 1
@@ -55,7 +55,7 @@ def test_a_piped_chat_stopped_in_mid_answer_keeps_what_came(zkchat: Program, scr
     assert stored(zkchat)[1]["content"].startswith("First words came,")
 
 
-def test_typing_into_a_chat_whose_output_is_piped(zkchat: Program, script: Script, tmp_path: Path) -> None:
+def test_typing_into_a_chat_with_piped_output(zkchat: Program, script: Script, tmp_path: Path) -> None:
     command = f"{sys.executable} -m zkchat_cli chat --model {script({'text': 'Noted.'})} | cat > {tmp_path}/out"
     child = pexpect.spawn("/bin/sh", ["-c", command], env=zkchat.environment, cwd=str(zkchat.vault), timeout=30, encoding="utf-8")
     child.expect("one message per line")
@@ -68,7 +68,7 @@ def test_typing_into_a_chat_whose_output_is_piped(zkchat: Program, script: Scrip
     assert (tmp_path / "out").read_text() == "Noted.\n\n"
 
 
-def test_without_standard_input_there_is_nothing_to_read(zkchat: Program) -> None:
+def test_a_chat_with_closed_standard_input_is_wrong_usage(zkchat: Program) -> None:
     command = f"{sys.executable} -m zkchat_cli chat <&-"
     done = subprocess.run(["/bin/sh", "-c", command], env=zkchat.environment, cwd=zkchat.vault, capture_output=True, check=False)
     assert done.returncode == 2

@@ -31,7 +31,7 @@ class InShell(Chat):
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs a shell with job control")
-def test_ctrl_z_stops_the_job_and_fg_goes_on_at_the_prompt_and_in_an_answer(zkchat: Program, script: Script) -> None:
+def test_ctrl_z_suspends_and_fg_continues_at_the_prompt_and_in_an_answer(zkchat: Program, script: Script) -> None:
     with InShell(zkchat, "--model", script(ENDLESS), columns=100) as chat:
         chat.start()
         chat.wait_for_prompt()
@@ -94,7 +94,7 @@ def test_a_note_then_its_heading_are_chosen_from_the_menu(zkchat: Program, scrip
         chat.wait_for("          offline")
 
 
-def test_a_line_sent_before_the_session_is_there_is_answered(zkchat: Program, script: Script) -> None:
+def test_a_line_sent_before_the_session_is_ready_is_answered(zkchat: Program, script: Script) -> None:
     with Chat(zkchat, "--model", script(slowly("Patience ", "pays."))) as chat:
         chat.wait_for("you ›")
         chat.type(f"am I early?{ENTER}/refs{ENTER}")
@@ -104,7 +104,7 @@ def test_a_line_sent_before_the_session_is_there_is_answered(zkchat: Program, sc
     assert stored(zkchat)[0]["content"] == "am I early?"
 
 
-def test_what_is_found_to_be_wrong_behind_the_prompt_takes_it_from_the_screen(zkchat: Program) -> None:
+def test_an_error_while_opening_removes_the_prompt(zkchat: Program) -> None:
     with Chat(zkchat, "--resume", "nosuchid") as chat:
         assert chat.wait_for_end() == 3
         assert "nosuchid" in chat.screen_text()

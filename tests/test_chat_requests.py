@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model, ask
-from model_server import ModelServer, Reply, openai_text, running_server, unresponsive_port
+from model_server import ModelServer, Reply, openai_text, running_server
 
-from zkchat_cli.llm import mojentic_adapter, providers
+from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request
 from zkchat_cli.llm.openai_chat import known_window, request_body
 from zkchat_cli.models import PromptMessage, ToolCall
@@ -80,15 +80,6 @@ def test_request_with_a_number_that_json_lacks_is_not_sent(server: ModelServer, 
     assert (error.kind, server.asked) == ("bad_request", [])
 
 
-@BOTH
-def test_connection_timeout(protocol: Protocol, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mojentic_adapter, "CONNECT_SECONDS", 0.2)
-    with unresponsive_port() as address:
-        error = ask(a_model(protocol.name, address)).error
-    assert error.kind == "timeout"
-    assert "did not accept the connection in time" in error.message
-
-
 def test_proxy_is_used_for_other_machines_only(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("HTTP_PROXY", "http_proxy"):
         monkeypatch.setenv(variable, server.address)
@@ -147,15 +138,7 @@ def test_surrogate_halves_are_replaced(server: ModelServer, protocol: Protocol) 
     assert (answer.text, answer.end.reason) == ("a \ufffd\ufffd b", "stop")
 
 
-@BOTH
-def test_deeply_nested_json_is_a_bad_answer(server: ModelServer, protocol: Protocol) -> None:
-    error = protocol.ask(server, Reply([protocol.begin("Hel"), b"data: " * (protocol is OPENAI) + b"[" * 100_000 + b"\n\n"])).error
-    assert (error.kind, "cannot be read" in error.message) == ("bad_answer", True)
-
-
 # a history that began with another provider
-
-LONG = "chatcmpl-tool-0123456789abcdef0123456789abcdef"
 
 
 def after_others(*ids: str, name: str = "find_excerpts") -> Request:
@@ -178,11 +161,6 @@ def ids_sent(server: ModelServer, request: Request, model: str) -> list[str]:
     called = [call["id"] for message in messages for call in message.get("tool_calls", ())]
     assert called == [message["tool_call_id"] for message in messages if message["role"] == "tool"]
     return called
-
-
-def test_long_id_of_an_earlier_turn_is_shortened(server: ModelServer) -> None:
-    short, known, own = ids_sent(server, after_others(LONG, "call_1"), "m")
-    assert (len(short), known, own) == (9, "call_1", LONG)
 
 
 @pytest.mark.parametrize("model", ["mistral-large-latest", "Devstral-Small"])

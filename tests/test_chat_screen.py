@@ -163,12 +163,6 @@ def test_no_color_means_no_colours(zkchat: Program) -> None:
     assert sgr <= {b"", b"0", b"7"}, "reverse marks the chosen completion, nothing else is needed"
 
 
-def test_a_terminal_gets_colours(zkchat: Program) -> None:
-    with Chat(zkchat) as chat:
-        chat.ask("when is compost ready?", "Sources")
-        assert "green" in chat.colours
-
-
 @pytest.mark.parametrize(("columns", "rows"), [(40, 15), (200, 50)])
 def test_the_toolbar_has_one_line_on_any_screen(zkchat: Program, columns: int, rows: int) -> None:
     with Chat(zkchat, columns=columns, rows=rows) as chat:

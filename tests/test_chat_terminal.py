@@ -41,21 +41,13 @@ def test_the_budget_bar_grows_with_the_conversation(zkchat: Program, script: Scr
         assert len(chat.toolbars()) == 1
 
 
-def test_a_broken_link_is_a_warning_with_the_nearest_names(zkchat: Program) -> None:
-    with Chat(zkchat) as chat:
-        chat.say("what is a [[Filtrs]]?")
-        chat.wait_for("[[Filtrs]] not found; nearest: [[Filters]]")
-        chat.wait_for("✗ [[Filtrs]] not found")
-        chat.ask("when is compost ready?", "It is ready after nine months")
-
-
 def test_long_lines_are_broken_between_words(zkchat: Program, script: Script) -> None:
     with Chat(zkchat, "--model", script(slowly(*"The letters come one by one, and yet no word is torn.", delay_ms=0)), columns=40) as chat:
         chat.say("talk")
         chat.wait_for("The letters come one by one, and yet no\nword is torn.\n")
 
 
-def test_a_provider_error_says_what_to_do_and_the_chat_goes_on(zkchat: Program, script: Script) -> None:
+def test_a_provider_error_has_a_hint_and_the_chat_continues(zkchat: Program, script: Script) -> None:
     with Chat(zkchat, "--model", script({"text": "Half an ans", "error": "cut"}, {"text": "All is well."})) as chat:
         chat.say("first")
         chat.wait_for("answer is stored")

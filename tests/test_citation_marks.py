@@ -61,16 +61,6 @@ def test_a_text_in_pieces_has_the_same_marks(text: str, data: st.DataObject | No
     assert (tuple(found), tuple(reader.code), reader.closing) == read_marks(text)
 
 
-@settings(deadline=None, max_examples=500)
-@given(awkward)
-def test_split_text_joins_to_the_original(text: str) -> None:
-    found = find_marks(text)
-    cut = list(split_at_marks(text, found))
-    assert "".join(piece for piece, _ in cut) == text
-    assert [mark for _, mark in cut if mark] == found
-    assert all(piece for piece, _ in cut)
-
-
 def test_a_mark_is_returned_as_soon_as_it_is_certain() -> None:
     reader = CitationMarkParser()
     assert reader.feed("Filters select tasks [1]") == []
@@ -84,12 +74,6 @@ def test_marks_after_a_backtick_wait_for_its_end() -> None:
     reader = CitationMarkParser()
     assert reader.feed("a ` stray [1] one\nand [2]\n") == []
     assert [mark.numbers for mark in reader.feed("\n`so [3]` and [4] ")] == [(1,), (2,), (4,)]
-
-
-def test_spans_of_code() -> None:
-    text = "so `x` and\n\n    y\n\n```\nz\n"
-    assert [text[start:end] for start, end in read_marks(text).code] == ["`x`", "    y", "```", "z"]
-    assert read_marks(text).closing == "```"
 
 
 def citation(number: int, *spans: tuple[int, int]) -> Citation:
@@ -107,14 +91,6 @@ def test_marks_of_citations_by_span() -> None:
         ("[1]", (1,), None),
     ]
     assert [m.defines for m in found] == [False] * 4 + [True]
-
-
-def test_citations_without_spans_match_all_marks_of_their_numbers() -> None:
-    assert [m.numbers for m in cited_marks("so [1, 3], so [2] and [[Filters]]", [citation(1)])] == [(1, 3)]
-
-
-def test_code_after_an_unclosed_backtick() -> None:
-    assert [mark.numbers for mark in find_marks("a ` b `` [1] `` c [2]\n\n` [3] `")] == [(2,)]
 
 
 @settings(deadline=None)

@@ -5,13 +5,12 @@ from building import COUNTER, Deltas, Room, calls, completed, find, says, stored
 from conftest import write
 from summary_models import SUMMARY, Summariser, fails, searches, sound, summary, things
 
-from zkchat_cli.chat.compactor import MOST_PARTS, CompactionRequest
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import CompactionDone, CompactionStarted, Event, Notice, Waiting
-from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart, Window
+from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart
 from zkchat_cli.llm.base import RetryDelay as Wait
 from zkchat_cli.models import Compaction
-from zkchat_cli.views.compaction import compaction_line, describe_compaction
+from zkchat_cli.views.compaction import describe_compaction
 
 
 def full(room: Room, model: Summariser | Deltas, turns: int = 16) -> ZkChatSession:
@@ -88,25 +87,6 @@ def test_a_long_history_is_summarised_in_parts_that_fit(room: Room) -> None:
         assert sum(m.tokens for m in request.messages) <= session.budget.effective_limit
         assert (f"<earlier-summary>\nPart {i}.\n" in request.messages[-1].content) == (i > 0)
     assert done.summary == f"Part {len(model.asked)}."
-
-
-def test_a_part_that_fails_is_followed_by_one_simple_request_for_the_rest(room: Room) -> None:
-    room.max_context = 3000
-    model = Summariser([summary("Part 1."), summary("Part 2."), fails("timeout"), summary("All of it.")])
-    done = stored(room, talk(*things(60, 6)), model=model).compact(keep=2)
-    assert (done.mode, done.summary, done.model_calls, done.problem) == ("simple", "All of it.", 4, "it failed: timeout")
-    (simple,) = model.asked[3].messages
-    assert "<earlier-summary>\nPart 2.\n" in simple.content
-
-
-def test_a_conversation_of_too_many_parts_is_summarized_in_one_request(room: Room) -> None:
-    room.max_context = 1500
-    model = Summariser([summary()])
-    session = stored(room, talk(*things(MOST_PARTS * 4, 20)), model=model)
-    done = session.compact(keep=2)
-    assert (done.mode, done.model_calls) == ("simple", 1)
-    assert "too small" in (done.problem or "")
-    sound(session.prompt())
 
 
 def test_the_summarizer_gets_masked_results_as_the_prompt_had_them(room: Room) -> None:
@@ -191,34 +171,6 @@ def test_after_a_failure_the_model_is_not_asked_again_before_new_turns(room: Roo
     assert tokens >= 0.1 * 2000
 
 
-def test_a_repeated_request_without_new_turns_makes_no_call(room: Room) -> None:
-    model = Summariser([fails("timeout")])
-    session = stored(room, talk(*things(12)), model=model)
-    assert session.compact(keep=4).mode == "extractive"
-    before = prompt(session)
-    assert session.compact(keep=4).mode == "none"
-    assert session.compact(keep=0).model_calls == 0
-    assert len(model.asked) == 2
-    session.undo_compaction()
-    assert prompt(session) == before
-
-
-def test_a_failed_summary_is_recorded_but_not_used(room: Room) -> None:
-    wordless = [("…? " * 40, "!? " * 40)] * 12
-    model = Summariser([fails("timeout")])
-    session = stored(room, talk(*wordless), model=model)
-    before = prompt(session)
-    done = session.compact(keep=2)
-    assert (done.mode, done.model_calls) == ("none", 2)
-    assert prompt(session) == before
-    assert session.compaction is None
-    assert session.undo_compaction() is None
-    assert room.resumed(session).compact(keep=2).model_calls == 0
-    assert len(model.asked) == 2
-    assert "it failed: timeout" in describe_compaction(done)
-    assert "it failed: timeout" in compaction_line(done)
-
-
 def test_turns_that_cannot_be_summarized_are_dropped_with_a_notice(room: Room) -> None:
     room.max_context = 4000
     session = stored(room, talk(*[("…? " * 80, "!? " * 80)] * 20), model=Summariser([fails("timeout")]))
@@ -246,11 +198,6 @@ def test_a_prompt_that_cannot_be_reduced_is_an_error_that_names_the_largest_item
     assert completed(session.send("And now?")).answer == "Noted."
 
 
-def test_a_summary_larger_than_its_turns_is_rejected(room: Room) -> None:
-    session = stored(room, talk(("Hm?", "So.")), model=Summariser([summary(SUMMARY * 3)]))
-    assert session.compact(keep=0).mode == "none"
-
-
 def test_a_summary_that_does_not_shrink_the_prompt_is_rejected(room: Room) -> None:
     session = stored(room, talk(("Hm, where is it?", "So it is there.")), model=Summariser([summary("a b c d e f g h i j k l m n o")]))
     done = session.compact(keep=0)
@@ -276,26 +223,6 @@ def test_stopping_in_the_middle_of_a_summary_loses_nothing(room: Room, after: in
     again = room.resumed(session, Summariser([summary()]))
     done = compaction_in(list(again.send("And now?")))
     assert done.mode == "full"
-
-
-def test_a_kill_in_the_middle_of_a_summary_loses_nothing(room: Room) -> None:
-    session = full(room, Summariser([[Wait(1.0, "busy"), *summary()]]))
-    before = session.prompt().messages
-    turn = session.send("And now?")
-    next(event for event in turn if isinstance(event, Waiting))
-    found = room.resumed(session, Summariser([summary()]))  # as another process finds it
-    assert found.prompt().messages == before
-    assert compaction_in(list(found.send("And now?"))).mode == "full"
-    turn.close()
-
-
-def test_a_stopped_manual_compaction_stores_nothing(room: Room) -> None:
-    session = full(room, Summariser([[Wait(1.0, "busy"), *summary()]]))
-    climbing = session.compaction_events(CompactionRequest())
-    assert [type(next(climbing)) for _ in range(2)] == [CompactionStarted, Waiting]
-    climbing.close()
-    assert room.store.compactions(session.conversation.id) == ()
-    assert session.compact().mode == "full"
 
 
 def test_a_compaction_that_cannot_be_stored_is_reported_and_the_turn_continues(room: Room) -> None:
@@ -392,17 +319,6 @@ def test_a_server_that_refuses_the_prompt_is_not_asked_for_a_summary_of_it(room:
     assert compaction_in(events).mode == "extractive"
     assert completed(iter(events)).answer == "Noted."
     assert model.asked == []
-
-
-def test_a_summary_too_large_for_the_window_is_made_anew_by_the_model(room: Room) -> None:
-    large = stored(room, talk(*things(40, 5)), model=Summariser([summary("A fact, and another. " * 150)]))
-    assert large.compact(keep=2).summary_tokens > 540
-    model = Summariser([summary()])
-    small = room.resumed(large, model, configured_window=Window(2000, "test"))
-    done = compaction_in(list(small.send("And now?")))
-    assert done.mode in ("full", "simple")
-    assert "A fact" not in model.asked[0].messages[-1].content
-    sound(small.prompt())
 
 
 # undo

@@ -11,7 +11,7 @@ from prompt_toolkit.document import Document
 
 from zkchat_cli.chat.runtime import AvailableModels
 from zkchat_cli.errors import StoreError
-from zkchat_cli.terminal.completion import MAX_COMPLETIONS, ChatCompleter, can_complete
+from zkchat_cli.terminal.completion import MAX_COMPLETIONS, ChatCompleter
 
 NOTES = {
     "Filters.md": "---\naliases: [Search conditions]\n---\n# Filters\n\n## Dates\n\n### Due today\n\n## Brackets [x]\n",
@@ -68,7 +68,7 @@ def test_commands_are_offered_most_used_first(offered: Offers) -> None:
     assert offered("/co")[:3] == ["/context", "/compact", "/continue"]
 
 
-def test_what_is_told_of_a_value_stands_beside_it(room: Room) -> None:
+def test_a_completion_shows_its_description(room: Room) -> None:
     stored(room, talk(("how long does compost\x1b[2J take?", "Nine months.")))
     completer = ChatCompleter(lambda: session)
     session = room.session()
@@ -89,38 +89,16 @@ def test_nothing_is_offered_elsewhere(offered: Offers, typed: str) -> None:
     assert offered(typed) == []
 
 
-@pytest.mark.parametrize("typed", ["", "hello", "hello /co", "/etc/hosts", "[[Filters|the", "anna@example.org"])
-def test_no_menu_is_made_room_for_elsewhere(typed: str) -> None:
-    assert not can_complete(typed)
-
-
-def test_notes_that_begin_so_come_before_notes_that_contain_it(offered: Offers) -> None:
-    assert offered("see [[fil") == ["see [[Filters]]", "see [[Combining Filters]]"]
-
-
-def test_letters_of_a_name_in_their_order_will_do(offered: Offers) -> None:
-    assert offered("[[cmbf") == ["[[Combining Filters]]"]
-    assert offered("[[cf")[0] == "[[Combining Filters]]"
-
-
-def test_case_and_accents_do_not_matter(offered: Offers) -> None:
-    assert offered("[[equ") == ["[[Équipe]]"]
-
-
 def test_an_alias_becomes_its_note_and_says_so(completer: ChatCompleter) -> None:
     [found] = completions(completer, "[[search con")
     assert (found.text, found.display_text, found.display_meta_text) == ("Filters]]", "Search conditions", "alias of Filters")
-
-
-def test_a_note_is_shown_with_its_folder(completer: ChatCompleter) -> None:
-    assert [(c.display_text, c.display_meta_text) for c in completions(completer, "[[compo")] == [("Compost", "Garden")]
 
 
 def test_closing_brackets_are_not_doubled(offered: Offers) -> None:
     assert offered("[[Compo", "]] please") == ["[[Compost]] please"]
 
 
-def test_notes_that_share_a_name_are_told_apart_by_their_folders(offered: Offers) -> None:
+def test_notes_with_the_same_name_are_shown_with_their_folders(offered: Offers) -> None:
     assert offered("[[inde") == ["[[A/Index]]", "[[B/index]]"]
 
 
@@ -170,11 +148,7 @@ def test_links_are_completed_on_each_line_of_a_message(offered: Offers) -> None:
     assert offered("one\n[[Compo") == ["one\n[[Compost]]"]
 
 
-def test_the_menu_has_an_end(offered: Offers) -> None:
-    assert len(offered("[[sort")) == MAX_COMPLETIONS
-
-
-def test_who_types_before_there_is_a_session_waits_for_it(room: Room) -> None:
+def test_completion_waits_for_the_session(room: Room) -> None:
     completer = ChatCompleter(lambda: session)
     session = None
     found: list[Completion] = []

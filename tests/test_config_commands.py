@@ -37,7 +37,7 @@ def test_origin_says_which_layer_each_value_comes_from(zkchat: Program) -> None:
     assert got == {"key": "context.strategy", "value": "discard", "origin": "user file", "where": str(file_of(zkchat))}
 
 
-def test_what_is_shown_of_an_address_can_be_passed_on(zkchat: Program) -> None:
+def test_addresses_are_shown_without_credentials(zkchat: Program) -> None:
     zkchat("config", "set", "openai.base_url", "http://ann:secret@127.0.0.1:9/v1?key=secret")
     for arguments in (("show",), ("show", "--json"), ("show", "--origin")):
         out = zkchat("config", *arguments).out

@@ -63,7 +63,7 @@ def test_stats_are_figures_for_programs(zkchat: Program, talk: str) -> None:
     assert usage["effective_limit"] == int(usage["max_context"] * 0.9)
 
 
-def test_a_small_window_sends_the_newest_turns_and_recalls_what_bears_on_the_question(zkchat: Program, talk: str) -> None:
+def test_a_small_window_sends_the_newest_turns_and_recalls_relevant_ones(zkchat: Program, talk: str) -> None:
     shown = zkchat("context", "show", talk, "--next", "Where is the anvil now?", "--max-context", 1000, "--json").json
     contents = [m["content"] for m in shown["messages"]]
     assert shown["usage"]["total_tokens"] <= shown["usage"]["effective_limit"]

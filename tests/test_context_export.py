@@ -86,7 +86,7 @@ def test_an_export_is_valid_by_the_schema_and_a_changed_one_is_not(zkchat: Progr
             jsonschema.validate(export | wrong, schema)
 
 
-def test_what_was_said_of_notes_that_are_gone_can_be_taken_out(zkchat: Program, tmp_path: Path) -> None:
+def test_a_conversation_can_be_exported_after_its_vault_is_gone(zkchat: Program, tmp_path: Path) -> None:
     id_ = zkchat("ask", "What is a filter?", "--json").json["conversation_id"]
     zkchat.vault.rename(tmp_path / "gone")
     elsewhere = tmp_path / "elsewhere"

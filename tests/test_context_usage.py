@@ -5,7 +5,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from building import COUNTER, a_compaction, chunk, prompt_message, said, talk
+from building import COUNTER, a_compaction, said, talk
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import ContextSettings
@@ -19,7 +19,7 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Compaction, DocumentReference, Prompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views import context_usage
-from zkchat_cli.views.budget_bar import BudgetBar, short_count
+from zkchat_cli.views.budget_bar import BudgetBar
 from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
 from zkchat_cli.views.compaction import compaction_line, describe_active_compaction, describe_compaction
 from zkchat_cli.views.prompt_overview import overview_lines
@@ -128,12 +128,6 @@ def test_advice_on_tools_depends_on_the_tool_filter() -> None:
     assert str(prompt_of(tool_descriptors=DESCRIPTORS).usage.tool_tokens) in alone.replace(",", "")
 
 
-def test_pinned_turns_are_counted_by_questions() -> None:
-    first, answer, second, other = talk(("Why?", "So."), ("Who?", "She."))
-    pinned = second.model_copy(update={"pinned": True})
-    assert context_usage.pinned_turns((first, answer.model_copy(update={"pinned": True}), pinned, other)) == {answer.id: 1, second.id: 2}
-
-
 def test_messages_that_are_not_sent_are_counted_by_reason() -> None:
     history = (*CHATTER, said("user", "Again?", "f", status="failed"))
     text = usage_text(prompt_of(history, "And?", window=3000, compaction=a_compaction("Talk.", "t1-a"), strategy="summarize"), 200)
@@ -155,17 +149,6 @@ def test_no_line_is_wider_than_the_screen(width: int, text: str) -> None:
     screen = Screen(out, out, colour=False, err_is_terminal=False, columns=lambda: width)
     screen.show(context_usage.usage_lines(estimated(prompt), width))
     assert max(map(wcswidth, out.getvalue().splitlines())) <= width
-
-
-def test_the_bars_fit_the_screen() -> None:
-    cells = [sum(c in "█░" for c in usage_text(prompt_of(), width).splitlines()[1]) for width in (40, 60, 80, 200)]
-    assert cells == [10, 20, 20, 20]
-    assert "budget" not in usage_text(prompt_of(), 40).splitlines()[0]
-
-
-def test_a_budget_of_zero_is_no_error() -> None:
-    none = Budget.from_settings(ContextSettings(tool_budget_ratio=0), 32768)
-    usage_text(assemble_prompt(PromptInputs("Cite.", (), tool_descriptors=DESCRIPTORS), none, strategies.load_strategy("hybrid"), COUNTER))
 
 
 # the budget bar
@@ -193,11 +176,6 @@ def test_a_budget_bar_is_a_rich_renderable() -> None:
     out = StringIO()
     Console(file=out, width=60).print(BudgetBar(21_500, 29_491, 10, estimated=True))
     assert out.getvalue().rstrip() == "███████░░░  73%"
-
-
-@pytest.mark.parametrize(("tokens", "short"), [(0, "0"), (999, "999"), (1000, "1.0k"), (12_149, "12.1k"), (128_000, "128k")])
-def test_large_counts_are_short(tokens: int, short: str) -> None:
-    assert short_count(tokens) == short
 
 
 # compactions
@@ -257,17 +235,6 @@ def short_prompt(**inputs: Any) -> Prompt:
     return prompt_of(talk(("Hi", "Hello"), ("And?", "So.")), **inputs)
 
 
-def test_a_bare_prompt() -> None:
-    prompt = short_prompt(current=(said("user", "Now?", "n1"),))
-    first, *rest = overview_lines(prompt)
-    usage = prompt.usage
-    assert first == f"Context: 5 messages ({usage.message_tokens} tokens); total {usage.total_tokens} of 29491 tokens, strategy hybrid"
-    assert rest == [
-        f"  - instructions ({usage.system_tokens} tokens)",
-        f"  - 5 messages of the conversation ({usage.message_tokens} tokens)",
-    ]
-
-
 def test_each_thing_is_named_with_its_tokens() -> None:
     items = (
         MemoryItem("ZKCHAT.md", "Answer briefly.", 3, "in the root"),
@@ -291,26 +258,7 @@ def test_each_thing_is_named_with_its_tokens() -> None:
     assert f"  - 1 tool ({prompt.usage.tool_tokens} tokens)" in lines
 
 
-def test_documents_that_are_named_are_told_by_how() -> None:
-    references = (
-        DocumentReference(wikilink="@README.md", relative_path="README.md", reference_type="import"),
-        DocumentReference(wikilink="[[Roof]]", relative_path="Roof.md", reference_type="direct"),
-        DocumentReference(wikilink="[[Gone]]", reference_type="direct", status="broken"),
-        *(DocumentReference(wikilink=f"[[n{i}]]", relative_path=f"n{i}.md", reference_type="link") for i in range(9)),
-    )
-    message = said("user", "Roof?", "n", references=references, chunks=(chunk(),))
-    lines = list(overview_lines(short_prompt(current=(message,)), references, {"README.md": 1234}))
-    assert "  - 1 imported file (@README.md 1.2k tokens)" in lines
-    assert "  - 10 named notes ([[Roof]], [[n0]], [[n1]], [[n2]], [[n3]], [[n4]], [[n5]], [[n6]], …)" in lines
-    assert any(line.startswith("  - 1 message about documents (") for line in lines)
-
-
 def test_estimates_are_marked() -> None:
     prompt = short_prompt(current=(said("user", "Now?", "n1"),))
     rough = prompt.model_copy(update={"usage": prompt.usage.model_copy(update={"estimated": True})})
     assert all("~" in line for line in overview_lines(rough))
-
-
-def test_large_figures_are_short() -> None:
-    message = prompt_message("tool", "x", "tool_results", tokens=12_345)
-    assert "  - 1 tool result (12.3k tokens)" in list(overview_lines(short_prompt().model_copy(update={"messages": (message,)})))

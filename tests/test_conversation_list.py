@@ -7,7 +7,6 @@ import pytest
 from building import Deltas, Room, completed, prompt_message, said, says, stored, talk
 from conftest import Program
 
-from zkchat_cli.chat.runtime import OpenedModel
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.llm.base import Window
 from zkchat_cli.markdown.blocks import code_blocks
@@ -45,7 +44,7 @@ def test_a_megabyte_of_hostile_fences_takes_no_time() -> None:
 # a prompt to read
 
 
-def test_a_prompt_is_shown_word_for_word_with_what_is_not_sent(room: Room) -> None:
+def test_a_prompt_is_shown_verbatim_with_its_dropped_messages(room: Room) -> None:
     prompt = stored(room, talk(("What is one?", "1"))).prompt("And two?")
     call = ToolCall(id="c", name="find_excerpts", arguments={"query": "Grüße"})
     asking = prompt_message("assistant", "", "conversation", tool_calls=(call,), tokens=7)
@@ -71,7 +70,7 @@ def a_conversation(store: ChatSessionStore, id_: str, vault: str, day: int, *mes
         parent = f"{id_}-{number}"
 
 
-def test_a_list_says_how_much_was_said_and_how_it_began(room: Room) -> None:
+def test_a_list_shows_message_counts_and_first_questions(room: Room) -> None:
     store = room.store
     a_conversation(store, "a", "/v", 3, ("user", "\n First line \nsecond"), ("assistant", ""), ("tool", "{}"), ("assistant", "So."))
     a_conversation(store, "b", "/v", 5, ("assistant", "Imported."))
@@ -95,13 +94,7 @@ def test_a_list_says_how_much_was_said_and_how_it_began(room: Room) -> None:
     ]
 
 
-def test_a_message_that_is_damaged_does_not_hide_the_others(room: Room) -> None:
-    a_conversation(room.store, "a", "/v", 3, ("user", "First."))
-    room.store._db.execute("UPDATE message SET rest = '{'")
-    assert [(each.first_line, each.tokens) for each in room.store.overviews("/v")] == [("First.", 0)]
-
-
-def test_all_that_was_ever_said_is_searched_with_any_notes(room: Room) -> None:
+def test_search_covers_one_vault_or_all(room: Room) -> None:
     a_conversation(room.store, "a", "/v", 3, ("user", "Where is the whale?"), ("tool", "a whale"))
     a_conversation(room.store, "b", "/w", 3, ("user", "A whale!"))
     found = room.store.search(None, "whale")
@@ -110,7 +103,7 @@ def test_all_that_was_ever_said_is_searched_with_any_notes(room: Room) -> None:
     assert [each.message.content for each in conversation_list.without_tool_results(found, 9)].count("a whale") == 0
 
 
-def test_what_was_found_is_shown_with_the_words_marked() -> None:
+def test_found_words_are_marked() -> None:
     hit = FoundMessage(
         conversation_id="a", title=None, message=said("user", "Nothing.\nIn the Übung, whales sing: whales!", "m"), score=1.0
     )
@@ -121,7 +114,7 @@ def test_what_was_found_is_shown_with_the_words_marked() -> None:
     assert conversation_list.matched_words("In the Übung, whales sing: whales!", "ubung whales") == ["Übung", "whales"]
 
 
-def test_a_conversation_is_told_as_it_went(room: Room) -> None:
+def test_a_conversation_is_shown_in_order(room: Room) -> None:
     history = (
         said("user", "First\nand more", "q"),
         said("tool", "{}", "t", tool_name="find"),
@@ -155,7 +148,7 @@ def test_a_title_is_given_before_and_after_the_first_message(room: Room) -> None
     assert room.resumed(session).conversation.title == session.conversation.title == "Late"
 
 
-def test_a_conversation_with_other_notes_is_not_gone_on_with_here(room: Room) -> None:
+def test_a_conversation_of_another_vault_is_not_continued(room: Room) -> None:
     a_conversation(room.store, "elsewhere", "/w", 3, ("user", "First."))
     with pytest.raises(UsageError, match="other notes") as e:
         room.session().open_conversation("else")
@@ -175,12 +168,6 @@ def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
     assert session.strategy.name == session.settings.context.strategy == "discard"
     session.override_setting("memory.project_file", "Filters.md")
     assert "which tasks you want to see" in "".join(item.content for item in session.pinned_memory)
-
-
-def test_the_model_is_a_setting_too(room: Room) -> None:
-    session = room.session(open_model=lambda name: OpenedModel(Deltas([says("I am new.")], name=name), ()))
-    session.override_setting("model", "big/one")
-    assert (session.model.name, session.settings.model) == ("big/one", "big/one")
 
 
 @pytest.mark.parametrize(
@@ -203,12 +190,6 @@ def test_what_cannot_be_set_changes_nothing(room: Room, key: str, value: str, er
         session.override_setting(key, value)
     assert getattr(e.value, "hint", "")
     assert session.runtime == before
-
-
-def test_ratios_are_checked_with_those_that_were_set_before(room: Room) -> None:
-    session = room.session()
-    session.override_setting("context.tool_budget_ratio", "0.1")
-    assert session.override_setting("context.message_budget_ratio", "0.8") == 0.8
 
 
 @pytest.mark.parametrize(
@@ -239,7 +220,7 @@ def test_an_age_may_be_a_day_on_the_readers_calendar() -> None:
 
 
 @pytest.mark.parametrize("age", ["", "soon", "-3d", "99999y", "3h", "2025-13-01"])
-def test_what_is_no_age_is_refused(age: str) -> None:
+def test_an_invalid_age_is_refused(age: str) -> None:
     with pytest.raises(UsageError, match="is not an age"):
         conversation_list.parse_age(age, NOW)
 

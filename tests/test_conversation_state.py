@@ -1,6 +1,6 @@
 """ConversationState: the branch and its turns, compactions, call ids."""
 
-from building import COUNTER, Room, a_compaction, said, talk
+from building import COUNTER, Room, a_compaction, talk
 
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.models import ZkChatMessage
@@ -25,13 +25,6 @@ def test_appended_turns_extend_the_cached_ones(room: Room) -> None:
     assert [turn.number for turn in after] == [1, 2]
 
 
-def test_each_counter_has_turns_of_its_own(room: Room) -> None:
-    state, double = a_state(room, FIRST), COUNTER.calibrated(2.0)
-    once, twice = state.turns(COUNTER), state.turns(double)
-    assert twice[0].tokens > once[0].tokens
-    assert state.turns(COUNTER) is once and state.turns(double) is twice
-
-
 def test_a_compaction_of_another_branch_is_not_in_use(room: Room) -> None:
     state = a_state(room, FIRST)
     state.add_compaction(a_compaction("They spoke.", "elsewhere"))
@@ -53,9 +46,3 @@ def test_call_ids_are_unique_in_a_conversation(room: Room) -> None:
     state = a_state(room)
     ids = [state.make_call_id_unique(given) for given in ("call-1", "call-1", "", "")]
     assert ids[0] == "call-1" and len(set(ids)) == 4
-
-
-def test_messages_are_found_by_id(room: Room) -> None:
-    state = a_state(room, FIRST, (said("user", "And?", "c"),))
-    assert state.find_message("c") is state.history[-1] and state.head == "c"
-    assert state.find_message("nowhere") is None

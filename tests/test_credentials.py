@@ -142,7 +142,7 @@ def test_a_link_to_the_file_stays_one_and_its_target_is_the_owners_alone(where: 
     assert [file.name for file in dotfile.parent.iterdir()] == ["keys.toml"]
 
 
-def test_a_keyring_is_used_if_there_is_one(where: paths.AppPaths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_available_keyring_is_used(where: paths.AppPaths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = a_keyring(tmp_path, monkeypatch)
     assert credentials.store_key("openai", KEY, where) == "keyring"
     assert json.loads(ring.read_text()) == {"zkchat/openai": KEY}

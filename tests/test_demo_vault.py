@@ -104,12 +104,6 @@ def test_exactly_one_link_is_broken_and_its_note_says_so(links: dict[str, list[L
     assert f"broken on purpose to show what happens: {BROKEN_ON_PURPOSE}" in notes["Linking/Broken links.md"]
 
 
-def test_the_broken_link_is_answered_with_the_note_it_was_meant_for(vault: Vault) -> None:
-    [link] = vault.resolve_links(f"what is on my {BROKEN_ON_PURPOSE}?")
-    assert link.status == "broken"
-    assert "Reading list" in link.candidates[0]
-
-
 def test_every_heading_and_block_that_is_linked_exists(links: dict[str, list[LinkResolution]], notes: dict[str, str]) -> None:
     for path, found in links.items():
         for link in found:

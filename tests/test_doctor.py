@@ -38,7 +38,7 @@ def test_wrong_settings_are_one_check_of_many(zkchat: Program) -> None:
     assert checks(zkchat)[1]["vault"]["detail"] == str(zkchat.vault / "Queries")
 
 
-def test_an_index_that_was_damaged_is_told(zkchat: Program) -> None:
+def test_a_damaged_index_is_reported(zkchat: Program) -> None:
     zkchat("vault", "index")
     [file] = zkchat.home.glob("cache/index/*.db")
     file.write_bytes(b"no index at all" * 1000)
@@ -47,7 +47,7 @@ def test_an_index_that_was_damaged_is_told(zkchat: Program) -> None:
     assert "it was rebuilt: the index" in found["index"]["detail"]
 
 
-def test_a_home_that_takes_nothing_is_told_with_what_works_all_the_same(zkchat: Program) -> None:
+def test_a_read_only_home_is_reported_with_what_still_works(zkchat: Program) -> None:
     zkchat.home.mkdir(exist_ok=True)
     (zkchat.home / "cache").write_text("a file where the folder should be")
     status, found = checks(zkchat)
@@ -56,7 +56,7 @@ def test_a_home_that_takes_nothing_is_told_with_what_works_all_the_same(zkchat: 
     assert "ZKCHAT_HOME" in found["index"]["next_step"]
 
 
-def test_what_failed_is_told_as_any_error_is(zkchat: Program, tmp_path: Path) -> None:
+def test_a_failed_check_is_shown_like_any_error(zkchat: Program, tmp_path: Path) -> None:
     done = zkchat("doctor", "--vault", tmp_path / "none", "--json")
     assert (done.exit_status, done.json["error"]["code"]) == (3, "vault")
     assert done.err == "zkchat: 2 of 16 checks failed: vault, index\n"
@@ -87,7 +87,7 @@ def test_folders_that_others_may_list_could_be_better(where: paths.AppPaths) -> 
 
 
 @pytest.mark.parametrize(("free", "told"), [(10_000_000, None), (100_000_000, "Free some disk space soon."), (10**12, "")])
-def test_a_disk_that_is_nearly_full_is_told(where: paths.AppPaths, monkeypatch: pytest.MonkeyPatch, free: int, told: str | None) -> None:
+def test_a_nearly_full_disk_is_reported(where: paths.AppPaths, monkeypatch: pytest.MonkeyPatch, free: int, told: str | None) -> None:
     usage = type("Usage", (), {"free": free})
     monkeypatch.setattr(environment_checks.shutil, "disk_usage", lambda _: usage)
     if told is None:

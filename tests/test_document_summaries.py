@@ -1,7 +1,6 @@
 """One line about a document: where it comes from, and how it is cached_summaries."""
 
 import os
-import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +11,6 @@ import pytest
 from conftest import write
 
 from zkchat_cli.references.document_summaries import SUMMARY_LENGTH, DocumentSummary, DocumentSummaryService, needs_model_summary, summarize
-from zkchat_cli.vault.index.summary_cache import CachedSummary
 from zkchat_cli.vault.vault import Vault
 
 
@@ -70,16 +68,6 @@ def test_without_a_paragraph_it_is_the_key_text(summary_of: Of) -> None:
     assert summary_of("# Title\n\n- one\n- two") == DocumentSummary("one; two", "extractive")
 
 
-@pytest.mark.parametrize("nothing", ["", "![[image.png]]", "#tag #other", "---\n---\n", "…", "\0\0"])
-def test_an_empty_note_has_no_summary(summary_of: Of, nothing: str) -> None:
-    assert summary_of(nothing) is None
-
-
-@pytest.mark.parametrize("path", ["Nowhere.md", "../secret.md", "", "a\0b", ".hidden.md", "x" * 5000])
-def test_an_unreadable_note_has_no_summary(vault: Vault, path: str) -> None:
-    assert DocumentSummaryService(vault).summary(path) is None
-
-
 @pytest.mark.parametrize(
     "text",
     ["word " * 1000, "x" * 10_000, "笔记是思考的工具" * 100, "👩\u200d👩\u200d👧" * 100 + " a", "- item\n" * 1000, "# " + "h " * 999],
@@ -108,29 +96,11 @@ def test_only_the_beginning_of_a_huge_note_is_read(vault: Vault) -> None:
 # how it is cached_summaries
 
 
-def test_a_summary_is_made_once(vault: Vault) -> None:
-    service = DocumentSummaryService(vault)
-    before = service.summary("Note.md")
-    write(vault.root, {"Note.md": "After, it is so."})
-    assert service.summary("Note.md") == before == "Before, it was so."
-    assert DocumentSummaryService(vault).summary("Note.md") == "After, it is so."
-
-
 def test_summaries_are_cached_on_disk(vault: Vault) -> None:
     assert cached_summaries(vault) == []
     for _ in range(2):
         assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
     assert cached_summaries(vault) == [("paragraph", "", "Before, it was so.")]
-
-
-def test_other_processes_read_cached_summaries(vault: Vault, tmp_path: Path) -> None:
-    with closing(Vault.open(vault.root, tmp_path / "cache")) as other:
-        DocumentSummaryService(other).learn("List.md", "A list summary_of two numbers.", "openai/gpt")
-        assert DocumentSummaryService(vault, by_model=True).summary("List.md") == "A list summary_of two numbers. (by openai/gpt)"
-        with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"))) as db:
-            db.execute("UPDATE summaries SET text = 'from the file'")
-            db.commit()
-        assert DocumentSummaryService(other, by_model=True).summary("List.md") == "from the file (by openai/gpt)"
 
 
 def test_a_renamed_note_keeps_its_summary(vault: Vault) -> None:
@@ -148,12 +118,6 @@ def test_a_changed_note_gets_a_new_summary_at_once(vault: Vault) -> None:
     assert DocumentSummaryService(vault, by_model=True).summary("List.md") == "one; two; three"
 
 
-def test_notes_outside_the_index_are_not_cached(vault: Vault) -> None:
-    write(vault.root, {"Note.md": "After, it is so."})
-    DocumentSummaryService(vault).summary("Note.md")
-    assert cached_summaries(vault) == []
-
-
 def test_asking_for_a_summary_builds_no_index(tmp_path: Path) -> None:
     with closing(Vault.open(write(tmp_path / "notes", {"A.md": "It is a note."}), tmp_path / "cache")) as vault:
         assert DocumentSummaryService(vault).summary("A.md") == "It is a note."
@@ -166,15 +130,6 @@ def test_summaries_of_deleted_notes_are_dropped(vault: Vault) -> None:
     (vault.root / "Note.md").unlink()
     vault.refresh()
     assert cached_summaries(vault) == [("extractive", "", "one; two")]
-
-
-def test_a_rebuilt_index_drops_summaries_of_former_texts(vault: Vault) -> None:
-    service = DocumentSummaryService(vault)
-    service.learn("List.md", "A list summary_of two numbers.", "openai/gpt")
-    service.summary("Note.md")
-    change_note(vault, "After, it is so.")
-    vault.refresh(full=True)
-    assert cached_summaries(vault) == [("model", "openai/gpt", "A list summary_of two numbers.")]
 
 
 # a model's words
@@ -194,19 +149,6 @@ def test_the_notes_own_summary_precedes_the_models(vault: Vault) -> None:
 
 
 # whatever happens to the file
-
-
-def test_two_processes_may_write_at_once(vault: Vault) -> None:
-    DocumentSummaryService(vault).summary("Note.md")
-    with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"), isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        begin = time.perf_counter()
-        assert DocumentSummaryService(vault).summary("List.md") == "one; two"  # not cached_summaries this time, and not waited for
-        assert time.perf_counter() - begin < 4
-        assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
-        other.execute("ROLLBACK")
-    DocumentSummaryService(vault).summary("List.md")
-    assert len(cached_summaries(vault)) == 2
 
 
 def test_a_locked_index_is_still_read(vault: Vault) -> None:
@@ -229,12 +171,6 @@ def test_a_read_only_cache_is_tolerated(vault: Vault) -> None:
     assert cached_summaries(vault) == []
 
 
-def test_a_folder_in_place_of_the_cache_is_tolerated(vault: Vault) -> None:
-    vault.index_file.with_suffix(".summaries.db").mkdir()
-    assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
-    vault.refresh(full=True)
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's full device")
 def test_a_full_disk_is_tolerated(vault: Vault) -> None:
     DocumentSummaryService(vault).summary("Note.md")
@@ -255,17 +191,3 @@ def test_a_damaged_file_is_replaced(vault: Vault, tmp_path: Path, damage: bytes)
         leftover.unlink()
     assert DocumentSummaryService(vault).summary("List.md") == "one; two"
     assert len(cached_summaries(vault)) == 1
-
-
-def test_a_cache_of_another_version_is_rebuilt(vault: Vault) -> None:
-    vault.summaries.put("Note.md", CachedSummary("by other rules", "paragraph"))
-    vault.summaries.close()
-    with closing(sqlite3.connect(vault.index_file.with_suffix(".summaries.db"))) as db:
-        db.execute("PRAGMA user_version = 99")
-        db.commit()
-    assert DocumentSummaryService(vault).summary("Note.md") == "Before, it was so."
-
-
-def test_a_deleted_vault_has_no_summaries(vault: Vault) -> None:
-    shutil.rmtree(vault.root)
-    assert DocumentSummaryService(vault).summary("Note.md") is None

@@ -174,18 +174,6 @@ def test_failing_server_is_called_once_more(opened: Any, servers: Servers, name:
     assert embedder.waits == [1.0]
 
 
-@BOTH
-@pytest.mark.parametrize(("status", "kind", "said"), [(500, "server", "failed (500): oops"), (429, "rate_limit", "(429): oops")])
-def test_second_failure_is_an_error(opened: Any, servers: Servers, name: str, status: int, kind: str, said: str) -> None:
-    embedder = opened(name)
-    servers.says(status, {"error": "oops"})
-    servers.says(status, {"error": {"message": "oops"}})
-    error = embedder.error()
-    assert error.kind == kind
-    assert said in error.message
-    assert len(servers.requests) == 2
-
-
 @pytest.mark.parametrize(
     ("asked", "purpose", "waited"),
     [
@@ -267,10 +255,6 @@ def raw_server(*answers: bytes | None) -> Iterator[str]:
         thread.join()
 
 
-GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
-HALF = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{"
-
-
 def post(address: str, answer: float = 5) -> Any:
     server = JsonClient("The server", address, "Start it.", sleep=lambda _: None)
     try:
@@ -279,26 +263,7 @@ def post(address: str, answer: float = 5) -> Any:
         server.close()
 
 
-@pytest.mark.parametrize("broken", [b"reset", b"", HALF])
-def test_broken_connection_is_tried_once_more(broken: bytes) -> None:
-    with raw_server(broken, GOOD) as address:
-        assert post(address) == {}
-
-
-@pytest.mark.parametrize("broken", [b"reset", b"", HALF, b"220 this is a mail server\r\n"])
-def test_second_broken_connection_is_an_error(broken: bytes) -> None:
-    with raw_server(broken) as address, pytest.raises(ProviderError, match="closed the connection") as e:
-        post(address)
-    assert e.value.kind == "connection"
-
-
 def test_silence_is_a_timeout() -> None:
     with raw_server(None) as address, pytest.raises(ProviderError, match=r"did not answer within 0\.2 s") as e:
         post(address, answer=0.2)
     assert e.value.kind == "timeout"
-
-
-def test_answer_that_cannot_be_decompressed_is_an_error() -> None:
-    packed = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc"
-    with raw_server(packed) as address, pytest.raises(ProviderError, match="not HTTP"):
-        post(address)

@@ -113,15 +113,6 @@ def test_any_conversation_survives_export_and_import_unchanged(archive: Conversa
     store.close()
 
 
-@pytest.mark.untraced
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(archives())
-def test_any_conversation_can_be_read_as_markdown(archive: ConversationArchive) -> None:
-    text = exporter("md").export(archive)
-    assert text.startswith("---\nconversation: ")
-    assert text.encode("utf-8").endswith(b"\n")
-
-
 def test_an_unknown_format_is_refused_with_the_valid_ones_named() -> None:
     with pytest.raises(UsageError, match="'pdf' is not an export format") as e:
         exporter("pdf")
@@ -190,10 +181,6 @@ def test_only_the_current_branch_is_shown() -> None:
     whole = talk(said("user", "first"), said("user", "other branch"))
     back = whole.model_copy(update={"conversation": whole.conversation.model_copy(update={"head_id": "m0"})})
     assert "other branch" not in exporter("md").export(back)
-
-
-def test_a_conversation_without_title_is_named_by_its_day() -> None:
-    assert md(title=None) == "# Conversation of 2025-05-08\n"
 
 
 @pytest.mark.parametrize(
@@ -272,15 +259,6 @@ def test_a_tool_call_is_one_short_line() -> None:
     )
     assert text.startswith('# Filters\n\n## zkchat\n\nLet me see.\n\n- `resolve` "a a ')
     assert "…: 5 tokens\n- `links`: failed\n- `lost`\n\n- `other`: from elsewhere\n\n- `tool`: nameless\n" in text
-
-
-def test_calls_that_share_an_id_keep_their_own_results() -> None:
-    call = ToolCall(id="call_1", name="find")
-    results = [
-        said("tool", tool_call_id="call_1", tool_run=ToolRun(name="find", arguments={}, ok=True, tokens=n, duration_ms=1)) for n in (5, 7)
-    ]
-    text = md(said("assistant", tool_calls=(call,)), results[0], said("assistant", tool_calls=(call,)), results[1])
-    assert text.endswith("- `find`: 5 tokens\n\n- `find`: 7 tokens\n")
 
 
 def test_the_last_summary_has_its_own_section() -> None:

@@ -1,11 +1,7 @@
 """The summary without a model: what it keeps, what belongs together, what it leaves out, and that it never takes more room than it has."""
 
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from building import COUNTER, said, talk, turns
@@ -15,7 +11,7 @@ from hypothesis import strategies as st
 from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.models import DocumentReference, ZkChatMessage
 from zkchat_cli.summarization.extractive.sentence_scoring import score_sentences
-from zkchat_cli.summarization.extractive.summarizer import ExtractiveSummarizer, find_quoted_messages, summarize
+from zkchat_cli.summarization.extractive.summarizer import ExtractiveSummarizer, summarize
 from zkchat_cli.tokens.counter import TokenCounter
 
 CHATTER = tuple((f"Tell me of the {thing}.", f"The {thing} is a fine and useful thing, people say.") for thing in ("harp", "lute", "oboe"))
@@ -60,18 +56,6 @@ def test_dates_and_speakers_are_written_when_they_change() -> None:
     )
 
 
-def test_undated_messages_after_dated_ones_are_marked() -> None:
-    history = [
-        said("user", "The anvil stands on shelf seven.", "1"),
-        said("user", "The bellows hang near the door.", "2", timestamp=""),
-        said("user", "The chisel lies beneath the bench.", "3", timestamp="last week"),
-    ]
-    assert of(*history).splitlines()[1:] == [
-        "- undated, user: The bellows hang near the door.",
-        "- last week, user: The chisel lies beneath the bench.",
-    ]
-
-
 def test_names_in_an_imported_log_replace_the_role() -> None:
     history = [
         said("user", "(1:56 pm on 8 May, 2025) Zoe: I moved the anvil to Lyon.", "1"),
@@ -85,14 +69,6 @@ def test_names_in_an_imported_log_replace_the_role() -> None:
     ]
 
 
-def test_another_date_in_an_imported_message_stays() -> None:
-    history = [
-        said("user", "(1:56 pm on 8 May, 2019) Zoe: I moved the anvil to Lyon.", "1"),
-        said("user", "Zoe: The bellows hang near the door.", "2"),
-    ]
-    assert of(*history).startswith("- 8 May 2025, Zoe: (1:56 pm on 8 May, 2019) Zoe: I moved the anvil")
-
-
 # what belongs together
 
 
@@ -104,12 +80,6 @@ def test_a_sentence_that_refers_back_brings_the_one_before() -> None:
     assert "She moved" in summary(*CHATTER, (text, "I see."), room=60)
 
 
-def test_a_long_run_of_references_is_taken_from_its_beginning() -> None:
-    text = "Ada left Lyon. " + " ".join(f"She bought {thing} number {i}." for i, thing in enumerate(["one harp", "a lute", "an oboe"] * 5))
-    short = summary((text, "I see."), room=40)
-    assert "Ada left Lyon. She bought" in short
-
-
 def test_a_short_answer_brings_its_question() -> None:
     exchanges = (*CHATTER, ("Did Ada ever visit Grenoble?", "Yes, in May 1999."), *CHATTER)
     for room in range(10, 60):
@@ -118,23 +88,11 @@ def test_a_short_answer_brings_its_question() -> None:
     assert "Yes, in May 1999." in summary(*exchanges, room=60)
 
 
-def test_a_first_sentence_that_refers_back_brings_the_message_before() -> None:
-    history = [said("user", "Ada left Lyon.", "1"), said("assistant", "That surprises me, given all her canaries.", "2")]
-    for room in range(10, 60):
-        short = of(*history, room=room)
-        assert "surprises" not in short or "Ada left Lyon." in short
-
-
 def test_a_quotation_brings_its_question_and_loses_its_source_number() -> None:
     quoted = "From your notes:\n\n“A filter selects tasks by their properties.” [3]\n\n“Filters are joined by AND.” [4]"
     assert summary(("How do filters work?", quoted)) == (
         "- 2 May 2025, user: How do filters work?\n- assistant: “A filter selects tasks by their properties.” “Filters are joined by AND.”"
     )
-
-
-def test_user_statements_are_preferred_to_quotations() -> None:
-    exchanges = [("We use the Dataview format for all dates from now on.", "“Dataview reads inline fields from lists.” [3]")] * 1
-    assert "We use the Dataview" in summary(*exchanges, room=25)
 
 
 def test_a_correction_replaces_the_corrected_claim() -> None:
@@ -179,26 +137,6 @@ def test_code_tables_and_repetitions_are_left_out() -> None:
     assert summary(("How do I list tasks?", answer)).partition("assistant: ")[2] == "Use a query block."
 
 
-def test_chinese_sentences_are_kept_one_by_one() -> None:
-    short = summary(("安娜去年搬到里昂。天气很好。她在那里买了一架竖琴！", "好的。"), room=40)
-    assert "安娜去年搬到里昂。" in short
-    assert "里昂。天气很好。她在那里" in short
-    assert "天气很好" not in summary(("安娜去年搬到里昂。天气很好。", "好的。"), room=18)
-
-
-def test_a_lower_case_chat_is_split_at_full_stops() -> None:
-    texts = [s.text for s in score_sentences("i left lyon. it rained, e.g. on tuesday. we met etc. and so on! then home")]
-    assert texts == ["i left lyon.", "it rained, e.g. on tuesday.", "we met etc. and so on!", "then home"]
-
-
-@pytest.mark.parametrize(("text", "glue"), [("a word, then more " * 100, ""), ("x" * 1000, ""), ("漢字仮名" * 300, "")])
-def test_a_sentence_without_end_is_split(text: str, glue: str) -> None:
-    numbered = "".join(f"{text[i : i + 40]}{i}" for i in range(0, len(text), 40))
-    pieces = [s.text for s in score_sentences(numbered)]
-    assert all(len(piece) <= 400 for piece in pieces)
-    assert glue.join(pieces).replace(" ", "") == numbered.replace(" ", "")
-
-
 # for every conversation
 
 
@@ -233,34 +171,6 @@ def test_a_summary_fits_its_budget_and_is_verbatim(cut: Sequence[Turn], room: in
         while said_so:
             piece = max((p for p in pieces if said_so.startswith(p)), key=len)
             said_so = said_so[len(piece) :].lstrip(" /")
-
-
-def test_a_summary_uses_its_budget() -> None:
-    exchanges = [
-        (f"On day {i} Ada bought {i * 37} nails of kind {i * 91}.", f"Then {i * 13} boards from mill {i * 71} go with that.")
-        for i in range(200)
-    ]
-    for room in (100, 500, 2000):
-        assert 0.9 * room <= COUNTER.count(summary(*exchanges, room=room)) <= room
-
-
-def test_another_process_makes_the_same_summary() -> None:
-    code = (
-        "from test_extractive_summarizer import CHATTER, summary\n"
-        "print(summary(*CHATTER, ('Ada left. She moved in May.', 'Yes!'), room=60, wanted='lute oboe'))"
-    )
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={k: v for k, v in os.environ.items() if not k.startswith("COV")} | {"PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(printed) == 1
-    assert printed.pop().strip()
 
 
 @pytest.mark.parametrize(
@@ -372,33 +282,6 @@ def test_another_branch_budget_or_speaker_name_rebuilds_the_summary() -> None:
     assert "user: Zoe: I moved" in (kept.summarize(named[:1], 900, COUNTER) or "")
     assert "Zoe: I moved" in (text := kept.summarize(named, 900, COUNTER) or "")
     assert "user" not in text
-
-
-def test_a_resumed_conversation_starts_with_the_quoted_messages() -> None:
-    among, fresh, counter = a_long_talk(200), ExtractiveSummarizer(), Counting()
-    earlier = step_by_step(ExtractiveSummarizer(), among[:-1], 300, 57)
-    text = fresh.summarize(among, 300, counter, earlier, len(among) - 1) or ""
-    assert COUNTER.count(text) <= 300
-    assert len(named(earlier) & named(text)) >= 0.5 * len(named(earlier))
-    messages = [m for turn in among[:-1] for m in turn.messages]
-    runs = find_quoted_messages(earlier, messages)
-    assert 10 < sum(map(len, runs)) < len(messages) / 3
-    assert {m.id for run in runs for m in run} <= {m.id for m in messages}
-
-
-def test_a_models_summary_is_not_searched_for_quotes() -> None:
-    among = a_long_talk(10)
-    made_up = "- user: The queen opened the fair.\n- user: It rained.\nThe end."
-    assert find_quoted_messages(made_up, [m for turn in among for m in turn.messages]) == []
-    assert find_quoted_messages("Nothing that is a list.", []) == []
-    assert ExtractiveSummarizer().summarize(among, 900, COUNTER, made_up, 8) == summarize(among, 900, COUNTER)
-
-
-def test_a_sentence_that_is_not_found_is_skipped() -> None:
-    among = a_long_talk(10)
-    messages = [m for turn in among for m in turn.messages]
-    ours = summarize(among, 900, COUNTER) or ""
-    assert find_quoted_messages(f"{ours}\n- user: It rained.", messages) == find_quoted_messages(ours, messages) != []
 
 
 def test_consulted_documents_are_listed_if_there_are_few() -> None:

@@ -137,10 +137,6 @@ def test_an_absolute_path_into_either_folder_is_imported(places: ImportRoots) ->
     assert file(f"@{places.vault.root}/Filters.md", places).relative_path == "Filters.md"
 
 
-def test_a_deleted_current_folder_is_ignored(places: ImportRoots, tmp_path: Path) -> None:
-    assert file("@Filters.md", ImportRoots(places.vault, tmp_path / "gone", places.max_bytes)).relative_path == "Filters.md"
-
-
 # what is refused
 
 
@@ -164,10 +160,6 @@ def test_hidden_files_are_refused(places: ImportRoots) -> None:
     assert "hidden" in error_of("@.secret/key.md", places)
 
 
-def test_a_folder_is_refused(places: ImportRoots) -> None:
-    assert error_of("@sub/", places) == "@sub is a folder. Name a file in it."
-
-
 def test_a_binary_file_is_refused(places: ImportRoots) -> None:
     assert places.folder
     (places.folder / "a.png").write_bytes(b"\x89PNG\0\0")
@@ -188,12 +180,6 @@ def test_an_unreadable_file_is_refused(places: ImportRoots) -> None:
     assert places.folder
     (places.folder / "main.py").chmod(0)
     assert "cannot be read" in error_of("@main.py", places)
-
-
-def test_a_dangling_link_is_refused(places: ImportRoots) -> None:
-    assert places.folder
-    (places.folder / "gone.txt").symlink_to("nothing.txt")
-    assert "cannot be read: no such file" in error_of("@gone.txt", places)
 
 
 def test_a_named_pipe_is_refused_without_waiting(places: ImportRoots) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult, TruncatedFinding, fit_findings
 from zkchat_cli.models import ContentChunk, ToolCall
 from zkchat_cli.references.chunk_format import CUT_MARK, FRAME_TOKENS, MAX_NUMBER, chunk_tokens, format_tool_result, min_chunk_tokens
-from zkchat_cli.references.fit_to_budget import rank_chunks, reduce_to_fit, share_evenly
+from zkchat_cli.references.fit_to_budget import reduce_to_fit
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.tools.base import ToolOutput
 
@@ -29,30 +29,6 @@ def ids(kept: Calls) -> list[list[str]]:
     return [[c.id for c in chunks] for chunks in kept]
 
 
-def room_for(*chunks: ContentChunk, calls: int = 1) -> int:
-    """What these chunks take, in so many results."""
-    return sum(chunk_tokens(c, COUNT) for c in chunks) + FRAME_TOKENS * calls
-
-
-# what goes first
-
-
-def test_chunks_are_ranked_round_by_round() -> None:
-    calls = found("a1", "a2", "a3"), found("b1"), found("c1", "c2")
-    assert [calls[call][rank].id for call, rank in rank_chunks(calls)] == ["a1", "b1", "c1", "a2", "c2", "a3"]
-
-
-def test_chunks_that_another_call_ranks_better_come_last() -> None:
-    calls = found("a", "b", "c"), found("c", "d", "a")
-    assert [calls[call][rank].id for call, rank in rank_chunks(calls)] == ["a", "c", "b", "d", "c", "a"]
-
-
-def test_the_least_relevant_chunks_are_dropped_first() -> None:
-    calls = found("a1", "a2", "a3"), found("b1", "b2", "b3")
-    room = room_for(*calls[0][:2], *calls[1][:1], calls=2)
-    assert ids(reduce_to_fit(calls, room, COUNT)) == [["a1", "a2"], ["b1"]]
-
-
 # cutting
 
 
@@ -62,24 +38,6 @@ def test_a_best_chunk_that_is_too_long_is_truncated() -> None:
     assert cut.text.endswith(f"three{CUT_MARK}")
     assert cut.id != "a"
     assert cut.end_line < 1004
-
-
-def test_best_chunks_are_truncated_to_equal_shares() -> None:
-    calls = [[chunk(None, f"{word} " * 400, id=word)] for word in ("one", "two", "three")]
-    kept = [cut for [cut] in reduce_to_fit(calls, 450, COUNT)]
-    assert all(c.text.endswith(CUT_MARK) for c in kept)
-    sizes = [COUNT(c.text) for c in kept]
-    assert max(sizes) - min(sizes) <= 2
-    assert sum(chunk_tokens(c, COUNT) for c in kept) > 400
-
-
-def test_without_room_for_all_calls_the_last_get_nothing() -> None:
-    calls = [[chunk(None, f"{n} and some more words " * 40, id=str(n))] for n in range(10)]
-    kept = reduce_to_fit(calls, 300, COUNT)
-    served = [bool(chunks) for chunks in kept]
-    assert served == sorted(served, reverse=True)
-    assert 2 <= sum(served) <= 4
-    assert all(len(chunks[0].text) >= 20 for chunks in kept if chunks)
 
 
 def test_a_huge_chunk_is_truncated_without_counting_all_of_it() -> None:
@@ -158,17 +116,6 @@ def test_each_call_keeps_its_best_chunk_if_a_few_words_of_each_fit(calls: Calls,
     assert all(whole(k[0]) == chunks[0].id for chunks, k in zip(calls, kept, strict=True) if k)
     words = [min(chunk_tokens(chunks[0], COUNT), min_chunk_tokens(chunks[0], COUNT)) + FRAME_TOKENS for chunks in calls if chunks]
     assert all(served) or sum(words) > room
-
-
-@given(st.lists(st.integers(0, 50), max_size=6), st.integers(0, 200), st.integers(0, 20))
-def test_shares_are_equal_and_never_shrink_with_more_room(wanted: list[int], room: int, more: int) -> None:
-    least = [want // 3 for want in wanted]
-    room += sum(least)
-    small, large = (share_evenly(wanted, r, least) for r in (room, room + more))
-    assert sum(small) <= room
-    assert all(low <= share <= want for low, share, want in zip(least, small, wanted, strict=True))
-    assert all(a <= b for a, b in zip(small, large, strict=True))
-    assert small == wanted or sum(small) > room - len(wanted)
 
 
 # whole results

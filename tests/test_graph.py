@@ -51,18 +51,9 @@ def test_neighbours_are_linked_either_way(notes: Vault) -> None:
     assert near(notes, "B.md") == [("A.md", 1), ("C.md", 1)]
 
 
-def test_neighbours_have_their_least_distance(notes: Vault) -> None:
-    assert near(notes, "A.md", 4) == [("B.md", 1), ("C.md", 2), ("folder/D.md", 3), ("Side.md", 4)]
-
-
 def test_neighbours_along_links_and_against_them(notes: Vault) -> None:
     assert near(notes, "folder/D.md", direction="out") == [("C.md", 1)]
     assert near(notes, "folder/D.md", direction="in") == [("C.md", 1), ("Side.md", 1)]
-
-
-def test_an_attachment_has_neighbours_but_is_none(notes: Vault) -> None:
-    assert near(notes, "Picture.md") == []
-    assert near(notes, "logo.png") == [("C.md", 1), ("Picture.md", 1), ("Side.md", 1)]
 
 
 # ways
@@ -84,16 +75,6 @@ def test_a_directed_path_may_not_exist(notes: Vault) -> None:
     assert way(notes, "A.md", "Side.md", directed=True) is None
     assert way(notes, "Side.md", "A.md", directed=True) is None
     assert way(notes, "Side.md", "C.md", directed=True) == ("Side.md", "folder/D.md", "C.md")
-
-
-def test_broken_links_and_attachments_are_no_path(notes: Vault) -> None:
-    assert way(notes, "Broken.md", "A.md") is None
-    assert way(notes, "Picture.md", "C.md") is None
-
-
-def test_an_attachment_may_be_an_end_of_a_path(notes: Vault) -> None:
-    assert way(notes, "B.md", "logo.png") == ("B.md", "C.md", "logo.png")
-    assert way(notes, "logo.png", "B.md") == ("logo.png", "C.md", "B.md")
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -119,20 +100,6 @@ def test_a_path_is_as_short_as_in_a_simple_search(tmp_path_factory: pytest.TempP
             ends = (found.links[step].source, found.links[step].target)  # type: ignore[union-attr]
             assert ends == (a, b) or (ends == (b, a) and not directed)
     vault.close()
-
-
-def test_answers_do_not_depend_on_the_order_of_indexing(tmp_path: Path) -> None:
-    diamond = {"Start.md": "[[Left]] [[Right]]", "Left.md": "[[End]]", "Right.md": "[[End]]", "End.md": ""}
-    ways = []
-    for i, names in enumerate((list(diamond), list(reversed(diamond)))):
-        vault = Vault.open(write(tmp_path / str(i), {"Z.md": "z"}), tmp_path / "cache")
-        for name in names:
-            write(vault.root, {name: diamond[name]})
-            vault.refresh()
-        ways.append((way(vault, "Start.md", "End.md"), vault.hubs(), vault.orphans(), [r.chunk.id for r in vault.related_notes("Left.md")]))
-        vault.close()
-    assert ways[0] == ways[1]
-    assert ways[0][0] == ("Start.md", "Left.md", "End.md")
 
 
 # orphans and hubs

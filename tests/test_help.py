@@ -60,7 +60,7 @@ def test_usage_names_arguments_as_they_are_typed() -> None:
     assert usages["zkchat keys set"] == ["PROVIDER"]
 
 
-def test_what_an_option_lists_is_what_there_is() -> None:
+def test_option_help_lists_the_valid_values() -> None:
     helps = {p.help for _, command, _ in everything() for p in command.params if p.name in ("strategy", "encoding")}
     helps |= {p.help for path, command, _ in everything() for p in command.params if p.name == "format_" and "export" in path}
     for names in (strategies.strategy_names(), exporters.names(), ENCODINGS):

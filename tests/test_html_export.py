@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from test_exporters import archives, said, talk
 
 from zkchat_cli.exporters import exporter, html
-from zkchat_cli.exporters.html.markdown import render_markdown
 from zkchat_cli.exporters.html.sources import highlight_quotes
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, TokenUsage, ToolCall, ToolRun
 
@@ -222,14 +221,6 @@ def test_a_status_is_shown_by_a_sign_and_in_words(status: str, sign: str, words:
     assert len(page.all("details", "excerpt")) == (0 if status == "missing" else 1)
 
 
-def test_each_mark_has_its_own_status_and_a_source_the_worst() -> None:
-    joined, nowhere = cite(quote="joined", spans=((5, 8),), status="verified"), cite(quote="nowhere", spans=((17, 20),), status="misquoted")
-    page = page_of(*a_turn("good [3] and bad [3]", joined, nowhere))
-    assert [e.attributes["class"] for e in page.all("a", "cite")] == ["cite verified", "cite misquoted"]
-    assert page.one("li", "misquoted").words.startswith("[3] ✗ ")
-    assert [e.words for e in page.all("p", "quote")] == ["joined ✓ verified", "nowhere ✗ misquoted"]
-
-
 @pytest.mark.parametrize(
     ("written", "links", "shown"),
     [
@@ -309,12 +300,6 @@ def test_quoted_words_are_highlighted(excerpt: str, quotes: list[str], shown: st
     assert highlight_quotes(excerpt, quotes) == shown
 
 
-@given(st.text(), st.lists(st.text(max_size=8), max_size=3), st.integers(0, 20), st.integers(0, 20))
-def test_highlighting_changes_no_text(excerpt: str, quotes: list[str], start: int, length: int) -> None:
-    shown = highlight_quotes(excerpt, [*quotes, excerpt[start : start + length]])
-    assert re.sub("</?mark>", "", shown) == highlight_quotes(excerpt, [])
-
-
 # The rest of the page
 
 
@@ -334,21 +319,6 @@ def test_a_tool_call_is_folded_with_its_result() -> None:
     assert call.words == (
         'find_excerpts "combine filters": 1 excerpt, 812 tokens, 4 ms [3] Filters › Boolean operators Queries/Filters.md:12-14'
     )
-
-
-def test_unusual_tool_results_are_shown() -> None:
-    failed = ToolRun(name="resolve", arguments={}, ok=False, tokens=5, duration_ms=1)
-    page = page_of(
-        said("assistant", "Let me see.", tool_calls=(ToolCall(id="1", name="resolve"), ToolCall(id="2", name="lost"))),
-        said("tool", "an <error>", tool_call_id="1", tool_run=failed),
-        said("tool", "x" * 3000, tool_call_id="9", tool_name="other"),
-    )
-    assert [e.words[:34] for e in page.all("details", "call")] == [
-        "resolve: failed, 1 ms an <error>",
-        "lost No result is stored.",
-        "other " + "x" * 28,
-    ]
-    assert len(page.all("pre")[-1].text) == 2001
 
 
 def test_head_and_header_describe_the_conversation() -> None:
@@ -371,19 +341,6 @@ def test_the_page_shows_the_current_branch_with_excerpts_of_all_branches() -> No
     page = check(archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"head_id": "m1"})}))
     assert "other" not in page.one("main").words
     assert page.one("pre").text == CHUNK.text
-
-
-def test_an_import_can_begin_with_an_answer_or_be_empty() -> None:
-    assert (
-        page_of(said("assistant", "Hello."), said("system", "Be brief.")).one("main").words.startswith("zkchat · 2025-05-08 12:00 Hello.")
-    )
-    assert page_of(title=None).one("main").words == "No messages yet."
-
-
-def test_incomplete_messages_and_excerpts_of_a_question_are_noted() -> None:
-    page = page_of(said("user", "a", status="failed"), said("user", "b", chunks=(CHUNK,)), said("assistant", "half", status="unfinished"))
-    assert [e.words for e in page.all("p", "note")] == ["Failed: there is no answer.", "Unfinished: the answer was cut off here."]
-    assert page.one("details", "call").words.startswith("1 excerpt of the notes it names [3] Filters › Boolean operators")
 
 
 def test_the_last_summary_is_shown_and_earlier_ones_counted() -> None:
@@ -496,14 +453,6 @@ def test_a_text_that_is_hard_to_parse_takes_seconds(piece: str, untraced: None) 
         start = time.process_time()
         exporter("html").export(archive)
         assert time.process_time() - start < 30
-
-
-@pytest.mark.untraced
-def test_a_very_long_text_is_shown_as_written_with_its_citations() -> None:
-    assert render_markdown("*a* & b" * 20_000).startswith('<pre class="plain">*a* &amp; b*a*')
-    page = page_of(*a_turn("# so [3] <b>\n" * 10_000, cite()))
-    assert len(page.all("a", "cite")) == 10_000
-    assert page.one("li", "cited").words.count("↩") == 10
 
 
 # Accessibility

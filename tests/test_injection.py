@@ -183,36 +183,6 @@ def test_links_are_followed_to_the_given_depth(room: Room) -> None:
     assert [r.relative_path for r in room.session().prompt("[[A]]>12").documents] == ["A.md"]
 
 
-def test_linked_notes_that_do_not_fit_are_counted(room: Room) -> None:
-    write(room.vault.root, {f"n/{n}.md": BIG for n in range(60)} | {"Index.md": " ".join(f"[[n/{n}]]" for n in range(60))})
-    room.vault.refresh()
-    told = [e for e in room.session(deltas()).send("[[Index]]>1") if isinstance(e, events.Notice)]
-    assert "linked notes did not fit" in told[0].message
-    assert "name those you need" in told[0].hint
-
-
-def test_at_most_a_hundred_links_are_followed(room: Room) -> None:
-    room.max_context = 1_000_000
-    write(room.vault.root, {f"n/{n}.md": "x" for n in range(120)} | {"Index.md": " ".join(f"[[n/{n}]]" for n in range(120))})
-    room.vault.refresh()
-    told = [e for e in room.session(deltas()).send("[[Index]]>1") if isinstance(e, events.Notice)]
-    assert (told[0].message, told[0].hint) == ("[[Index]]>1 leads to more than 100 notes", "only the first 100 are used")
-
-
-def test_a_linked_note_deleted_since_indexing_is_only_described(room: Room) -> None:
-    (room.vault.root / "Queries/Combining.md").unlink()
-    found = {r.relative_path: r.delivery for r in room.session().prompt("[[Hub]]>1").documents}
-    assert found["Queries/Combining.md"] == "offered"
-
-
-def test_a_named_note_deleted_since_indexing_warns(room: Room) -> None:
-    session = room.session(deltas())
-    session.mark_scanned()
-    (room.vault.root / "Queries/Combining.md").unlink()
-    told = [e.message for e in session.send("[[Combining]]") if isinstance(e, events.Notice)]
-    assert any("Combining" in message for message in told)
-
-
 # imported files
 
 
@@ -226,13 +196,6 @@ def test_an_imported_file_takes_up_to_half_of_the_budget(room: Room, tmp_path: P
     assert (reference.delivery, reference.reference_type) == ("partly", "import")
     told = [e.message for e in session.send("and @none.txt?") if isinstance(e, events.Notice)]
     assert told == ["@none.txt is empty"]
-
-
-def test_an_imported_file_that_does_not_fit_warns(room: Room, tmp_path: Path) -> None:
-    room.max_context = 700
-    folder = write(tmp_path / "code", {"main.py": "word " * 900})
-    told = [e.message for e in room.session(deltas(), working_folder=folder, tools=()).send("@main.py?") if isinstance(e, events.Notice)]
-    assert "@main.py does not fit, and the model cannot read it with a tool" in told
 
 
 # the rule by itself
@@ -258,27 +221,11 @@ def test_a_document_never_takes_more_than_its_share(sizes: list[int], left: int,
     assert [c.id for c in taken] == [c.id for c in text if c in taken]
 
 
-@given(st.lists(st.integers(1, 300), min_size=1, max_size=12), st.integers(0, 3000), st.integers(0, 3000))
-def test_a_document_that_fits_also_fits_with_more_room(sizes: list[int], left: int, more: int) -> None:
-    text = tuple(piece(i, size) for i, size in enumerate(sizes))
-    if delivered(text, left).references[0].delivery == "injected":
-        assert delivered(text, left + more).references[0].delivery == "injected"
-
-
 def test_a_repeated_chunk_costs_nothing() -> None:
     text = (piece(1, 60),)
     first, second = delivered(text, 350, again=2).references
     assert (first.delivery, second.delivery) == ("injected", "injected")
     assert str(second.delivery_reason).startswith("0 tokens")
-
-
-def test_all_documents_take_at_most_half_of_the_budget() -> None:
-    text = tuple((piece(n, 300),) for n in range(15))
-    named = [DocumentReference(wikilink=f"[[N{n}]]", relative_path=f"N{n}.md", reference_type="direct") for n in range(15)]
-    means = InjectionBudget(3000, 0.2, lambda c: len(c.text) // 2, lambda _: (), lambda _: None)
-    found = inject(MentionedDocuments(references=named, chunks=dict(zip(map(reference_key, named), text, strict=True))), "w?", means)
-    assert sum(len(c.text) // 2 for c in found.chunks) == 1500
-    assert [r.delivery for r in found.references] == ["injected"] * 5 + ["offered"] * 10
 
 
 def test_a_note_already_in_the_prompt_is_referred_to_by_number(room: Room) -> None:

@@ -18,7 +18,6 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, DummyCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.layout.processors import TransformationInput
 from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.terminal.input_history import VaultHistory
@@ -84,40 +83,13 @@ def at() -> Iterator[At]:
 # editing
 
 
-def test_alt_enter_and_ctrl_j_make_a_line(at: At) -> None:
-    assert at.says(f"one{ESCAPE}{ENTER}two\nthree{ENTER}") == "one\ntwo\nthree"
-
-
-def test_up_moves_within_a_message_before_it_moves_in_the_history(at: At) -> None:
-    assert at.says(f"before{ENTER}") == "before"
-    assert at.says(f"one\ntwo{UP}X{ENTER}") == "oneX\ntwo"
-    assert at.says_when(at.remembers, f"{UP}{UP}{UP} again{ENTER}") == "before again"
-
-
-def test_what_was_deleted_is_undone(at: At) -> None:
-    assert at.says(f"one two\x17{UNDO}{ENTER}") == "one two"
-
-
-def test_ctrl_c_clears_the_line_and_twice_on_an_empty_one_leaves(at: At) -> None:
-    assert at.says(f"regrets{CTRL_C}better{ENTER}") == "better"
-    assert "" in at.lines[at.lines.index("regrets") :]
-    with pytest.raises(EOFError):
-        at.says(f"regrets{CTRL_C}{CTRL_C}{CTRL_C}")
-
-
-def test_ctrl_d_leaves_an_empty_line_only(at: At) -> None:
-    assert at.says(f"ab{LEFT}{CTRL_D}{ENTER}") == "a"
-    with pytest.raises(EOFError):
-        at.says(CTRL_D)
-
-
 def test_vi_keys_by_setting(at: At) -> None:
     at.prompt.use_vi_keys()
     assert at.says(f"one two{ESCAPE}bdwathree{ENTER}") == "one three"
     assert at.says(f"one\ntwo{ENTER}") == "one\ntwo"
 
 
-def test_what_was_not_sent_stands_in_the_next_prompt(at: At) -> None:
+def test_unsent_text_is_in_the_next_prompt(at: At) -> None:
     at.keyboard.send_text(f" and more{ENTER}")
     assert at.prompt.ask("a question") == "a question and more"
 
@@ -131,24 +103,10 @@ def editing(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Itera
     yield
 
 
-def test_what_comes_back_from_the_editor_is_not_sent_before_enter(at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with editing(tmp_path, monkeypatch, f'cp "$1" {tmp_path}/seen; echo edited > "$1"'):
-        at.keyboard.send_text(f"draft {pasted(POEM)}\x18\x05")
-        assert at.says_when(lambda: at.lines[-1:] == ["edited"], f" twice{ENTER}") == "edited twice"
-    assert (tmp_path / "seen").read_text() == f"draft {POEM}"
-
-
 # pasting
 
 
-def test_a_long_paste_is_one_character_and_is_sent_in_full(at: At) -> None:
-    assert at.says(f"see {pasted(POEM.replace(chr(10), chr(13)))}: why?{ENTER}") == f"see {POEM}: why?"
-    assert at.says(f"see {pasted(POEM)}{BACKSPACE}that{ENTER}") == "see that"
-    assert at.says(f"a{pasted(POEM)}b{pasted('x' * 5000)}{LEFT}{BACKSPACE}c{ENTER}") == f"a{POEM}c{'x' * 5000}"
-    assert at.says(f"{pasted(POEM)}{BACKSPACE}{UNDO}{ENTER}") == POEM
-
-
-def test_the_toolbar_is_told_of_the_whole_paste(at: At) -> None:
+def test_the_toolbar_counts_the_whole_paste(at: At) -> None:
     at.says(f"{pasted(POEM)}{ENTER}")
     assert POEM in at.lines
 
@@ -173,7 +131,7 @@ def test_a_paste_is_shown_by_its_size(text: str, shown: str) -> None:
 
 
 @given(st.lists(st.text(st.sampled_from("ab \n\r\U0010f000\U0010f001"), max_size=30).map(lambda t: t * 40), max_size=4))
-def test_whatever_is_pasted_is_what_is_sent(texts: list[str]) -> None:
+def test_pasted_text_is_sent_unchanged(texts: list[str]) -> None:
     pastes = Pastes()
     folded = [pastes.fold(text) for text in texts]
     for text, character in zip(texts, folded, strict=True):
@@ -181,21 +139,11 @@ def test_whatever_is_pasted_is_what_is_sent(texts: list[str]) -> None:
             assert pastes.unfold(character) == re.sub("\r\n?", "\n", text)
 
 
-def test_there_is_an_end_to_pastes() -> None:
+def test_pastes_beyond_the_limit_stay_text() -> None:
     pastes = Pastes()
     folded = {pastes.fold(POEM) for _ in range(5000)}
     assert POEM in folded
     assert all(pastes.unfold(each) == POEM for each in folded)
-
-
-def test_the_cursor_finds_its_place_around_a_paste(at: At) -> None:
-    [folds] = at.prompt._session.input_processors or []
-    line = f"a{at.pastes.fold(POEM)}b"
-    shown = folds.apply_transformation(TransformationInput(None, Document(line), 0, lambda i: i, [("", line)], 80, 24))  # type: ignore[arg-type]
-    label = "[pasted 120 lines]"
-    assert "".join(fragment[1] for fragment in shown.fragments) == f"a{label}b"
-    assert [shown.source_to_display(i) for i in range(5)] == [0, 1, 1 + len(label), 2 + len(label), 3 + len(label)]
-    assert [shown.display_to_source(i) for i in (0, 1, 5, len(label), len(label) + 1, len(label) + 2)] == [0, 1, 1, 1, 2, 3]
 
 
 # history
@@ -242,7 +190,7 @@ def test_leaving_ends_a_prompt_that_waits(at: At) -> None:
     assert not at.prompt.call_soon(lambda: None)
 
 
-def test_what_is_printed_above_is_printed_in_the_prompts_thread(at: At) -> None:
+def test_text_above_the_prompt_is_printed_in_its_thread(at: At) -> None:
     printed: list[str] = []
 
     def show() -> None:
@@ -280,7 +228,7 @@ def test_a_heading_or_a_name_goes_into_the_link_that_was_chosen(key: str, line: 
 
 
 @pytest.mark.parametrize("keys", ["[[F\t", "[[F"])
-def test_tab_takes_the_first_whether_it_is_there_yet_or_not(keys: str) -> None:
+def test_tab_takes_the_first_completion_even_before_it_is_shown(keys: str) -> None:
     with create_pipe_input() as keyboard:
         at = At(keyboard, completer=OneNote())
         keyboard.send_text(keys)
@@ -307,7 +255,7 @@ def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monk
                 prompt.ask()
 
 
-def test_what_was_typed_before_the_prompt_was_there_is_sent_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_typed_before_the_prompt_appears_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     keyboard, inside = pty.openpty()
     os.write(keyboard, "über\nand\x04 mo".encode())
     pastes = Pastes()
@@ -339,7 +287,7 @@ class Stuck(Completer):
         self.enough.wait(30)
 
 
-def test_enter_does_not_wait_for_what_is_still_being_looked_for() -> None:
+def test_enter_does_not_wait_for_completions() -> None:
     completer = Stuck()
     with create_pipe_input() as keyboard:
         at = At(keyboard, completer=completer)

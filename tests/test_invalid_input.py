@@ -143,7 +143,7 @@ def test_a_full_disk_before_the_model_is_called_says_so(zkchat: Program) -> None
     assert "Traceback" not in done.err
 
 
-def test_a_chat_that_cannot_be_stored_is_one_all_the_same(zkchat: Program, script: Callable[..., str]) -> None:
+def test_a_chat_works_without_a_writable_store(zkchat: Program, script: Callable[..., str]) -> None:
     zkchat("vault", "index")
     (zkchat.home / "data").write_text("a file where the folder should be")
     chat = zkchat("chat", "--model", script({"text": "So it is."}), stdin="Is it?\n")
@@ -153,7 +153,7 @@ def test_a_chat_that_cannot_be_stored_is_one_all_the_same(zkchat: Program, scrip
     assert resumed.exit_status == 3 and "So it is." not in resumed.out
 
 
-def test_a_chat_whose_index_cannot_be_kept_is_one_all_the_same(zkchat: Program) -> None:
+def test_a_chat_works_without_a_writable_index(zkchat: Program) -> None:
     zkchat.home.mkdir(exist_ok=True)
     (zkchat.home / "cache").write_text("a file where the folder should be")
     chat = zkchat("chat", stdin="What do filters say?\n")
@@ -233,7 +233,7 @@ def test_an_error_in_json_is_a_document_too(zkchat: Program, tmp_path: Path) -> 
     assert done.json["error"]["hint"]
 
 
-def test_a_message_larger_than_the_window_names_what_is_large(zkchat: Program) -> None:
+def test_a_message_larger_than_the_window_is_an_error_that_names_it(zkchat: Program) -> None:
     done = zkchat("ask", "word " * 2000, "--max-context", 1000)
     refused(done, 2, "tokens", "limit", "word")
     kept = zkchat("context", "export", "--format", "json").json["messages"]
@@ -241,7 +241,7 @@ def test_a_message_larger_than_the_window_names_what_is_large(zkchat: Program) -
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a limit of memory is not kept")
-def test_a_text_for_which_there_is_no_memory_ends_with_a_clear_line(tmp_path: Path) -> None:
+def test_running_out_of_memory_is_a_clear_error(tmp_path: Path) -> None:
     with (tmp_path / "large.txt").open("wb") as file:
         file.truncate(2**30)
     command = f"ulimit -v 700000; exec {shlex.quote(sys.executable)} -m zkchat_cli tokens large.txt"
@@ -256,7 +256,7 @@ def test_a_text_for_which_there_is_no_memory_ends_with_a_clear_line(tmp_path: Pa
     ("hint", "line"),
     [("", "it is large"), ("nearest: Small", "it is large; nearest: Small"), ("Make it small.", "it is large. Make it small.")],
 )
-def test_a_hint_that_is_a_sentence_stands_as_one_behind_its_message(hint: str, line: str) -> None:
+def test_a_hint_follows_its_message_as_a_sentence(hint: str, line: str) -> None:
     assert on_one_line("it is large", hint) == line
 
 

@@ -83,12 +83,6 @@ def test_a_name_of_several_notes_is_answered_with_their_paths(notes: Vault) -> N
     assert told == "Limiting may mean 2 notes. Give a path: Diary/Limiting.md, Queries/Limiting.md"
 
 
-def test_a_title_of_several_notes_is_answered_with_their_paths(notes: Vault) -> None:
-    write(notes.root, {"Other.md": "---\ntitle: The old roof\n---\n"})
-    notes.refresh()
-    assert "Give a path: Other.md, Roof.md" in mistake(notes, "find_forward_links", relative_path="The old roof")
-
-
 # reading by heading
 
 
@@ -106,14 +100,9 @@ def test_a_section_is_read_by_its_link(notes: Vault, link: str, lines: tuple[int
     assert (chunks[0].start_line, chunks[-1].end_line) == lines
 
 
-def test_a_heading_that_is_not_there_is_answered_with_the_nearest(notes: Vault) -> None:
+def test_a_missing_heading_is_answered_with_the_nearest(notes: Vault) -> None:
     assert mistake(notes, "read_zk_document", relative_path="Roof#Cost") == "Roof.md has no heading Cost. Nearest: Costs"
     assert mistake(notes, "read_zk_document", relative_path="Roof#^x") == "Roof.md has no block ^x. Read the whole note."
-
-
-def test_lines_asked_for_outdo_those_of_the_heading(notes: Vault) -> None:
-    [chunk] = run(notes, "read_zk_document", relative_path="Roof#Costs", end_line=12).chunks
-    assert chunk.text == "## Costs"
 
 
 # resolve_wikilink
@@ -156,12 +145,6 @@ def test_backlinks_that_were_left_out_are_counted_and_can_be_got(notes: Vault) -
     assert [text for _, _, text in lines_of(first) + lines_of(rest)] == [f"{i}: [[Compost]]" for i in range(25)]
 
 
-def test_a_note_without_links_says_so(notes: Vault) -> None:
-    assert answer(notes, "find_backlinks", relative_path="Roof.md", offset=9)["note"] == "There are 3 backlinks, none from offset 9 on."
-    assert answer(notes, "find_backlinks", relative_path="Compost")["note"] == "No other note links to it."
-    assert answer(notes, "find_forward_links", relative_path="Compost")["note"] == "It links to nothing."
-
-
 def test_forward_links_say_where_each_leads(notes: Vault) -> None:
     document = answer(notes, "find_forward_links", relative_path="Roof.md")
     assert document["count"] == 3
@@ -176,28 +159,6 @@ def test_forward_links_say_where_each_leads(notes: Vault) -> None:
     ]
 
 
-def test_forward_links_that_were_left_out_are_counted_and_can_be_got(notes: Vault) -> None:
-    write(notes.root, {"Many.md": "".join(f"{i}: [[Compost]]\n" for i in range(60))})
-    notes.refresh()
-    assert answer(notes, "find_forward_links", relative_path="Many")["note"].startswith("10 more: read Many.md from start_line=50.")
-
-
-def test_a_link_whose_note_went_is_quoted_as_it_was(notes: Vault) -> None:
-    (notes.root / "Diary/Tuesday.md").unlink()
-    assert (2, "Diary/Tuesday.md:3-3", "Only [the roof](../Roof.md), once more.") in lines_of(
-        answer(notes, "find_backlinks", relative_path="Roof.md")
-    )
-
-
-def test_of_a_line_without_end_the_part_with_the_link_is_quoted(notes: Vault) -> None:
-    write(notes.root, {"Long.md": "word " * 3000 + "[[Compost]]" + " word" * 3000})
-    notes.refresh()
-    [(_, place, text)] = lines_of(answer(notes, "find_backlinks", relative_path="Compost"))
-    assert place == "Long.md:1-1"
-    assert "[[Compost]]" in text
-    assert len(text) < 3000
-
-
 # find_link_path
 
 
@@ -205,12 +166,6 @@ def test_a_link_path_has_its_lines(notes: Vault) -> None:
     document = answer(notes, "find_link_path", source="Filters", target="Monday")
     assert document["path"] == ["Filters.md", "Queries/Combining.md", "Roof.md", "Diary/Monday.md"]
     assert [place for _, place, _ in lines_of(document)] == ["Filters.md:7-7", "Roof.md:4-4", "Diary/Monday.md:1-1"]
-
-
-def test_no_path_and_an_empty_path_are_results(notes: Vault) -> None:
-    apart = answer(notes, "find_link_path", source="Compost", target="Roof")
-    assert (apart["path"], apart["note"]) == (None, "No path of links connects them.")
-    assert answer(notes, "find_link_path", source="Roof", target="roof.md") == {"path": ["Roof.md"], "note": "Both are the same note."}
 
 
 # find_zk_documents_related_to
@@ -221,18 +176,6 @@ def test_related_notes_say_why_and_have_an_excerpt(notes: Vault) -> None:
     assert document["documents"][0] == {"path": "Roof.md", "why": "linked from here; shares the words roof"}
     assert [excerpt["path"] for excerpt in document["excerpts"]] == [found["path"] for found in document["documents"]]
     assert document["note"] == "There are more: ask for a limit up to 15."
-
-
-def test_notes_about_a_question_come_each_once(notes: Vault) -> None:
-    document = answer(notes, "find_zk_documents_related_to", query="how can brackets be nested?")
-    assert document["documents"] == [{"path": "Queries/Combining.md", "why": "shares the words brackets"}]
-
-
-def test_no_related_notes_is_a_result(notes: Vault) -> None:
-    assert "other words" in answer(notes, "find_zk_documents_related_to", query="xylophone")["note"]
-    write(notes.root, {"Xylophone.md": "?"})
-    notes.refresh()
-    assert "No note is related" in answer(notes, "find_zk_documents_related_to", relative_path="Xylophone")["note"]
 
 
 @pytest.mark.parametrize(
@@ -270,11 +213,6 @@ def test_notes_of_a_folder(notes: Vault, folder: str) -> None:
 )
 def test_notes_with_a_tag_or_one_nested_in_it(notes: Vault, tag: str, paths: list[str]) -> None:
     assert [entry["path"] for entry in answer(notes, "list_zk_documents", tag=tag)["documents"]] == paths
-
-
-def test_a_folder_and_a_tag_must_both_fit(notes: Vault) -> None:
-    assert answer(notes, "list_zk_documents", folder="Diary", tag="project")["total"] == 1
-    assert answer(notes, "list_zk_documents", folder="Diary", tag="haus")["note"] == "No note in that folder has that tag."
 
 
 def test_an_unknown_folder_or_tag_is_answered_with_the_nearest(notes: Vault) -> None:

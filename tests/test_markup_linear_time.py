@@ -52,7 +52,7 @@ def test_any_few_marks_over_and_over_take_linear_time(piece):
     assert is_linear(piece)
 
 
-def test_runs_of_backticks_of_which_none_closes_another_take_linear_time():
+def test_unmatched_runs_of_backticks_take_linear_time():
     def runs(most: int) -> str:
         return " ".join("`" * length for length in range(1, most))
 

@@ -169,7 +169,7 @@ def test_what_cannot_be_imported_is_an_error_and_nothing_is_kept(zkchat: Program
     assert zkchat("memory", "list", "--json").json == []
 
 
-def test_relevance_says_how_far_each_thing_bears_on_the_conversation(zkchat: Program) -> None:
+def test_relevance_ranks_memory_for_the_conversation(zkchat: Program) -> None:
     zkchat("memory", "add", "The roof deadline is 3 June")
     for i in range(9):
         zkchat("memory", "add", f"roof tile {i} of row {i}: {i * 7} " + "and more of it " * 20, "--key", f"tile{i}")
@@ -207,7 +207,7 @@ def test_the_model_is_sent_what_was_remembered(zkchat: Program, script: Callable
     assert listed["last_accessed"]
 
 
-def test_what_the_model_remembers_is_told_and_kept(zkchat: Program, script: Callable[..., str]) -> None:
+def test_a_fact_stored_by_the_model_is_shown_and_kept(zkchat: Program, script: Callable[..., str]) -> None:
     store: dict[str, Any] = {"tool_calls": [{"name": "store_in_smart_memory", "arguments": {"content": "The roof is red"}}]}
     done = zkchat("chat", "--model", script(store, {"text": "Noted."}), stdin="The roof is red.\n/memory\n")
     assert "Noted." in done.out
@@ -222,7 +222,7 @@ def test_no_store_keeps_no_memory(zkchat: Program, script: Callable[..., str]) -
     assert zkchat("memory", "list", "--json").json == []
 
 
-def test_offline_says_what_was_remembered_when_that_answers_and_cites_no_excerpt_for_it(zkchat: Program) -> None:
+def test_the_offline_provider_answers_from_memory_without_a_citation(zkchat: Program) -> None:
     before = zkchat("ask", "How long until compost is ready?", "--answer-only").out
     zkchat("memory", "add", "Anna says compost smells [1]")
     assert zkchat("ask", "How long until compost is ready?", "--answer-only").out == before

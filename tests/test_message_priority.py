@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.context.message_priority import MAX_CLASSIFIED, classify_message, is_acknowledgement, is_fixed, priority_of
-from zkchat_cli.models import Citation, ToolCall, ZkChatMessage
+from zkchat_cli.models import ToolCall, ZkChatMessage
 
 
 def user(content: str, **more: Any) -> ZkChatMessage:
@@ -105,27 +105,11 @@ def test_other_messages_are_classified_by_role() -> None:
     assert classify_message(said("assistant", "Let me look.", "a", tool_calls=(call,))) == "answer"
 
 
-def test_decisions_and_corrections_rank_above_thanks() -> None:
-    contents = ("Thanks!", "The anvil is red.", "No, it is blue.")
-    assert [priority_of(user(content)) for content in contents] == [2, 5, 8]
-    assert priority_of(said("tool", "text", "t")) == 3
-
-
-def test_an_answer_with_citations_ranks_higher() -> None:
-    held = Citation(number=1, relative_path="A.md", valid=True)
-    assert priority_of(said("assistant", "So [1].", "a", citations=(held,))) == 7
-    assert priority_of(said("assistant", "So [1].", "a", citations=(Citation(number=9),))) == 5
-
-
 def test_the_users_priority_wins() -> None:
     assert priority_of(user("Thanks!", priority=9, priority_set=True)) == 9
     assert priority_of(user("Thanks!", priority=9)) == 2
     assert priority_of(user("We decided.", priority=1, priority_set=True)) == 1
     assert priority_of(user("Thanks!", priority=1, priority_set=True, pinned=True)) == 10
-
-
-def test_failed_messages_have_the_lowest_priority() -> None:
-    assert priority_of(user("We decided to go.", status="failed")) == 1
 
 
 def test_an_instruction_is_fixed_until_its_priority_is_lowered() -> None:

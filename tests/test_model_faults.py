@@ -192,13 +192,6 @@ def test_failing_server_is_tried_three_times(server: ModelServer, protocol: Prot
     assert f"failed ({status})" in answer.error.message
 
 
-@ALL
-@pytest.mark.parametrize("failure", [Reply([PAGE], 503), Reply([RESET]), Reply([])], ids=["503", "reset", "empty"])
-def test_third_attempt_may_succeed(server: ModelServer, protocol: Protocol, failure: Reply) -> None:
-    answer = protocol.ask(server, failure, failure, Reply(protocol.text("Hello")))
-    assert (answer.end.reason, answer.text, len(server.asked)) == ("stop", "Hello", 3)
-
-
 # prompts that are too long
 
 TOO_LONG = [
@@ -255,14 +248,6 @@ def test_web_page_is_recognized(server: ModelServer, protocol: Protocol, page: b
     assert "a web page instead of JSON" in answer.error.message
 
 
-@ALL
-@pytest.mark.parametrize("body", [b'{"choices": [{"message": "Hello"}]}\n', b"[]\n", b'{"id": "x", "con'])
-def test_other_json_is_a_bad_answer(server: ModelServer, protocol: Protocol, body: bytes) -> None:
-    answer = protocol.ask(server, Reply([body], headers={"content-type": "application/json"}))
-    assert answer.error.kind in ("bad_answer", "cut")
-    assert answer.text == ""
-
-
 @BOTH
 @pytest.mark.parametrize("end", [b"\n", b""])
 def test_error_instead_of_an_answer_is_reported(server: ModelServer, protocol: Protocol, end: bytes) -> None:
@@ -293,12 +278,6 @@ def test_text_before_a_fault_is_kept_and_the_call_is_not_repeated(
     assert (answer.error.kind, answer.text, len(server.asked)) == (kind, "A filter", 1)
     assert message in answer.error.message
     assert "Ask again" in answer.error.hint
-
-
-@BOTH
-def test_text_in_one_piece_with_garbage_is_kept(server: ModelServer, protocol: Protocol) -> None:
-    answer = protocol.ask(server, Reply([protocol.begin("A ") + protocol.begin("filter") + b"garbage\n" + protocol.begin("!")]))
-    assert (answer.error.kind, answer.text, len(server.asked)) == ("bad_answer", "A filter", 1)
 
 
 @ALL
@@ -345,10 +324,3 @@ def test_error_within_a_stream_is_found_in_each_servers_form(server: ModelServer
     answer = OPENAI.ask(server, Reply([OPENAI.begin("A filter"), line + b"\n\n"]))
     assert (answer.error.kind, answer.text, len(server.asked)) == ("server", "A filter", 1)
     assert answer.error.message.endswith("failed (500): out of memory")
-
-
-def test_error_in_a_list_is_read(server: ModelServer) -> None:
-    body = json.dumps([{"error": {"code": 400, "message": "temperature is not for this model", "status": "INVALID_ARGUMENT"}}])
-    answer = OPENAI.ask(server, Reply([body.encode()], 400))
-    assert (answer.error.kind, len(server.asked)) == ("bad_request", 1)
-    assert answer.error.message.endswith("rejects the request (400): temperature is not for this model")

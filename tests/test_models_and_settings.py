@@ -94,7 +94,7 @@ def test_doctor_asks_each_server_that_was_chosen(zkchat: Program, server: ModelS
     assert server.asked == []
 
 
-def test_doctor_names_the_models_there_are_for_one_there_is_not(zkchat: Program, server: ModelServer) -> None:
+def test_doctor_lists_the_servers_models_for_an_unknown_one(zkchat: Program, server: ModelServer) -> None:
     zkchat.env["OPENAI_BASE_URL"] = f"{server.address}/v1"
     found = checks(zkchat, "--model", "openai/lage")
     assert (found["openai"]["ok"], found["openai"]["code"]) == (False, "provider")
@@ -102,7 +102,7 @@ def test_doctor_names_the_models_there_are_for_one_there_is_not(zkchat: Program,
     assert "large" in str(found["openai"]["next_step"])
 
 
-def test_an_ollama_model_is_there_without_its_tag(zkchat: Program, server: ModelServer) -> None:
+def test_an_ollama_model_is_found_without_its_tag(zkchat: Program, server: ModelServer) -> None:
     zkchat.env["OLLAMA_HOST"] = server.address
     found = checks(zkchat, "--model", "ollama/qwen3")
     assert found["ollama"]["ok"] is True
@@ -176,12 +176,12 @@ def test_verbose_writes_a_private_log_and_says_where(zkchat: Program) -> None:
     assert "zkchat_cli.chat.turn_runner: asking offline" in file.read_text()
 
 
-def test_without_verbose_there_is_no_log(zkchat: Program) -> None:
+def test_without_verbose_no_log_is_written(zkchat: Program) -> None:
     zkchat("ask", "What is a filter?")
     assert not (zkchat.home / "data" / logging_setup.FILE).exists()
 
 
-def test_who_stores_nothing_has_no_log(zkchat: Program) -> None:
+def test_with_no_store_no_log_is_written(zkchat: Program) -> None:
     done = zkchat("ask", "What is a filter?", "--verbose", "--no-store")
     assert (done.exit_status, "no log" in done.err) == (0, True)
     assert not (zkchat.home / "data" / logging_setup.FILE).exists()

@@ -13,7 +13,7 @@ from model_calls import QUESTION, a_model
 from model_server import Reply, running_server
 
 from zkchat_cli import slash
-from zkchat_cli.chat.background_queue import BackgroundQueue, Wanted
+from zkchat_cli.chat.background_tasks import BackgroundQueue
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import ChatSettings, Config, ReferenceSettings
 from zkchat_cli.errors import ProviderError
@@ -101,16 +101,6 @@ def test_refs_shows_the_models_description(room: Room) -> None:
     assert "Prose that says it all." in repr(slash.run("/refs", session).lines)
 
 
-def test_only_the_last_turns_documents_are_described(room: Room) -> None:
-    model = Deltas([says("One."), says("Two."), says("A list of plums.")])
-    session = room.session(model)
-    completed(session.send("see [[List]]"))
-    completed(session.send("see [[Other]]"))
-    session.start_background_tasks()
-    assert settled(lambda: session.summaries.summary("Other.md") == "A list of plums. (by deltas)")
-    assert session.summaries.summary("List.md") == "apples; pears"
-
-
 def test_nothing_is_described_by_default(room: Room) -> None:
     model = Deltas([says("An answer.")])
     session = replace(room, settings=Config(chat=ChatSettings(model_titles=False))).session(model)
@@ -124,18 +114,6 @@ def test_the_offline_model_is_not_asked(room: Room) -> None:
     model = Deltas([says("An answer.")], name="offline")
     session = room.session(model, can_describe=False)
     completed(session.send("see [[List]]"))
-    session.start_background_tasks()
-    session.stop_background_tasks(5)
-    assert len(model.requests) == 1
-
-
-def test_a_note_that_is_gone_or_empty_is_not_asked_about(room: Room) -> None:
-    write(room.vault.root, {"Empty.md": "---\ntags: a\n---\n"})
-    room.vault.refresh()
-    model = Deltas([says("An answer.")])
-    session = room.session(model)
-    completed(session.send("see [[Empty]] and [[List]]"))
-    (room.vault.root / "List.md").unlink()
     session.start_background_tasks()
     session.stop_background_tasks(5)
     assert len(model.requests) == 1
@@ -198,69 +176,6 @@ def test_documents_are_described_one_by_one_each_once() -> None:
     assert done == ["a", "b"]
 
 
-def test_a_session_has_only_so_many_described() -> None:
-    done: list[str] = []
-    summariser = BackgroundQueue(lambda path, _: done.append(path), most=3)
-    summariser.start("abcde")
-    assert settled(lambda: len(done) == 3)
-    summariser.stop(5)
-    summariser.start("fg")
-    summariser.stop(5)
-    assert done == ["a", "b", "c"]
-
-
-def test_a_stopped_task_is_retried_and_tasks_never_overlap() -> None:
-    begun: list[str] = []
-    running = threading.Semaphore(1)
-    together = threading.Event()
-
-    def describe(path: str, wanted: Wanted) -> None:
-        if not running.acquire(blocking=False):
-            together.set()
-        begun.append(path)
-        while wanted() and len(begun) < 3:
-            time.sleep(0.005)
-        running.release()
-
-    summariser = BackgroundQueue(describe)
-    for n in range(1, 4):
-        summariser.start(["a"])
-        assert settled(lambda n=n: len(begun) == n)
-    summariser.stop(5)
-    assert not together.is_set()
-
-
-def test_a_task_stopped_before_it_starts_is_not_run() -> None:
-    go = threading.Event()
-    done: list[str] = []
-
-    def describe(path: str, wanted: Wanted) -> None:
-        go.wait(10)
-        done.append(path)
-
-    summariser = BackgroundQueue(describe)
-    summariser.start(["a", "b"])
-    summariser.start(["c"])
-    summariser.stop()
-    go.set()
-    summariser.stop(5)
-    assert done == ["a"]
-
-
-def test_a_defect_is_logged_and_the_queue_continues(caplog: pytest.LogCaptureFixture) -> None:
-    done: list[str] = []
-
-    def describe(path: str, wanted: Wanted) -> None:
-        if path == "a":
-            raise RuntimeError("a defect")
-        done.append(path)
-
-    summariser = BackgroundQueue(describe)
-    summariser.start(["a", "b"])
-    assert settled(lambda: done == ["b"])
-    assert "background task a failed" in caplog.text
-
-
 # what is asked, and what is made of the answer
 
 
@@ -287,10 +202,6 @@ def described(*deltas: Delta, request: Request | None = None) -> str | None:
 )
 def test_a_description_is_cut_from_the_answer(deltas: list[Delta], sentence: str | None) -> None:
     assert described(*deltas) == sentence
-
-
-def test_an_unwanted_description_stops_early() -> None:
-    assert described(*says("A list."), request=Request((), wanted=lambda: False)) is None
 
 
 def test_the_note_is_fenced_and_few_tokens_are_asked_for() -> None:

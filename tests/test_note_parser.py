@@ -83,12 +83,6 @@ def test_nested_properties_and_anchors_are_ignored():
     assert (note.title, note.aliases) == ("right", ("one", "two"))
 
 
-def test_headings_have_line_and_level():
-    text = "# One #\ntext\n### Two ##x\n#no\n####### no\n  ## Three\n```\n# code\n```\nSet\n===\n\nUnder\n---\n\n---\n#"
-    found = [(h.line, h.level, h.text) for h in read_markup(text).headings]
-    assert found == [(1, 1, "One"), (3, 3, "Two ##x"), (6, 2, "Three"), (10, 1, "Set"), (13, 2, "Under"), (17, 1, "")]
-
-
 def test_headings_have_their_path():
     found = read_markup("### A\n# B\n### C\n## D\n### E\n## F\n# G")
     assert [h.path for h in found.headings] == [(), (), ("B",), ("B",), ("B", "D"), ("B",), ()]
@@ -102,18 +96,6 @@ def test_each_section_is_a_chunk_with_its_heading():
 def test_a_chunk_has_all_headings_above_it():
     text = f"# A\n{paragraph(60)}\n## B\n{paragraph(60)}\n### C\n{paragraph(60)}\n## D\n{paragraph(60)}"
     assert [p.headings for p in parse(text).chunks] == [("A",), ("A", "B"), ("A", "B", "C"), ("A", "D")]
-
-
-def test_front_matter_is_in_no_chunk():
-    assert chunks(f"---\ntitle: x\n---\n\n{paragraph(60)}") == [(5, 5, None)]
-
-
-def test_a_heading_without_text_is_joined_with_the_next_section():
-    assert chunks(f"# A\n\n## B\n\n{paragraph(300)}") == [(1, 5, "B")]
-
-
-def test_a_section_is_not_joined_with_a_deeper_one():
-    assert chunks("## A\none\n# B\ntwo") == [(1, 2, "A"), (3, 4, "B")]
 
 
 def test_a_long_section_is_split_between_paragraphs():
@@ -144,11 +126,6 @@ def test_a_very_long_line_is_split_at_a_space():
     assert all((p.start_line, p.end_line) == (1, 1) and estimate_tokens(p.text) <= MAX_TOKENS + 1 for p in pieces)
     unbroken = "x" * (5 * MAX_LINE_TOKENS)
     assert "".join(p.text for p in parse(unbroken).chunks) == unbroken
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "---\ntitle: x\n---\n", "---\ntitle: x\n---"])
-def test_an_empty_note_has_a_chunk(text):
-    assert len(chunks(text)) == 1
 
 
 LINES = [

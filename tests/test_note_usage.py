@@ -111,19 +111,6 @@ def test_other_notes_vaults_broken_links_and_speakers_do_not_count(store: ChatSe
     assert [mention.conversation_id for mention in store.mentions("/elsewhere", FILTERS)] == ["c2"]
 
 
-def test_an_answer_that_nobody_asked_for_has_no_question(store: ChatSessionStore) -> None:
-    store_conversation(store, answer("a1", None, citations=(cited(1),)))
-    assert [mention.question for mention in store.mentions("/notes", FILTERS)] == [None]
-
-
-def test_a_long_question_is_shortened(store: ChatSessionStore) -> None:
-    store_conversation(store, said("user", "why " * 100_000, "q1"), answer(citations=(cited(1),)))
-    [mention] = store.mentions("/notes", FILTERS)
-    assert mention.question is not None
-    assert mention.question.endswith("why…")
-    assert len(mention.question) <= 121
-
-
 def test_mentions_are_updated_when_the_turn_ends(store: ChatSessionStore) -> None:
     asked = question(status="pending", references=(reference("direct"),))
     store_conversation(store, asked)
@@ -142,14 +129,6 @@ def test_a_restored_conversation_has_its_mentions(store: ChatSessionStore) -> No
     talk = Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON)
     store.restore(ConversationArchive(conversation=talk, messages=(question(), answer(citations=(cited(2),)))), lambda: "never asked")
     assert [mention.numbers for mention in store.mentions("/notes", FILTERS)] == [(2,)]
-
-
-@pytest.mark.parametrize("number", [0, -3, 10**30])
-def test_an_impossible_chunk_number_is_ignored(store: ChatSessionStore, number: int) -> None:
-    store_conversation(store, question(), answer(citations=(cited(number), cited(5))))
-    [mention] = store.mentions("/notes", FILTERS)
-    assert 5 in mention.numbers
-    assert mention.citations == 2
 
 
 def test_mentions_are_deleted_with_their_conversation(tmp_path: Path) -> None:

@@ -75,12 +75,6 @@ def test_document_in_the_prompt_is_not_read_again(room: Room) -> None:
     assert {c.relative_path for c in report.citations} == {"Queries/Combining.md"}
 
 
-def test_document_named_twice_is_read_once(room: Room) -> None:
-    room.settings = NO_INJECTION
-    report = completed(room.session().send("What about [[Filters#Dates]] and [[Filters]]?"))
-    assert [run.name for run in report.tools] == ["read_zk_document", "find_excerpts"]
-
-
 def test_at_most_three_documents_are_read(room: Room) -> None:
     room.settings = NO_INJECTION
     report = completed(room.session().send("What is in [[Filters]], [[Combining]], [[Limiting]], [[Compost]] and [[Odd]]?"))
@@ -94,10 +88,6 @@ def test_named_document_without_an_answer_is_quoted_from_its_beginning(room: Roo
 def test_unanswered_question_names_the_nearest_notes(room: Room) -> None:
     text = answer(room, "Which heap of quantum chromodynamics entangles bosons quickest?")
     assert text.startswith("Your notes don't say. Nearest: [[Compost]] [")
-
-
-def test_question_without_any_word_of_the_notes(room: Room) -> None:
-    assert answer(room, "Xylophone?") == "Your notes don't say: nothing in them shares a word with your question.\n"
 
 
 def test_chinese_question_is_answered_from_a_chinese_note(room: Room) -> None:
@@ -118,10 +108,6 @@ def test_brackets_and_quotation_marks_of_a_note_are_no_citations(room: Room) -> 
     assert all(c.valid for c in report.citations)
 
 
-def test_same_question_has_the_same_answer(room: Room) -> None:
-    assert answer(room, "What is a filter?") == answer(room, "What is a filter?")
-
-
 @pytest.mark.parametrize(
     "question", ["?", "…", "the", "<|endoftext|>", "\x1b[31mred", "[bold]x[/bold]", "x" * 10_000, "\ud800 filters", "[[", "😀", "a\0b"]
 )
@@ -139,12 +125,6 @@ def test_answer_is_streamed_word_by_word(room: Room) -> None:
 
 def test_answer_without_tools() -> None:
     assert not any(isinstance(d, ToolCallsPart) for d in OfflineModel().stream(Request((prompt_message("user", "hi there friend"),))))
-
-
-def test_answer_without_a_question() -> None:
-    tool = PromptTool(name="find_excerpts", descriptor={}, tokens=1)
-    for messages in ((), (prompt_message("system", "x", "system"),), (prompt_message("user", "   "),)):
-        assert not any(isinstance(d, ToolCallsPart) for d in OfflineModel().stream(Request(messages, (tool,))))
 
 
 def test_document_read_in_an_earlier_turn_does_not_count(room: Room) -> None:
@@ -171,7 +151,7 @@ def test_second_search_with_other_word_forms(room: Room) -> None:
     assert "A compost heap needs air, water and patience." in report.answer
 
 
-def test_note_whose_title_is_the_question_is_read() -> None:
+def test_a_note_titled_like_the_question_is_read() -> None:
     end = {"source": 1, "path": "Leaf mould.md", "title": "Leaf mould", "heading": "End", "lines": "90-95", "text": "Leaf mould, at last."}
     first = ToolCall(id="offline-0-1", name="find_excerpts", arguments={"query": "leaf mould"})
     messages = (
@@ -290,13 +270,6 @@ def test_at_most_four_different_sentences_are_quoted() -> None:
     assert 1 <= said.count("[1]") <= 4
 
 
-def test_long_sentence_is_cut() -> None:
-    found = prompt_message(
-        "tool", '{"excerpts": [{"source": 1, "title": "A", "heading": "H", "text": "Filters %s."}]}' % ("word " * 500), "tool_results"
-    )
-    assert "…” [1]" in answer_to("filters word", found)
-
-
 @pytest.mark.parametrize(
     "result",
     [
@@ -316,11 +289,6 @@ def test_result_without_excerpts_is_no_answer(result: str) -> None:
     assert answer_to("filters", prompt_message("tool", result, "tool_results")).startswith("Your notes don't say")
 
 
-def test_named_document_without_a_sentence_is_only_named() -> None:
-    found = prompt_message("tool", '{"excerpts": [{"source": 1, "title": "A", "heading": null, "text": "# A"}]}', "tool_results")
-    assert answer_to("xylophone", found, named=(found,)) == "Your notes don't say. Nearest: [[A]] [1]\n"
-
-
 @settings(deadline=None, max_examples=50)
 @given(st.text(st.sampled_from('ab c.?!\n“”"[]1漢。`#-|'), max_size=200), st.text(max_size=40))
 def test_every_quote_is_in_the_note(text: str, question: str) -> None:
@@ -337,10 +305,3 @@ def test_offline_has_no_models() -> None:
         providers.provider("offline").open(ModelConfig("large"))
     assert e.value.kind == "unknown_model"
     assert providers.provider("offline").open(ModelConfig()).name == "offline"
-
-
-def test_tool_calls_end_the_stream() -> None:
-    tool = PromptTool(name="find_excerpts", descriptor={}, tokens=1)
-    asked, end = OfflineModel().stream(Request((prompt_message("user", "What is a filter?"),), (tool,)))
-    assert isinstance(asked, ToolCallsPart)
-    assert end == StreamFinished("tool_calls")

@@ -3,7 +3,7 @@
 import pytest
 from building import prompt_message
 
-from zkchat_cli.llm.offline.question import AnalyzedMessage, analyze_message, refers_to_earlier, word_forms
+from zkchat_cli.llm.offline.question import AnalyzedMessage, analyze_message, refers_to_earlier
 from zkchat_cli.models import PromptMessage
 
 
@@ -14,29 +14,6 @@ def asked(*messages: str | PromptMessage) -> AnalyzedMessage:
 
 
 ANSWER = "From your notes:\n\n“Beans climb poles.” [3][5]\n\n«A “lone ” mark» [4]\n\n“Say “please” twice.” [7]\n"
-
-
-def test_filler_words_weigh_little() -> None:
-    weights = asked("How do I make compost work?").questions[0].weights
-    assert weights["compost"] == 1.0 > weights["mak"] == weights["work"]
-
-
-def test_chinese_question_words_are_removed() -> None:
-    assert set(asked("什么是堆肥？").questions[0].weights) == {"堆肥"}
-    assert asked("用 git 和 docker").questions[0].weights["和"] < 1.0
-    assert asked("什么").questions[0].weights
-
-
-def test_emoji_are_words() -> None:
-    assert asked("what does 🔺 mean?").questions[0].weights["🔺"] == 1.0
-
-
-def test_several_questions_are_split() -> None:
-    assert [q.text for q in asked("What is compost? Where is the spade?").questions] == ["What is compost?", "Where is the spade?"]
-    assert len(asked("What is compost? Why?").questions) == 1
-    assert len(asked("What is compost? How do I turn it?").questions) == 1
-    assert len(asked("Sun. Rain?\nSnow\nIce\nHail? Fog?").questions) == 1
-    assert len(asked("What is sun? What is rain? What is snow? What is hail?").questions) == 1
 
 
 @pytest.mark.parametrize(
@@ -72,30 +49,6 @@ def test_message_stands_alone(text: str) -> None:
     assert not refers_to_earlier(text)
 
 
-def test_topic_of_a_follow_up() -> None:
-    follow = asked("What do tall beans need?", ANSWER, "and in winter?", ANSWER, "why?")
-    assert follow.is_follow_up
-    assert set(follow.questions[0].weights) == {"winter", "tall", "bean"}
-    assert follow.questions[0].query == "winter tall beans"
-
-
-def test_full_question_ignores_the_topic() -> None:
-    assert not asked("What do tall beans need?", ANSWER, "How do filters combine?").is_follow_up
-    assert not asked("why?").is_follow_up
-
-
-def test_additional_question_is_also_searched_without_the_topic() -> None:
-    assert asked("What do tall beans need?", ANSWER, "what about lilies?").questions[0].query_without_topic == "lilies"
-    assert asked("What do tall beans need?", ANSWER, "how do I cut those?").questions[0].query_without_topic == ""
-
-
-def test_more_excludes_earlier_quotes() -> None:
-    more = asked("What do tall beans need?", ANSWER, "tell me more")
-    assert more.wants_more
-    assert [s.source for s in more.earlier_quotes] == [3, 4, 7]
-    assert not asked("What do tall beans need?", ANSWER, "more about lilies?").wants_more
-
-
 @pytest.mark.parametrize(
     ("text", "source"),
     [
@@ -110,22 +63,6 @@ def test_more_excludes_earlier_quotes() -> None:
 )
 def test_reference_to_a_quotation(text: str, source: int | None) -> None:
     assert asked("What do tall beans need?", ANSWER, text).source == source
-
-
-def test_ordinal_in_a_full_question_is_no_reference() -> None:
-    assert asked("What do beans need?", ANSWER, "When does the first frost kill tall lilies?").source is None
-    assert asked("explain [5]").source is None
-
-
-def test_topic_comes_from_the_summary_after_a_compaction() -> None:
-    told = "2025-05-08:\n- user: What do tall beans need?\n- assistant: “Beans climb poles.” [3]"
-    summary = prompt_message("user", f"<conversation-summary>\n{told}\n</conversation-summary>", "summary")
-    assert asked(summary, "", "why?").questions[0].query == "tall beans"
-    assert asked(summary, "", "tell me more").earlier_quotes[0].source == 3
-    other = prompt_message("user", "<conversation-summary>\nThey spoke of tall beans.\n</conversation-summary>", "summary")
-    assert "beans" in asked(other, "", "why?").questions[0].query
-    nothing = prompt_message("user", "“Beans climb poles.” [3]", "summary")
-    assert "poles" in asked(nothing, "", "why?").questions[0].query
 
 
 def test_recalled_turns_are_not_the_question() -> None:
@@ -146,18 +83,3 @@ def test_request_for_a_summary_in_several_languages() -> None:
     assert asked("总结一下").wants_summary
     assert asked("x " * 3000 + "Fasse das zusammen").wants_summary
     assert asked("summarise our conversation").about_conversation
-
-
-def test_request_for_a_document_is_no_topic() -> None:
-    assert not asked("compare [[A]] and [[B]]", ANSWER, "what about [[C]]?").is_follow_up
-
-
-def test_forms_of_missing_words() -> None:
-    question = asked("How are tasks completed with 堆肥 in css?").questions[0]
-    forms = word_forms(question, ("complet", "堆肥", "css")).split()
-    assert {"complete", "completes", "completion"} <= set(forms)
-    assert not {"completed", "task", "css"} & set(forms)
-
-
-def test_no_message_has_no_question() -> None:
-    assert analyze_message([], -1).questions[0].weights == {}

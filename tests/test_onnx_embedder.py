@@ -134,20 +134,6 @@ def test_long_texts_are_cut_at_the_models_limit_not_the_tokenizers(file: Path) -
     assert vector[SYNONYMS.index("doctor physician surgeon")] == 0
 
 
-def test_tokenizer_may_be_in_the_folder_above(file: Path) -> None:
-    (file.parent / "onnx").mkdir()
-    moved = file.rename(file.parent / "onnx" / "model_quantized.onnx")
-    assert embed(moved, "car").shape == (1, SIZE)
-
-
-def test_other_content_has_another_id(file: Path) -> None:
-    first = EMBEDDER.open(EmbedderConfig(path=str(file))).id
-    assert first == EMBEDDER.open(EmbedderConfig(path=str(file))).id
-    assert first.startswith("onnx/tiny/model.onnx@")
-    file.write_bytes(model(averaged=True))
-    assert EMBEDDER.open(EmbedderConfig(path=str(file))).id != first
-
-
 @pytest.mark.parametrize(
     ("path", "family"),
     [
@@ -173,19 +159,6 @@ def test_missing_files_are_named(file: Path) -> None:
 def test_invalid_model_file_is_an_error(file: Path, data: bytes) -> None:
     file.write_bytes(data)
     assert error(file).kind == "not_installed"
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"version": "1.0"}'])
-def test_invalid_tokenizer_is_an_error(file: Path, text: str) -> None:
-    (file.parent / "tokenizer.json").write_text(text)
-    assert "is not a tokenizer" in error(file).message
-
-
-def test_token_unknown_to_the_model_is_an_error(file: Path) -> None:
-    changed = json.loads(json.dumps(TOKENIZER))
-    changed["model"]["vocab"]["car"] = 99_999
-    (file.parent / "tokenizer.json").write_text(json.dumps(changed))
-    assert "cannot be run" in error(file).message
 
 
 @pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])

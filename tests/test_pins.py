@@ -12,16 +12,15 @@ from hypothesis import strategies as st
 from summary_models import Summariser, summary
 
 from zkchat_cli import slash
-from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget, measure_usage
 from zkchat_cli.context.message_priority import is_fixed
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, count_uncompacted_tokens
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import FIXED_TAG, fence_verbatim, split_into_turns
-from zkchat_cli.errors import PromptTooLarge, StoreError, UsageError
+from zkchat_cli.errors import PromptTooLarge, UsageError
 from zkchat_cli.exporters.json import export
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.models import Prompt, ZkChatMessage
@@ -64,15 +63,6 @@ def test_a_pinned_message_in_a_sent_turn_is_not_repeated() -> None:
     assert [m.content for m in prompt.messages if m.role == "user"][-2] == RULE
 
 
-def test_a_pinned_answer_in_a_folded_turn_keeps_its_role() -> None:
-    history = pinned(talk(("Which shelf?", "Shelf seven."), *CHATTER), "t1-a")
-    (answer,) = kept(prompt_of(history, compaction=a_compaction("They spoke.", "t3-a")))
-    assert answer.splitlines() == [
-        '<kept-message turn=1 role="assistant" date="2025-05-02" why="pinned by the user">',
-        *("Shelf seven.", "</kept-message>"),
-    ]
-
-
 def test_only_pinned_messages_of_a_failed_turn_are_sent() -> None:
     history = (said("user", RULE, "u", status="failed"), *talk(("Hello", "Hi")))
     assert kept(prompt_of(history)) == []
@@ -85,15 +75,6 @@ def test_recent_turns_get_the_room_that_pins_leave() -> None:
     assert len(kept(full)) == 10
     assert full.usage.message_tokens <= full.usage.budget_status.messages.budget
     assert len([m for m in full.messages if m.role == "assistant"]) < len([m for m in plain_.messages if m.role == "assistant"])
-
-
-def test_pinned_tokens_count_for_the_compaction_threshold() -> None:
-    history = pinned(talk(("pin this " * 100, "So."), *CHATTER[:3]), "t1-u")
-    by = a_compaction("They spoke.", "t1-a")
-    material = PromptInputs("Cite.", split_into_turns(history, COUNTER), compaction=by)
-    bare = PromptInputs("Cite.", split_into_turns(talk(("pin this " * 100, "So."), *CHATTER[:3]), COUNTER), compaction=by)
-    budget, hybrid = Budget.from_settings(ContextSettings(), 2000), strategies.load_strategy("hybrid")
-    assert count_uncompacted_tokens(material, budget, hybrid, COUNTER) > count_uncompacted_tokens(bare, budget, hybrid, COUNTER) + 200
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -207,20 +188,6 @@ def test_pinned_messages_are_not_folded(room: Room) -> None:
     assert done.tokens_after == prompt.usage.total_tokens
 
 
-@pytest.mark.parametrize("model", [None, Summariser([summary("They spoke.")])])
-def test_a_fold_plans_room_for_pinned_messages(room: Room, model: Summariser | None) -> None:
-    room.max_context = 4000
-    history = talk(*(("pin this " * 60, "So."), *CHATTER[:4]) * 8)
-    session = stored(room, pinned(history, *(f"t{i}-u" for i in range(1, 41, 5))), model=model)
-    due = session.prompt("And now?").usage.compaction
-    assert due.due
-    done = session.compact(keep=None)
-    assert done.mode != "none"
-    assert not session.prompt("And now?").usage.compaction.due
-    completed(session.send("Which one is next?"))
-    assert session.compactions == (done,)
-
-
 def test_the_documents_of_an_instruction_are_not_masked(room: Room) -> None:
     named = {"references": ({"wikilink": "[[A]]", "relative_path": "A.md", "reference_type": "direct"},), "chunks": (chunk(1, "x " * 900),)}
     history = [said("user", text, id_, **named) for id_, text in (("rule", "Always cite [[A]]."), ("question", "What says [[A]]?"))]
@@ -295,18 +262,3 @@ def test_invalid_turns_and_priorities_are_refused(room: Room, line: str, problem
         slash.run(line, session)
     assert problem in e.value.message
     assert e.value.hint
-
-
-def test_in_a_new_conversation_nothing_can_be_pinned(room: Room) -> None:
-    assert answer("/pin", room.session()) == "No messages yet."
-    with pytest.raises(UsageError, match="nothing has been said yet"):
-        slash.run("/pin last", room.session())
-
-
-def test_marking_an_unstored_message_changes_nothing(room: Room) -> None:
-    session = stored(room, talk(("Why?", "So.")))
-    known = session.history[0].model_copy(update={"pinned": True})
-    with pytest.raises(StoreError, match="elsewhere is not in conversation"):
-        room.store.mark(session.conversation.id, [known, known.model_copy(update={"id": "elsewhere"})])
-    assert not any(m.pinned for m in room.resumed(session).history)
-    assert pins.pinned_parts(session.history) == ()

@@ -68,11 +68,6 @@ def test_folder_memory_of_an_active_note_is_loaded_outermost_first(notes: Notes)
     ]
 
 
-def test_a_memory_file_found_by_a_search_is_not_an_active_note(notes: Notes) -> None:
-    notes.write(Roof__ZKCHAT="roof")
-    assert notes.folder_items("Roof/ZKCHAT.md") == ()
-
-
 def test_a_small_budget_goes_to_the_nearest_folder(notes: Notes) -> None:
     notes.write(a__ZKCHAT="far " * 20, a__b__ZKCHAT="near " * 20)
     [item] = notes.folder_items("a/b/Note.md", room=22)
@@ -149,14 +144,6 @@ def test_at_most_fifty_files_are_loaded(notes: Notes) -> None:
     assert notes.warnings == ["memory: more than 50 files; the others are left out"]
 
 
-def test_only_the_sent_part_of_a_cut_file_imports(notes: Notes) -> None:
-    notes.write(ZKCHAT="First.\n" * 200 + "@late.md", late="Late.")
-    [item] = notes.root_items(60)
-    assert item.cut
-    assert item.content.endswith("longer than its share of the context window]")
-    assert item.tokens <= 60
-
-
 @pytest.mark.parametrize(("text", "room", "kept"), [("=" * 5000, 100, "=" * 4000), ("Be brief. " * 9, 0, ""), ("漢" * 900, 40, "漢")])
 def test_a_file_is_cut_to_its_budget(notes: Notes, text: str, room: int, kept: str) -> None:
     notes.write(ZKCHAT=text)
@@ -209,17 +196,6 @@ def test_an_unreadable_file_is_a_warning(notes: Notes) -> None:
     (notes.root / "ZKCHAT.md").chmod(0)
     assert notes.root_items() == ()
     assert notes.warnings == ["memory: ZKCHAT.md cannot be read: permission denied"]
-
-
-@pytest.mark.parametrize("name", ["", "a\0b", "x" * 300, "../secret.md", "Folder"])
-def test_an_invalid_file_name_has_no_memory(notes: Notes, name: str) -> None:
-    (notes.root / "Folder").mkdir()
-    assert load_root_memory(notes.files, [name], 1000, COUNTER) == ()
-
-
-def test_a_named_pipe_does_not_block(notes: Notes) -> None:
-    os.mkfifo(notes.root / "ZKCHAT.md")
-    assert notes.root_items() == ()
 
 
 # in a session

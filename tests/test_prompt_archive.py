@@ -140,19 +140,6 @@ def test_an_imported_conversation_continues_as_the_original_does(room: Room) -> 
     assert messages[0] == messages[1], "what was sent before is found again, not stored twice"
 
 
-def test_two_conversations_in_turn_are_each_exported_as_if_alone(room: Room) -> None:
-    sessions = room.session(Obedient([])), room.session(Obedient([]))
-    for question in LOOKS[:4]:
-        for session in sessions:
-            completed(session.send(question))
-    for session in sessions:
-        id_ = session.conversation.id
-        text = export(room.store, id_)
-        other, same = import_elsewhere(room, text)
-        assert export(other.store, same) == text
-        assert sent_prompts(other.store, same) == sent_prompts(room.store, id_)
-
-
 def test_another_program_reads_what_each_call_was_sent(room: Room) -> None:
     session = a_talk(room, *LOOKS)
     session.compact()

@@ -1,6 +1,5 @@
 """The prompt: what goes in, in what order, how much of it, and figures that add up to the token."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,16 +10,13 @@ from zkchat_cli import tools
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget, budget_warnings, compaction_due, history_budget, measure_usage, turn_budget_after_compaction
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, count_covered_turns, count_uncompacted_tokens, fence
-from zkchat_cli.context.recall.passages import split_into_passages
-from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, count_covered_turns, fence
 from zkchat_cli.context.turns import INTERRUPTED, render_turn, select_newest, split_into_turns
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import DocumentReference, Prompt, ToolCall, ZkChatMessage
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
-STRATEGIES = ["discard", "summarize", "hybrid"]
 
 
 def budget(window: int = 32768, **changes: Any) -> Budget:
@@ -85,11 +81,6 @@ def test_unused_budget_of_instructions_and_tools_goes_to_messages() -> None:
     assert budget(10_000).message_budget(system=9000, tools=900) == 0
 
 
-def test_the_message_budget_includes_unused_budgets() -> None:
-    status = prompt_of(question="Why?", window=10_000).usage.budget_status
-    assert (status.system.budget, status.tools.budget, status.messages.budget) == (1000, 3000, 9000 - status.system.used)
-
-
 def test_a_warning_names_the_tokens_of_oversized_instructions_and_tools() -> None:
     usage = prompt_of(question="Why?", window=1000, instructions="word " * 200, tool_descriptors=DESCRIPTORS[:4]).usage
     told = budget_warnings(usage, filtered=True)
@@ -99,18 +90,6 @@ def test_a_warning_names_the_tokens_of_oversized_instructions_and_tools() -> Non
 
 
 # turns
-
-
-def test_messages_before_the_first_question_are_a_turn() -> None:
-    cut = split_into_turns([said("assistant", "Hello", "a"), *talk(("Why?", "So."))], COUNTER)
-    assert [turn.id for turn in cut] == ["a", "t1-u"]
-
-
-def test_a_turn_that_failed_is_never_sent() -> None:
-    history = (*talk(("Why?", "So.")), said("user", "Again?", "u2", status="failed"), said("assistant", "half", "a2", status="failed"))
-    prompt = prompt_of(history, "And now?")
-    assert "Again?" not in contents(prompt)
-    assert {(d.id, d.reason) for d in prompt.dropped} == {("u2", "the model call failed"), ("a2", "the model call failed")}
 
 
 @pytest.mark.parametrize("status", ["pending", "unfinished"])
@@ -167,14 +146,6 @@ def test_calls_and_results_are_sent_in_pairs(messages: list[ZkChatMessage], sent
     assert [m.source_ids[0] + "".join(c.id for c in m.tool_calls) + (m.tool_call_id or "") for m in rendered] == sent
 
 
-@pytest.mark.parametrize("absurd", [-5, 0, 1_000_000])
-def test_an_impossible_stored_count_is_ignored(absurd: int) -> None:
-    text = "words " * 500
-    for message in (said("user", text, "u", token_count=absurd), said("tool", text, "r", tool_call_id="1", token_count=absurd)):
-        rendered = render_turn([asked("a", "1"), message] if message.role == "tool" else [message], COUNTER)
-        assert rendered[-1].tokens == COUNTER.count(text) + 4
-
-
 def test_the_newest_turns_are_selected_without_gaps() -> None:
     some = turns(("short?", "yes"), ("long? " * 100, "yes"), ("short?", "yes"))
     assert select_newest(some, some[0].tokens + some[2].tokens) == some[2:]
@@ -198,12 +169,6 @@ def test_the_front_of_the_prompt_is_the_same_from_turn_to_turn() -> None:
     history = talk(*((f"Question {i}?", f"Answer {i}.") for i in range(4)))
     first, second = prompt_of(history[:6], "Next?"), prompt_of(history, "Next?")
     assert second.messages[: len(first.messages) - 1] == first.messages[:-1]
-
-
-def test_turns_that_a_summary_covers_are_not_sent_again() -> None:
-    prompt = prompt_of(talk(("First?", "One."), ("Second?", "Two.")), compaction=a_compaction("They spoke.", "t1-a"), strategy="summarize")
-    assert "First?" not in contents(prompt)
-    assert {d.reason for d in prompt.dropped} == {"in the summary"}
 
 
 def test_the_discard_strategy_sends_no_summary() -> None:
@@ -259,20 +224,6 @@ def test_contextual_memory_comes_after_the_recent_turns() -> None:
     assert prompt.messages[:7] == plain.messages
 
 
-def test_contextual_memory_without_room_is_dropped_with_a_reason() -> None:
-    large = MemoryItem("colour", "green " * 900, 900, "it shares words with the message")
-    prompt = prompt_of(talk(("Before?", "Yes.")), "Which colour?", window=1000, contextual_memory=(large,))
-    assert contents(prompt) == ["Cite.", "Before?", "Yes.", "Which colour?"]
-    assert [(d.id, d.reason) for d in prompt.dropped] == [("colour", "no room")]
-
-
-def test_unsendable_messages_of_a_sent_turn_are_listed_as_dropped() -> None:
-    history = [said("user", "Why?", "u"), result("r", "1"), said("assistant", "", "e"), said("assistant", "So.", "a")]
-    prompt = prompt_of(history)
-    assert contents(prompt) == ["Cite.", "Why?", "So."]
-    assert [(d.id, d.reason) for d in prompt.dropped] == [("r", "a tool result without its call"), ("e", "it says nothing")]
-
-
 # recall
 
 
@@ -292,12 +243,6 @@ def test_a_sent_turn_is_not_recalled() -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_budget_unused_by_recall_goes_to_the_newest_turns() -> None:
-    history = talk(*((f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(30)))
-    usage = prompt_of(history, "Xylophone?", window=2000).usage
-    assert 1200 - 2 * 60 < usage.message_tokens <= 1200
-
-
 @pytest.mark.parametrize("strategy", ["discard", "summarize"])
 def test_older_turns_are_dropped_in_batches(strategy: str) -> None:
     history = talk(*((f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(60)))
@@ -312,24 +257,6 @@ def test_older_turns_are_dropped_in_batches(strategy: str) -> None:
     assert fronts == sorted(fronts, key=[m.content for m in history].index)
 
 
-@pytest.mark.parametrize("strategy", ["discard", "summarize"])
-def test_the_newest_turn_is_never_dropped_with_a_batch(strategy: str) -> None:
-    history = talk(*(("Chatter? " * 20, "Indeed. " * 20) for _ in range(20)), ("Is this the largest? " * 150, "Indeed."))
-    assert "Is this the largest? " * 150 in contents(prompt_of(history, "And now?", window=2000, strategy=strategy))
-
-
-def test_a_strategy_that_recalls_too_much_cannot_exceed_the_window() -> None:
-    def everything(offer: HistoryWindow) -> Selection:
-        return Selection((), tuple(p for n, turn in enumerate(offer.recent) for m in turn.messages for p in split_into_passages(m, n)))
-
-    greedy = Strategy("greedy", "quotes everything", summarizes=True, choose=everything)
-    history = talk(*((f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(30)))
-    prompt = assemble_prompt(material(history, "And?"), budget(1500), greedy, COUNTER)
-    (recalled,) = [m for m in prompt.messages if m.content.startswith("<recalled-conversation>")]
-    assert "number 29" in recalled.content
-    assert prompt.usage.total_tokens <= 1350
-
-
 # limits
 
 
@@ -339,23 +266,6 @@ def test_a_prompt_that_cannot_fit_is_an_error_that_names_the_largest_items() -> 
     assert "the limit is 900 of a window of 1000" in e.value.message
     assert "conversation “word word" in e.value.hint
     assert f"{len(DESCRIPTORS)} tool descriptions: " in e.value.hint
-
-
-def test_the_current_turn_may_exceed_the_messages_budget() -> None:
-    small = budget(1000, message_budget_ratio=0.2)
-    prompt = assemble_prompt(material(talk(("Before?", "Yes.")), "word " * 700), small, strategies.load_strategy("hybrid"), COUNTER)
-    assert [m.kind for m in prompt.messages] == ["system", "conversation"]
-
-
-def test_uncompacted_tokens_are_those_of_all_turns() -> None:
-    history = talk(*((f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(30)))
-    ample = prompt_of(history, window=100_000).usage.total_tokens
-    assert count_uncompacted_tokens(material(history), budget(1000), strategies.load_strategy("hybrid"), COUNTER) == ample
-
-
-def test_tools_are_counted_by_their_descriptors() -> None:
-    prompt = prompt_of(tool_descriptors=DESCRIPTORS)
-    assert [t.tokens for t in prompt.tools] == [COUNTER.count(json.dumps(d, ensure_ascii=False)) for d in DESCRIPTORS]
 
 
 def test_the_newest_turn_is_sent_even_above_the_share_of_history() -> None:

@@ -8,7 +8,6 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import StreamFinished, TextPart
 from zkchat_cli.models import TokenUsage
@@ -37,16 +36,6 @@ def test_instructions_and_tools_beyond_the_limit_are_an_error_before_any_call(ro
     assert not model.requests
 
 
-def test_a_new_turn_extends_the_cached_turns(room: Room) -> None:
-    session = stored(room, talk(("Why?", "So."), ("Who?", "She.")), model=Deltas([says("Yes.")]))
-    before = session.turns
-    completed(session.send("Is it so?"))
-    after = session.turns
-    assert [a is b for a, b in zip(before, after, strict=False)] == [True, True]
-    assert list(after) == list(split_into_turns(session.history, session.counter))
-    assert room.resumed(session).prompt() == session.prompt()
-
-
 def test_warming_up_may_run_during_a_turn(room: Room) -> None:
     room.max_context = 3000
     said = talk(*((f"What is in box {n}?", f"A thing of {n} parts, and nothing else in all of that box.") for n in range(150)))
@@ -66,20 +55,6 @@ def test_warming_up_may_run_during_a_turn(room: Room) -> None:
         ],
     )
     assert [m.content for m in alone.prompt("What was in box 7?").messages] == [m.content for m in shown.messages]
-
-
-def test_warming_up_ignores_a_prompt_that_is_too_large(room: Room) -> None:
-    room.max_context = 600
-    stored(room, talk(("Why?", "So.")), settings=Config(context=ContextSettings(tool_filter="off"))).warm_up()
-
-
-def test_unchanged_turns_are_reused_after_a_pin(room: Room) -> None:
-    session = stored(room, talk(("Why?", "So."), ("Who?", "She."), ("When?", "Now.")))
-    before = session.turns
-    session.pin("2 question")
-    after = session.turns
-    assert [turn.messages[0].pinned for turn in after] == [False, True, False]
-    assert after[0] is before[0] and after[2] is before[2]
 
 
 def test_a_steady_calibration_does_not_recount_the_conversation(room: Room) -> None:

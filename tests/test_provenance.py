@@ -4,9 +4,10 @@ from typing import Any
 
 from building import chunk, prompt_message, said
 
-from zkchat_cli.models import Citation, ContentChunk, Delivery, DocumentReference, Dropped, Prompt, ToolRun, ZkChatMessage
+from zkchat_cli.models import Citation, ContentChunk, DocumentReference, Dropped, Prompt, ToolRun, ZkChatMessage
 from zkchat_cli.references import provenance
-from zkchat_cli.references.provenance import count_source_uses, matching_documents, prompt_status, trace_document
+from zkchat_cli.references.provenance import count_source_uses, matching_documents, trace_document
+from zkchat_cli.views.prompts import prompt_status
 
 FILTERS, COMPOST = "Queries/Filters.md", "Garden/Compost.md"
 
@@ -63,14 +64,6 @@ def test_a_broken_link_is_traced_by_its_text() -> None:
     assert known.found == known.cited == ()
 
 
-def test_a_mention_lists_the_injected_chunks() -> None:
-    delivery: Delivery = "injected"
-    asked = user("[[Compost]]", "u1", ref(COMPOST, delivery=delivery), chunks=[excerpt(1, COMPOST), excerpt(2, FILTERS)])
-    [named] = trace_document(COMPOST, [asked]).named
-    assert named.reference.delivery == "injected"
-    assert [c.number for c in named.chunks] == [1]
-
-
 def test_every_document_is_counted_by_first_mention() -> None:
     told = [(provenance.document_key(u.reference), u.types, u.named, u.found, u.cited, u.numbers) for u in count_source_uses(TALK)]
     assert told == [
@@ -78,17 +71,6 @@ def test_every_document_is_counted_by_first_mention() -> None:
         ("[[Filtrs]]", ("direct",), 1, 0, 0, ()),
         (COMPOST, ("search",), 0, 1, 1, (1,)),
     ]
-
-
-def test_a_use_has_the_first_summary() -> None:
-    first = count_source_uses(TALK)[0].reference
-    assert (first.wikilink, first.summary) == ("[[Filters]]", "What to see.")
-
-
-def test_injected_chunks_count_as_numbers_but_not_as_found() -> None:
-    asked = user("[[Compost]]", "u1", ref(COMPOST), chunks=[excerpt(4, COMPOST), excerpt(5, FILTERS), excerpt(None, COMPOST)])
-    [use] = count_source_uses([asked, said("assistant", "Yes.", "a", citations=[cite(7, FILTERS)])])
-    assert (use.named, use.found, use.cited, use.numbers) == (1, 0, 0, (4,))
 
 
 def test_citations_of_a_number_are_found_in_every_turn() -> None:
@@ -117,28 +99,6 @@ def test_a_document_matches_by_path_name_title_or_link() -> None:
     assert matching_documents("a month", [titled]) == ("2024-01.md",)
 
 
-def test_a_path_takes_precedence_over_a_name() -> None:
-    several = [excerpt(1, "Queries/Filters.md"), excerpt(2, "Old/Filters.md"), excerpt(3, "README")]
-    talk = [called("t", "find", excerpt(4, "Filters.md"), *several)]
-    assert matching_documents("Filters.md", talk) == ("Filters.md",)
-    assert matching_documents("Queries/Filters", talk) == ("Queries/Filters.md",)
-    assert matching_documents("README", talk) == ("README",)
-    assert matching_documents("Filters.md", [called("t", "find", *several)]) == ("Queries/Filters.md", "Old/Filters.md")
-
-
-# the last answer
-
-
-def test_the_last_exchange_has_the_newest_answer_with_text() -> None:
-    last = provenance.last_exchange(TALK)
-    assert last is not None and last.question is not None
-    assert (last.question.id, last.answer.id) == ("u2", "a3")
-    stopped = (*TALK, user("And?", "u3"), said("assistant", "Let me see.", "a4", tool_calls=[{"id": "x", "name": "y"}]))
-    assert provenance.last_exchange(stopped) == last
-    assert provenance.last_exchange((*TALK, said("assistant", " ", "a4"))) == last
-    assert provenance.last_exchange(TALK[:1]) is None
-
-
 # what is in the prompt
 
 
@@ -150,7 +110,3 @@ def test_prompt_status_says_why_a_message_is_left_out() -> None:
     assert tell("u1") == "not in the prompt now: in the summary"
     assert tell("u3").endswith("quoted because it is relevant to the message")
     assert tell("elsewhere") == "not in the prompt now"
-
-
-def test_arguments_are_formatted_in_short() -> None:
-    assert provenance.format_arguments({"query": "or", "limit": 3}) == '"or" limit=3'

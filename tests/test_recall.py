@@ -6,22 +6,20 @@ from collections.abc import Sequence
 from datetime import date
 
 import pytest
-from building import COUNTER, NOON, recalled, said, talk, turns
+from building import COUNTER, NOON, recalled, said, turns
 from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.context.recall.date_expressions import Period, find_periods
-from zkchat_cli.context.recall.index import MAX_MISFITS, MAX_SIZED, RecallIndex, recall_passages
+from zkchat_cli.context.recall.index import MAX_MISFITS, RecallIndex, recall_passages
 from zkchat_cli.context.recall.passages import (
     MAX_WHOLE,
     PART_SIZE,
-    estimate_passage_tokens,
     format_passages,
     split_into_passages,
     split_message,
 )
-from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.models import ZkChatMessage
 
@@ -50,11 +48,6 @@ def test_rare_words_count_for_more_than_common_ones() -> None:
     assert "user: An anvil." in recalled("chatter about an anvil", some, 60)
 
 
-def test_recall_compares_stems_and_prefixes() -> None:
-    assert recalled("filtering?", turns(("I filter tasks.", "So."), *CHATTER))[0] == "user: I filter tasks."
-    assert recalled("about adoption?", turns(("We want to adopt a dog.", "So."), *CHATTER))[0] == "user: We want to adopt a dog."
-
-
 def test_neighbours_of_a_hit_are_recalled() -> None:
     assert recalled("anvil", turns(*CHATTER, ("Where is the anvil?", "On shelf seven."), *CHATTER), 75) == [
         "user: Where is the anvil?",
@@ -69,20 +62,11 @@ def test_an_answer_ranks_before_other_neighbours_of_a_question(mark: str) -> Non
     assert recalled("anvil", some, 67) == [f"user: Where is the anvil{mark}", "user: On shelf number seven."]
 
 
-def test_recall_finds_chinese_words() -> None:
-    assert recalled("铁砧在哪里？", turns(("我的铁砧在七号架上。", "好的。"), *CHATTER))[0] == "user: 我的铁砧在七号架上。"
-
-
 def test_passages_keep_their_order_and_fit_the_budget() -> None:
     some = turns(("The anvil is red.", "Yes."), *CHATTER, ("The anvil is blue.", "Yes."))
     lines = recalled("anvil", some)
     assert lines.index("user: The anvil is red.") < lines.index("user: The anvil is blue.")
     assert recalled("anvil", some, 45) == []
-
-
-def test_estimated_passage_tokens_are_never_too_low() -> None:
-    passages = split_into_passages(said("user", LONG, "a"), 0)
-    assert 0 <= estimate_passage_tokens(passages[3:20:4], COUNTER) - COUNTER.count(format_passages(passages[3:20:4])) <= 60
 
 
 def test_smaller_passages_fill_the_budget() -> None:
@@ -91,11 +75,6 @@ def test_smaller_passages_fill_the_budget() -> None:
     assert 0 < len(lines) < MAX_MISFITS
     assert COUNTER.count("\n".join(lines)) <= 60
     assert all("anvil anvil" not in line for line in lines)
-
-
-def test_at_most_a_thousand_passages_are_recalled() -> None:
-    some = turns(*((f"anvil {i}", "anvil?") for i in range(700)), ("The anvil. " * 5, "So."))
-    assert len(recalled("Where is the anvil?", some, 100_000)) == MAX_SIZED
 
 
 def test_prioritized_messages_rank_first() -> None:
@@ -166,11 +145,6 @@ def test_a_date_in_the_question_finds_messages_of_that_date(question: str, day: 
     assert found_in(messages, question, asked_at="2025-05-15T12:00:00Z")[:1] == ["user: Pears."]
 
 
-def test_among_equal_words_the_date_decides() -> None:
-    messages = on("2023-03-01", "The anvil is red.") + on("2023-06-01", "The anvil is blue.")
-    assert found_in(messages, "Which anvil in June?", room=60) == ["user: The anvil is blue."]
-
-
 @pytest.mark.parametrize(
     ("question", "first", "last"),
     [
@@ -196,10 +170,6 @@ def test_among_equal_words_the_date_decides() -> None:
 )
 def test_date_expressions_are_understood(question: str, first: str, last: str) -> None:
     assert find_periods(question, TODAY, ()) == (Period(date.fromisoformat(first), date.fromisoformat(last)),)
-
-
-def test_a_month_without_a_year_is_in_each_year() -> None:
-    assert [p.first for p in find_periods("in June", TODAY, range(2023, 2025))] == [date(2023, 6, 1), date(2024, 6, 1)]
 
 
 @pytest.mark.parametrize(
@@ -233,13 +203,6 @@ def test_relevant_lines_of_a_long_message_are_quoted_with_gaps_marked() -> None:
     assert COUNTER.count(text) <= 400
 
 
-def test_consecutive_parts_are_quoted_together() -> None:
-    first, second, third, *_ = split_into_passages(said("user", LONG, "a"), 0)
-    text = format_passages((first, second))
-    assert text.endswith(f"Thursday, 8 May 2025:\nuser: {first.text}\n{second.text} […]")
-    assert format_passages((first, third)).endswith(f"{first.text} […]\nuser: […] {third.text} […]")
-
-
 def test_passages_are_grouped_by_day() -> None:
     messages = [*on("2025-05-08", "One.", "Two."), *on("2025-05-09", "Three."), said("user", "Four.", "d", timestamp="once upon a time")]
     passages = tuple(p for i, m in enumerate(messages) for p in split_into_passages(m, i))
@@ -268,10 +231,6 @@ def test_passages_are_grouped_by_day() -> None:
 def test_a_paragraph_is_quoted_on_one_line(content: str, quoted: str) -> None:
     [passage] = split_into_passages(said("user", content, "a"), 0)
     assert passage.text_with_speaker == f"user: {quoted}"
-
-
-def test_results_of_tools_and_empty_messages_have_no_passages() -> None:
-    assert split_into_passages(said("tool", "text", "t"), 0) == split_into_passages(said("assistant", " \n", "a"), 0) == ()
 
 
 @settings(max_examples=200, deadline=None)
@@ -316,29 +275,6 @@ def test_an_updated_index_equals_a_new_one(moves: list[tuple[int, list[str]]]) -
             assert state(kept, question) == state(fresh, question)
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.lists(st.sampled_from("fs"), max_size=3)), max_size=6))
-def test_an_index_follows_its_history(moves: list[tuple[int, list[str]]]) -> None:
-    """Each move goes back some turns, and on with others, of which some failed."""
-    kept, history = RecallIndex(), TurnHistory()
-    for number, (back, kinds) in enumerate(moves):
-        status = {"f": "failed", "s": "complete"}
-        messages = [said("user", f"anvil {number} {i}", f"{number}-{i}", status=status[kind]) for i, kind in enumerate(kinds)]
-        history = (TurnHistory(history[: len(history) - back]) if back else history).with_turns(split_into_turns(messages, COUNTER))
-        kept.sync(history)
-        fresh = RecallIndex()
-        fresh.update(history.sendable_turns())
-        assert kept.passages == fresh.passages
-        assert state(kept, "anvil 1?") == state(fresh, "anvil 1?")
-
-
-def test_a_rerendered_turn_is_not_indexed_again() -> None:
-    messages, index = talk(("The anvil is red.", "Yes.")), RecallIndex()
-    index.update(split_into_turns(messages, COUNTER))
-    passages = list(index.passages)
-    index.update(split_into_turns(messages, COUNTER.calibrated(2.0)))
-    assert all(map(lambda a, b: a is b, passages, index.passages))
-
-
 @pytest.mark.untraced
 @pytest.mark.parametrize("longest", [5, 40, 150])
 @settings(max_examples=EXAMPLES, deadline=None)
@@ -357,11 +293,3 @@ def test_a_fact_with_a_unique_word_is_always_found(longest: int, seed: int, size
         messages.append(said(dice.choice(["user", "assistant"]), " ".join(words), f"m{i}"))
     lines = found_in(messages, f"What was it with {fact} and the note?", room=500)
     assert any(fact in line for line in lines)
-
-
-def test_the_same_question_is_searched_once() -> None:
-    index = RecallIndex()
-    index.update(turns(("The anvil is red.", "I see."), ("The harp is old.", "I see.")))
-    assert index.search("anvil?", NOON, 2) is index.search("anvil?", NOON, 2)
-    index.update(turns(("The anvil is red.", "I see.")))
-    assert list(index.search("harp?", NOON, 1)) == []

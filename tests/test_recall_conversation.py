@@ -1,7 +1,6 @@
 """recall_conversation: everything that was ever said can be found again, in this conversation and in earlier ones."""
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -100,12 +99,6 @@ def test_two_processes_index_each_message_once(store: ChatSessionStore, tmp_path
     other.close()
 
 
-def test_a_very_long_message_is_found_by_its_beginning(store: ChatSessionStore) -> None:
-    tell(store, "c1", said("user", "slate " + "word " * 200_000 + "wales", "a"))
-    assert found(store, "slate") == ["a"]
-    assert found(store, "wales") == []
-
-
 def test_an_unsearchable_store_is_an_error(store: ChatSessionStore, tmp_path: Path) -> None:
     database = connect(tmp_path / "s.db")
     database.execute("DROP TABLE message_index")
@@ -153,13 +146,6 @@ def test_long_messages_are_cut_to_the_relevant_part() -> None:
     assert len(part) <= MAX_EXCERPT + 4
     assert cut_around_query("slate " + "x" * 5000, "slate").startswith("slate ")
     assert cut_around_query("word " * 500 + "slate", "slate").endswith("slate")
-
-
-def test_hostile_messages_are_cut_quickly() -> None:
-    start = time.process_time()
-    for text in ("x" * 10**6, "a " * 500_000, "\n" * 10**6, "[1]" * 300_000):
-        assert len(cut_around_query(text, "a x")) <= MAX_EXCERPT + 4
-    assert time.process_time() - start < 20
 
 
 def cited(number: int, path: str | None = "Queries/Filters.md", **more: object) -> Citation:
@@ -226,10 +212,6 @@ def test_with_memory_off_only_this_conversation_is_searched(room: Room) -> None:
     assert "said" not in recalled(room, "roof slate")
     here = stored(room, talk(("My roof is red", "So it is.")))
     assert [entry["said"] for entry in recalled(room, "roof", here)["said"]] == ["My roof is red"]
-
-
-def test_recall_finds_nothing_for_unknown_words(room: Room) -> None:
-    assert "No message is about that" in recalled(room, "zeppelin")["note"]
 
 
 def test_recall_results_fit_into_the_room(room: Room) -> None:

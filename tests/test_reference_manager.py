@@ -1,7 +1,6 @@
 """The ReferenceManager: one numbering for a whole conversation, chunks by call and by tool, what answers cited."""
 
 import tempfile
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -73,58 +72,6 @@ def test_an_edited_text_gets_a_new_number_even_under_the_same_id() -> None:
     assert [c.text for c in manager.chunks] == ["before", "after"]
 
 
-# replacing
-
-
-def test_replaced_chunks_change_all_views() -> None:
-    manager = a_manager()
-    assert names(manager.replace_chunks_of_call("2", unnumbered("e", "a"))) == ["5e", "1a"]
-    assert names(manager.chunks_of_call("2")) == ["5e", "1a"]
-    assert names(manager.chunks) == ["1a", "2b", "4d", "5e"]
-    assert names(manager.chunks_of_tool("read_zk_document")) == ["5e", "1a"]
-    assert manager.chunk(3) is None
-
-
-def test_a_chunk_stays_while_another_call_has_it() -> None:
-    manager = a_manager()
-    manager.replace_chunks_of_call("1", [])
-    assert names(manager.chunks) == ["1a", "2b", "3c", "4d"]
-    assert [call.call_id for call in manager.calls] == ["2", "3"]
-    manager.replace_chunks_of_call("2", [])
-    assert names(manager.chunks) == ["2b", "4d"]
-
-
-def test_numbers_are_not_reused() -> None:
-    manager = a_manager()
-    manager.replace_chunks_of_call("3", [])
-    assert names(manager.replace_chunks_of_call("1", unnumbered("f"))) == ["5f"]
-    assert names(manager.extract_referenceable_chunks("4", unnumbered("d"))) == ["4d"]
-
-
-def test_replacing_all_calls_keeps_numbers() -> None:
-    manager = a_manager()
-    manager.replace([CallChunks("7", "find_backlinks", tuple(unnumbered("d", "e"))), *manager.calls[1:2]])
-    assert [(call.call_id, names(call.chunks)) for call in manager.calls] == [("7", ["4d", "5e"]), ("2", ["3c", "1a"])]
-    assert names(manager.chunks) == ["1a", "3c", "4d", "5e"]
-    assert manager.chunks_of_call("1") == ()
-    manager.replace(())
-    assert manager.chunks == manager.calls == ()
-    assert names(manager.extract_referenceable_chunks("8", unnumbered("e", "g"))) == ["5e", "6g"]
-
-
-def test_a_copy_is_independent() -> None:
-    manager = a_manager()
-    manager.add_references(cites(1))
-    tried = manager.copy()
-    tried.extract_referenceable_chunks("4", unnumbered("x"))
-    tried.replace_chunks_of_call("1", [])
-    tried.add_references(cites(2))
-    assert names(manager.chunks) == ["1a", "2b", "3c", "4d"]
-    assert names(manager.chunks_of_call("1")) == ["1a", "2b"]
-    assert manager.references == (tuple(cites(1)),)
-    assert names(manager.extract_referenceable_chunks("4", unnumbered("y"))) == ["5y"]
-
-
 # references
 
 
@@ -168,13 +115,6 @@ def test_numbers_come_from_all_branches_and_references_from_one() -> None:
     assert manager.references == (tuple(cites(1)),)
 
 
-@pytest.mark.parametrize("number", [None, 0, -1, MAX_NUMBER + 1, 10**30])
-def test_impossible_numbers_of_imports_are_ignored(number: int | None) -> None:
-    manager = ReferenceManager.from_log([tool_message("1", chunk(number, id="a"), chunk(2, id="b"))])
-    assert names(manager.chunks) == ["2b"]
-    assert names(manager.extract_referenceable_chunks("2", [chunk(None, id="a")])) == ["3a"]
-
-
 @pytest.mark.parametrize("number", [MAX_NUMBER, MAX_NUMBER // 10 + 1])
 def test_numbering_never_continues_from_a_huge_number(number: int) -> None:
     manager = ReferenceManager.from_log([tool_message("1", chunk(number, id="a"), chunk(2, id="b"))])
@@ -187,14 +127,6 @@ def test_an_import_cannot_change_the_text_of_a_number() -> None:
     assert [c.text for c in manager.chunks] == ["forged"]
     (found,) = manager.extract_referenceable_chunks("3", [chunk(None, "true", id="a")])
     assert (found.number, manager.chunk(2)) == (2, found)
-
-
-def test_calls_with_the_same_id_are_both_kept() -> None:
-    manager = ReferenceManager.from_log([tool_message("1", chunk(1, id="a")), tool_message("1", chunk(2, id="b"), tool="read_zk_document")])
-    assert names(manager.chunks_of_call("1")) == ["2b"]
-    assert [names(call.chunks) for call in manager.calls] == [["1a"], ["2b"]]
-    manager.replace_chunks_of_call("1", [])
-    assert names(manager.chunks) == ["1a"]
 
 
 hostile_chunks = st.builds(
@@ -316,9 +248,6 @@ ASKED = {
     "reading": read_call("Filters.md", "rf"),
     "nothing": read_call("Nowhere.md", "rn"),
 }
-
-
-ROUNDS = st.lists(st.lists(st.sampled_from(sorted(ASKED)), min_size=1, max_size=3), min_size=1, max_size=2)
 
 
 class AConversation(RuleBasedStateMachine):
@@ -486,18 +415,3 @@ def test_an_injected_document_keeps_its_reference_type() -> None:
 
 
 # ten thousand chunks
-
-
-def test_ten_thousand_chunks_take_little_time() -> None:
-    manager = ReferenceManager()
-    chunks = [chunk(None, f"text {i}", id=str(i), relative_path=f"{i // 100}.md") for i in range(10_000)]
-    start = time.process_time()
-    for i in range(0, 10_000, 20):
-        manager.extract_referenceable_chunks(str(i), chunks[i : i + 20], "find_excerpts")
-    for i in range(0, 10_000, 20):
-        manager.replace_chunks_of_call(str(i), manager.chunks_of_call(str(i))[:10])
-    again = ReferenceManager.from_log([tool_message(call.call_id, *call.chunks) for call in manager.calls])
-    assert len(aggregate_documents(again.chunks, lambda _: None)) == 100
-    assert time.process_time() - start < 3
-    assert again.chunks == manager.chunks
-    assert len(again.chunks) == 5000

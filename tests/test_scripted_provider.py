@@ -102,10 +102,6 @@ def test_error_comes_after_the_text(file: Path, kind: str) -> None:
     assert end.error.hint
 
 
-def test_blank_lines_and_a_byte_order_mark_are_skipped(file: Path) -> None:
-    assert len(opened(file, "\ufeff", {"text": "a"}, "", "   ", {"text": "b"}, "").replies) == 2
-
-
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -152,19 +148,3 @@ def test_file_that_is_not_utf_8_is_an_error(file: Path) -> None:
     file.write_bytes(b'{"text": "\xff"}')
     with pytest.raises(ProviderError, match="cannot be read"):
         providers.provider("scripted").open(ModelConfig(str(file)))
-
-
-def test_model_has_the_name_that_the_user_gave(file: Path) -> None:
-    model = opened(file, {"text": "x"})
-    assert model.name == f"scripted/{file}"
-    assert model.window is None
-
-
-def test_providers_have_labels() -> None:
-    assert {"offline", "scripted"} <= set(providers.names())
-    assert all(providers.label(name) and providers.provider(name).help for name in ("offline", "scripted"))
-
-
-def test_unknown_provider_is_a_key_error() -> None:
-    with pytest.raises(KeyError):
-        providers.provider("nobody")

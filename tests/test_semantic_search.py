@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -15,9 +14,9 @@ import pytest
 from conftest import Program, write
 from meaning import Meaning, Servers
 
-from zkchat_cli.errors import ProviderError, VaultError
+from zkchat_cli.errors import ProviderError
 from zkchat_cli.vault.search.semantic import MOST_EMBEDDED_BY_A_QUERY, RETRY_SECONDS, SemanticSearch
-from zkchat_cli.vault.search.vector_store import LONGEST_TEXT, VectorStore, truncate_text
+from zkchat_cli.vault.search.vector_store import VectorStore
 from zkchat_cli.vault.vault import Vault
 
 NOTES = {
@@ -86,12 +85,6 @@ def test_without_an_embedder_a_synonym_finds_nothing(notes: Notes) -> None:
     with_words.close()
 
 
-@pytest.mark.parametrize("query", ["", "  ", "\n"])
-def test_an_empty_query_calls_no_model(notes: Notes, query: str) -> None:
-    assert notes.found(query) == []
-    assert notes.embedder.calls == []
-
-
 # what is computed
 
 
@@ -112,18 +105,6 @@ def test_a_recovered_model_is_used_and_a_new_failure_reported(notes: Notes) -> N
     assert [warning.rpartition(": ")[2] for warning in notes.warned()] == ["no connection to the model", "the key is refused"]
 
 
-def test_many_missing_vectors_are_left_to_vault_index(notes: Notes) -> None:
-    notes.many(MOST_EMBEDDED_BY_A_QUERY + 1)
-    notes.vault.refresh()
-    assert notes.found("car") == []
-    assert notes.embedder.calls == []
-    [warning] = notes.vault.take_warnings()
-    assert warning.message == f"{MOST_EMBEDDED_BY_A_QUERY + 5} chunks are found by words only"
-    assert "zkchat vault index" in warning.hint
-    notes.found("car")
-    assert notes.warned() == []
-
-
 def test_chunks_with_vectors_are_found_while_others_have_none(notes: Notes) -> None:
     notes.vault.embed()
     notes.many(MOST_EMBEDDED_BY_A_QUERY + 1)
@@ -141,29 +122,6 @@ def test_embedding_works_in_batches_and_reports_progress(notes: Notes) -> None:
     assert [len(texts) for _, texts in notes.embedder.calls] == [4, 4, 2]
     report = notes.vault.status()
     assert (report.semantic, report.vectors) == (True, 10)
-
-
-def test_a_second_run_computes_nothing(notes: Notes) -> None:
-    notes.vault.embed()
-    before = len(notes.embedder.calls)
-    notes.vault.embed()
-    assert len(notes.embedder.calls) == before
-
-
-def test_a_long_text_is_cut_between_characters() -> None:
-    assert truncate_text("é" * LONGEST_TEXT) == "é" * (LONGEST_TEXT // 2)
-    assert truncate_text("x" + "é" * LONGEST_TEXT) == "x" + "é" * (LONGEST_TEXT // 2 - 1)
-    assert truncate_text("short") == "short"
-
-
-def test_equal_texts_share_a_vector(notes: Notes) -> None:
-    (notes.root / "sub").mkdir()
-    (notes.root / "sub" / "Garage.md").write_text(NOTES["Garage.md"])
-    notes.vault.refresh()
-    notes.vault.embed()
-    assert len(notes.embedder.documents) == 4
-    assert notes.found("car")[:2] == ["Garage.md", "sub/Garage.md"]
-    assert notes.vault.status().vectors == 5
 
 
 def test_only_the_changed_chunks_of_a_changed_note_are_computed(notes: Notes) -> None:
@@ -208,42 +166,12 @@ def test_the_next_embedding_deletes_unused_vectors(notes: Notes) -> None:
     assert "Garage.md" not in notes.found("car")
 
 
-def test_vectors_of_an_unmounted_vault_stay(notes: Notes, tmp_path: Path) -> None:
-    notes.vault.embed()
-    notes.root.rename(tmp_path / "away")
-    notes.root.mkdir()
-    with pytest.raises(VaultError, match="no Markdown notes"):
-        notes.vault.refresh()
-    notes.root.rmdir()
-    (tmp_path / "away").rename(notes.root)
-    assert notes.vault.refresh().semantic
-
-
 def test_the_file_is_for_its_user_alone(notes: Notes) -> None:
     notes.vault.embed()
     assert stat.S_IMODE(notes.vectors.stat().st_mode) == 0o600
 
 
 # interruptions
-
-
-class Stopped(Exception):
-    pass
-
-
-def test_an_interrupted_run_continues_where_it_stopped(notes: Notes) -> None:
-    notes.many(16)
-    notes.vault.refresh()
-
-    def stop(done: int, _total: int) -> None:
-        if done == 12:
-            raise Stopped
-
-    with pytest.raises(Stopped):
-        notes.vault.embed(stop)
-    assert notes.vault.status().vectors == 12
-    notes.vault.embed()
-    assert len(notes.embedder.documents) == len(set(notes.embedder.documents)) == 20
 
 
 def test_a_model_that_fails_in_the_middle_loses_only_its_batch(notes: Notes) -> None:
@@ -315,16 +243,6 @@ def test_vectors_of_two_models_are_never_mixed(notes: Notes) -> None:
     assert notes.found("car")[0] == "Garage.md"
 
 
-def test_vectors_of_another_length_are_refused(notes: Notes) -> None:
-    notes.vault.embed()
-    notes.embedder.places = 32
-    notes.write("New.md", "A new note.")
-    notes.vault.refresh()
-    notes.vault.embed()
-    assert "another model goes by this name now" in notes.warned()[0]
-    assert notes.vault.status().vectors == 4
-
-
 @pytest.mark.parametrize("places", [32, 63])
 def test_verify_computes_all_again_for_another_model(notes: Notes, places: int) -> None:
     notes.vault.embed()
@@ -381,39 +299,11 @@ def test_a_damaged_file_is_replaced(notes: Notes, damage: bytes) -> None:
     assert notes.warned() == []
 
 
-@pytest.mark.parametrize("sql", ["PRAGMA user_version = 99", "UPDATE vectors SET vector = x'00' WHERE rowid = 2", "DROP TABLE vectors"])
-def test_a_file_of_another_version_is_replaced(notes: Notes, sql: str) -> None:
-    notes.vault.embed()
-    notes.vault.close()
-    with sqlite3.connect(notes.vectors) as db:
-        db.execute(sql)
-    db.close()
-    notes.found("car")
-    notes.vault.embed()
-    assert notes.found("car")[0] == "Garage.md"
-    assert notes.warned() == []
-
-
 def test_an_unwritable_file_is_a_warning(notes: Notes) -> None:
     notes.vectors.mkdir()
     assert notes.found("oil")
     assert "cannot be opened" in notes.warned()[0]
     assert notes.vault.refresh().vectors == 0
-
-
-def test_a_locked_file_is_a_warning(notes: Notes) -> None:
-    notes.vault.embed()
-    notes.write("New.md", "An automobile.")
-    notes.vault.refresh()
-    other = sqlite3.connect(notes.vectors, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    impatient = SemanticSearch(notes.embedder, VectorStore(notes.vectors, busy_seconds=0.05), notes.vault._ask)
-    impatient.embed()
-    assert "another zkchat" in impatient.take_warnings()[0].message
-    other.close()
-    impatient.embed()
-    assert notes.vault.status().semantic
-    impatient.close()
 
 
 # the whole program, against a real server
@@ -504,12 +394,3 @@ def test_a_killed_run_continues_where_it_stopped(program: Program, servers: Serv
     sent = len(servers.texts)
     assert program("vault", "index", "--json").json["semantic"]
     assert len(servers.texts) - sent == 128 - kept["vectors"]
-
-
-def test_two_processes_may_compute_at_once(program: Program) -> None:
-    write(program.vault, {f"Note {n}.md": f"This is number {n}.\n" for n in range(150)})
-    both = [running(program) for _ in range(2)]
-    assert [process.wait(60) for process in both] == [0, 0]
-    status = program("vault", "status", "--json").json
-    assert (status["semantic"], status["vectors"]) == (True, 154)
-    assert program("vault", "search", "car", "--json").json[0]["relative_path"] == "Garage.md"

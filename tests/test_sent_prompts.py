@@ -97,13 +97,6 @@ def test_a_pending_turn_is_stored_with_its_prompts(room: Room, tmp_path: Path) -
     assert [len(room.store.prompts(m.id)) for m in session.history if m.role == "user"] == [2, 2]
 
 
-def test_an_answers_timings_are_stored(room: Room) -> None:
-    session = room.session(looking())
-    report = completed(session.send("What?"))
-    kept = room.store.history(session.conversation.id)[-1].timings_ms
-    assert kept is not None and kept.model == report.timings_ms.model > 0
-
-
 def test_prompts_are_deleted_with_their_conversation(room: Room, tmp_path: Path) -> None:
     session = room.session(looking())
     completed(session.send("What of the zymurgist?"))
@@ -116,13 +109,6 @@ def test_prompts_are_deleted_with_their_conversation(room: Room, tmp_path: Path)
         assert {seq for (seq,) in database.execute(f"SELECT conversation_seq FROM {table}")} == {conversation}
     database.close()
     assert len(sent_in(room.store, kept)) == 2
-
-
-def test_a_turn_without_stored_prompts_is_an_error(room: Room) -> None:
-    session = stored(room, talk(("Hi", "Hello")))
-    assert room.store.prompts(session.history[0].id) == () == room.store.prompts("nobody")
-    with pytest.raises(UsageError, match="no prompt of turn 1 was stored: it was imported"):
-        prompt_history.restore_sent_prompts(session.history, 1, ())
 
 
 def test_stored_prompts_grow_linearly(room: Room, tmp_path: Path) -> None:
@@ -170,14 +156,6 @@ def test_a_past_prompt_keeps_its_undone_summary(room: Room) -> None:
     prompt = whole(session, 4, room)
     assert "They counted to two." in prompt.messages[1].content
     assert [(d.id, d.reason) for d in prompt.dropped] == [(m.id, "in the summary") for m in session.history[:4]]
-
-
-def test_a_failed_turn_is_named_as_failed(room: Room) -> None:
-    model = Deltas([[StreamFailed(ProviderError("server", "no", "Later."))], says("So.")])
-    session = room.session(model)
-    failed(session.send("One?"))
-    completed(session.send("Two?"))
-    assert [d.reason for d in whole(session, 2, room).dropped] == ["the model call failed"]
 
 
 def test_an_unknown_turn_or_call_is_an_error(room: Room) -> None:

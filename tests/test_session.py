@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import COUNTER, NOON, Deltas, Room, calls, completed, ended, failed, find, said, says, stored, talk
+from building import NOON, Deltas, Room, calls, completed, ended, failed, find, said, says, stored, talk
 from conftest import write
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.config.schema import Config, ContextSettings, LlmSettings
+from zkchat_cli.config.schema import Config, LlmSettings
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import (
     Cited,
@@ -22,7 +22,6 @@ from zkchat_cli.events import (
     ToolCallFinished,
     ToolCallStarted,
     TurnCompleted,
-    TurnFailed,
 )
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import (
@@ -34,9 +33,8 @@ from zkchat_cli.llm.base import (
     StreamFinished,
     TextPart,
     ThinkingPart,
-    ToolCallsPart,
 )
-from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models import FinishReason, ThinkingBlocks, ToolCall
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
 COMPOST = calls(find("compost heap"))
@@ -143,36 +141,12 @@ def test_the_message_is_stored_with_the_documents_it_names(room: Room) -> None:
     assert [r.relative_path for r in stored_event.references] == ["Filters.md"]
 
 
-def test_broken_links_are_reported_and_stop_nothing(room: Room) -> None:
-    events, _ = ended(room.session(Deltas([says("Yes.")])).send("See [[Filtrs]]"))
-    assert [e.message for e in events if isinstance(e, Notice)] == ["[[Filtrs]] not found"]
-
-
-def test_a_document_found_twice_is_one_reference(room: Room) -> None:
-    model = Deltas([calls(find("compost heap"), find("compost air", "b")), calls(find("compost", "c")), says("Air [1].")])
-    report = completed(room.session(model).send("See [[Compost]]"))
-    assert [r.relative_path for r in report.references].count("Garden/Compost.md") == 1
-    assert report.references[0].number == 1
-
-
 def test_reasoning_is_yielded_and_stored_but_not_sent_again(room: Room) -> None:
     session = room.session(Deltas([[ReasoningPart("Hm, "), ReasoningPart("well."), *says("Yes.")]]))
     events, _ = ended(session.send("Is it so?"))
     assert [e.text for e in events if isinstance(e, ReasoningDelta)] == ["Hm, ", "well."]
     assert session.history[-1].reasoning == "Hm, well."
     assert not any("well." in text for text in contents(session))
-
-
-def test_reported_usage_is_used(room: Room) -> None:
-    usage = TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False)
-    assert completed(room.session(Deltas([[TextPart("Yes."), StreamFinished("stop", usage)]])).send("So?")).usage == usage
-
-
-def test_unreported_usage_is_counted_and_marked_as_estimated(room: Room) -> None:
-    usage = completed(room.session(Deltas([says("Yes.")])).send("So?")).usage
-    assert usage.estimated
-    assert usage.completion_tokens == COUNTER.count("Yes.")
-    assert usage.prompt_tokens > 100
 
 
 def test_timings_leave_out_the_consumers_time(room: Room) -> None:
@@ -187,10 +161,6 @@ def test_timings_leave_out_the_consumers_time(room: Room) -> None:
     assert times.tools > 0 < times.store
     assert times.overhead == pytest.approx(times.prepare + times.store)
     assert times.overhead + times.model + times.tools < 1000
-
-
-def test_the_finish_reason_is_the_models(room: Room) -> None:
-    assert completed(room.session(Deltas([[TextPart("Yes"), StreamFinished("length")]])).send("So?")).finish_reason == "length"
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t ", "\u3000"])
@@ -242,33 +212,6 @@ def test_tool_results_follow_the_question_in_the_next_call(room: Room) -> None:
     assert asked.tool_calls[0].id == result.tool_call_id == "call-1-1"
 
 
-def test_the_same_call_id_in_two_turns_is_two_calls(room: Room) -> None:
-    session = room.session(Deltas([COMPOST, says("Air [1].")]))
-    completed(session.send("What does compost need?"))
-    again = room.resumed(session, Deltas([calls(find("filters tasks")), says("Filters [2].")]))
-    report = completed(again.send("What is a filter?"))
-    ids = [call.id for m in again.history for call in m.tool_calls]
-    assert ids[0] == "call-1-1"
-    assert len(set(ids)) == 2
-    assert [m.tool_call_id for m in again.history if m.role == "tool"] == ids
-    first, second = (again.references.chunks_of_call(id_) for id_ in ids)
-    assert {c.relative_path for c in first} == {"Garden/Compost.md"}
-    assert "Filters.md" in {c.relative_path for c in second}
-    assert "Garden/Compost.md" not in {r.relative_path for r in report.references}
-
-
-def test_an_unknown_tool_gets_an_error_as_its_result(room: Room) -> None:
-    model = Deltas([calls(ToolCall(id="1", name="rm_rf")), says("Sorry.")])
-    report = completed(room.session(model).send("What?"))
-    assert [run.ok for run in report.tools] == [False]
-    assert "unknown tool rm_rf" in model.requests[1].messages[-1].content
-
-
-def test_wrong_arguments_get_an_error_as_their_result(room: Room) -> None:
-    model = Deltas([calls(ToolCall(id="1", name="find_excerpts", arguments={"query": "a", "limit": True})), says("Sorry.")])
-    assert [run.ok for run in completed(room.session(model).send("What?")).tools] == [False]
-
-
 def test_the_last_round_offers_no_tools(room: Room) -> None:
     room.settings = Config(llm=LlmSettings(max_tool_rounds=2))
     model = Deltas([calls(find("compost")), calls(find("filters", "2")), says("So [1].")])
@@ -282,12 +225,6 @@ def test_a_model_that_calls_tools_without_end_is_stopped(room: Room) -> None:
     error = failed(room.session(Deltas([calls(find("compost"))])).send("What?")).error
     assert "called tools 3 times in a row" in error.message
     assert "llm.max_tool_rounds" in error.hint
-
-
-def test_text_beside_a_call_in_the_last_round_is_the_answer(room: Room) -> None:
-    room.settings = Config(llm=LlmSettings(max_tool_rounds=1))
-    model = Deltas([calls(find("compost")), calls(find("filters", "2"), text="Well, air.")])
-    assert completed(room.session(model).send("What?")).answer == "Well, air."
 
 
 def test_many_large_results_stay_within_the_window(room: Room) -> None:
@@ -332,15 +269,6 @@ def test_a_failing_model_leaves_the_message_stored_and_marked(room: Room) -> Non
     assert log(session) == [("user", "failed", "Is it so?")]
 
 
-def test_a_failed_turn_is_not_in_the_next_prompt(room: Room) -> None:
-    model = Deltas([[TIMEOUT], says("Yes.")])
-    session = room.session(model)
-    failed(session.send("Is it so?"))
-    completed(session.send("And this?"))
-    assert [m.content for m in model.requests[1].messages[1:]] == ["And this?"]
-    assert contents(room.resumed(session)) == ["And this?", "Yes."]
-
-
 def test_partial_text_of_a_failed_call_is_stored_and_reported(room: Room) -> None:
     session = room.session(Deltas([[TextPart("Half an "), TextPart("answer"), TIMEOUT]]))
     assert failed(session.send("Is it so?")).partial == "Half an answer"
@@ -352,13 +280,6 @@ def test_a_failure_after_tools_keeps_their_results(room: Room) -> None:
     failed(session.send("What does compost need?"))
     assert [(role, status) for role, status, _ in log(session)] == [("user", "failed"), ("assistant", "complete"), ("tool", "complete")]
     assert contents(session) == []
-
-
-@pytest.mark.parametrize("nothing", [says(), says("", "  \n")])
-def test_an_empty_answer_is_a_failure(room: Room, nothing: list[Delta]) -> None:
-    error = failed(room.session(Deltas([nothing])).send("Is it so?")).error
-    assert isinstance(error, ProviderError)
-    assert error.kind == "empty"
 
 
 @pytest.mark.parametrize(
@@ -499,18 +420,6 @@ def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(room: Room)
     assert [content for _, _, content in log(session)] == ["Is it so?", "Yes.", "And again?", "Again."]
 
 
-@pytest.mark.parametrize("wanted", [TurnCompleted, TurnFailed])
-def test_closing_after_the_last_event_stores_nothing_twice(room: Room, wanted: type) -> None:
-    session = room.session(Deltas([says("Yes.") if wanted is TurnCompleted else [TIMEOUT]]))
-    turn = session.send("Is it so?")
-    step_to(turn, wanted)
-    before = log(session)
-    turn.close()
-    assert log(session) == before
-    assert len(session.history) == len(before)
-    ended(session.send("And again?"))
-
-
 # coming back
 
 
@@ -531,15 +440,6 @@ def test_a_message_that_a_killed_process_left_pending_is_not_sent(room: Room) ->
     assert contents(stored(room, history)) == ["Before?", "Yes."]
 
 
-def test_previewing_the_next_prompt_changes_nothing(room: Room) -> None:
-    session = stored(room, talk(("Before?", "Yes.")))
-    before = log(session)
-    assert session.prompt("See [[Filters]]").messages[-1].content == "See [[Filters]]"
-    assert session.prompt("See [[Filters]]").messages[-2].kind == "documents"
-    assert session.prompt("").messages[-1].content == "Yes."
-    assert log(session) == before
-
-
 def test_the_prompt_shown_is_the_prompt_sent(room: Room) -> None:
     model = Deltas([says("Yes.")])
     session = stored(room, talk(("Before?", "Yes.")), model=model)
@@ -547,23 +447,6 @@ def test_the_prompt_shown_is_the_prompt_sent(room: Room) -> None:
     completed(session.send("See [[Filters]]"))
     assert [(m.role, m.content) for m in model.requests[0].messages] == [(m.role, m.content) for m in shown.messages]
     assert model.requests[0].tools == shown.tools
-
-
-# project memory
-
-
-def test_project_memory_is_sent_with_every_message(room: Room) -> None:
-    write(room.vault.root, {"ZKCHAT.md": "Be brief.", "WILK.md": "Be kind."})
-    assert contents(room.session())[:2] == [
-        '<project-memory path="ZKCHAT.md">\nBe brief.\n</project-memory>',
-        '<project-memory path="WILK.md">\nBe kind.\n</project-memory>',
-    ]
-
-
-def test_project_memory_can_be_turned_off(room: Room) -> None:
-    write(room.vault.root, {"ZKCHAT.md": "Be brief."})
-    room.settings = Config(context=ContextSettings(memory_integration=False))
-    assert room.session().pinned_memory == ()
 
 
 # the vault changes or goes
@@ -575,30 +458,6 @@ def test_a_note_written_between_two_turns_is_found(room: Room) -> None:
     write(room.vault.root, {"Xylophone.md": "A xylophone is an instrument made of wooden bars."})
     room.clock.pass_(5)
     assert "wooden bars" in completed(session.send("What is a xylophone?")).answer
-
-
-def test_a_summary_follows_its_note(room: Room) -> None:
-    session = room.session()
-    about = lambda: next(r.summary for r in completed(session.send("[[Compost]]?")).references)  # noqa: E731
-    assert (about() or "").startswith("A compost heap")
-    write(room.vault.root, {"Garden/Compost.md": "# Compost\n\nNo longer a heap.\n"})
-    room.clock.pass_(5)
-    assert about() == "No longer a heap."
-
-
-def test_a_turn_is_rendered_once_however_long_the_conversation_grows(room: Room) -> None:
-    session = room.session(Deltas([says("One."), says("Two.")]))
-    completed(session.send("First?"))
-    first = session.prompt().messages[-2:]
-    completed(session.send("Second?"))
-    assert all(a is b for a, b in zip(first, session.prompt().messages[1:3], strict=True))
-
-
-def test_the_vault_is_not_scanned_again_within_moments(room: Room) -> None:
-    session = room.session()
-    session.mark_scanned()
-    write(room.vault.root, {"Xylophone.md": "A xylophone is an instrument made of wooden bars."})
-    assert "wooden bars" not in completed(session.send("What is a xylophone?")).answer
 
 
 def test_a_rebuilt_index_is_reported(room: Room) -> None:
@@ -630,13 +489,3 @@ def test_a_conversation_continues_when_its_vault_is_gone(room: Room) -> None:
     assert isinstance(last, TurnCompleted)
     assert any(isinstance(e, Notice) for e in events)
     assert last.report.answer.startswith("Your notes don't say")
-
-
-# bounds
-
-
-def test_a_tool_call_may_come_in_several_deltas(room: Room) -> None:
-    model = Deltas(
-        [[ToolCallsPart((find("compost"),)), ToolCallsPart((find("filters", "2"),)), StreamFinished("tool_calls")], says("So [1].")]
-    )
-    assert len(completed(room.session(model).send("What?")).tools) == 2

@@ -182,13 +182,13 @@ def test_what_a_hostile_vault_brings_takes_neither_the_machine_nor_the_screen(wh
     assert len(message) < 600
 
 
-def test_a_pipe_in_the_place_of_the_file_is_not_waited_for(where: AppPaths) -> None:
+def test_a_named_pipe_as_settings_file_does_not_block(where: AppPaths) -> None:
     os.mkfifo(where.config_file)
     with pytest.raises(ConfigError, match="it is no file"):
         load_config({}, {}, where)
 
 
-def test_a_vault_whose_name_no_system_takes_is_refused(where: AppPaths) -> None:
+def test_an_invalid_vault_path_is_refused(where: AppPaths) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         load_config({}, {}, where, Path("a\0b"))
 
@@ -224,7 +224,7 @@ def test_a_value_for_the_file_is_checked_and_typed() -> None:
         loader.parse_value("context.max_tokens", "x", "command line")
 
 
-def test_a_name_that_no_drawer_holds_is_told_with_its_origin(where: AppPaths) -> None:
+def test_an_unknown_name_is_reported_with_its_origin(where: AppPaths) -> None:
     settings = loaded(where, 'model = "gpt"')
     told = settings.invalid_value("model", "gpt", "offline", "See doctor.").message
     assert told == f'{where.config_file}: model = "gpt" is not valid; it must be offline'

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.models import Citation, ContentChunk
-from zkchat_cli.references.chunk_format import CUT_MARK
 from zkchat_cli.views.source_in_note import SourceLocation, chunk_lines, find_quote, locate_chunk
 from zkchat_cli.views.text import plain_text
 
@@ -34,12 +33,12 @@ def quoting(quote: str, first: int, last: int | None = None, **more: Any) -> Cit
 # where it stands
 
 
-def test_what_was_not_touched_stands_where_it_stood() -> None:
+def test_an_unchanged_excerpt_is_found_in_its_place() -> None:
     assert locate_chunk(part("A filter says which tasks you want.\nIt may be long."), NOTE) == SourceLocation("same", 3, 4)
     assert locate_chunk(part("It may", 4), NOTE) == SourceLocation("same", 4, 4)
 
 
-def test_what_has_other_lines_above_it_now_has_moved() -> None:
+def test_an_excerpt_below_new_lines_has_moved() -> None:
     assert locate_chunk(part("It may be long.", 4), "New.\n\n" + NOTE) == SourceLocation("moved", 6, 6)
 
 
@@ -50,13 +49,9 @@ def test_of_several_places_the_nearest_counts() -> None:
     assert locate_chunk(part("same", 2), note) == SourceLocation("same", 2, 2)
 
 
-def test_what_the_note_says_otherwise_has_changed() -> None:
+def test_an_edited_excerpt_has_changed() -> None:
     assert locate_chunk(part("A filter says what you want."), NOTE) == SourceLocation("changed", 3, 3)
     assert locate_chunk(part("  "), NOTE).state == "changed", "nothing stands anywhere"
-
-
-def test_an_excerpt_that_was_cut_is_compared_as_far_as_it_goes() -> None:
-    assert locate_chunk(part("A filter says whi" + CUT_MARK), NOTE) == SourceLocation("same", 3, 3)
 
 
 def test_a_hostile_note_is_compared_in_linear_time() -> None:
@@ -92,28 +87,15 @@ def test_quoted_words_are_found_as_they_stand(text: str, quote: str, words: str)
 
 
 @pytest.mark.parametrize("gap", ["…", " ... ", " [...] ", "(…)"])
-def test_what_a_quotation_leaves_out_is_not_marked(gap: str) -> None:
+def test_words_left_out_of_a_quotation_are_not_marked(gap: str) -> None:
     text = "It is ready, they say, after nine months."
     assert [text[slice(*found)] for found in find_quote(text, f"It is ready{gap}after nine")] == ["It is ready", "after nine"]
     assert find_quote(text, f"after nine{gap}It is ready") == []
 
 
 @pytest.mark.parametrize("quote", ["other words", "", " … ", "**"])
-def test_what_is_not_said_is_not_found(quote: str) -> None:
+def test_words_that_are_missing_are_not_found(quote: str) -> None:
     assert find_quote("It is ready.", quote) == []
-
-
-@given(st.text(max_size=60), st.text(max_size=20))
-def test_places_are_within_the_text_and_in_order(text: str, quote: str) -> None:
-    flat = [at for place in find_quote(text, quote) for at in place]
-    assert flat == sorted(flat)
-    assert all(0 <= at <= len(text) for at in flat)
-
-
-@given(st.text(max_size=60), st.integers(0, 60), st.integers(1, 20))
-def test_letters_that_are_quoted_word_for_word_are_found(text: str, start: int, length: int) -> None:
-    quote = text[start : start + length]
-    assert find_quote(text, quote) or not any(c.isalnum() for c in quote) or "…" in text or "..." in text
 
 
 @given(st.text(st.sampled_from("ab >*\n.“é"), max_size=60), st.text(st.sampled_from("ab >*\n.“é"), min_size=1, max_size=9))
@@ -146,36 +128,7 @@ def test_an_excerpt_has_its_lines_its_surroundings_and_its_quotes_marked() -> No
     ]
 
 
-def test_empty_lines_at_the_edges_are_not_shown() -> None:
-    assert shown("## Dates", 6, note="a\n\n\n\n\n## Dates\n\nDue\n\n\nend") == ["  6 │ ## Dates", "  7 ┊", "  8 ┊ Due"]
-
-
-def test_a_quote_over_two_lines_is_marked_on_both() -> None:
-    assert shown("you want.\nIt may be long.", 3, "want. It may", note=None) == ["> 3 │ you »want.«", "> 4 │ »It may« be long."]
-
-
-def test_quotes_that_overlap_are_one_mark_and_others_are_their_own() -> None:
-    assert shown("one two three four five", 1, "two three", "one two", "five", note=None) == ["> 1 │ »one two three« four »five«"]
-
-
-def test_where_the_words_cannot_be_told_apart_their_lines_are_marked() -> None:
-    text = "one [two](http://two.example) three\nfour\nfive"
-    rows = plain_text(chunk_lines(part(text, 5), 5, [quoting("two three four", 5, 6)], None)).split("\n")
-    assert rows == ["> 5 │ »one [two](http://two.example) three«", "> 6 │ »four«", "  7 │ five"]
-    outside = plain_text(chunk_lines(part(text, 5), 5, [quoting("two three four", 1, 90)], None)).split("\n")
-    assert all(row.startswith(">") for row in outside)
-
-
 def test_only_a_quotation_that_holds_is_marked() -> None:
     wrong = quoting("one", 3, status="misquoted", valid=False)
     unquoted = Citation(number=1, relative_path="Filters.md", status="cited", valid=True)
     assert plain_text(chunk_lines(part("one two"), 3, [wrong, unquoted], None)) == "  3 │ one two"
-
-
-def test_without_the_note_there_is_only_what_the_model_saw() -> None:
-    assert shown("gone\n\n\tnow" + CUT_MARK, 9, note=None) == ["   9 │ gone", "  10 │", "  11 │     now"]
-
-
-def test_a_line_without_end_around_it_is_cut_but_not_the_excerpt() -> None:
-    rows = shown("x" * 2000, 2, note="y" * 1_000_000 + "\n" + "x" * 2000)
-    assert [len(row) for row in rows] == [6 + 400, 6 + 2000]

@@ -162,16 +162,6 @@ def test_text_typed_before_the_question_does_not_answer_it(zkchat: Program, scri
     assert saved(zkchat) == []
 
 
-def test_confirmations_are_not_in_the_input_history(zkchat: Program) -> None:
-    with Chat(zkchat) as chat:
-        asked(chat)
-        chat.type("n" + ENTER)
-        chat.wait_for("canceled")
-        chat.wait_for_prompt()
-        chat.type("\x1b[A")
-        chat.wait_for("you › /save")
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_at_the_question_saves_nothing(zkchat: Program, number: signal.Signals) -> None:
     with Chat(zkchat) as chat:

@@ -18,7 +18,7 @@ from zkchat_cli.views.text import StyledLine, StyledSpan
     "command",
     [["tokens"], ["memory", "add", "-"], ["context", "import", "--file", "-"], ["vault", "search", "-"], ["keys", "set", "openai"]],
 )
-def test_who_asks_for_standard_input_where_there_is_none_is_told(
+def test_a_missing_standard_input_is_an_error(
     zkchat: Program, command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ZKCHAT_HOME", str(zkchat.home))
@@ -87,7 +87,7 @@ def test_a_no_changes_nothing_and_ends_as_no_success(
     assert (zkchat.home / "config/agents/helper.toml").exists() == (said == "n")
 
 
-def test_what_is_said_about_a_result_is_no_part_of_it(zkchat: Program) -> None:
+def test_messages_about_a_result_go_to_stderr(zkchat: Program) -> None:
     write(zkchat.vault, {"Alone.md": "No links."})
     for command in (
         ("vault", "links", "Alone"),
@@ -111,7 +111,7 @@ def test_a_list_in_columns_is_as_wide_as_the_terminal(monkeypatch: pytest.Monkey
     assert shown.getvalue().splitlines() == ["67a035daf51a  A rather long title", "    2026-11-21 21:13, 4 messages"]
 
 
-def test_a_tab_whose_shell_has_gone_says_nothing(zkchat: Program) -> None:
+def test_completion_for_a_closed_shell_is_silent(zkchat: Program) -> None:
     env = {
         **zkchat.environment,
         "_ZKCHAT_COMPLETE": "complete_fish",

@@ -132,7 +132,7 @@ def test_a_folder_without_notes_ends_the_chat(chat: Chat) -> None:
         chat.run()
 
 
-def test_leaving_before_the_session_is_there_does_not_wait_for_it_forever(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaving_does_not_wait_forever_for_the_session(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup, "STOP_TIMEOUT_OPENING", 0.2)
     chat.keyboard.send_text(CTRL_D)
     began = time.monotonic()
@@ -171,18 +171,7 @@ def test_the_first_index_is_counted_in_the_toolbar_and_awaited_by_a_message_only
     assert shown.index("Ctrl+R") < shown.index("Many/599.md")
 
 
-def test_vi_keys_by_setting(chat: Chat) -> None:
-    def after(chat: Chat) -> None:
-        chat.open.set()
-        chat.wait_for("zkchat")
-        chat.keyboard.send_text(f"/nonsense\x1bcc/refs{ENTER}")
-        chat.wait_for("No documents have been named")
-        chat.keyboard.send_text(CTRL_D)
-
-    assert chat.run(after, ZKCHAT_TERMINAL__EDITING_MODE="vi") == 0
-
-
-def test_the_vault_is_looked_at_while_a_message_is_typed_and_need_not_be_when_it_is_sent(
+def test_the_vault_is_refreshed_while_a_message_is_typed_and_not_again_when_it_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(startup, "SCAN_INTERVAL", 0.01)

@@ -197,13 +197,6 @@ def links(text: str) -> list[tuple[str, str]]:
     return re.findall(r"\x1b\]8;id=\d+;([^\x1b]+)\x1b\\(.*?)\x1b\]8;;", re.sub(r"\x1b\[[\d;]*m", "", terminal.raw))
 
 
-def test_an_incomplete_address_is_text() -> None:
-    assert links("httpd listens, https:// alone") == []
-    words = "httpd listens on all the ports that there are on this one machine, https://"
-    assert Streaming().say([words, " alone"]).close() == Streaming().say([f"{words} alone"]).close()
-    assert seen("httpd listens, https:// alone") == ["httpd listens, https:// alone"]
-
-
 def test_notes_citations_and_addresses_are_links() -> None:
     assert links("see [[Note|so]] and [[Nowhere]]") == [("file:///n/4", "[[Note|so]]")]
     assert links("as said [1, 3] and [9] or 【2】 but a[1] not") == [("file:///s/1", "1"), ("file:///s/3", "3"), ("file:///s/2", "2")]

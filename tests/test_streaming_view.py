@@ -201,13 +201,6 @@ def test_tokens_per_second_do_not_count_the_time_of_tools() -> None:
     assert status.line(62.0, 80)[2:] == "scripted · 62 s · ~200 tokens · ~50 tokens/s · Ctrl-C stops"
 
 
-def test_a_narrow_status_line_keeps_the_activity() -> None:
-    status = StatusLine("scripted", 0.0)
-    status.set_activity("compacting older turns\x1b[2J")
-    assert status.line(3.0, 80)[2:] == "compacting older turns␛[2J · 3 s · Ctrl-C stops"
-    assert status.line(3.0, 20, ascii_only=True)[2:] == "compacting older t"
-
-
 def test_a_wait_counts_down_in_place() -> None:
     terminal = Streaming(40)
     for left in (3.0, 2.0, 1.0):

@@ -53,9 +53,3 @@ def test_plain_text_streams_into_the_same_rows(text: str, width: int, size: int)
     view.close()
     rows = [row.rstrip() for row in break_line(text, width)]
     assert [row.rstrip() for row in out.getvalue().rstrip().split("\n")] == "\n".join(rows).rstrip().split("\n")
-
-
-def test_plain_text_sanitizes_control_characters() -> None:
-    out = io.StringIO()
-    PlainTurnView(Screen(out, out, colour=False, err_is_terminal=False, columns=lambda: 20), print).add_answer("a\x1b[31mb\r\nc\rd\n")
-    assert out.getvalue() == "a␛[31mb\nc␍d\n"

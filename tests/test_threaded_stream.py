@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Delta, RetryDelay, StreamFailed, StreamFinished, TextPart
+from zkchat_cli.llm.base import Delta, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.threaded_stream import HEARTBEAT, Call, Emit, Timeouts, stream_in_thread
 
@@ -51,11 +51,6 @@ def test_call_without_a_final_delta_is_cut_off(before: tuple[Delta, ...], messag
     assert message in error.message
 
 
-def test_provider_error_is_passed_on() -> None:
-    error = ProviderError("auth", "no", "Ask.")
-    assert deltas(emits(TextPart("a"), error)) == [TextPart("a"), StreamFailed(error)]
-
-
 def test_other_exception_is_reported_without_the_key() -> None:
     error = failure(ValueError(f"illegal header: Bearer {KEY}"))
     assert (error.kind, bool(error.hint)) == ("server", True)
@@ -68,18 +63,6 @@ def test_timeout_starts_again_with_each_heartbeat() -> None:
     [last] = deltas(emits(HEARTBEAT, 1.0), first=0.2)
     assert isinstance(last, StreamFailed)
     assert "did not answer within 0.2 s" in last.error.message
-
-
-def test_retry_delay_is_counted_down_and_is_no_timeout() -> None:
-    seen = deltas(emits(RetryDelay(1.2, "busy"), 1.2, END), first=0.5)
-    assert [round(delta.seconds, 1) for delta in seen if isinstance(delta, RetryDelay)] == [1.2, 0.2]
-    assert seen[-1] == END
-
-
-def test_retry_delay_ends_with_the_next_delta() -> None:
-    *waited, last = deltas(emits(RetryDelay(60.0, "busy"), END))
-    assert last == END
-    assert all(isinstance(delta, RetryDelay) and delta.seconds > 50 for delta in waited)
 
 
 def test_closing_the_stream_cancels_the_call() -> None:
@@ -98,10 +81,6 @@ def test_closing_the_stream_cancels_the_call() -> None:
     assert ended.wait(1)
 
 
-def test_stream_may_be_closed_before_it_starts() -> None:
-    stream_in_thread(emits(END), SERVER, Timeouts(5, 5)).close()
-
-
 def test_closing_does_not_wait_for_a_blocked_call() -> None:
     over = threading.Event()
 
@@ -115,23 +94,6 @@ def test_closing_does_not_wait_for_a_blocked_call() -> None:
     stream.close()
     assert not over.is_set()
     over.set()
-
-
-def test_call_is_cancelled_when_it_is_no_longer_wanted() -> None:
-    unwanted, ended = threading.Event(), threading.Event()
-
-    async def call(emit: Emit) -> None:
-        emit(TextPart("a"))
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.set()
-
-    stream = stream_in_thread(call, SERVER, Timeouts(5, 5), lambda: not unwanted.is_set())
-    assert next(stream) == TextPart("a")
-    threading.Timer(0.1, unwanted.set).start()
-    assert list(stream) == []
-    assert ended.wait(1)
 
 
 def test_timeouts_apply_while_the_answer_is_wanted() -> None:

@@ -32,10 +32,6 @@ def offered(filtered: FilteredTools) -> set[str]:
     return {each.name for each in filtered.tools}
 
 
-def test_all_tools_are_offered_if_they_fit() -> None:
-    assert select_tools(REAL, ToolRelevanceInput("Hello!"), AMPLE, LARGE) == FilteredTools(REAL)
-
-
 def test_a_small_window_offers_only_core_tools() -> None:
     filtered = select_tools(REAL, ToolRelevanceInput("Hello!"), AMPLE, SMALL_WINDOW)
     assert offered(filtered) == CORE
@@ -74,20 +70,10 @@ def test_core_and_used_tools_are_always_offered() -> None:
     assert offered(filtered) == {*CORE, "find_link_path"}
 
 
-def test_a_small_tool_is_offered_if_a_larger_one_does_not_fit() -> None:
-    some = (tool("compare_notes", "compare", 500), tool("count_words", "words", 40))
-    assert offered(select_tools(some, ToolRelevanceInput("compare, in words"), 100, LARGE)) == {"count_words"}
-
-
-def test_previous_tools_stay_while_there_is_room() -> None:
+def test_previous_tools_stay_while_they_fit() -> None:
     before = frozenset({*CORE, "find_link_path"})
     assert offered(select_tools(REAL, ToolRelevanceInput("Hello!", previous=before), AMPLE, 4096)) == before
     assert offered(select_tools(REAL, ToolRelevanceInput("What is related?", previous=before), 400, LARGE)) == before
-
-
-def test_tools_keep_their_order() -> None:
-    filtered = select_tools(REAL, ToolRelevanceInput("What is related to composting?", used=frozenset({"list_zk_documents"})), AMPLE, 4096)
-    assert [each.name for each in filtered.tools] == [each.name for each in REAL if each.name in offered(filtered)]
 
 
 # in a prompt

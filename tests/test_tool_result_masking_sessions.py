@@ -1,8 +1,7 @@
 """The first step of the compaction ladder in sessions: old results are masked, and what that does to prompts."""
 
-import pytest
 from building import Deltas, Room, completed, stored, talk
-from summary_models import SUMMARY, Summariser, fails, searches, sound, summary, things
+from summary_models import Summariser, searches, sound, summary, things
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
@@ -68,7 +67,7 @@ def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(r
     assert session.turns[: len(before)] == tuple(before)
 
 
-def test_what_was_masked_can_be_masked_further_and_folded_later(room: Room) -> None:
+def test_masked_results_can_be_masked_further_and_folded_later(room: Room) -> None:
     room.max_context = 8000
     session = stored(room, searches(12), model=Summariser([summary()]))
     modes = []
@@ -89,39 +88,13 @@ def test_pinned_results_are_not_masked(room: Room) -> None:
     assert "r2" not in compaction_in(list(session.send("And now?"))).masked
 
 
-def test_results_of_what_is_critical_are_masked_last(room: Room) -> None:
+def test_results_of_critical_turns_are_masked_last(room: Room) -> None:
     room.max_context = 9000
     session = stored(room, searches(12), model=Summariser())
     session.set_priority("2", 8)
     done = compaction_in(list(session.send("And now?"))).masked
     assert "r1" in done
     assert "r2" not in done
-
-
-@pytest.mark.parametrize("turns", [3, 5, 8])
-def test_a_repeated_masking_request_changes_nothing(room: Room, turns: int) -> None:
-    room.max_context = 9000
-    session = stored(room, searches(turns), model=Summariser([fails("timeout")]))
-    assert session.compact().mode == "extractive"
-    before = prompt(session)
-    assert session.compact().mode == "none"
-    assert prompt(session) == before
-
-
-def test_masking_keeps_the_previous_summary(room: Room) -> None:
-    session = stored(room, searches(10, after=talk(*things(4, 5))), model=Summariser([summary()]))
-    history = session.history
-    assert session.compact(keep=40).mode == "full"
-    room.max_context = 8000
-    again = room.resumed(session)
-    done = compaction_in(list(again.send("And now?")))
-    assert (done.mode, done.summary) == ("masked", None)
-    assert again.compaction is not None
-    assert (again.compaction.summary, again.compaction.id, again.compaction.last_id) == (SUMMARY, done.id, history[7].id)
-    assert SUMMARY in prompt(again)
-    again.undo_compaction()
-    assert again.compaction is not None
-    assert again.compaction.mode == "full"
 
 
 def test_with_nothing_to_fold_a_manual_compaction_masks(room: Room) -> None:

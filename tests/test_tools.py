@@ -137,17 +137,6 @@ def test_some_lines_of_a_document_are_read(notes: Vault) -> None:
     assert "Each condition" not in result.content
 
 
-@pytest.mark.parametrize(("start", "end"), [(5000, None), (12, 12), (10**30, 10**31)])
-def test_missing_lines_return_nothing(notes: Vault, start: int, end: int | None) -> None:
-    result = run(notes, "read_zk_document", relative_path="Filters.md", start_line=start, end_line=end)
-    assert "has no text there: its text is in lines 5 to 11." in result.content
-
-
-@pytest.mark.parametrize(("start", "end"), [(3, 1), (1, -5), (-5, -1), (10**30, 3)])
-def test_reversed_lines_are_an_error(notes: Vault, start: int, end: int) -> None:
-    assert "is before start_line" in mistake(notes, "read_zk_document", relative_path="Filters.md", start_line=start, end_line=end)
-
-
 def test_a_long_document_is_cut_and_says_how_to_read_on(notes: Vault) -> None:
     write(notes.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(60))})
     result = run(notes, "read_zk_document", room=1_000_000, relative_path="Long.md")
@@ -171,11 +160,6 @@ def test_a_misspelt_document_is_answered_with_the_nearest(notes: Vault) -> None:
 
 
 # resolve_wikilink
-
-
-def test_a_link_is_resolved_to_a_path(notes: Vault) -> None:
-    document = json.loads(run(notes, "resolve_wikilink", wikilink="![[filters#Dates|x]]").content)
-    assert (document["path"], document["heading"], document["status"]) == ("Filters.md", "Dates", "found")
 
 
 def test_a_broken_link_is_answered_with_the_nearest(notes: Vault) -> None:
@@ -240,14 +224,6 @@ def test_a_missing_vault_is_an_error(notes: Vault) -> None:
 # room
 
 
-def test_excerpts_without_room_are_left_out_and_counted(notes: Vault) -> None:
-    whole = run(notes, "find_excerpts", query="filters tasks conditions compost")
-    fewer = run(notes, "find_excerpts", room=whole.run.tokens - 40, query="filters tasks conditions compost")
-    left_out = len(whole.chunks) - len(fewer.chunks)
-    assert left_out > 0
-    assert f"no room for them: {left_out} excerpts, the next in Queries/Combining.md from line 1." in json.loads(fewer.content)["note"]
-
-
 @pytest.mark.parametrize("room", [150, 400, 1000])
 def test_a_result_keeps_to_its_room(notes: Vault, room: int) -> None:
     write(notes.root, {"Long.md": ("Words without end, " * 200 + "\n\n") * 20})
@@ -256,7 +232,7 @@ def test_a_result_keeps_to_its_room(notes: Vault, room: int) -> None:
     assert result.run.tokens <= room
 
 
-def test_without_any_room_the_model_is_told_so(notes: Vault) -> None:
+def test_without_any_room_the_result_says_so(notes: Vault) -> None:
     result = run(notes, "find_excerpts", room=0, query="filters")
     assert result.chunks == ()
     assert result.run.ok
@@ -270,8 +246,3 @@ def test_a_chunk_that_was_cut_is_another_chunk_with_a_number_of_its_own(notes: V
     cut, whole = (box.run(call, room).chunks[0] for room in (150, 5000))
     assert cut.number != whole.number
     assert whole.text.startswith(cut.text.partition("\n\n<!-- cut")[0])
-
-
-def test_without_tools_every_call_is_a_mistake(notes: Vault) -> None:
-    result = toolbox(notes, ()).run(ToolCall(id="1", name="find_excerpts", arguments={"query": "a"}), 100)
-    assert "unknown tool find_excerpts" in result.content

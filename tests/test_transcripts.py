@@ -28,7 +28,7 @@ def transcripts() -> list[Path]:
 
 
 @pytest.mark.parametrize("file", transcripts(), ids=lambda file: file.stem)
-def test_what_is_typed_shows_what_is_seen(file: Path, tmp_path: Path) -> None:
+def test_the_transcript_is_reproduced(file: Path, tmp_path: Path) -> None:
     text = file.read_text(encoding="utf-8")
     assert played(text, tmp_path) == text
 

@@ -1,14 +1,12 @@
 """A turn on the screen: themes, ASCII symbols, status lines, tool lines, and `/verbose`."""
 
 import io
-import time
 from typing import Any
 
 import pyte
 import pytest
 from building import Deltas, Room, calls, says, stored, talk
 from conftest import Program
-from prompt_toolkit.utils import get_cwidth
 from streaming_terminal import Terminal
 from terminal_screen import Chat, Script, slowly
 
@@ -18,7 +16,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal import theme
 from zkchat_cli.terminal.plain_view import PlainTurnView
-from zkchat_cli.terminal.screen import PROGRESS_DELAY, Screen
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn, tool_line, unsent_lines
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
@@ -104,17 +102,6 @@ def test_the_theme_applies_to_every_command(zkchat: Program, setting: str, colou
         assert (b"\x1b[" in search.raw) is coloured
 
 
-def test_plain_progress_is_a_line_that_disappears() -> None:
-    told = io.StringIO()
-    with Screen(io.StringIO(), told, False, err_is_terminal=True, plain=True).progress_bar("Indexing") as progress:
-        progress(1, 9)
-        assert told.getvalue() == ""
-        time.sleep(PROGRESS_DELAY + 0.01)
-        progress(8, 9)
-        assert told.getvalue() == "\rIndexing  8/9"
-    assert told.getvalue().endswith(f"\r{' ' * 13}\r") and "\x1b" not in told.getvalue()
-
-
 def test_a_tool_line_names_the_result() -> None:
     def told(name: str, excerpts: int = 0, *, full: bool = False, **arguments: str) -> str:
         return tool_line(ToolRun(name=name, arguments=arguments, ok=True, tokens=12, duration_ms=3), excerpts, full=full)
@@ -159,18 +146,6 @@ def test_a_plain_terminal_shows_a_status_line_and_erases_it() -> None:
     assert rows(9.0)[4:] == ["It needs air."]
     stage.close()
     assert rows(9.0) == ["  found", "  thinking", "Hm, so", "", "It needs air."]
-
-
-def test_a_plain_status_line_fits_a_screen_that_became_narrower() -> None:
-    out, now, columns = io.StringIO(), [0.0], [60]
-    screen = Screen(out, io.StringIO(), False, False, columns=lambda: columns[0])
-    stage = PlainTurnView(screen, screen.print, "scripted/模型👨‍👩‍👧", clock=lambda: now[0], status=True, ticking=False)
-    for width in (60, 24, 24):
-        columns[0], now[0] = width, now[0] + 2
-        stage.draw_status()
-    columns[0] = 12
-    stage.close()
-    assert [get_cwidth(each) <= room for each, room in zip(out.getvalue().split("\r")[1:], (59, 23, 23, 11, 0), strict=True)] == [True] * 5
 
 
 def test_a_failed_tool_names_the_cause(room: Room) -> None:

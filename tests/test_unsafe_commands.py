@@ -38,7 +38,7 @@ def test_yes_approves_beforehand_and_the_stream_has_the_diff(zkchat: Program, sc
     assert events["turn_completed"]["tools"][0]["ok"] is True
 
 
-def test_without_unsafe_there_is_nothing_to_approve_and_no_tool_that_writes(zkchat: Program, script: Script) -> None:
+def test_without_unsafe_no_write_tool_is_offered(zkchat: Program, script: Script) -> None:
     refused = zkchat("ask", "x", "--yes")
     assert (refused.exit_status, "--unsafe" in refused.err) == (2, True)
     done = zkchat("ask", "write it", "--json", "--model", script(CREATE, SAID))
@@ -182,19 +182,6 @@ def test_of_several_links_each_may_be_asked_for(vault: Path, tmp_path: Path) -> 
     assert mended(vault, tmp_path, "y")[-1] == "fix 3 links in 1 note: done"
 
 
-class Mending(Chat):
-    name = "vault"
-
-
-def test_a_no_to_mending_ends_as_every_no_does(zkchat: Program, vault: Path) -> None:
-    write(vault, {"Slips.md": "[[Filtrs]]\n"})
-    with Mending(zkchat, "broken", "--fix") as asking:
-        asking.wait_for("Fix 1 link in 1 note? [y/N, e: ask for each]")
-        asking.type("\r")
-        assert asking.wait_for_end() == 1
-        assert "nothing was changed" in asking.everything()
-
-
 # git
 
 
@@ -242,7 +229,7 @@ def test_a_hook_that_refuses_leaves_the_change_made_and_says_so(zkchat: Program,
     assert git(repository, "status", "--porcelain").splitlines() == ["?? New.md"]
 
 
-def test_what_git_ignores_or_does_not_know_is_said(vault: Path) -> None:
+def test_a_commit_that_git_refuses_says_why(vault: Path) -> None:
     with pytest.raises(VaultError, match="is in no git repository"):
         vault_git.commit(vault, ["Filters.md"], "x", {**os.environ, "GIT_CEILING_DIRECTORIES": str(vault.parent)})
     git(vault, "init", "-q")

@@ -81,15 +81,6 @@ def test_names_that_differ_only_in_case_are_separate(notes):
     notes.check()
 
 
-def test_a_circle_of_symbolic_links_ends(notes):
-    for n in range(5):
-        notes.write(f"n{n}.md", f"zebra [[n{(n + 1) % 5}|next]] ![[n{n}]] [[#x]]")
-    notes.vault.refresh()
-    assert len(notes.found("next zebra")) == 5
-    assert [n.path for n in notes.vault.neighbours("n0.md", depth=9)] == ["n1.md", "n4.md", "n2.md", "n3.md"]
-    assert notes.vault.shortest_path("n0.md", "Alpha.md") is None
-
-
 @pytest.mark.untraced
 @pytest.mark.parametrize(("many", "between"), [(100_000, "\n"), (30_000, " ")], ids=["a line each", "all on one line"])
 def test_a_hundred_thousand_broken_links_are_listed_within_seconds(notes, many, between):
@@ -108,16 +99,6 @@ def test_a_note_of_one_repeated_word_is_searched_fast(notes):
     assert notes.found('"a b"') == ["Many.md"]
     notes.found('"b a a a a a b"')
     assert time.process_time() - begin < 2
-
-
-def test_thousands_of_aliases_tags_and_headings_work(notes):
-    names = ", ".join(f"name {n}" for n in range(4000))
-    notes.write("Many.md", f"---\naliases: [{names}]\n---\n" + "".join(f"# heading {n}\n#tag{n}\n" for n in range(4000)))
-    notes.vault.refresh()
-    assert notes.vault.resolve("name 3999").target == "Many.md"
-    assert notes.found("heading 3999")[0] == "Many.md"
-    assert notes.found("tag:tag3999") == ["Many.md"]
-    notes.check()
 
 
 def test_vault_status_lists_skipped_files(zkchat: Program) -> None:

@@ -64,12 +64,12 @@ def test_resolve_reads_a_text_per_line(zkchat: Program) -> None:
 
 
 @pytest.mark.parametrize("written", ["Filters", "./Filters.md", "Garden/../Filters", "/Filters.md", "Search conditions"])
-def test_resolve_takes_the_note_that_the_text_stands_in_as_people_write_it(zkchat: Program, written: str) -> None:
+def test_resolve_takes_the_source_note_by_any_of_its_names(zkchat: Program, written: str) -> None:
     source = str(zkchat.vault) + written if written.startswith("/") else written
     assert zkchat("vault", "resolve", "[[#heading]]", "--from", source).out == "[[#heading]] → Filters.md\n"
 
 
-def test_resolve_says_that_the_note_the_text_stands_in_is_not_there(zkchat: Program) -> None:
+def test_resolve_reports_a_missing_source_note(zkchat: Program) -> None:
     done = zkchat("vault", "resolve", "[[./Combining]]", "--from", "Queries/New.md")
     assert (done.out, "there is no note Queries/New.md" in done.err) == ("[[./Combining]] → Queries/Combining.md\n", True)
 
@@ -140,7 +140,7 @@ def test_orphans_and_hubs(zkchat: Program) -> None:
     assert "1 in     0 out   Queries/Combining.md" in zkchat("vault", "hubs").out
 
 
-def test_a_vault_all_or_nothing_of_which_is_linked(zkchat: Program) -> None:
+def test_a_vault_without_orphans_or_hubs_says_so(zkchat: Program) -> None:
     for note in ("Filters.md", "Queries/Combining.md"):
         (zkchat.vault / note).unlink()
     assert zkchat("vault", "hubs").err == "No links between notes.\n"
@@ -238,7 +238,7 @@ def test_doctor_checks_each_part(zkchat: Program) -> None:
     assert "✓ vault" in zkchat("doctor").out
 
 
-def test_doctor_names_the_next_step_of_what_is_wrong(zkchat: Program, tmp_path: Path) -> None:
+def test_doctor_names_the_next_step_of_each_problem(zkchat: Program, tmp_path: Path) -> None:
     done = zkchat("doctor", "--vault", tmp_path / "nowhere")
     assert done.exit_status == 3
     assert "✗ vault" in done.out
@@ -251,7 +251,7 @@ def test_the_module_is_the_program(zkchat: Program) -> None:
         assert zkchat(command, "-h").exit_status == 0
 
 
-def test_without_a_command_it_says_what_there_is(zkchat: Program) -> None:
+def test_without_a_command_the_usage_is_shown(zkchat: Program) -> None:
     done = zkchat()
     assert done.exit_status == 2
     assert "Usage: zkchat" in done.err

@@ -88,26 +88,6 @@ def test_links_within_the_vault_do_not_list_a_folder_twice(root):
     assert scanned(root) == ["b.md", "sub/a.md"]
 
 
-def test_a_name_that_is_not_utf8_is_listed_as_a_problem(root):
-    put(root, "a.md")
-    try:
-        (Path(os.fsdecode(os.fsencode(root) + b"/b\xff.md"))).write_text("x")
-    except OSError:
-        pytest.skip("this file system takes only UTF-8")
-    vault = open_vault(root)
-    assert vault.refresh().problems == ("b\ufffd.md: not indexed: its name is not UTF-8",)
-    assert vault.note_paths() == ["a.md"]
-    vault.close()
-
-
-def test_a_name_with_a_line_break_is_a_note_like_any_other(root):
-    put(root, "a\nb.md", b"\xff words")
-    with_break = open_vault(root)
-    assert with_break.refresh().problems == ("a\\nb.md: not UTF-8, read with replacement characters",)
-    assert with_break.note_paths() == ["a\nb.md"]
-    with_break.close()
-
-
 def test_only_regular_files_are_notes(root):
     put(root, "a.md")
     os.mkfifo(root / "pipe.md")
@@ -172,11 +152,6 @@ def test_opening_writes_nothing(root):
     assert (vault.root, vault.name, vault.has_index) == (root, "notes", False)
     assert not (root.parent / "cache").exists()
     vault.close()
-
-
-def test_two_paths_to_a_folder_are_one_vault(root, tmp_path):
-    (tmp_path / "link").symlink_to(root)
-    assert Vault.open(tmp_path / "link", tmp_path).index_file == Vault.open(root, tmp_path).index_file
 
 
 OUTSIDE = [
@@ -282,12 +257,3 @@ def test_any_bytes_are_decoded(raw, text, problem):
 )
 def test_a_cut_file_ends_with_a_whole_line(raw, text):
     assert filesystem.decode(filesystem.NoteBytes(filesystem.trim_to_whole_lines(raw)))[0] == text
-
-
-def test_the_beginning_of_a_huge_note_is_indexed(root):
-    put(root, "huge.md", b"first words\n" + b"filler line\n" * 900_000)
-    vault = open_vault(root)
-    report = vault.refresh()
-    assert report.problems == ("huge.md: larger than 10 MB, only its first 2 MB are read",)
-    assert vault.search("first")[0].start_line == 1
-    vault.close()

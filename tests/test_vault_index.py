@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from notes import Notes
 
-from zkchat_cli.errors import IndexDamaged, VaultError
-from zkchat_cli.vault.index.database import IndexDatabase, sqlite_errors
+from zkchat_cli.errors import VaultError
+from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.vault import Vault
 
 
@@ -50,16 +50,6 @@ def test_a_change_with_the_same_size_and_time_is_seen(notes):
     assert [chunk.relative_path for chunk in notes.vault.search("hardware")] == ["Beta.md"]
 
 
-def test_the_first_query_builds_the_index(notes):
-    assert notes.found("beginning") == ["Alpha.md"]
-
-
-def test_progress_counts_the_notes_read(notes):
-    seen = []
-    notes.vault.refresh(progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(0, 2), (1, 2), (2, 2)]
-
-
 def test_a_changed_note_is_found_only_by_its_new_words(notes):
     notes.vault.refresh()
     notes.write("Beta.md", "Hardware now.")
@@ -81,16 +71,6 @@ def test_a_removed_note_leaves_no_trace(notes):
     assert notes.found("software") == []
     assert notes.vault.note_paths() == ["Alpha.md"]
     assert notes.figures() == (1, 1, 1, 1)
-    notes.check()
-
-
-def test_a_renamed_note_leaves_no_trace(notes):
-    notes.vault.refresh()
-    (notes.root / "Beta.md").rename(notes.root / "Omega.md")
-    report = notes.vault.refresh()
-    assert (report.added, report.removed, report.broken_links) == (1, 1, 2)
-    assert notes.found("software") == ["Omega.md"]
-    assert notes.vault.resolve("Beta").status == "broken"
     notes.check()
 
 
@@ -243,13 +223,6 @@ def change(file: Path, sql: str) -> None:
     db.close()
 
 
-def test_a_damaged_word_table_is_rebuilt_by_the_next_search(notes):
-    notes.vault.refresh()
-    change(notes.vault.index_file, "DELETE FROM words_data WHERE id > 10")
-    change(notes.vault.index_file, "DELETE FROM words_data")
-    assert notes.found("beginning") == ["Alpha.md"]
-
-
 def test_an_interrupted_build_loses_nothing(notes):
     notes.vault.refresh()
 
@@ -312,25 +285,6 @@ def test_a_replaced_index_is_opened_again(notes):
     notes.check()
 
 
-@pytest.mark.parametrize(
-    ("sql", "error", "message"),
-    [
-        ("SELECT * FROM nothing", IndexDamaged, "is damaged"),
-        ("INSERT INTO full SELECT randomblob(1000000)", VaultError, "disk is full"),
-        ("PRAGMA query_only = 1; INSERT INTO full VALUES (1)", VaultError, "cannot be used"),
-    ],
-)
-def test_sqlite_errors_are_translated(tmp_path, sql, error, message):
-    db = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
-    db.execute("CREATE TABLE full (a)")
-    db.execute("PRAGMA max_page_count = 10")
-    with pytest.raises(error, match=message) as e, sqlite_errors(tmp_path / "x.db"):
-        for statement in sql.split("; "):
-            db.execute(statement)
-    assert e.value.hint
-    db.close()
-
-
 def test_a_locked_index_is_busy(notes):
     notes.vault.refresh()
     other = sqlite3.connect(notes.vault.index_file, isolation_level=None)
@@ -349,15 +303,6 @@ def test_a_cache_that_is_a_file_is_an_error_with_a_hint(notes):
     with pytest.raises(VaultError, match="cannot be written") as e:
         notes.vault.refresh()
     assert "ZKCHAT_HOME" in e.value.hint
-
-
-def test_a_note_is_read_from_its_file(notes):
-    notes.vault.refresh()
-    notes.write("Alpha.md", "---\ntitle: Now\ndescription: d\ntags: x\naliases: y\n---\n# Head\nBody\n")
-    note = notes.vault.note("Alpha.md")
-    assert (note.title, note.description, note.tags, note.aliases) == ("Now", "d", ("x",), ("y",))
-    assert (note.headings, note.text, note.first_line) == (((7, 1, "Head", ()),), "# Head\nBody\n", 7)
-    assert notes.vault.read("Alpha.md").startswith("---\ntitle: Now")
 
 
 def test_chunks_are_cut_to_the_lines_asked_for(notes):
@@ -405,14 +350,3 @@ def test_a_folder_among_the_paths_causes_a_full_scan(notes, folder):
     (notes.root / folder).rename(notes.root / "Moved")
     notes.vault.refresh(only=[folder])
     assert notes.found("bottomless") == ["Moved/Deep.md"]
-
-
-def test_naming_a_hidden_path_does_not_index_it(notes, tmp_path):
-    notes.vault.refresh()
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "Secret.md").write_text("secret")
-    (notes.root / "link").symlink_to(tmp_path / "outside")
-    notes.write(".hidden/Secret.md", "secret")
-    report = notes.vault.refresh(only=["link/Secret.md", ".hidden/Secret.md", "../outside/Secret.md"])
-    assert report.added == 0
-    assert notes.found("secret") == []

@@ -230,22 +230,6 @@ def broken_at(vault: Vault, monkeypatch: pytest.MonkeyPatch, step: int, error: B
     monkeypatch.setattr(transaction, "_exchange", carry_out)
 
 
-@pytest.mark.parametrize("step", [0, 1, 2])
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_an_interrupted_change_is_undone(
-    notes: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch, step: int, error: BaseException
-) -> None:
-    vault = notes(A="[[Old]]", B="[[Old]]", Old="[[Old]]")
-    before = everything(vault)
-    change = vault.editor.rename("Old.md", "F/New.md")
-    broken_at(vault, monkeypatch, step, error)
-    with pytest.raises((VaultError, KeyboardInterrupt)):
-        vault.editor.apply(change)
-    assert everything(vault) == before
-    assert not (vault.root / "F").exists()
-    assert not list(vault.index_file.parent.glob("*.changes.json"))
-
-
 @pytest.mark.parametrize("step", range(4))
 def test_a_change_killed_in_the_middle_is_undone_by_the_next_refresh(notes: Callable[..., Vault], step: int) -> None:
     vault = notes(A="[[Old]]", B="[[Old]]", Old="x")
@@ -347,23 +331,6 @@ def test_a_journal_that_cannot_be_undone_is_reported_and_stays(notes: Callable[.
     [told] = vault.take_warnings()
     assert "cannot be undone" in told.message
     assert str(vault.editor.journal) in told.hint
-
-
-def test_a_symbolic_link_to_a_folder_of_the_vault_means_that_folder(notes: Callable[..., Vault]) -> None:
-    vault = notes(A="[[B]]", B="[[A]] [x](A.md)")
-    (vault.root / "real").mkdir()
-    (vault.root / "link").symlink_to(vault.root / "real")
-    vault.editor.apply(vault.editor.rename("A.md", "link/New"))
-    assert vault.editor.create("link/Other", "x").paths == ("real/Other.md",)
-    assert (vault.root / "B.md").read_text() == "[[New]] [x](real/New.md)"
-    assert not vault.broken_links().links
-
-
-@pytest.mark.parametrize("file", [None, "/notes/.zkchat-0123456789ab.tmp"])
-def test_a_disk_error_names_the_note(notes: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch, file: str | None) -> None:
-    vault = notes(A="a")
-    broken_at(vault, monkeypatch, 0, OSError(28, "No space left on device", file))
-    assert "A.md cannot be written: no space left on device" in refused(lambda: vault.editor.apply(vault.editor.append("A.md", "b")))
 
 
 def test_a_change_that_cannot_be_undone_now_is_undone_later(notes: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """Snippets of search results."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,15 +10,6 @@ TEXT = "# Compost\n\n- Green and brown\n  layers in turn.\n\n> [!note]\n> It is 
 
 def test_the_line_with_most_words_is_shown():
     assert snippet(TEXT, 10, ["ready", "months"]) == Snippet(16, 16, "It is ready after nine months.")
-
-
-def test_a_snippet_continues_on_the_next_line():
-    assert snippet(TEXT, 1, ["green"]) == Snippet(3, 4, "Green and brown layers in turn.")
-
-
-@pytest.mark.parametrize(("width", "shown"), [(11, "green brown"), (10, "green")])
-def test_the_next_line_is_shown_if_it_fits(width: int, shown: str) -> None:
-    assert snippet("green\nbrown", 1, ["green"], width).text == shown
 
 
 def test_a_long_line_is_cut_around_the_word():

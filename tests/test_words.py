@@ -11,22 +11,9 @@ from hypothesis import strategies as st
 
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import CJK, content_terms, fold, replace_surrogates, stem, terms, to_index_text
+from zkchat_cli.text.words import CJK, fold, stem, terms, to_index_text
 
 nasty = st.text(st.sampled_from(" \n\t.!?…。！？\"'“”*_[]()>-#|`~:0aAéß漢字한글😀\u0301\u2028\ud800"), max_size=200)
-
-
-@pytest.mark.parametrize(
-    ("text", "folded"), [("Équipe", "equipe"), ("EQUIPE", "equipe"), ("caf\u00e9", "cafe"), ("cafe\u0301", "cafe"), ("Straße", "strasse")]
-)
-def test_folding_removes_case_and_diacritics(text: str, folded: str) -> None:
-    assert fold(text) == folded
-
-
-@settings(deadline=None)
-@given(st.text())
-def test_folding_twice_changes_nothing_more(text: str) -> None:
-    assert fold(fold(text)) == fold(text)
 
 
 @pytest.mark.parametrize(
@@ -47,11 +34,6 @@ def test_terms_of_a_text(text: str, words: str) -> None:
     assert terms(text) == words.split()
 
 
-@pytest.mark.parametrize(("text", "content"), [("What is a filter, x?", "filter"), ("what is it?", "what is it"), ("rule 3", "rule 3")])
-def test_content_terms_leave_out_stopwords(text: str, content: str) -> None:
-    assert content_terms(text) == content.split()
-
-
 @pytest.mark.parametrize(
     ("words", "common"),
     [
@@ -65,11 +47,6 @@ def test_content_terms_leave_out_stopwords(text: str, content: str) -> None:
 )
 def test_inflected_forms_have_one_stem(words: str, common: str) -> None:
     assert {stem(word) for word in words.split()} == {common}
-
-
-@pytest.mark.parametrize("word", ["is", "as", "bed", "red", "sing", "lies"[:3], ""])
-def test_short_words_are_not_stemmed(word: str) -> None:
-    assert stem(word) == word
 
 
 @pytest.mark.parametrize(
@@ -95,14 +72,6 @@ def test_short_words_are_not_stemmed(word: str) -> None:
 )
 def test_sentences_of_a_text(text: str, expected: str) -> None:
     assert sentences(text) == expected.split("|")
-
-
-@pytest.mark.parametrize(
-    "block",
-    ["# Heading", "| a | b |", "---", "***", "<!-- comment -->", "![image](x.png)", "^block-id", "%% hidden %%", "~~~\nx\n~~~"],
-)
-def test_blocks_without_prose_have_no_sentences(block: str) -> None:
-    assert sentences(f"Before it.\n{block}\nAfter it.") == ["Before it.", "After it."]
 
 
 @settings(deadline=None)
@@ -157,23 +126,6 @@ def test_a_truncated_text_is_a_prefix_that_fits(text: str, limit: int) -> None:
     assert " ".join(text.split()).startswith(shown.removesuffix("…"))
 
 
-def test_surrogate_halves_are_replaced() -> None:
-    assert replace_surrogates("a\ud800b") == "a\ufffdb"
-
-
-@settings(deadline=None)
-@given(st.text(st.characters(), max_size=50))
-def test_text_without_surrogates_can_be_encoded(text: str) -> None:
-    replace_surrogates(text).encode()
-
-
-@given(st.text(st.sampled_from("aZ09_' -.\n\té交"), max_size=40))
-def test_ascii_text_has_the_same_terms_as_other_text(text: str) -> None:
-    plain = text.encode("ascii", "ignore").decode()
-    with_accent = terms(f"{plain} é")  # one accent, and the text takes the general way
-    assert terms(plain) == with_accent[:-1]
-
-
 def tokens(text: str) -> list[str]:
     """The words that FTS5's tokenizer `ascii` finds in a text, in order."""
     with closing(sqlite3.connect(":memory:")) as db:
@@ -188,20 +140,6 @@ def expected_words(text: str) -> list[str]:
     found = [part for term in terms(text) for part in term.split("'")]
     runs = re.findall(rf"[{CJK}]{{2,}}", fold(text))
     return [*found, *sorted({run[-1] for run in runs})]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Don't panic — it’s “naïve” snake_case 3.11!",
-        "消息队列, a line\nand Équipe’s next\nplain one",
-        "cafe\u0301 STRASSE Straße İstanbul ΣΊΣΥΦΟΣ",
-        "a\x00b\u200bc\xa0d\u2028e",
-        "①²½ ﬁne Ｗｉｄｅ",
-    ],
-)
-def test_indexed_words_are_the_terms(text: str) -> None:
-    assert tokens(to_index_text(text)) == expected_words(text)
 
 
 @settings(max_examples=300, deadline=None)

@@ -42,9 +42,9 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.cli import app
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.command_runner import run_piped
+from zkchat_cli.terminal.plain_view import NotePrinter, note_printer
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import show_error
-from zkchat_cli.terminal.turn_view import NotePrinter, note_printer
 
 DEMO = Path(factory.__file__).parent.with_name("demo")
 TYPED, MORE, SHELL, ANY = "› ", "… ", "$ ", "⋮"

@@ -75,7 +75,7 @@ class Copy:
         self.plain = sqlite3.connect(":memory:", isolation_level=None)
         self.plain.execute(PLAIN)
         texts = ((path, self.vault.note(path)) for path in self.vault.note_paths())
-        self.plain.executemany("INSERT INTO notes VALUES (?, ?, ?)", ((path, note.title, note.text) for path, note in texts))
+        self.plain.executemany("INSERT INTO notes VALUES (?, ?, ?)", ((path, note.title, note.body) for path, note in texts))
 
     def close(self) -> None:
         self.vault.close()

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text import words
-from zkchat_cli.vault.note_reader import Note
+from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.vault import Vault
 
 LEAST_WORDS = {"first_sentence": 4, "heading": 2, "alias": 2, "context": 5}
@@ -59,13 +59,13 @@ def make(vault: Vault, seed: int, most: int) -> list[Query]:
     return [query for some in telling.values() for query in dice.sample(some, min(most, len(some)))]
 
 
-def _asked(vault: Vault, notes: Mapping[str, Note], path: str) -> Iterator[tuple[str, str, str]]:
+def _asked(vault: Vault, notes: Mapping[str, ParsedNote], path: str) -> Iterator[tuple[str, str, str]]:
     """Kind, text and the note meant, of all that a note may be asked for and all that it asks for by its links."""
     note = notes[path]
-    found = sentences(note.text)
+    found = sentences(note.body)
     yield from (("first_sentence", sentence, path) for sentence in found[:1])
-    yield from (("heading", heading.text, path) for heading in note.headings)
-    links = vault.resolve_links(note.text, path)
+    yield from (("heading", heading.text, path) for heading in note.markup.headings)
+    links = vault.resolve_links(note.body, path)
     others = [link for link in links if link.status == "found" and link.target in notes and link.target != path and not link.embed]
     for link in others:
         if link.alias and link.target:
@@ -77,7 +77,7 @@ def _asked(vault: Vault, notes: Mapping[str, Note], path: str) -> Iterator[tuple
                 yield "context", sentence.replace(link.raw, " "), link.target
 
 
-def _tells_nothing(kind: str, text: str, note: Note) -> bool:
+def _tells_nothing(kind: str, text: str, note: ParsedNote) -> bool:
     asked = set(words.terms(text))
     names = [set(words.terms(name)) for name in (note.title, *note.aliases)]
     if kind == "context":

@@ -32,19 +32,12 @@ def render_agent_file(name: str, given: Mapping[str, Any]) -> str:
 def _lines(name: str, given: Mapping[str, Any]) -> Iterator[str]:
     yield f"# The agent {name}: zkchat chat --agent {name}, /agent {name}, @{name} QUESTION"
     yield "# What is not set is as your settings have it. zkchat agent config changes this file and keeps its comments."
-    for key in (key for key in loader.default_values(AgentProfile) if not key.startswith("context.")):
-        if key == "system_prompt_file" and "system_prompt" in given:
-            continue
-        if key == "system_prompt" and key not in given and "system_prompt_file" in given:
-            continue
-        yield ""
-        yield f"# {loader.describe_setting(key, AgentProfile)}"
-        if key in given:
-            yield f"{key} = {as_toml(given[key])}"
-        elif key in _EXAMPLES:
-            yield f"# {key} = {as_toml(_EXAMPLES[key])}"
-        else:
-            yield f'# {key} = ""'
+    hidden = "system_prompt_file" if "system_prompt" in given else "system_prompt" if "system_prompt_file" in given else None
+    for key in loader.default_values(AgentProfile):
+        if not key.startswith("context.") and key != hidden:
+            yield ""
+            yield f"# {loader.describe_setting(key, AgentProfile)}"
+            yield f"{key} = {as_toml(given[key])}" if key in given else f"# {key} = {as_toml(_EXAMPLES.get(key, ''))}"
     yield ""
     yield "# Any setting of the table [context] of the settings; zkchat config show lists them."
     chosen = {key.removeprefix("context."): value for key, value in given.items() if key.startswith("context.")}

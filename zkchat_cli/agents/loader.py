@@ -3,7 +3,7 @@
 import difflib
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,11 +42,19 @@ def agent_file(where: Path, name: str) -> Path:
 
 def list_names(where: Path) -> list[str]:
     """The names of all agents, built-in ones included, sorted; no file is read."""
+    return sorted({*(file.stem for file in _agent_files(where) if is_valid_name(file.stem)), *registry.names(builtin)})
+
+
+def find_invalid_file_names(where: Path) -> list[str]:
+    """Files in the agents' folder with invalid agent names."""
+    return sorted(file.name for file in _agent_files(where) if not is_valid_name(file.stem))
+
+
+def _agent_files(where: Path) -> list[Path]:
     try:
-        own = [file.stem for file in where.iterdir() if file.suffix == ".toml" and is_valid_name(file.stem)]
+        return [file for file in where.iterdir() if file.suffix == ".toml"]
     except OSError:
-        own = []
-    return sorted({*own, *registry.names(builtin)})
+        return []
 
 
 def is_built_in(name: str) -> bool:
@@ -65,18 +73,8 @@ def load_agent(where: Path, name: str) -> Agent:
     if not file.exists():
         agent: Agent = registry.load(builtin, name, "AGENT")
         return replace(agent, memory_file=memory)
-    return load_agent_file(file, name, memory)
-
-
-def load_agent_file(file: Path, name: str, memory: Path) -> Agent:
-    """The agent in a file. Raises ConfigError."""
-    given = read_profile(file)
+    given = validate_profile(str(file), {key: value for _, key, value in loader.read_toml(file)})
     return Agent(name, given, _read_prompt(file, given), file, None if _is_prompt(file, given, memory) else memory)
-
-
-def read_profile(file: Path) -> dict[str, Any]:
-    """The typed values of an agent's file by dotted key. Raises ConfigError."""
-    return validate_profile(str(file), {key: value for _, key, value in loader.read_toml(file)})
 
 
 def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
@@ -158,11 +156,3 @@ def _is_prompt(file: Path, given: Mapping[str, Any], memory: Path) -> bool:
 
 def _wrong_file(file: Path, named: str, valid: str) -> ConfigError:
     return loader.invalid_value_error(str(file), "system_prompt_file", named, valid, "The agent cannot be used until this is corrected.")
-
-
-def find_invalid_file_names(where: Path) -> Iterable[str]:
-    """Files in the agents' folder with invalid agent names."""
-    try:
-        return sorted(file.name for file in where.iterdir() if file.suffix == ".toml" and not is_valid_name(file.stem))
-    except OSError:
-        return []

@@ -73,14 +73,8 @@ class App:
 
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
         """A session on a stored conversation, which continues with its agent, or on a new one; with the agent that --agent names."""
-        session = ZkChatSession(self.services(), self._runtime(self.loaded, self.using), conversation)
-        if self.choices.agent is not None:
-            session.use_agent(self.choices.agent)
-        return session
-
-    def services(self) -> SessionServices:
         folder = agents.agents_folder(self.loaded.places.config_file)
-        return SessionServices(
+        services = SessionServices(
             vault=self.vault,
             store=self.store,
             now=now,
@@ -90,9 +84,13 @@ class App:
             working_folder=_current_folder(),
             agent_names=lambda: agents.list_names(folder),
         )
+        session = ZkChatSession(services, self._runtime(self.loaded, self.using), conversation)
+        if self.choices.agent is not None:
+            session.use_agent(self.choices.agent)
+        return session
 
     def _runtime(self, loaded: LoadedConfig, using: OpenedModel, agent: Agent | None = None) -> Runtime:
-        values = loaded.values
+        values, window_origin = loaded.values, loaded.origins.get("context.max_tokens")
         return Runtime(
             model=using.model,
             tools=using.tools,
@@ -104,7 +102,7 @@ class App:
             agent=agent,
             can_summarize=using.can_summarize,
             can_describe=using.can_describe,
-            configured_window=_configured_window(loaded),
+            configured_window=Window(values.context.max_tokens, f"context.max_tokens, {window_origin}") if window_origin else None,
             open_model=lambda name: open_model(check(loaded.with_model(name)), self.env, agent, unsafe=self.choices.unsafe),
             open_agent=self._open_agent_runtime,
             list_models=lambda: available_models(loaded, self.env),
@@ -207,12 +205,6 @@ def _refuse_to_send(loaded: LoadedConfig) -> None:
         raise ConfigError(f"{loaded.origins[wrong[0]]}: a vault's own file cannot say where notes are sent ({wrong[0]})", hint)
 
 
-def _configured_window(loaded: LoadedConfig) -> Window | None:
-    """The context window that the user set, with its source."""
-    origin = loaded.origins.get("context.max_tokens")
-    return Window(loaded.values.context.max_tokens, f"context.max_tokens, {origin}") if origin else None
-
-
 def vault_folder(loaded: LoadedConfig, cwd: Path) -> Path | None:
     """The folder of notes that the settings name, else the current one if it holds notes; None when nothing says which."""
     if loaded.values.vault.path:
@@ -273,9 +265,15 @@ def available_models(loaded: LoadedConfig, env: Mapping[str, str], seconds: floa
     reached = {name: server for name in providers.names() if (server := server_info(name, loaded, env)) is not None}
     asked = {name: server for name, server in reached.items() if server.configured_by or is_local(server.address)}
     answers: dict[str, AvailableModels] = {}
+    for name, server in asked.items():
+        late = f"{mask_address(server.address)} did not answer in time" if server.configured_by else ""
+        answers[name] = AvailableModels(name, problem=late)  # until it answers
 
     def ask(name: str, server: ServerInfo) -> None:
-        answers[name] = _offered(name, server)
+        try:
+            answers[name] = AvailableModels(name, tuple(f"{name}/{listed.name}" for listed in server.list_models()))
+        except ZkchatError as e:
+            answers[name] = AvailableModels(name, problem=e.message if server.configured_by else "")
 
     asking = [threading.Thread(target=ask, args=each, daemon=True) for each in asked.items()]
     until = None if seconds is None else time.monotonic() + seconds
@@ -283,18 +281,7 @@ def available_models(loaded: LoadedConfig, env: Mapping[str, str], seconds: floa
         thread.start()
     for thread in asking:
         thread.join(None if until is None else max(0.0, until - time.monotonic()))
-    return (AvailableModels("offline", ("offline",)), *(answers.get(name) or _late(name, server) for name, server in asked.items()))
-
-
-def _late(name: str, server: ServerInfo) -> AvailableModels:
-    return AvailableModels(name, problem=f"{mask_address(server.address)} did not answer in time" if server.configured_by else "")
-
-
-def _offered(name: str, server: ServerInfo) -> AvailableModels:
-    try:
-        return AvailableModels(name, tuple(f"{name}/{listed.name}" for listed in server.list_models()))
-    except ZkchatError as e:
-        return AvailableModels(name, problem=e.message if server.configured_by else "")
+    return (AvailableModels("offline", ("offline",)), *answers.values())
 
 
 def server_info(name: str, loaded: LoadedConfig, env: Mapping[str, str]) -> ServerInfo | None:

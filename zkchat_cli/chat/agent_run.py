@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 
 from zkchat_cli import events
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.chat.turn import add_optional
+from zkchat_cli.chat.turn import sum_usage
+from zkchat_cli.chat.turn_runner import cited_events
 from zkchat_cli.chat.user_message import UserInput
 from zkchat_cli.citations.marks import CitationMarkParser
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import RunReport, Timings, TokenUsage, TurnReport, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models import RunReport, Timings, TurnReport, ZkChatMessage, split_into_exchanges
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import FINISH
 
@@ -107,19 +108,11 @@ class _RunProgress:
 
     def report(self, run: RunReport) -> TurnReport:
         """The last turn's report with the cost of all turns."""
-        usages, cached = [report.usage for report in self.reports], None
-        for usage in usages:
-            cached = add_optional(cached, usage.cached_tokens)
         timings = {name: round(sum(getattr(r.timings_ms, name) for r in self.reports), 2) for name in Timings.model_fields}
         update = {
             "run": run,
             "tools": tuple(tool for report in self.reports for tool in report.tools),
-            "usage": TokenUsage(
-                prompt_tokens=sum(usage.prompt_tokens for usage in usages),
-                completion_tokens=sum(usage.completion_tokens for usage in usages),
-                estimated=any(usage.estimated for usage in usages),
-                cached_tokens=cached,
-            ),
+            "usage": sum_usage([report.usage for report in self.reports]),
             "compaction": next((r.compaction for r in reversed(self.reports) if r.compaction is not None), None),
             "timings_ms": Timings(**timings),
         }
@@ -201,7 +194,5 @@ def _answer_events(report: TurnReport) -> Iterator[events.Event]:
     text = report.answer if report.answer.endswith("\n") else f"{report.answer}\n"
     parser = CitationMarkParser()
     yield events.TextDelta(text)
-    for mark in (*parser.feed(text), *parser.close()):
-        if not mark.defines:
-            yield events.Cited(mark.numbers, mark.name, mark.start, mark.end)
+    yield from cited_events((*parser.feed(text), *parser.close()))
     yield events.TurnCompleted(report)

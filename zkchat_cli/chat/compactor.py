@@ -12,14 +12,14 @@ raises PromptTooLarge, which names the largest items (context/prompt_assembly.py
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
+from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress, sum_usage
 from zkchat_cli.context import compaction_policy as policy
 from zkchat_cli.context.budget import history_budget, turn_budget_after_compaction
 from zkchat_cli.context.compaction_policy import FoldPlan
@@ -126,14 +126,6 @@ class _SummaryAttempt:
     def compaction_fields(self) -> dict[str, object]:
         return {"model_calls": self.calls, "usage": self.usage, "problem": self.problem}
 
-    def add_usage(self, usage: TokenUsage) -> None:
-        before = self.usage or TokenUsage(prompt_tokens=0, completion_tokens=0, estimated=False)
-        self.usage = TokenUsage(
-            prompt_tokens=before.prompt_tokens + usage.prompt_tokens,
-            completion_tokens=before.completion_tokens + usage.completion_tokens,
-            estimated=usage.estimated or before.estimated,
-        )
-
 
 @dataclass
 class _CompactionRun:
@@ -143,34 +135,31 @@ class _CompactionRun:
     state: ConversationState
     prompts: PromptBuilder
     runtime: Runtime
-    request: CompactionRequest = field(default_factory=CompactionRequest)
-    timer: PhaseTimer = field(default_factory=lambda: PhaseTimer(lambda: 0.0))
+    request: CompactionRequest
+    timer: PhaseTimer
 
     def run(self) -> Generator[events.Event, None, Compaction]:
         with self.timer("prepare"):
-            done, fold = self._mask_or_plan()
-        if done is not None:
-            yield events.CompactionStarted(self.request.reason or MANUAL)
-        elif fold is not None and self.request.fold:
-            yield events.CompactionStarted(self.request.reason or MANUAL)
-            attempt = (yield from self._summarize_by_model(fold)) if self._may_ask(fold) else _SummaryAttempt()
-            with self.timer("prepare"):
-                done = self._fold(fold, attempt)
-        else:
+            done = self._mask_or_plan()
+        if done is None:
             return self._unchanged
+        yield events.CompactionStarted(self.request.reason or MANUAL)
+        if isinstance(done, FoldPlan):
+            attempt = (yield from self._summarize_by_model(done)) if self._may_ask(done) else _SummaryAttempt()
+            with self.timer("prepare"):
+                done = self._fold(done, attempt)
         with self.timer("store"):
             if not self.request.preview and (done.mode != "none" or done.model_calls):
                 self.state.add_compaction(done)
         yield events.CompactionDone(done)
         return done
 
-    def _mask_or_plan(self) -> tuple[Compaction | None, FoldPlan | None]:
-        """The masking, if that suffices; or else the turns to fold."""
+    def _mask_or_plan(self) -> Compaction | FoldPlan | None:
+        """The masking, if that suffices or nothing can be folded; or else the turns to fold."""
         masking = self._masking
         if self.request.reason and masking is not None and self._suffices(masking):
-            return masking, None
-        fold = self._plan_fold()
-        return (masking if fold is None and self.request.fold else None), fold
+            return masking
+        return (self._plan_fold() or masking) if self.request.fold else None
 
     # the conversation before
 
@@ -389,5 +378,5 @@ class _CompactionRun:
                 yield events.Waiting(waiting.seconds, replace_surrogates(waiting.reason))
         attempt.problem = answer.problem
         counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=runtime.counter.count(answer.text))
-        attempt.add_usage(answer.usage or counted)
+        attempt.usage = sum_usage([usage for usage in (attempt.usage, answer.usage or counted) if usage is not None])
         return parse_summary(answer.text)

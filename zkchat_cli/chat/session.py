@@ -3,12 +3,11 @@
 Synchronous, and never prints: the screen, the one-shot command, JSON lines and tests consume the same events.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import closing
 from typing import Any
 
 from zkchat_cli import events
-from zkchat_cli.agents.mentions import AgentMention
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.chat import branch_navigation, pins
 from zkchat_cli.chat.background_tasks import BackgroundTasks
@@ -21,7 +20,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_pipeline import TurnPipeline
 from zkchat_cli.chat.turn_recorder import TurnRecorder
-from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, find_agent_mention, import_roots
+from zkchat_cli.chat.user_message import AgentMention, UserInput, UserMessageBuilder, find_agent_mention, import_roots
 from zkchat_cli.chat.vault_scan import VaultScanner
 from zkchat_cli.config import loader
 from zkchat_cli.config.schema import Config
@@ -37,10 +36,8 @@ from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Convers
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
-from zkchat_cli.vault.vault import Vault
 
 MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
@@ -49,7 +46,7 @@ MODEL_LIST_SECONDS = 60.0
 class ZkChatSession:
     def __init__(self, services: SessionServices, runtime: Runtime, conversation: Conversation | None = None) -> None:
         """A conversation continues with the agent that its last message was for; one that is gone is reported with the next message."""
-        self.services = services
+        self.services, self.vault, self.store, self.agent_names = services, services.vault, services.store, services.agent_names
         self._runtime = self._calibrated(runtime)
         self._state = ConversationState(services, conversation)
         self._prompts = PromptBuilder(services, self._state)
@@ -70,14 +67,6 @@ class ZkChatSession:
     def runtime(self) -> Runtime:
         """What the next turn works with, unless its message mentions an agent."""
         return self._runtime
-
-    @property
-    def vault(self) -> Vault:
-        return self.services.vault
-
-    @property
-    def store(self) -> ChatSessionStore:
-        return self.services.store
 
     @property
     def settings(self) -> Config:
@@ -122,9 +111,6 @@ class ZkChatSession:
     @property
     def import_roots(self) -> ImportRoots:
         return import_roots(self.services, self._runtime)
-
-    def agent_names(self) -> Sequence[str]:
-        return self.services.agent_names()
 
     def use_agent(self, name: str | None) -> None:
         """Switch to another agent; None or "none": to no agent. Raises ConfigError and ProviderError, and then nothing changes."""
@@ -271,7 +257,7 @@ class ZkChatSession:
         runtime = self._runtime if mention is None else self.runtime_of_agent(mention.name)
         user_input = user_input if mention is None else user_input.with_mention(mention)
         builder = UserMessageBuilder(self.services, self._state, self._prompts)
-        return runtime, (builder.build(runtime, user_input, self.references.copy()).message,)
+        return runtime, (builder.build(runtime, user_input, self.references.copy())[0],)
 
     # the conversation
 

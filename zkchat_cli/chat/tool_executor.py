@@ -21,7 +21,7 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools import load_tools as every
-from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes
+from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes, plural
 from zkchat_cli.vault import approval
 from zkchat_cli.vault.approval import AppliedChange, Decision
 from zkchat_cli.vault.vault import Vault
@@ -234,13 +234,9 @@ def _longest_omission_note(finding: ToolOutput, often: Mapping[str, int], count:
 def _format_omissions(cut: Mapping[str, int], lost: int, following: tuple[str, int] | None, elsewhere: Sequence[int | None]) -> str:
     left = [f"{count} {name}" for name, count in cut.items()]
     if following is not None:
-        left.append(f"{_count_excerpts(lost)}, the next in {truncate(following[0], 200)} from line {following[1]}")
+        left.append(f"{plural(lost, 'excerpt')}, the next in {truncate(following[0], 200)} from line {following[1]}")
     again = " Ask for less at a time." if left else ""
     if elsewhere:
         sources = ", ".join(map(str, elsewhere[:MOST_NAMED])) + (", …" if len(elsewhere) > MOST_NAMED else "")
-        left.append(f"{_count_excerpts(len(elsewhere))} that another result shows as source {sources}")
+        left.append(f"{plural(len(elsewhere), 'excerpt')} that another result shows as source {sources}")
     return f"Left out, because there is no room for them: {'; '.join(left)}.{again}" if left else ""
-
-
-def _count_excerpts(number: int) -> str:
-    return "1 excerpt" if number == 1 else f"{number} excerpts"

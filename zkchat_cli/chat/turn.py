@@ -68,7 +68,7 @@ class TurnInProgress:
     text: str = ""
     reasoning: str = ""
     thinking: ThinkingBlocks | None = None
-    usage: TokenUsage = field(default_factory=lambda: TokenUsage(prompt_tokens=0, completion_tokens=0, estimated=False))
+    usage: TokenUsage = field(default_factory=lambda: sum_usage(()))
     prompt: Prompt | None = None
     compaction: Compaction | None = None
     factors: list[tuple[str, float]] = field(default_factory=list)
@@ -97,24 +97,22 @@ class TurnInProgress:
     def runs(self) -> tuple[ToolRun, ...]:
         return tuple(message.tool_run for message in self.messages if message.tool_run is not None)
 
-    def record_call(self, model: str, prompt: Prompt) -> None:
-        """Remember the prompt of a model call."""
-        self.sent.append(SentPrompt(question_id=self.user.id, call=len(self.sent) + 1, model=model, prompt=prompt))
-
     def add_usage(self, reported: TokenUsage | None, prompt: Prompt) -> None:
         """Add the cost of a model call, as reported by the provider or else as counted by zkchat."""
         self.sent[-1] = self.sent[-1].model_copy(update={"usage": reported})
         call = reported or TokenUsage(prompt_tokens=prompt.usage.total_tokens, completion_tokens=self.runtime.counter.count(self.text))
-        self.usage = TokenUsage(
-            prompt_tokens=self.usage.prompt_tokens + call.prompt_tokens,
-            completion_tokens=self.usage.completion_tokens + call.completion_tokens,
-            estimated=self.usage.estimated or call.estimated,
-            cached_tokens=add_optional(self.usage.cached_tokens, call.cached_tokens),
-        )
+        self.usage = sum_usage((self.usage, call))
 
 
-def add_optional(a: int | None, b: int | None) -> int | None:
-    return None if a is None and b is None else (a or 0) + (b or 0)
+def sum_usage(usages: Sequence[TokenUsage]) -> TokenUsage:
+    """The cost of several calls together; `cached_tokens` is None if no provider reported them."""
+    cached = [usage.cached_tokens for usage in usages if usage.cached_tokens is not None]
+    return TokenUsage(
+        prompt_tokens=sum(usage.prompt_tokens for usage in usages),
+        completion_tokens=sum(usage.completion_tokens for usage in usages),
+        estimated=any(usage.estimated for usage in usages),
+        cached_tokens=sum(cached) if cached else None,
+    )
 
 
 def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:

@@ -19,7 +19,7 @@ from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.verify import verify_citations
 from zkchat_cli.context.budget import budget_warnings, compaction_due
 from zkchat_cli.errors import StoreError, ZkchatError
-from zkchat_cli.models import ContextUsage, FinishReason, MessageStatus, Prompt, TurnMetrics, TurnReport
+from zkchat_cli.models import FinishReason, MessageStatus, Prompt, TurnMetrics, TurnReport
 from zkchat_cli.references.provenance import aggregate_documents, merge_references
 
 
@@ -36,16 +36,15 @@ class TurnPipeline:
     def run(self, turn: TurnInProgress, user_input: UserInput, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
         with turn.timer("prepare"):
-            built = self._messages.build(turn.runtime, user_input, self._state.references)
-            user = built.message
+            user, problems = self._messages.build(turn.runtime, user_input, self._state.references)
         with turn.timer("store"):
-            problems = self._recorder.begin(user)
+            problems += self._recorder.begin(user)
             memory = self._prompts.memory(turn.runtime)
             memory.begin_turn(self._state.conversation.id, user.id)
         turn.messages.append(user)
         try:
             yield events.MessageStored(user.id, user.references)
-            yield from (*notices, *built.notices, *problems)
+            yield from (*notices, *problems)
             with turn.timer("model"):
                 prepare_model(turn.runtime.model)
                 turn.runtime = turn.runtime.calibrated(self._services.store.calibration(turn.runtime.model.name))
@@ -68,18 +67,15 @@ class TurnPipeline:
             raise
 
     def _compact_before(self, turn: TurnInProgress) -> Iterator[events.Event]:
+        """Compact if that is due; warn once when the instructions or the tools take more than their share."""
         with turn.timer("prepare"):
             usage = self._prompts.build(turn.runtime, (turn.user,)).usage
-        yield from self._warn(turn, usage)
-        if usage.compaction.due:
-            yield from self._compactor.run_if_enabled(turn, usage.compaction.reason or "")
-
-    def _warn(self, turn: TurnInProgress, usage: ContextUsage) -> Iterator[events.Event]:
-        """Warn once when the instructions or the tools take more than their share."""
         for name, warning in budget_warnings(usage, filtered=turn.runtime.settings.context.tool_filter == "auto").items():
             if name not in self._warned:
                 self._warned.add(name)
                 yield events.Notice(*warning)
+        if usage.compaction.due:
+            yield from self._compactor.run_if_enabled(turn, usage.compaction.reason or "")
 
     def _compact_after(self, turn: TurnInProgress) -> Iterator[events.Event]:
         """Do now, while the answer is read, what the next turn would have to do first, as far as it takes no time: without a model.

@@ -34,7 +34,7 @@ from zkchat_cli.llm.base import (
     Window,
 )
 from zkchat_cli.llm.http_errors import parse_context_limit
-from zkchat_cli.models import FinishReason, Prompt, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.models import FinishReason, Prompt, SentPrompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tools.base import ToolOutput
 from zkchat_cli.vault.approval import mark_memory_file
@@ -175,7 +175,7 @@ class TurnRunner:
         _log.info("asking %s: %d messages, %d tools, %d tokens", name, len(prompt.messages), len(prompt.tools), usage.total_tokens)
         request = Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
         reader = CitationMarkParser()
-        turn.record_call(name, prompt)
+        turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt))
         with closing(runtime.model.stream(request)) as stream:
             while True:
                 with turn.timer("model"):
@@ -184,7 +184,7 @@ class TurnRunner:
                     case TextPart(text):
                         turn.text += replace_surrogates(text)
                         yield events.TextDelta(replace_surrogates(text))
-                        yield from _cited(reader.feed(replace_surrogates(text)))
+                        yield from cited_events(reader.feed(replace_surrogates(text)))
                     case ReasoningPart(text):
                         turn.reasoning += replace_surrogates(text)
                         yield events.ReasoningDelta(replace_surrogates(text))
@@ -195,7 +195,7 @@ class TurnRunner:
                     case RetryDelay(seconds, reason):
                         yield events.Waiting(seconds, replace_surrogates(reason))
                     case StreamFinished(reason, reported):
-                        yield from _cited(reader.close())
+                        yield from cited_events(reader.close())
                         turn.add_usage(reported, prompt)
                         self._calibrate(prompt, reported)
                         _log.info("%s ended with %s, %d tool calls, %s", name, reason, len(calls), reported)
@@ -343,5 +343,6 @@ def _call_key(call: ToolCall) -> tuple[str, str]:
     return call.name, call.malformed or json.dumps(call.arguments, sort_keys=True)
 
 
-def _cited(found: Iterable[CitationMark]) -> Iterator[events.Cited]:
+def cited_events(found: Iterable[CitationMark]) -> Iterator[events.Cited]:
+    """An event for each mark that cites; footnotes that only define a number are none."""
     return (events.Cited(mark.numbers, mark.name, mark.start, mark.end) for mark in found if not mark.defines)

@@ -1,11 +1,11 @@
 """A message of the user before it is stored: the agent that it mentions, the documents that it names, and their text for the prompt."""
 
 import difflib
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from zkchat_cli.agents.mentions import AgentMention, parse_agent_mention
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
@@ -22,6 +22,29 @@ from zkchat_cli.text.words import replace_surrogates
 
 SIMILAR = 0.7
 """How similar to an agent's name a word must be to be taken for a misspelling of it: people are addressed by `@name`, too."""
+_MENTION = re.compile(r"\s*@([^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentMention:
+    """The agent's name in lower case, the mention as written, and the question after it."""
+
+    name: str
+    text: str
+    question: str
+
+    def locate(self, text: str, typed: str | None) -> str:
+        """The text that finds the mention in a message whose part `typed` starts with it (None: the whole message)."""
+        return self.text if typed is None or text.strip() == typed.strip() else f"\n\n{self.text}"
+
+
+def parse_agent_mention(text: str) -> AgentMention | None:
+    """The mention at the start of a message: `@researcher what …`, `@researcher: what …`. `@notes/plan` and `@plan.md` are paths.
+
+    The caller checks whether the agent exists, or a file of that name.
+    """
+    match = _MENTION.match(text)
+    return AgentMention(match[1].lower(), f"@{match[1]}", text[match.end() :]) if match else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +64,6 @@ class UserInput:
 
     def with_mention(self, mention: AgentMention) -> "UserInput":
         return replace(self, mention=mention.locate(self.text, self.typed))
-
-
-@dataclass(frozen=True, slots=True)
-class UserMessage:
-    """A message that is not stored yet, and the problems with the documents that it names."""
-
-    message: ZkChatMessage
-    notices: tuple[Notice, ...] = ()
 
 
 def import_roots(services: SessionServices, runtime: Runtime) -> ImportRoots:
@@ -88,9 +103,9 @@ class UserMessageBuilder:
     state: ConversationState
     prompts: PromptBuilder
 
-    def build(self, runtime: Runtime, user_input: UserInput, references: ReferenceManager) -> UserMessage:
-        """The message with the documents that it names. The text of those that go into the prompt is numbered by `references`, and
-        `augmented_token_count` includes it."""
+    def build(self, runtime: Runtime, user_input: UserInput, references: ReferenceManager) -> tuple[ZkChatMessage, list[Notice]]:
+        """The message with the documents that it names, and the problems with them. The text of those that go into the prompt is
+        numbered by `references`, and `augmented_token_count` includes it."""
         count = runtime.counter.count_raw
         agent = runtime.agent.name if runtime.agent is not None else None
         bare = self.services.new_message(
@@ -102,11 +117,11 @@ class UserMessageBuilder:
         try:
             injected = self._inject(runtime, bare, text, typed) if user_input.documents else Injection()
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
-            return UserMessage(bare)
+            return bare, []
         chunks = references.extract_referenceable_chunks(bare.id, injected.chunks)
         named = injected.number_references(chunks)
         update = {"references": named, "chunks": chunks, "augmented_token_count": tokens + count(describe_documents(named, chunks))}
-        return UserMessage(bare.model_copy(update=update), tuple(Notice(*each) for each in injected.warnings))
+        return bare.model_copy(update=update), [Notice(*each) for each in injected.warnings]
 
     def _inject(self, runtime: Runtime, message: ZkChatMessage, text: str, typed: str | None) -> Injection:
         roots, summaries = import_roots(self.services, runtime), self.prompts.summaries(runtime)

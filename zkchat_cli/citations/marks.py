@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from zkchat_cli.citations import mark_syntax
 from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.markdown.plain_text import pair_code_marks
 from zkchat_cli.markdown.scanner import BlockScanner, LineKind
 from zkchat_cli.models import Citation
 
@@ -176,21 +177,13 @@ class CitationMarkParser:
     def _end_paragraph(self) -> None:
         """Release the marks that waited for closing backticks: the next run of its length closes each run; without one it is text."""
         waiting, self._open = self._open, []
-        next_of_length: dict[int, int] = {}
-        closed_by: dict[int, int] = {}
-        for i in range(len(waiting) - 1, -1, -1):
-            if isinstance(run := waiting[i], _Backticks):
-                closed_by[i] = next_of_length.get(run.opens, i)
-                next_of_length[run.length] = i
-        i = 0
-        while i < len(waiting):
-            if isinstance(item := waiting[i], CitationMark):
-                self._found.append(item)
-            elif closed_by[i] > i:
-                i = closed_by[i]
-                closing = waiting[i]
-                self._hide(item.start + item.escaped, closing.start + closing.length)  # type: ignore[union-attr]
-            i += 1
+        at = [i for i, item in enumerate(waiting) if isinstance(item, _Backticks)]
+        runs = [item for item in waiting if isinstance(item, _Backticks)]
+        hidden: set[int] = set()
+        for i, j in pair_code_marks([(run.opens, run.length) for run in runs]):
+            self._hide(runs[i].start + runs[i].escaped, runs[j].start + runs[j].length)
+            hidden.update(range(at[i], at[j]))
+        self._found += [item for i, item in enumerate(waiting) if isinstance(item, CitationMark) and i not in hidden]
 
     def _hide(self, start: int, end: int) -> None:
         if self.code and self.code[-1][1] == start:

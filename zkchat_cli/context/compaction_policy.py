@@ -39,12 +39,8 @@ class FoldPlan:
         return sum(len(turn.messages) for turn in self.new)
 
     @property
-    def tokens(self) -> int:
-        """Tokens that leave the prompt with the turns."""
-        return sum(turn.foldable_tokens for turn in self.turns)
-
-    @property
     def new_tokens(self) -> int:
+        """Tokens that leave the prompt with the new turns."""
         return sum(turn.foldable_tokens for turn in self.new)
 
 
@@ -105,7 +101,6 @@ class SummaryCoverage:
 
 
 def summary_coverage(compaction: Compaction, turns: Sequence[Turn]) -> SummaryCoverage:
-
     folded = turns[: count_covered_turns(compaction, turns)] if compaction.summary else ()
     messages = [message for turn in folded if not turn.failed for message in turn.messages]
     days = [message.timestamp[:10] for message in messages if message.timestamp]

@@ -94,16 +94,11 @@ _USER_RULES: tuple[tuple[MessageKind, re.Pattern[str]], ...] = (
 
 
 def classify_message(message: ZkChatMessage) -> MessageKind:
-
-    match message.role:
-        case "tool":
-            return "tool_result"
-        case "system":
-            return "system"
-        case "assistant":
-            return "tool_call" if message.tool_calls and not message.content.strip() else "answer"
-        case _:
-            return _classify_user_message(message.content)
+    if message.role == "user":
+        return _classify_user_message(message.content)
+    if message.role == "assistant":
+        return "tool_call" if message.tool_calls and not message.content.strip() else "answer"
+    return "tool_result" if message.role == "tool" else "system"
 
 
 @lru_cache(maxsize=CACHED_MESSAGES)

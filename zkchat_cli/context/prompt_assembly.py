@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zkchat_cli.context import tool_filter
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, Budget, compaction_due, history_budget, measure_usage, remaining_message_budget
+from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage, remaining_message_budget
 from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turn_history import TurnHistory
-from zkchat_cli.context.turns import Turn, render_turn
+from zkchat_cli.context.turns import Turn, make_prompt_message, render_turn
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -104,7 +104,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
             *((*_dropped_messages(layout, selection), *_unsendable_messages(log_messages, messages)) if explain else ()),
             *_dropped_tools_and_memory(inputs, layout),
         ),
-        documents=_documents(log_messages) if explain else (),
+        documents=named_documents(log_messages) if explain else (),
         strategy=strategy.name,
     )
 
@@ -163,9 +163,9 @@ def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: 
     border, with_fixed = 0, history.turns_with_fixed()
     if inputs.compaction and inputs.compaction.summary and strategy.summarizes:
         border = history.count_through(inputs.compaction.last_id)
-        text = format_summary(inputs.compaction.summary)
-        summary = (_make_message(text, "summary", "user", counter, (inputs.compaction.id,)),)
-    system_prompt = _make_message(inputs.instructions, "system", "system", counter)
+        text = fence("conversation-summary", inputs.compaction.summary)
+        summary = (make_prompt_message("user", "summary", text, counter, (inputs.compaction.id,)),)
+    system_prompt = make_prompt_message("system", "system", inputs.instructions, counter)
     return _Layout(
         tools=_filter_tools(inputs, history, budget, counter),
         front=(system_prompt, *(_render_memory(item, "system", counter) for item in inputs.memory)),
@@ -235,26 +235,16 @@ def _compaction_due(usage: ContextUsage, history: int, strategy: Strategy, budge
     return compaction_due(usage.message_tokens + history, usage.total_tokens + history, budget, allowed)
 
 
-def _make_message(text: str, kind: str, role: str, counter: TokenCounter, source_ids: tuple[str, ...] = ()) -> PromptMessage:
-    tokens = counter.count(text) + MESSAGE_OVERHEAD
-    return PromptMessage.model_validate({"role": role, "content": text, "tokens": tokens, "kind": kind, "source_ids": source_ids})
-
-
 def fence(tag: str, text: str, attributes: str = "") -> str:
     """Text that is data, between tags that it cannot close."""
     harmless = re.sub(rf"<\s*/\s*(?={tag})", r"<\\/", text, flags=re.IGNORECASE)
     return f"<{tag}{attributes}>\n{harmless}\n</{tag}>"
 
 
-def format_summary(summary: str) -> str:
-    """A summary as the model gets it."""
-    return fence("conversation-summary", summary)
-
-
 def _render_memory(item: MemoryItem, role: str, counter: TokenCounter) -> PromptMessage:
     tag, name, value = ("agent-memory", "agent", item.key) if item.kind == "agent" else ("project-memory", "path", item.relative_path)
     text = fence(tag, item.content, f" {name}={json.dumps(value, ensure_ascii=False)}")
-    return _make_message(text, "memory", role, counter, (_memory_id(item),))
+    return make_prompt_message(role, "memory", text, counter, (_memory_id(item),))
 
 
 def _render_contextual_memory(items: Sequence[MemoryItem], counter: TokenCounter) -> tuple[PromptMessage, ...]:
@@ -265,7 +255,7 @@ def _render_contextual_memory(items: Sequence[MemoryItem], counter: TokenCounter
     if not facts:
         return files
     text = fence("smart-memory", "\n".join(item.content for item in facts))
-    return (*files, _make_message(text, "memory", "user", counter, tuple(map(_memory_id, facts))))
+    return (*files, make_prompt_message("user", "memory", text, counter, tuple(map(_memory_id, facts))))
 
 
 def _memory_id(item: MemoryItem) -> str:
@@ -275,11 +265,11 @@ def _memory_id(item: MemoryItem) -> str:
 def _render_passages(selection: Selection, counter: TokenCounter) -> tuple[PromptMessage, ...]:
     if not selection.passages:
         return ()
-    text = fence("recalled-conversation", format_passages(selection.passages))
-    return (_make_message(text, "conversation", "user", counter, tuple(dict.fromkeys(p.message.id for p in selection.passages))),)
+    text, ids = fence("recalled-conversation", format_passages(selection.passages)), dict.fromkeys(p.message.id for p in selection.passages)
+    return (make_prompt_message("user", "conversation", text, counter, tuple(ids)),)
 
 
-def _documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReference, ...]:
+def named_documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReference, ...]:
     """The documents that the messages name, each once, as delivered last."""
     found = {(r.relative_path or r.wikilink, r.heading): r for m in messages if m.role == "user" for r in m.references}
     return tuple(found.values())

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zkchat_cli.context.prompt_assembly import explain_dropped
+from zkchat_cli.context.prompt_assembly import explain_dropped, named_documents
 from zkchat_cli.context.turns import is_failed
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Dropped, Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
@@ -73,8 +73,8 @@ def restore_prompt(sent: SentPrompt, history: Sequence[ZkChatMessage]) -> Prompt
         for message, reason in _possible_reasons(history[:question], sent.summarised_through)
         if message.id not in sent_ids
     ]
-    named = {(r.relative_path or r.wikilink, r.heading): r for m in history if m.role == "user" and m.id in sent_ids for r in m.references}
-    return sent.prompt.model_copy(update={"dropped": (*dropped, *sent.prompt.dropped), "documents": tuple(named.values())})
+    named = named_documents([message for message in history if message.id in sent_ids])
+    return sent.prompt.model_copy(update={"dropped": (*dropped, *sent.prompt.dropped), "documents": named})
 
 
 def _possible_reasons(history: Sequence[ZkChatMessage], summarized_through: str | None) -> list[tuple[ZkChatMessage, str]]:

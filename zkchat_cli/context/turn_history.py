@@ -13,7 +13,6 @@ from itertools import takewhile
 from typing import overload
 
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.rows import paused_gc
 
 MANY_OBJECTS = 50_000
@@ -137,10 +136,6 @@ class TurnHistory(Sequence[Turn]):
         """The number of turns through the one with this message; 0 if there is none."""
         position = -1 if message_id is None else self._log.positions.get(message_id, -1)
         return position + 1 if position < self._length else 0
-
-    def find_message(self, message_id: str) -> ZkChatMessage | None:
-        count = self.count_through(message_id)
-        return next((m for m in self._log.turns[count - 1].messages if m.id == message_id), None) if count else None
 
     def sendable_turns(self, start: int = 0) -> tuple[Turn, ...]:
         """The turns from `start` on that can be sent: those that have not failed."""

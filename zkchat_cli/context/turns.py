@@ -81,7 +81,7 @@ def _make_turn(messages: tuple[ZkChatMessage, ...], number: int, known: Turn | N
         return known
     rendered = render_turn(messages, counter)
     if rendered and rendered[-1].role == "tool":  # stopped before its answer; Mistral's models refuse a question after a tool result
-        rendered = (*rendered, _make_prompt_message("assistant", INTERRUPTED.strip(), "conversation", rendered[-1].source_ids, counter))
+        rendered = (*rendered, make_prompt_message("assistant", "conversation", INTERRUPTED.strip(), counter, rendered[-1].source_ids))
     return Turn(messages, rendered, number, _render_fixed(messages, number, counter))
 
 
@@ -94,7 +94,7 @@ def _render_fixed(messages: Sequence[ZkChatMessage], number: int, counter: Token
             why = "pinned by the user" if message.pinned else "an instruction of the user that still holds"
             date = message.timestamp[:10]
             content = fence_verbatim(FIXED_TAG, message.content, turn=number, role=message.role, date=date, why=why)
-            rendered.append(_make_prompt_message("user", content, "conversation", (message.id,), counter))
+            rendered.append(make_prompt_message("user", "conversation", content, counter, (message.id,)))
     return tuple(rendered)
 
 
@@ -106,7 +106,8 @@ def fence_verbatim(tag: str, text: str, **attributes: object) -> str:
     return f"<{name}{written}>\n{text}\n</{name}>"
 
 
-def _make_prompt_message(role: str, content: str, kind: str, source_ids: tuple[str, ...], counter: TokenCounter) -> PromptMessage:
+def make_prompt_message(role: str, kind: str, content: str, counter: TokenCounter, source_ids: tuple[str, ...] = ()) -> PromptMessage:
+    """A message with the tokens that it takes."""
     tokens = counter.count(content) + MESSAGE_OVERHEAD
     return PromptMessage.model_validate({"role": role, "content": content, "tokens": tokens, "kind": kind, "source_ids": source_ids})
 
@@ -120,8 +121,7 @@ def render_turn(
     rendered: list[PromptMessage] = []
     for position, message in enumerate(messages):
         if message.role == "tool":
-            if position in results:
-                rendered.append(_render_tool_result(message, counter))
+            rendered += [_render_message(message, (), None, counter)] if position in results else []
             continue
         if message.role == "user" and message.references:
             rendered.append(_render_documents(message, counter, with_text=documents))
@@ -137,7 +137,7 @@ def _render_documents(message: ZkChatMessage, counter: TokenCounter, *, with_tex
     references = message.references if with_text else tuple(r.model_copy(update={"above": False}) for r in message.references)
     paths = dict.fromkeys(r.relative_path for r in message.references if r.relative_path)
     ids = (*([message.id] if chunks else []), *paths)
-    return _make_prompt_message("user", describe_documents(references, chunks), "documents", ids, counter)
+    return make_prompt_message("user", "documents", describe_documents(references, chunks), counter, ids)
 
 
 def _match_calls(messages: Sequence[ZkChatMessage]) -> tuple[set[tuple[int, int]], set[int]]:
@@ -182,18 +182,8 @@ def _render_message(
         tokens=tokens + call_tokens + thinking_tokens + MESSAGE_OVERHEAD,
         call_tokens=call_tokens,
         thinking_tokens=thinking_tokens,
-        kind="conversation",
-        source_ids=(message.id,),
-    )
-
-
-def _render_tool_result(message: ZkChatMessage, counter: TokenCounter) -> PromptMessage:
-    return PromptMessage(
-        role="tool",
-        content=message.content,
-        tool_call_id=message.tool_call_id,
-        tokens=_count_content(message, counter) + MESSAGE_OVERHEAD,
-        kind="tool_results",
+        tool_call_id=message.tool_call_id if message.role == "tool" else None,
+        kind="tool_results" if message.role == "tool" else "conversation",
         source_ids=(message.id,),
     )
 

@@ -9,23 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from zkchat_cli.citations import marks
-from zkchat_cli.exporters.base import (
-    SPEAKERS,
-    STATUS_NOTES,
-    Exporter,
-    active_summaries,
-    compaction_figures,
-    conversation_title,
-    current_branch,
-    describe_reference,
-    describe_result,
-    format_arguments,
-    format_location,
-    model_names,
-    note_name,
-    tool_results,
-    uncited_references,
-)
+from zkchat_cli.exporters import base
 from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 
@@ -33,14 +17,14 @@ _MISQUOTED = " *(misquoted: not there)*"
 
 
 def export(archive: ConversationArchive) -> str:
-    messages = current_branch(archive)
-    results = tool_results(messages)
+    messages = base.current_branch(archive)
+    results = base.tool_results(messages)
     cited: dict[int, list[Citation]] = {}
-    parts = [_front_matter(archive, messages), f"# {conversation_title(archive)}"]
+    parts = [_front_matter(archive, messages), f"# {base.conversation_title(archive)}"]
     for previous, message in zip([None, *messages], messages, strict=False):
         parts += _message(message, previous, results, cited)
     parts += _uncited(messages)
-    parts += _summary(active_summaries(archive, messages))
+    parts += _summary(base.active_summaries(archive, messages))
     parts += ["\n".join(_footnote(number, cited[number]) for number in sorted(cited))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -51,7 +35,7 @@ def _front_matter(archive: ConversationArchive, messages: Sequence[ZkChatMessage
         "conversation": archive.conversation.id,
         "date": archive.conversation.created_at,
         "vault": archive.conversation.vault,
-        "model": model_names(messages) or None,
+        "model": base.model_names(messages) or None,
     }
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
     return "\n".join(["---", *lines, "---"])
@@ -69,30 +53,30 @@ def _message(
             yield f"- `{message.tool_name or 'tool'}`: {truncate(message.content, 120)}"
         return
     if not (message.role == "assistant" and previous is not None and (previous.role == "tool" or previous.tool_calls)):
-        yield f"## {SPEAKERS[message.role]}"
+        yield f"## {base.SPEAKERS[message.role]}"
     if message.content.strip():
         yield _with_footnotes(message, cited)
     if message.tool_calls:
         yield "\n".join(_tool_call(call, results.get((message.id, call.id))) for call in message.tool_calls)
-    if message.status in STATUS_NOTES:
-        yield f"*{STATUS_NOTES[message.status]}*"
+    if message.status in base.STATUS_NOTES:
+        yield f"*{base.STATUS_NOTES[message.status]}*"
 
 
 def _tool_call(call: ToolCall, result: ZkChatMessage | None) -> str:
-    line = f"- `{call.name}` {format_arguments(call)}".rstrip()
-    description = describe_result(result)
+    line = f"- `{call.name}` {base.format_arguments(call)}".rstrip()
+    description = base.describe_result(result)
     return f"{line}: {description}" if description else line
 
 
 def _uncited(messages: Sequence[ZkChatMessage]) -> Iterator[str]:
-    if references := uncited_references(messages):
+    if references := base.uncited_references(messages):
         yield "## Not cited"
-        yield "\n".join(f"- {_reference(reference)}: {describe_reference(reference)}" for reference in references)
+        yield "\n".join(f"- {_reference(reference)}: {base.describe_reference(reference)}" for reference in references)
 
 
 def _reference(reference: DocumentReference) -> str:
     path = reference.relative_path
-    return " ".join((reference.wikilink if path is None else f"[[{note_name(path)}]] {path}").split())
+    return " ".join((reference.wikilink if path is None else f"[[{base.note_name(path)}]] {path}").split())
 
 
 def _summary(summaries: Sequence[Compaction]) -> Iterator[str]:
@@ -101,7 +85,7 @@ def _summary(summaries: Sequence[Compaction]) -> Iterator[str]:
     last, earlier = summaries[-1], len(summaries) - 1
     included = f"; it includes {earlier} earlier one{'s' * (earlier > 1)}" if earlier else ""
     yield "## Summary"
-    yield f"*{last.created_at[:16].replace('T', ' ')}: {compaction_figures(last)}{included}*"
+    yield f"*{last.created_at[:16].replace('T', ' ')}: {base.compaction_figures(last)}{included}*"
     yield "\n".join(f"> {line}".rstrip() for line in (last.summary or "").splitlines())
 
 
@@ -110,10 +94,10 @@ def _footnote(number: int, citations: Sequence[Citation]) -> str:
     source = next((citation for citation in citations if citation.relative_path), None)
     if source is None or source.relative_path is None:
         return f"[^{number}]: *missing: no such source was in the prompt* {_quotes(citations)}".rstrip()
-    note = note_name(source.relative_path)
+    note = base.note_name(source.relative_path)
     heading = re.sub(r"[\[\]|\s]+", " ", source.heading or "").strip()
     link = f"[[{note}#{heading}]]" if heading not in ("", note) else f"[[{note}]]"
-    return f"[^{number}]: {link} {format_location(source)} {_quotes(citations)}".rstrip()
+    return f"[^{number}]: {link} {base.format_location(source)} {_quotes(citations)}".rstrip()
 
 
 def _quotes(citations: Sequence[Citation]) -> str:
@@ -148,4 +132,4 @@ def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) ->
     return text.strip("\n")
 
 
-EXPORTER = Exporter(name="md", suffix=".md", help="a readable note: the current branch, sources as footnotes", export=export)
+EXPORTER = base.Exporter(name="md", suffix=".md", help="a readable note: the current branch, sources as footnotes", export=export)

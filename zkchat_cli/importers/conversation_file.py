@@ -169,12 +169,7 @@ def _llm_messages(path: str, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if entry["prompt"]:
         yield {"role": "user", "content": entry["prompt"]}
     if entry["response"] or entry.get("tool_calls"):
-        yield {
-            "role": "assistant",
-            "content": entry["response"] or "",
-            "tool_calls": entry.get("tool_calls"),
-            "model": entry.get("model"),
-        }
+        yield {"role": "assistant", "content": entry["response"] or "", "tool_calls": entry.get("tool_calls"), "model": entry.get("model")}
 
 
 def _content(path: str, entry: dict[str, Any]) -> str:

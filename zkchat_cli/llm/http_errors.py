@@ -9,6 +9,7 @@ import os
 import re
 import socket
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -186,13 +187,9 @@ class Endpoint:
 
     def retry_reason(self, status: int | None) -> str:
         """Why a call is made again, from the status of its response, if there was one."""
-        match status:
-            case 429:
-                return f"{self.name} accepts no more calls for now (429)"
-            case int() if status >= 400:
-                return f"{self.name} failed ({status})"
-            case _:
-                return f"{self.name} closed the connection"
+        if status == 429:
+            return f"{self.name} accepts no more calls for now (429)"
+        return f"{self.name} failed ({status})" if status is not None and status >= 400 else f"{self.name} closed the connection"
 
     def server_message(self, body: str | bytes) -> str:
         """The server's own message in an error response, without keys; empty if there is none."""
@@ -254,16 +251,11 @@ def parse_json(body: str | bytes) -> object:
 
 def parse_retry_after(header: str | None) -> float | None:
     """Seconds to wait by a Retry-After header, which holds seconds or a date."""
-    if not header:
-        return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):  # TypeError: a date without a zone
-        return None
+    with suppress(ValueError):
+        return max(0.0, float(header or ""))
+    with suppress(ValueError, TypeError):  # TypeError: a date without a zone
+        return max(0.0, (parsedate_to_datetime(header or "") - datetime.now(UTC)).total_seconds())
+    return None
 
 
 def format_duration(seconds: float) -> str:

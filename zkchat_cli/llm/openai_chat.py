@@ -93,10 +93,7 @@ class OpenAIReader(ChatReader):
         if isinstance(choice.get("finish_reason"), str) and choice["finish_reason"]:
             self.finish = choice["finish_reason"]
         refusal = delta.get("refusal")
-        return {
-            "content": text_of(content or (refusal if isinstance(refusal, str) else content)),
-            "reasoning_content": text_of(reasoning),
-        }
+        return {"content": text_of(content or (refusal if isinstance(refusal, str) else content)), "reasoning_content": text_of(reasoning)}
 
     def _add_fragment(self, fragment: dict[str, Any]) -> None:
         function = fragment.get("function")
@@ -210,16 +207,12 @@ def _adapt_calls(messages: list[dict[str, Any]], request: Request, address: str,
             message["reasoning_content"] = ""  # DeepSeek rejects calls without it, also those of earlier turns
         if source.thinking is not None and source.thinking.provider == PROVIDER_NAME:
             for block in source.thinking.blocks:
-                _attach(message, block)
+                if "message" in block:
+                    message |= block["message"]
+                elif block["call"] < len(message["tool_calls"]):  # a call that was cut off is not there
+                    message["tool_calls"][block["call"]] |= block["fields"]
         if "tool_call_id" in message and not current:
             message["tool_call_id"] = _valid_id(message["tool_call_id"], strict=strict_ids)
-
-
-def _attach(message: dict[str, Any], block: Mapping[str, Any]) -> None:
-    if "message" in block:
-        message |= block["message"]
-    elif block["call"] < len(message["tool_calls"]):  # a call that was cut off is not there
-        message["tool_calls"][block["call"]] |= block["fields"]
 
 
 def _valid_id(id_: str, *, strict: bool) -> str:

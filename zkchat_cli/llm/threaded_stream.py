@@ -8,10 +8,10 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, RetryDelay, StreamFailed, StreamFinished, TextPart
@@ -29,7 +29,7 @@ HEARTBEAT = TextPart("")
 _log = logging.getLogger(__name__)
 
 Emit = Callable[[Delta], None]
-Call = Callable[[Emit], Awaitable[None]]
+Call = Callable[[Emit], Coroutine[Any, Any, None]]
 _Queue = queue.SimpleQueue["Delta | None"]
 
 
@@ -135,12 +135,9 @@ class _CallThread:
             if self._cancelled:
                 return
             self._loop = asyncio.get_running_loop()
-            self._task = asyncio.ensure_future(self._run_call())
+            self._task = asyncio.create_task(self._call(self._put))
         with suppress(asyncio.CancelledError):
             await self._task
-
-    async def _run_call(self) -> None:
-        await self._call(self._put)
 
     def cancel(self) -> None:
         with self._lock:

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 _CODE_MARK = re.compile("`++")
 _LITERAL = re.compile(r"\\[!-/:-@\[-`{-~]|\$(?![\s$])(?:[^$\\]++|\\.)++(?<!\s)\$(?!\d)|\$\$[^$]++\$\$")
@@ -47,23 +47,31 @@ def to_plain_text(markdown: str) -> str:
 
 
 def _protect_code(text: str, protect: Callable[[str], str]) -> str:
-    """A run of backticks opens a span that the next run of the same length closes; one that nothing closes is text."""
     runs = list(_CODE_MARK.finditer(text))
-    closed_by: dict[int, int] = {}
-    partner = [0] * len(runs)
-    for i in range(len(runs) - 1, -1, -1):
-        length = len(runs[i][0])
-        partner[i] = closed_by.get(length, -1)
-        closed_by[length] = i
     pieces: list[str] = []
-    at = i = 0
-    while i < len(runs):
-        if partner[i] < 0:
-            i += 1
-            continue
-        pieces += [text[at : runs[i].start()], protect(text[runs[i].end() : runs[partner[i]].start()].strip())]
-        at, i = runs[partner[i]].end(), partner[i] + 1
+    at = 0
+    for first, last in pair_code_marks([(len(run[0]), len(run[0])) for run in runs]):
+        pieces += [text[at : runs[first].start()], protect(text[runs[first].end() : runs[last].start()].strip())]
+        at = runs[last].end()
     return "".join([*pieces, text[at:]])
+
+
+def pair_code_marks(runs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The indexes of the runs of backticks that open and close a code span; the others are text.
+
+    The next run of the same length closes a run. `runs`: each run's length if it opens a span, and if it closes one.
+    """
+    closed_by: list[int | None] = []
+    next_of_length: dict[int, int] = {}
+    for i in range(len(runs) - 1, -1, -1):
+        closed_by.append(next_of_length.get(runs[i][0]))
+        next_of_length[runs[i][1]] = i
+    i = 0
+    while i < len(runs):
+        if (closing := closed_by[-1 - i]) is not None:
+            yield i, closing
+            i = closing
+        i += 1
 
 
 def _wikilink_text(link: re.Match[str]) -> str:

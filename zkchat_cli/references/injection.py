@@ -70,16 +70,14 @@ def inject(mentioned: MentionedDocuments, message: str, budget: InjectionBudget)
     left, listed_tokens, skipped = budget.left, 0, 0
     total = int(max(TOTAL_SHARE, budget.ratio) * left)
     numbers: dict[str, int] = {}
-    references: list[DocumentReference] = []
-    chunk_ids: list[tuple[str, ...]] = []
+    found: list[tuple[DocumentReference, tuple[str, ...]]] = []
     chunks: dict[str, ContentChunk] = {}
     warnings = list(mentioned.warnings)
     for reference in mentioned.references:  # the name itself does not make a section relevant
         message = message.replace(reference.wikilink, " ")
     for reference in mentioned.references:
         if reference.relative_path is None:
-            references.append(reference)
-            chunk_ids.append(())
+            found.append((reference, ()))
             continue
         unreadable = reference_key(reference) in mentioned.unreadable
         linked = reference.reference_type == "link"
@@ -90,8 +88,8 @@ def inject(mentioned: MentionedDocuments, message: str, budget: InjectionBudget)
         if present := _numbers_in_prompt(text, budget.in_prompt):
             numbers |= present
             reason = f"its text is in the prompt already, source {', '.join(map(str, present.values()))}"
-            references.append(reference.model_copy(update={"delivery": "injected", "delivery_reason": reason, "above": True}))
-            chunk_ids.append(tuple(present))
+            present_already = {"delivery": "injected", "delivery_reason": reason, "above": True}
+            found.append((reference.model_copy(update=present_already), tuple(present)))
             continue
         costs = [0 if chunk.id in chunks else budget.cost(chunk) for chunk in text]
         room = min(int((max(budget.ratio, UNREADABLE_SHARE) if unreadable else budget.ratio) * left), total)
@@ -106,14 +104,15 @@ def inject(mentioned: MentionedDocuments, message: str, budget: InjectionBudget)
             warnings.append(_cut_warning(reference, text, selected))
         reason = _reason(text, costs, selected, spent, room, left)
         headings = () if delivery == "injected" else _headings(text)
-        references.append(reference.model_copy(update={"delivery": delivery, "delivery_reason": reason, "headings": headings}))
-        chunk_ids.append(tuple(chunk.id for chunk in selected))
+        reference = reference.model_copy(update={"delivery": delivery, "delivery_reason": reason, "headings": headings})
+        found.append((reference, tuple(chunk.id for chunk in selected)))
         chunks |= {chunk.id: chunk for chunk in selected}
         left -= spent
         total -= spent
     if skipped:
         problem = f"{skipped} linked note{'s' if skipped > 1 else ''} did not fit"
         warnings.append((problem, "name those you need, or raise context.max_tokens"))
+    references, chunk_ids = (r for r, _ in found), (ids for _, ids in found)
     return Injection(tuple(references), tuple(chunks.values()), tuple(chunk_ids), tuple(warnings), numbers)
 
 

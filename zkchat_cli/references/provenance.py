@@ -3,12 +3,14 @@
 Chunks are aggregated to documents, each once with the numbers of all its chunks. Pure: from the messages of a branch to values.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from posixpath import basename, splitext
 from typing import Any
 
-from zkchat_cli.models import Citation, ContentChunk, DocumentReference, Prompt, ReferenceType, ZkChatMessage
+from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ReferenceType, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import fold
 
@@ -116,26 +118,33 @@ def find_citations(number: int, messages: Iterable[ZkChatMessage]) -> tuple[Cite
 
 def count_source_uses(messages: Iterable[ZkChatMessage]) -> tuple[SourceUse, ...]:
     """Every document that these messages name, find or cite, in the order of first mentions."""
-    counters: dict[str, _UseCounter] = {}
-
-    def counter_of(reference: DocumentReference) -> _UseCounter:
-        counter = counters.setdefault(document_key(reference), _UseCounter(reference))
-        counter.add_mention(reference)
-        return counter
-
+    mentions: dict[str, list[DocumentReference]] = {}
+    named, found, cited = Counter[str](), Counter[str](), Counter[str]()
+    numbers: dict[str, set[int]] = {}
     for message in messages:
         for reference in message.references:
-            counter_of(reference).named += message.role == "user"
-        for reference in aggregate_documents(message.chunks, lambda _: None):
-            if message.role == "tool":
-                counter_of(reference).found += 1
+            mentions.setdefault(key := document_key(reference), []).append(reference)
+            named[key] += message.role == "user"
+        for reference in aggregate_documents(message.chunks, lambda _: None) if message.role == "tool" else ():
+            mentions.setdefault(key := document_key(reference), []).append(reference)
+            found[key] += 1
         for chunk in message.chunks:
-            if chunk.relative_path in counters and chunk.number is not None:
-                counters[chunk.relative_path].numbers.add(chunk.number)
+            if chunk.relative_path in mentions and chunk.number is not None:
+                numbers.setdefault(chunk.relative_path, set()).add(chunk.number)
         for citation in message.citations:
-            if citation.relative_path in counters:
-                counters[citation.relative_path].cited += max(1, len(citation.spans))
-    return tuple(counter.total() for counter in counters.values())
+            if citation.relative_path in mentions:
+                cited[citation.relative_path] += max(1, len(citation.spans))
+    return tuple(
+        SourceUse(
+            reference=every[0].model_copy(update={"summary": next((r.summary for r in every if r.summary is not None), None)}),
+            types=tuple(dict.fromkeys(reference.reference_type for reference in every)),
+            named=named[key],
+            found=found[key],
+            cited=cited[key],
+            numbers=tuple(sorted(numbers.get(key, ()))),
+        )
+        for key, every in mentions.items()
+    )
 
 
 def matching_documents(text: str, messages: Iterable[ZkChatMessage]) -> tuple[str, ...]:
@@ -156,19 +165,6 @@ def matching_documents(text: str, messages: Iterable[ZkChatMessage]) -> tuple[st
     return tuple(exact or near)
 
 
-def prompt_status(prompt: Prompt) -> Callable[[str], str]:
-    """A function from a message id to whether the message is in this prompt, and if not, why."""
-    sent = {source for message in prompt.messages for source in message.source_ids}
-    dropped = {each.id: each.reason for each in prompt.dropped}
-
-    def describe(message_id: str) -> str:
-        if message_id in dropped:
-            return f"not in the prompt now: {dropped[message_id]}"
-        return "in the prompt now" if message_id in sent else "not in the prompt now"
-
-    return describe
-
-
 def format_arguments(arguments: Mapping[str, Any]) -> str:
     """A call's arguments in short: texts in quotation marks, others as name=value."""
     return " ".join(f'"{value}"' if isinstance(value, str) else f"{key}={value}" for key, value in arguments.items())
@@ -181,30 +177,8 @@ def document_key(reference: DocumentReference) -> str:
 
 def _with_turns(messages: Iterable[ZkChatMessage]) -> Sequence[tuple[int, ZkChatMessage]]:
     """Each message with the number of its turn, counted by user messages."""
-    turn = 0
-    numbered = []
-    for message in messages:
-        turn += message.role == "user"
-        numbered.append((turn, message))
-    return numbered
-
-
-class _UseCounter:
-    """Counts the uses of one document."""
-
-    def __init__(self, first: DocumentReference) -> None:
-        self._reference = first
-        self._types: dict[ReferenceType, None] = {}
-        self.named = self.found = self.cited = 0
-        self.numbers: set[int] = set()
-
-    def add_mention(self, reference: DocumentReference) -> None:
-        self._types[reference.reference_type] = None
-        if self._reference.summary is None and reference.summary is not None:
-            self._reference = self._reference.model_copy(update={"summary": reference.summary})
-
-    def total(self) -> SourceUse:
-        return SourceUse(self._reference, tuple(self._types), self.named, self.found, self.cited, tuple(sorted(self.numbers)))
+    messages = tuple(messages)
+    return list(zip(accumulate(int(message.role == "user") for message in messages), messages, strict=True))
 
 
 def aggregate_documents(chunks: Iterable[ContentChunk], summary: Callable[[str], str | None]) -> tuple[DocumentReference, ...]:

@@ -31,15 +31,11 @@ def _compact(session: ZkChatSession, instructions: str) -> Generator[Event, None
             yield event
 
 
-def _complete(session: ZkChatSession) -> list[str]:  # noqa: ARG001  every command has this signature
-    return [CompletionValue("undo", "undo the last compaction")]
-
-
 COMMAND = SlashCommand(
     "compact",
     "summarize older turns now; undo restores them",
     _run,
     "[instructions | undo]",
-    _complete,
+    lambda _: [CompletionValue("undo", "undo the last compaction")],
     details="The instructions say what the summary must contain. Nothing is deleted. `zkchat context compact --preview` only shows it.",
 )

@@ -12,8 +12,4 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(f"Forgotten: {fact.content} ({fact.key})")
 
 
-def _complete(session: ZkChatSession) -> list[str]:
-    return session.memory.fact_keys()
-
-
-COMMAND = SlashCommand("forget", "delete a remembered fact", _run, "KEY", _complete)
+COMMAND = SlashCommand("forget", "delete a remembered fact", _run, "KEY", lambda session: session.memory.fact_keys())

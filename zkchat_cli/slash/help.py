@@ -49,8 +49,10 @@ def _command_lines(command: SlashCommand) -> Iterable[StyledLine]:
         yield styled_line(f"  {command.details}", indent=2)
 
 
-def _complete(session: ZkChatSession) -> list[str]:  # noqa: ARG001  every command has this signature
-    return [CompletionValue(command.name, command.help) for command in slash.commands()]
-
-
-COMMAND = SlashCommand("help", "list the commands and keys, or describe one command", _run, "[command]", _complete)
+COMMAND = SlashCommand(
+    "help",
+    "list the commands and keys, or describe one command",
+    _run,
+    "[command]",
+    lambda _: [CompletionValue(command.name, command.help) for command in slash.commands()],
+)

@@ -42,16 +42,12 @@ def _part_lines(parts: Sequence[TurnPart], session: ZkChatSession) -> Iterable[S
         yield styled_line(f"{prefix}{truncate(each.message.display_text, 60)}", indent=5)
 
 
-def _complete(session: ZkChatSession) -> list[str]:
-    return [LAST, *base.complete_turns(pins.list_turn_parts(session.history))]
-
-
 COMMAND = SlashCommand(
     "pin",
     "include turn N in every prompt; without N, list the pinned and the last turns",
     _run,
     "[N | last]",
-    _complete,
+    lambda session: [LAST, *base.complete_turns(pins.list_turn_parts(session.history))],
     details="A turn is a question with its answer, counted from 1. Pinned turns are sent word for word and never summarized; "
     "/unpin N removes the pin.",
 )

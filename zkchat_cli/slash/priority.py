@@ -27,15 +27,11 @@ def _parse_priority(text: str) -> int:
     return number
 
 
-def _complete(session: ZkChatSession) -> list[str]:
-    return base.complete_turns(pins.list_turn_parts(session.history))
-
-
 COMMAND = SlashCommand(
     "priority",
     "set the priority of turn N, 1 to 10 or auto; without P, show it",
     _run,
     "N [P]",
-    _complete,
+    lambda session: base.complete_turns(pins.list_turn_parts(session.history)),
     details="From 8 on, a turn is quoted with every message and shortened last. `auto` uses rules: decisions, for example, rank higher.",
 )

@@ -114,8 +114,10 @@ def _citation_lines(citations: Sequence[provenance.CitedInAnswer]) -> Iterable[S
         yield StyledLine((StyledSpan(mark, style), StyledSpan(f" cited in turn {each.turn}, {result}")), indent=2)
 
 
-def _complete(session: ZkChatSession) -> list[str]:
-    return [str(chunk.number) for chunk in session.references.chunks]
-
-
-COMMAND = SlashCommand("sources", "list the sources of the last answer; N shows excerpt N and its quotations", _run, "[N]", _complete)
+COMMAND = SlashCommand(
+    "sources",
+    "list the sources of the last answer; N shows excerpt N and its quotations",
+    _run,
+    "[N]",
+    lambda session: [str(chunk.number) for chunk in session.references.chunks],
+)

@@ -17,8 +17,10 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(lines=lines)
 
 
-def _complete(session: ZkChatSession) -> list[str]:  # noqa: ARG001  every command has this signature
-    return [CompletionValue(name, strategies.load_strategy(name).help) for name in strategies.strategy_names()]
-
-
-COMMAND = SlashCommand("strategy", "show what is sent when the window is full; NAME switches", _run, "[NAME]", _complete)
+COMMAND = SlashCommand(
+    "strategy",
+    "show what is sent when the window is full; NAME switches",
+    _run,
+    "[NAME]",
+    lambda _: [CompletionValue(name, strategies.load_strategy(name).help) for name in strategies.strategy_names()],
+)

@@ -17,8 +17,6 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(f"Unpinned turn {unpinned[0].turn}, {parts}. It stays in the log and can still be recalled.")
 
 
-def _complete(session: ZkChatSession) -> list[str]:
-    return base.complete_turns(pins.pinned_parts(session.history))
-
-
-COMMAND = SlashCommand("unpin", "stop including turn N in every prompt", _run, "N", _complete)
+COMMAND = SlashCommand(
+    "unpin", "stop including turn N in every prompt", _run, "N", lambda session: base.complete_turns(pins.pinned_parts(session.history))
+)

@@ -11,6 +11,7 @@ from zkchat_cli.references.provenance import CitedInAnswer, FoundByTool, NamedBy
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.prompts import prompt_status
 from zkchat_cli.views.sources import MARKS, citation_status, line_range
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -51,7 +52,7 @@ def _find_document(session: ZkChatSession, argument: str) -> str:
 
 
 def _provenance_lines(document: Provenance, prompt: Prompt | None, problem: str, *, in_memory: bool) -> Iterable[StyledLine]:
-    describe = provenance.prompt_status(prompt) if prompt else lambda _: f"the prompt cannot be built now: {problem}"
+    describe = prompt_status(prompt) if prompt else lambda _: f"the prompt cannot be built now: {problem}"
     is_path = in_memory or document.found or any(named.reference.relative_path for named in document.named)
     yield StyledLine((StyledSpan(document.key, "bold", document.key if is_path else None),))
     if in_memory:
@@ -115,15 +116,11 @@ def _citation_lines(citations: Sequence[CitedInAnswer]) -> Iterable[StyledLine]:
         )
 
 
-def _complete(session: ZkChatSession) -> list[str]:
-    return [provenance.document_key(use.reference) for use in provenance.count_source_uses(session.history)]
-
-
 COMMAND = SlashCommand(
     "why",
     "show how a document came into the conversation",
     _run,
     "PATH",
-    _complete,
+    lambda session: [provenance.document_key(use.reference) for use in provenance.count_source_uses(session.history)],
     details="A path, a title, a [[link]] or the number of a source: who named it, which search found it, and if the model sees it now.",
 )

@@ -5,21 +5,20 @@ nothing, and two processes that answer in the same conversation make two branche
 two transactions: the question before the model is called, everything else at the end.
 """
 
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Concatenate, ParamSpec, TypeVar
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.models import (
     Compaction,
     Conversation,
     ConversationArchive,
-    ConversationSummary,
     Fact,
     FoundMessage,
-    Mention,
-    MostCitedNote,
     SentPrompt,
     TurnMetrics,
     ZkChatMessage,
@@ -45,8 +44,22 @@ _BRANCH = f"""
 """
 """From root to head: a parent is written before its children, so the order of writing is the order of the branch."""
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 CALIBRATION_CALLS = 10
 """A model's calibration is the running mean of about this many provider reports."""
+
+
+def _query(action: str, query: Callable[Concatenate[sqlite3.Connection, P], T]) -> Callable[Concatenate["ChatSessionStore", P], T]:
+    """A method that answers `query` from the store; `action` is what could not be done, for an error."""
+
+    @wraps(query)
+    def method(self: "ChatSessionStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._reading(action):
+            return query(self._db, *args, **kwargs)
+
+    return method
 
 
 class ChatSessionStore:
@@ -104,35 +117,14 @@ class ChatSessionStore:
 
     def start(self, conversation: Conversation) -> None:
         with self._writing("store a new conversation"):
-            self._insert("conversation", rows.from_conversation(conversation))
+            rows.insert(self._db, "conversation", rows.columns(conversation, rows.CONVERSATION))
 
-    def conversation(self, conversation_id: str) -> Conversation:
-        with self._reading("read a conversation"):
-            return conversations.read(self._db, conversation_id)
-
-    def find(self, prefix: str | None, vault: str | None) -> Conversation:
-        """The conversation with this id or unique prefix of it, in any vault; None: the most recently updated one of `vault`."""
-        with self._reading("find a conversation"):
-            return conversations.find(self._db, prefix, vault)
-
-    def conversations(self, vault: str | None = None, limit: int | None = None) -> list[Conversation]:
-        """Those of `vault` (None: of all vaults), the most recently updated first."""
-        with self._reading("list conversations"):
-            return conversations.newest_first(self._db, vault, limit)
-
-    def overviews(self, vault: str | None = None, limit: int | None = None) -> list[ConversationSummary]:
-        """`conversations`, each with the figures that a list shows."""
-        with self._reading("list conversations"):
-            return conversations.overviews(self._db, vault, limit)
-
-    def overview(self, conversation_id: str) -> ConversationSummary:
-        with self._reading("read a conversation"):
-            return conversations.overview(self._db, conversation_id)
-
-    def untouched_since(self, before: str) -> tuple[str, ...]:
-        """The ids of the conversations that were last updated before a time (ISO 8601 with zone)."""
-        with self._reading("list conversations"):
-            return conversations.untouched_since(self._db, before)
+    conversation = _query("read a conversation", conversations.read)
+    find = _query("find a conversation", conversations.find)
+    overviews = _query("list conversations", conversations.overviews)
+    overview = _query("read a conversation", conversations.overview)
+    untouched_since = _query("list conversations", conversations.untouched_since)
+    conversations = _query("list conversations", conversations.newest_first)
 
     def rename(self, conversation_id: str, title: str) -> None:
         with self._writing("rename a conversation"):
@@ -150,42 +142,27 @@ class ChatSessionStore:
 
     # Notes and facts
 
-    def mentions(self, vault: str, relative_path: str) -> tuple[Mention, ...]:
-        """The answers of all branches in `vault`'s conversations that used the note, newest first."""
-        with self._reading("look for a note"):
-            return note_usage.read(self._db, replace_surrogates(vault), replace_surrogates(relative_path))
-
-    def often_cited(self, vault: str) -> tuple[MostCitedNote, ...]:
-        """The notes that more than one conversation cited, most conversations first."""
-        with self._reading("look for notes that are often cited"):
-            return note_usage.often_cited(self._db, replace_surrogates(vault))
+    mentions = _query("look for a note", note_usage.read)
+    often_cited = _query("look for notes that are often cited", note_usage.often_cited)
+    fact_history = _query("read what was remembered", facts.history)
+    facts = _query("read what was remembered", facts.read)
 
     def remember(self, vault: str, fact: Fact) -> Fact | None:
         """Store a fact about `vault`; returns the one with the same key that it replaces, which stays as history."""
         self._facts_written += 1
         with self._writing("remember"):
-            return facts.remember(self._db, replace_surrogates(vault), fact)
-
-    def facts(self, vault: str) -> tuple[Fact, ...]:
-        """The current facts, newest first."""
-        with self._reading("read what was remembered"):
-            return facts.read(self._db, replace_surrogates(vault))
+            return facts.remember(self._db, vault, fact)
 
     def facts_version(self) -> tuple[int, int]:
         """Changes whenever the facts may have changed: this store has written facts, or another process anything."""
         with self._reading("be checked for changes"):
             return self._facts_written, int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
-    def fact_history(self, vault: str, key: str) -> tuple[Fact, ...]:
-        """Every fact that ever had the key, newest first."""
-        with self._reading("read what was remembered"):
-            return facts.history(self._db, replace_surrogates(vault), key)
-
     def forget(self, vault: str, key: str) -> Fact | None:
         """Delete a fact with its history, and return it; None for an unknown key."""
         self._facts_written += 1
         with self._writing("forget"):
-            return facts.forget(self._db, replace_surrogates(vault), key)
+            return facts.forget(self._db, vault, key)
 
     # Search
 
@@ -276,11 +253,7 @@ class ChatSessionStore:
             row = self._db.execute("SELECT factor FROM calibration WHERE model = ?", (replace_surrogates(model),)).fetchone()
             return 1.0 if row is None else float(row[0])
 
-    def prompts(self, message_id: str) -> tuple[SentPrompt, ...]:
-        """What the model calls of a message's turn were sent, in order; empty if none were stored, as for an imported conversation.
-        `prompt.dropped` does not list the messages that were left out."""
-        with self._reading("read a prompt"):
-            return sent_prompts.read(self._db, replace_surrogates(message_id))
+    prompts = _query("read a prompt", sent_prompts.read)
 
     def mark(self, conversation_id: str, messages: Sequence[ZkChatMessage]) -> None:
         """Update fields of stored messages that are not their words: a pin, a priority. All of them or none."""
@@ -307,9 +280,8 @@ class ChatSessionStore:
         """Every message of every branch, in the order of writing."""
         with self._reading("read a conversation"):
             conversations.read(self._db, conversation_id)
-            return rows.to_messages(
-                self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (replace_surrogates(conversation_id),))
-            )
+            query = f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq"
+            return rows.to_messages(self._db.execute(query, (replace_surrogates(conversation_id),)))
 
     # Compactions
 
@@ -359,7 +331,7 @@ class ChatSessionStore:
 
     def _insert_archive(self, archive: ConversationArchive) -> Conversation:
         conversation = archive.conversation
-        self._insert("conversation", rows.from_conversation(conversation.model_copy(update={"head_id": None})))
+        rows.insert(self._db, "conversation", rows.columns(conversation, rows.CONVERSATION) | {"head_id": None})
         for message in archive.messages:
             self._insert_message(conversation.id, message)
         for compaction in archive.compactions:
@@ -377,11 +349,8 @@ class ChatSessionStore:
             conversations.read(self._db, conversation_id)  # raises the error for an unknown id
 
     def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> None:
-        self._insert("message", rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)})
+        rows.insert(self._db, "message", rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)})
         note_usage.update(self._db, message)
-
-    def _insert(self, table: str, row: dict[str, Any]) -> None:
-        self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
 
 
 def _text(text: str | None) -> str | None:

@@ -11,9 +11,8 @@ _SELECT = f"SELECT {', '.join(_COLUMNS)}, packed FROM compaction"
 
 
 def insert(connection: sqlite3.Connection, conversation_id: str, compaction: Compaction) -> None:
-    row = rows.columns(compaction, _COLUMNS)
-    row |= {"conversation_id": conversation_id, "packed": codec.compress(rows.other_fields(compaction, _COLUMNS))}
-    connection.execute(f"INSERT INTO compaction ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
+    packed = codec.compress(rows.other_fields(compaction, _COLUMNS))
+    rows.insert(connection, "compaction", rows.columns(compaction, _COLUMNS) | {"conversation_id": conversation_id, "packed": packed})
 
 
 def read(connection: sqlite3.Connection, conversation_id: str, *, undone: bool = False) -> tuple[Compaction, ...]:

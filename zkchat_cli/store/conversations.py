@@ -1,7 +1,7 @@
 """The table `conversation`. Triggers keep the figures of its messages in it (see migrations)."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from zkchat_cli.errors import StoreError
@@ -36,7 +36,7 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
             raise StoreError(f"there is no conversation{where} yet", how.strip())
         return newest[0]
     query = f"{_SELECT} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
-    found = _to_conversations(connection.execute(query, {"prefix": replace_surrogates(prefix)}))
+    found = [rows.to_conversation(row) for row in connection.execute(query, {"prefix": replace_surrogates(prefix)})]
     exact = [conversation for conversation in found if conversation.id == prefix]
     if len(found) == 1 or exact:
         return (exact or found)[0]
@@ -46,8 +46,8 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
 
 
 def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[Conversation]:
-    query = f"{_SELECT} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
-    return _to_conversations(connection.execute(query, _filter(vault, limit)))
+    """Those of `vault` (None: of all vaults), the most recently updated first."""
+    return [rows.to_conversation(row) for row in _select_newest(connection, _SELECT, vault, limit)]
 
 
 def untouched_since(connection: sqlite3.Connection, before: str) -> tuple[str, ...]:
@@ -70,10 +70,9 @@ def has_id_of(connection: sqlite3.Connection, archive: ConversationArchive) -> b
     )
 
 
-def overviews(connection: sqlite3.Connection, vault: str | None, limit: int | None) -> list[ConversationSummary]:
-    """`newest_first`, each with its figures."""
-    query = f"{_OVERVIEW} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
-    return [_to_overview(row) for row in connection.execute(query, _filter(vault, limit))]
+def overviews(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[ConversationSummary]:
+    """`newest_first`, each with the figures that a list shows."""
+    return [_to_overview(row) for row in _select_newest(connection, _OVERVIEW, vault, limit)]
 
 
 def overview(connection: sqlite3.Connection, conversation_id: str) -> ConversationSummary:
@@ -88,12 +87,9 @@ def _to_overview(row: Sequence[Any]) -> ConversationSummary:
     return ConversationSummary.model_validate(values | {"first_line": lines[0].strip() if lines else None})
 
 
-def _filter(vault: str | None, limit: int | None) -> dict[str, str | int | None]:
-    return {"vault": vault and replace_surrogates(vault), "limit": -1 if limit is None else limit}
-
-
-def _to_conversations(found: Iterable[tuple[str, ...]]) -> list[Conversation]:
-    return [rows.to_conversation(row) for row in found]
+def _select_newest(connection: sqlite3.Connection, select: str, vault: str | None, limit: int | None) -> sqlite3.Cursor:
+    query = f"{select} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
+    return connection.execute(query, {"vault": vault and replace_surrogates(vault), "limit": -1 if limit is None else limit})
 
 
 def _recent_hint(connection: sqlite3.Connection) -> str:

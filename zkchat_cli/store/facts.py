@@ -17,7 +17,7 @@ _FACT = f"""
 
 def remember(connection: sqlite3.Connection, vault: str, fact: Fact) -> Fact | None:
     """Make `fact` the current one of its key; returns the one it replaces."""
-    replaced = _current(connection, vault, fact.key)
+    vault, replaced = replace_surrogates(vault), _current(connection, vault, fact.key)
     end = "UPDATE fact SET ended_at = ? WHERE vault = ? AND key = ? AND ended_at IS NULL"
     connection.execute(end, (replace_surrogates(fact.created_at), vault, replace_surrogates(fact.key)))
     values = [replace_surrogates(value) if isinstance(value := getattr(fact, column), str) else value for column in _COLUMNS]
@@ -28,20 +28,18 @@ def remember(connection: sqlite3.Connection, vault: str, fact: Fact) -> Fact | N
 
 def read(connection: sqlite3.Connection, vault: str) -> tuple[Fact, ...]:
     """The current facts, newest first."""
-    found = connection.execute(f"{_FACT} WHERE fact.vault = ? AND fact.ended_at IS NULL ORDER BY fact.seq DESC", (vault,))
-    return tuple(_fact(row) for row in found)
+    return _select(connection, "fact.vault = ? AND fact.ended_at IS NULL", vault)
 
 
 def history(connection: sqlite3.Connection, vault: str, key: str) -> tuple[Fact, ...]:
     """Every fact that ever had the key, newest first."""
-    found = connection.execute(f"{_FACT} WHERE fact.vault = ? AND fact.key = ? ORDER BY fact.seq DESC", (vault, replace_surrogates(key)))
-    return tuple(_fact(row) for row in found)
+    return _select(connection, "fact.vault = ? AND fact.key = ?", vault, key)
 
 
 def forget(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
     """Delete the key with its history; returns the fact that was current."""
     fact = _current(connection, vault, key)
-    connection.execute("DELETE FROM fact WHERE vault = ? AND key = ?", (vault, replace_surrogates(key)))
+    connection.execute("DELETE FROM fact WHERE vault = ? AND key = ?", (replace_surrogates(vault), replace_surrogates(key)))
     return fact
 
 
@@ -53,15 +51,15 @@ def access(connection: sqlite3.Connection, vault: str, keys: Sequence[str], at: 
 
 
 def _current(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
-    query = f"{_FACT} WHERE fact.vault = ? AND fact.key = ? AND fact.ended_at IS NULL"
-    row = connection.execute(query, (vault, replace_surrogates(key))).fetchone()
-    return None if row is None else _fact(row)
+    return next(iter(_select(connection, "fact.vault = ? AND fact.key = ? AND fact.ended_at IS NULL", vault, key)), None)
 
 
-def _fact(row: tuple[Any, ...]) -> Fact:
-    values = {column: _text(value) for column, value in zip(_COLUMNS, row, strict=False)}
-    return Fact.model_validate({**values, "title": row[-1]})
+def _select(connection: sqlite3.Connection, condition: str, *values: str) -> tuple[Fact, ...]:
+    found = connection.execute(f"{_FACT} WHERE {condition} ORDER BY fact.seq DESC", tuple(map(replace_surrogates, values)))
+    return tuple(map(_to_fact, found))
 
 
-def _text(value: bytes | None) -> str | None:
-    return None if value is None else value.decode("utf-8", "replace")
+def _to_fact(row: tuple[Any, ...]) -> Fact:
+    *values, title = row
+    texts = (value if value is None else value.decode("utf-8", "replace") for value in values)
+    return Fact.model_validate({**dict(zip(_COLUMNS, texts, strict=True)), "title": title})

@@ -80,9 +80,9 @@ def _stored_number(number: int | None) -> int:
     return number if number is not None and 0 < number < 2**63 else 0
 
 
-def read(connection: sqlite3.Connection, vault: str, path: str) -> tuple[Mention, ...]:
-    """The uses of the note `path` in conversations with `vault`, newest first."""
-    uses = connection.execute(_USES, {"vault": vault, "path": path}).fetchall()
+def read(connection: sqlite3.Connection, vault: str, relative_path: str) -> tuple[Mention, ...]:
+    """The answers of all branches in `vault`'s conversations that used the note, newest first."""
+    uses = connection.execute(_USES, {"vault": replace_surrogates(vault), "path": replace_surrogates(relative_path)}).fetchall()
     kinds: dict[int, set[str]] = {}
     for seq, *_, kind, _, _, _ in uses:
         kinds.setdefault(seq, set()).add(kind)
@@ -110,5 +110,5 @@ def read(connection: sqlite3.Connection, vault: str, path: str) -> tuple[Mention
 
 def often_cited(connection: sqlite3.Connection, vault: str) -> tuple[MostCitedNote, ...]:
     """The notes that more than one conversation with `vault` cited, most conversations first."""
-    found = connection.execute(_OFTEN_CITED, {"vault": vault, "recent": RECENT_MESSAGES, "most": MOST_NOTES})
+    found = connection.execute(_OFTEN_CITED, {"vault": replace_surrogates(vault), "recent": RECENT_MESSAGES, "most": MOST_NOTES})
     return tuple(MostCitedNote(relative_path=path, conversations=n, answers=answers, last_cited=last) for path, n, answers, last in found)

@@ -4,6 +4,7 @@ Fields with their default value are left out of `rest`. Lone surrogates, which n
 """
 
 import gc
+import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,10 +18,6 @@ CONVERSATION = ("id", "vault", "title", "created_at", "updated_at", "head_id")
 _MESSAGE = ("id", "parent_id", "role", "content", "status", "timestamp")
 MESSAGE = (*_MESSAGE, "rest", "packed")
 """The columns that `to_message` takes, in this order."""
-
-
-def from_conversation(conversation: Conversation) -> dict[str, Any]:
-    return columns(conversation, CONVERSATION)
 
 
 def to_conversation(row: tuple[Any, ...]) -> Conversation:
@@ -70,6 +67,10 @@ def paused_gc() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> None:
+    connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
 
 
 def columns(value: Value, names: tuple[str, ...]) -> dict[str, Any]:

@@ -57,8 +57,9 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
 
 
 def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, ...]:
-    """The prompts of the turn that a message belongs to, in the order of its calls; empty if none were stored."""
-    found = connection.execute(_QUESTION, (message_id,)).fetchone()
+    """What the model calls of a message's turn were sent, in order; empty if none were stored, as for an imported conversation.
+    `prompt.dropped` does not list the messages that were left out."""
+    found = connection.execute(_QUESTION, (replace_surrogates(message_id),)).fetchone()
     if found is None:
         return ()
     question, question_id = found

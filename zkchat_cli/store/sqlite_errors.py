@@ -25,18 +25,12 @@ _BROKEN_DISK = ("reading or writing the disk failed", "Check the disk's space, y
 _CONFLICT = ("it contradicts what is stored", "Nothing was changed.")
 
 _CAUSES = (
-    ("SQLITE_FULL", _FULL),
-    ("SQLITE_READONLY", _UNWRITABLE),
-    ("SQLITE_CANTOPEN", _UNWRITABLE),
-    ("SQLITE_PERM", _UNWRITABLE),
-    ("SQLITE_BUSY", _LOCKED),
-    ("SQLITE_LOCKED", _LOCKED),
-    ("SQLITE_PROTOCOL", _LOCKED),
-    ("SQLITE_CORRUPT", _DAMAGED),
-    ("SQLITE_NOTADB", _DAMAGED),
-    ("SQLITE_IOERR_SHMSIZE", _FULL),  # no space for the -shm file
-    ("SQLITE_IOERR", _BROKEN_DISK),
-    ("SQLITE_CONSTRAINT", _CONFLICT),
+    (("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"), _FULL),  # the second: no space for the -shm file
+    (("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM"), _UNWRITABLE),
+    (("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"), _LOCKED),
+    (("SQLITE_CORRUPT", "SQLITE_NOTADB"), _DAMAGED),
+    (("SQLITE_IOERR",), _BROKEN_DISK),
+    (("SQLITE_CONSTRAINT",), _CONFLICT),
 )
 
 _NO_FOLDER = ("a part of its path is a file, not a folder", "Move that file away, or set ZKCHAT_HOME to another folder.")
@@ -65,7 +59,7 @@ def translate_errors(file: Path | None, action: str) -> Iterator[None]:
         yield
     except sqlite3.Error as e:
         name = getattr(e, "sqlite_errorname", None) or ""
-        why, hint = next((cause for prefix, cause in _CAUSES if name.startswith(prefix)), _UNEXPECTED)
+        why, hint = next((cause for prefixes, cause in _CAUSES if name.startswith(prefixes)), _UNEXPECTED)
         if name == "SQLITE_ERROR" and "no such" in str(e):
             why, hint = _DAMAGED
         raise _error(why)(f"{describe_store(file)} cannot {action}: {why} ({e})", hint) from e

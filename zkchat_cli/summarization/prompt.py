@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.prompt_assembly import fence
-from zkchat_cli.context.turns import Turn
+from zkchat_cli.context.turns import Turn, make_prompt_message
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -85,13 +84,9 @@ def build_summary_request(part: str, request: SummaryRequest, counter: TokenCoun
         sections.append(f"The user wants of this summary: {request.instructions}")
     sections.append(f"Take at most {words} words.")
     if simple:
-        return (_message("user", "\n\n".join([INSTRUCTIONS, *sections]), counter),)
-    return (_message("system", INSTRUCTIONS, counter), _message("user", "\n\n".join(sections), counter))
-
-
-def _message(role: str, text: str, counter: TokenCounter) -> PromptMessage:
-    kind = "system" if role == "system" else "conversation"
-    return PromptMessage.model_validate({"role": role, "content": text, "tokens": counter.count(text) + MESSAGE_OVERHEAD, "kind": kind})
+        return (make_prompt_message("user", "conversation", "\n\n".join([INSTRUCTIONS, *sections]), counter),)
+    system = make_prompt_message("system", "system", INSTRUCTIONS, counter)
+    return (system, make_prompt_message("user", "conversation", "\n\n".join(sections), counter))
 
 
 def count_request_overhead(request: SummaryRequest, counter: TokenCounter) -> int:

@@ -131,7 +131,7 @@ class ChatCompleter(Completer):
 
         def headings() -> list[str]:
             target = session.vault.resolve(name).target if name.strip() else None
-            found = session.vault.note(target).headings if target else ()
+            found = session.vault.note(target).markup.headings if target else ()
             return [
                 text for text in dict.fromkeys(each.text for each in found) if text and _is_printable(text) and not _UNLINKABLE.search(text)
             ]

@@ -6,7 +6,7 @@ It is drawn before the session exists; `update` and `call_soon` pass in what bec
 import asyncio
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -86,7 +86,7 @@ class InputLine:
         self._toolbar_lock = threading.Lock()
         self._line_changed = line_changed
         self._drawn = drawn
-        completer = _RecordingCompleter(helpers.completer)
+        completer = _ThreadCompleter(helpers.completer)
         self.dumb = screen is None and is_dumb_terminal()
         self._session: PromptSession[str] = PromptSession(
             self._message,
@@ -94,7 +94,7 @@ class InputLine:
             multiline=True,
             prompt_continuation=_continuation,
             key_bindings=key_bindings(pastes, self._show_hint, completer.offered_suffix),
-            completer=_DaemonThreadCompleter(completer),
+            completer=completer,
             # only where something can be completed: prompt_toolkit keeps lines free for the menu while this is true
             complete_while_typing=Condition(lambda: can_complete(self._session.default_buffer.document.text_before_cursor)),
             reserve_space_for_menu=MENU_LINES,
@@ -246,8 +246,11 @@ class InputLine:
         self._drawn()
 
 
-class _RecordingCompleter(Completer):
-    """Remembers the completions that it returned last."""
+class _ThreadCompleter(Completer):
+    """Completes in a daemon thread, and remembers what it offered last.
+
+    A lookup may wait for the first index; with prompt_toolkit's ThreadedCompleter, Enter and Ctrl-C would wait for that lookup.
+    """
 
     def __init__(self, completer: Completer) -> None:
         self._completer = completer
@@ -260,19 +263,8 @@ class _RecordingCompleter(Completer):
             yield completion
 
     def offered_suffix(self, before: str) -> bool:
-        """Whether a text ends with one of them."""
+        """Whether a text ends with an offered completion."""
         return any(before.endswith(completion.text) for completion in self._offered)
-
-
-class _DaemonThreadCompleter(Completer):
-    """Completes in a daemon thread. A lookup may wait for the first index; with prompt_toolkit's ThreadedCompleter, Enter and Ctrl-C would
-    wait for that lookup."""
-
-    def __init__(self, completer: Completer) -> None:
-        self._completer = completer
-
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        return self._completer.get_completions(document, complete_event)
 
     async def get_completions_async(self, document: Document, complete_event: CompleteEvent) -> AsyncGenerator[Completion, None]:
         loop, queue, canceled = asyncio.get_running_loop(), asyncio.Queue[Completion | Exception | None](), threading.Event()
@@ -283,7 +275,7 @@ class _DaemonThreadCompleter(Completer):
 
         def complete() -> None:
             try:
-                for completion in self._completer.get_completions(document, complete_event):
+                for completion in self.get_completions(document, complete_event):
                     if canceled.is_set():
                         return
                     put(completion)

@@ -28,19 +28,14 @@ def filter_rows(rows: Sequence[str], typed: str) -> list[int]:
     return [number, *(i for i in matches if i != number)] if 0 <= number < len(rows) else matches
 
 
-class Picker:
-    def __init__(self, *, colour: bool) -> None:
-        self._colour = colour
-
-    def pick(self, title: str, rows: Sequence[str]) -> int | None:
-        """The index of the picked row; None if the user cancels, or nothing can be picked."""
-        if not rows or is_dumb_terminal():
-            return None
-        app = _application(title, [sanitize_name(row) for row in rows], colour=self._colour)
-        try:
-            return app.run()
-        except (EOFError, KeyboardInterrupt):
-            return None
+def pick_row(title: str, rows: Sequence[str], *, colour: bool) -> int | None:
+    """The index of the picked row; None if the user cancels, or nothing can be picked."""
+    if not rows or is_dumb_terminal():
+        return None
+    try:
+        return _application(title, [sanitize_name(row) for row in rows], colour=colour).run()
+    except (EOFError, KeyboardInterrupt):
+        return None
 
 
 def _application(title: str, rows: Sequence[str], *, colour: bool) -> Application[int | None]:

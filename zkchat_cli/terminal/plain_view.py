@@ -10,14 +10,29 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turn_view import NotePrinter
 
 if TYPE_CHECKING:
     from zkchat_cli.terminal.status_line import StatusLine
 
+NotePrinter = Callable[[str, str], None]
+"""Prints a line that is not part of the answer, with its style: to the screen in a chat, to stderr in a pipe."""
 TICK = 0.25
 STATUS_DELAY = 0.4
 """Seconds without output before the status line appears: it should not flicker between words."""
+
+
+def note_printer(screen: Screen, verbose: Callable[[], bool] = lambda: False) -> NotePrinter:
+    """For a pipe: warnings always reach stderr, progress only if stderr is a terminal or the user asked for it."""
+
+    def print_note(line: str, style: str) -> None:
+        if style in ("yellow", "red"):
+            screen.warn(line.strip())
+        elif verbose():
+            screen.remark(line)
+        else:
+            screen.progress(line)
+
+    return print_note
 
 
 class PlainTurnView:

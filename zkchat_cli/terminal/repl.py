@@ -82,6 +82,7 @@ class Repl:
         self._asking = asking
         self._confirmation = asking.question if asking is not None else Confirmation(colour=screen.colour)
         self._next_input = ""
+        """The text for the next prompt: from a command, or a line that could not be sent."""
         self._question_stored = False
         """Whether the last line stored a question, which /retry can ask again."""
         self._screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
@@ -117,7 +118,8 @@ class Repl:
             try:
                 self._background.note_typing("")  # the previous line was sent
                 self._background.prompt_idle.set()
-                line = self._prompt.ask(self._take_next_input())
+                text, self._next_input = self._next_input, ""
+                line = self._prompt.ask(text)
             except EOFError:
                 self._raise_failure()
                 return
@@ -185,9 +187,9 @@ class Repl:
         return self._confirmation.ask(question)
 
     def pick(self, title: str, rows: Sequence[str]) -> int | None:
-        from zkchat_cli.terminal.picker import Picker  # not needed by the first prompt
+        from zkchat_cli.terminal.picker import pick_row  # not needed by the first prompt
 
-        return Picker(colour=self._screen.colour).pick(title, rows)
+        return pick_row(title, rows, colour=self._screen.colour)
 
     def set_input(self, text: str) -> None:
         self._next_input = text
@@ -226,11 +228,6 @@ class Repl:
         for event in events:
             self._question_stored |= isinstance(event, MessageStored)
             yield event
-
-    def _take_next_input(self) -> str:
-        """The text for the next prompt: from a command, or a line that could not be sent."""
-        text, self._next_input = self._next_input, ""
-        return text
 
     def _on_line_changed(self, line: str) -> None:
         self._metrics.measure_line(line)

@@ -33,7 +33,7 @@ class StatusLine:
 
     def set_waiting(self, seconds: float, reason: str) -> None:
         """The model is called again in so many seconds."""
-        self._waiting = waiting_line(seconds, reason)
+        self._waiting = sanitize_name(f"again in {max(1, round(seconds))} s, {STOP_HINT}: {reason}")
 
     def count(self, text: str, now: float) -> None:
         """More of the reasoning or of the answer arrived."""
@@ -66,8 +66,3 @@ class StatusLine:
         rate = f"~{self._tokens_of_call / took:.0f} tokens/s" if took > MIN_RATE_TIME else ""
         who = self._activity or self._who
         return [(who, (tokens, rate)), (who, (tokens,)), (self._activity, (tokens,)), (self._activity, ())]
-
-
-def waiting_line(seconds: float, reason: str) -> str:
-    """The countdown to the next call of the model."""
-    return sanitize_name(f"again in {max(1, round(seconds))} s, {STOP_HINT}: {reason}")

@@ -6,7 +6,6 @@ have to wait for terminals that do not answer.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,20 +70,14 @@ class Theme:
 
     def sgr(self, style: str) -> str:
         """The numbers of the escape sequence for the named styles; the first prompt is drawn with them because rich costs 40 ms."""
-        return _sgr(style, tuple(self.styles.items()))
+        words = " ".join(self.styles.get(name, name) for name in style.split()).split()
+        return ";".join(dict.fromkeys(_SGR.get(word) or f"38;5;{word[6:-1]}" for word in words))
 
     def for_rich(self) -> "rich.theme.Theme":
         """These styles for a rich console."""
         from rich.theme import Theme as RichTheme  # deferred: see `sgr`
 
         return RichTheme(dict(self.styles))
-
-
-@lru_cache(maxsize=512)
-def _sgr(style: str, styles: tuple[tuple[str, str], ...]) -> str:
-    known = dict(styles)
-    words = " ".join(known.get(name, name) for name in style.split()).split()
-    return ";".join(dict.fromkeys(_SGR.get(word) or f"38;5;{word[6:-1]}" for word in words))
 
 
 EITHER, DARK, LIGHT = Theme(_EITHER), Theme({**_EITHER, **_DARK}), Theme({**_EITHER, **_LIGHT})

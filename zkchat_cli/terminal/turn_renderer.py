@@ -11,9 +11,8 @@ from zkchat_cli.models import RunReport, ToolRun, TurnReport
 from zkchat_cli.references.provenance import format_arguments
 from zkchat_cli.terminal.change_approval import show_change
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
-from zkchat_cli.terminal.plain_view import PlainTurnView
+from zkchat_cli.terminal.plain_view import NotePrinter, PlainTurnView
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turn_view import NotePrinter, TurnView
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import short_count
@@ -24,6 +23,7 @@ from zkchat_cli.views.sources import source_lines
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
+    from zkchat_cli.terminal.streaming_view import StreamingView
 
 MAX_ARGUMENT = 44
 MAX_COMMENT = 300
@@ -70,7 +70,7 @@ def show_turn(
         view.close()
 
 
-def _choose_view(screen: Screen, print_note: NotePrinter, verbosity: Verbosity) -> TurnView:
+def _choose_view(screen: Screen, print_note: NotePrinter, verbosity: Verbosity) -> "StreamingView | PlainTurnView":
     on_terminal = screen.columns is not None and (screen.colour or screen.out.isatty())
     if on_terminal and screen.colour:
         from zkchat_cli.terminal.streaming_view import StreamingView  # loads rich and markdown-it, which a pipe does not need
@@ -80,7 +80,7 @@ def _choose_view(screen: Screen, print_note: NotePrinter, verbosity: Verbosity) 
 
 
 def _show_events(
-    turn: Iterable[events.Event], view: TurnView, screen: Screen, verbosity: Verbosity
+    turn: Iterable[events.Event], view: "StreamingView | PlainTurnView", screen: Screen, verbosity: Verbosity
 ) -> events.TurnCompleted | events.TurnFailed | None:
     reasoning = (verbosity.reasoning or verbosity.detail) and screen.columns is not None
     last: events.TurnCompleted | events.TurnFailed | None = None
@@ -145,7 +145,7 @@ def _show_events(
     return last
 
 
-def _show_end(report: TurnReport, view: TurnView, screen: Screen, verbosity: Verbosity) -> None:
+def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen: Screen, verbosity: Verbosity) -> None:
     """The lines below an answer: its sources, its cost, and a goal that was not met."""
     cited = report.citations, report.references, report.uncited_statements
     sources = source_lines(*cited, verbosity.max_sources, verbosity.hints.all_sources) if verbosity.max_sources else []

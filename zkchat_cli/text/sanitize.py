@@ -31,12 +31,7 @@ def sanitize_name(name: str) -> str:
 
 def reveal_invisible(text: str) -> str:
     """`text` with invisible characters shown as `<U+200B>` or `<120 unseen characters>`, for changes that the user has to approve."""
-    return _INVISIBLE.sub(_describe, text)
-
-
-def _describe(match: "re.Match[str]") -> str:
-    found = match[0]
-    return f"<U+{ord(found):04X}>" if len(found) == 1 else f"<{len(found)} unseen characters>"
+    return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>" if len(m[0]) == 1 else f"<{len(m[0])} unseen characters>", text)
 
 
 class Sanitizer:

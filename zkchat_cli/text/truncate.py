@@ -36,7 +36,6 @@ def _is_boundary(text: str, at: int) -> bool:
 
 
 _FLAGS = ("\U0001f1e6", "\U0001f1ff")
-
 _JOINER = "\u200d"
 
 

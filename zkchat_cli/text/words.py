@@ -20,9 +20,7 @@ CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U000200
 """Characters of scripts without spaces between words, for use inside a regular expression's brackets."""
 
 _ASCII_RUN = re.compile(r"[a-z0-9]+(?:'[a-z]+)*")
-
 _HALF = re.compile("[\ud800-\udfff]")
-
 _DIACRITICS = re.compile("[\u0300-\u034e\u0350-\u036f\xad\u200c\u200d\u2060\ufeff]++")
 """Combining and invisible characters, such as soft hyphens and joiners, which do not change a word."""
 

@@ -8,11 +8,8 @@ def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     source, target = (vault.locate(arguments[end])[0] for end in ("source", "target"))
     found = vault.shortest_path(source, target)
     if found is None:
-        return ToolOutput(
-            data={"source": source, "target": target, "path": None},
-            note="No path of links connects them.",
-            outcome="not connected by links",
-        )
+        data = {"source": source, "target": target, "path": None}
+        return ToolOutput(data=data, note="No path of links connects them.", outcome="not connected by links")
     note = "" if found.links else "Both are the same note."
     return ToolOutput(tuple(dict.fromkeys(vault.link_lines(found.links))), {"path": list(found.notes)}, note)
 

@@ -9,7 +9,6 @@ import os
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import partial
@@ -95,20 +94,6 @@ def scan(root: Path, ignore: Sequence[str] = ()) -> Listing:
                 raise _unreadable(root, e) from e
             listing.problems[printable(prefix)] = f"not read: {_cause(e)}"
     return listing
-
-
-def list_folders(root: Path, ignore: Sequence[str] = ()) -> list[str]:
-    """The full paths of the folders that `scan` looks into, the vault itself first."""
-    ignored = _ignored(ignore)
-    found = [("", str(root))]
-    for prefix, folder in found:
-        with suppress(OSError), os.scandir(folder) as entries:
-            for entry in entries:
-                path = prefix + entry.name
-                hidden = entry.name.startswith(".") or (ignored and ignored.match(path)) or not _is_text(path)
-                if not hidden and entry.is_dir(follow_symlinks=False):
-                    found.append((path + "/", entry.path))
-    return [folder for _, folder in found]
 
 
 def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> Listing | None:

@@ -13,22 +13,8 @@ from zkchat_cli.vault import filesystem, note_parser, sections
 from zkchat_cli.vault.chunking import chunk_note
 from zkchat_cli.vault.index.database import LinkRow, make_chunk
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
-from zkchat_cli.vault.markup import Heading, Markup
+from zkchat_cli.vault.markup import Markup
 from zkchat_cli.vault.note_parser import ParsedNote
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A note as its file is now. `text` is its body, which begins on line `first_line`, after the front matter."""
-
-    relative_path: str
-    title: str
-    aliases: tuple[str, ...]
-    tags: tuple[str, ...]
-    description: str | None
-    headings: tuple[Heading, ...]
-    text: str
-    first_line: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +45,6 @@ class NoteReader:
         near = ", ".join(f"[[{name}]]" for name in self.suggest_names(relative_path))
         return VaultError(
             f"there is no note {name} in {self.root}", f"Nearest: {near}" if near else "`zkchat vault search` finds notes by their words."
-        )
-
-    def note(self, relative_path: str) -> Note:
-        """Raises VaultError when there is no such note."""
-        parsed = self.parse(relative_path)
-        lines = parsed.front_matter.lines
-        body = parsed.text.split("\n", lines)[-1] if lines else parsed.text
-        return Note(
-            parsed.relative_path, parsed.title, parsed.aliases, parsed.tags, parsed.description, parsed.markup.headings, body, lines + 1
         )
 
     def chunks(self, relative_path: str, start_line: int = 1, end_line: int | None = None) -> list[ContentChunk]:

@@ -61,7 +61,7 @@ class Vault:
         self.editor = NoteEditor(root, self._index, index_file.with_suffix(".changes.json"), self.refresh)
         self._semantic = SemanticSearch(embedder, VectorStore(index_file.with_suffix(".vectors.db")), self._ask) if embedder else None
         reader = self._reader = NoteReader(root, self.suggest_names)
-        self.read, self.note, self.chunks, self.chunk_text = reader.read, reader.note, reader.chunks, reader.chunk_text
+        self.read, self.note, self.chunks, self.chunk_text = reader.read, reader.parse, reader.chunks, reader.chunk_text
         self.section, self.link_lines = reader.section, reader.link_lines
 
     @classmethod

@@ -1,7 +1,7 @@
 """Prompts word for word: the next one, the ones that a turn sent, and the difference between two turns."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
 from zkchat_cli.models import Prompt, PromptMessage, SentPrompt
@@ -24,6 +24,19 @@ def sent_prompts_text(turn: SentPrompts, call: int | None = None) -> str:
     """What the calls of a turn were sent, or one of them. Raises UsageError when there is no such call."""
     shown = turn.calls if call is None else (turn.call(call),)
     return "\n\n".join(_call(turn, sent) for sent in shown)
+
+
+def prompt_status(prompt: Prompt) -> Callable[[str], str]:
+    """A function from a message id to whether the message is in this prompt, and if not, why."""
+    sent = {source for message in prompt.messages for source in message.source_ids}
+    dropped = {each.id: each.reason for each in prompt.dropped}
+
+    def describe(message_id: str) -> str:
+        if message_id in dropped:
+            return f"not in the prompt now: {dropped[message_id]}"
+        return "in the prompt now" if message_id in sent else "not in the prompt now"
+
+    return describe
 
 
 def _call(turn: SentPrompts, sent: SentPrompt) -> str:

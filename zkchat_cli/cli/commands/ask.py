@@ -67,8 +67,8 @@ def ask(
     from zkchat_cli.chat.turn_recorder import default_title
     from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy, warn_if_unable
     from zkchat_cli.terminal.hyperlinks import note_opener
+    from zkchat_cli.terminal.plain_view import note_printer
     from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
-    from zkchat_cli.terminal.turn_view import note_printer
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
 
     as_json, hints = ctx.as_json, UNSTORED if no_store else IN_SHELL

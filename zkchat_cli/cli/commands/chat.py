@@ -142,8 +142,8 @@ def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
 def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:
     """Print an error and go on with the next line; the first error decides the exit code."""
     from zkchat_cli.terminal.command_runner import run_piped  # imports that the session has made already
+    from zkchat_cli.terminal.plain_view import note_printer
     from zkchat_cli.terminal.turn_renderer import show_error
-    from zkchat_cli.terminal.turn_view import note_printer
 
     aside = note_printer(screen, lambda: session.verbose)
     first: ZkchatError | None = None

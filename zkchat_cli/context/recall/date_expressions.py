@@ -10,34 +10,18 @@ TOLERANCE = 3
 MAX_YEARS = 100
 _MAX_QUESTION = 2000
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january januar jan",
-            "february februar feb",
-            "march märz mar",
-            "april apr",
-            "may mai",
-            "june juni jun",
-            "july juli jul",
-            "august aug",
-            "september sep sept",
-            "october oktober oct okt",
-            "november nov",
-            "december dezember dec dez",
-        ),
-        1,
-    )
-    for name in names.split()
-}
-_DAYS = {
-    name: number
-    for number, names in enumerate(
-        "monday montag,tuesday dienstag,wednesday mittwoch,thursday donnerstag,friday freitag,saturday samstag,sunday sonntag".split(",")
-    )
-    for name in names.split()
-}
+
+def _numbered(names: str, first: int) -> dict[str, int]:
+    """The number of each name, counted from `first`: commas separate the numbers, spaces the names of one."""
+    return {name: number for number, same in enumerate(names.split(","), first) for name in same.split()}
+
+
+_MONTHS = _numbered(
+    "january januar jan,february februar feb,march märz mar,april apr,may mai,june juni jun,july juli jul,august aug,september sep sept,"
+    "october oktober oct okt,november nov,december dezember dec dez",
+    1,
+)
+_DAYS = _numbered("monday montag,tuesday dienstag,wednesday mittwoch,thursday donnerstag,friday freitag,saturday samstag,sunday sonntag", 0)
 _AMBIGUOUS = {"may", "march", "mar", "jan", "sep"}
 """Also words or names: months only next to a number or a preposition."""
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
@@ -53,13 +37,7 @@ _AGO = re.compile(
     r"\b(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten)\s+(?P<unit>day|week|month|year)s?\s+ago\b"
     r"|\bvor\s+(?P<zahl>\d{1,3}|eine[mnr]|zwei|drei|vier|fünf|sechs)\s+(?P<einheit>tag|woche|monat|jahr)"
 )
-_NUMBERS = {"a": 1, "an": 1} | {
-    word: number
-    for number, words in enumerate(
-        ("one einem einen einer", "two zwei", "three drei", "four vier", "five fünf", "six sechs", "seven", "eight", "nine", "ten"), 1
-    )
-    for word in words.split()
-}
+_NUMBERS = _numbered("a an one einem einen einer,two zwei,three drei,four vier,five fünf,six sechs,seven,eight,nine,ten", 1)
 _UNITS = {"day": 1, "tag": 1, "week": 7, "woche": 7, "month": 30, "monat": 30, "year": 365, "jahr": 365}
 _RELATIVE = {
     r"\btoday\b|\bheute\b|今天": (0, 0),

@@ -11,7 +11,6 @@ from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from operator import is_not
 from typing import TYPE_CHECKING
@@ -64,14 +63,6 @@ MAX_MISFITS = 20
 """After so many passages that do not fit, the budget is spent."""
 
 
-@dataclass(slots=True)
-class _Posting:
-    """The passages with a word, ascending, and how often each has it."""
-
-    passages: "array[int]" = field(default_factory=lambda: array("L"))
-    counts: "array[int]" = field(default_factory=lambda: array("B"))
-
-
 def preload_numpy() -> None:
     """Import numpy before the first search needs it."""
     import numpy  # noqa: F401
@@ -85,7 +76,8 @@ class RecallIndex:
         self._turns: list[Turn] = []
         self._starts: list[int] = []
         """The first passage of each turn."""
-        self._postings: defaultdict[str, _Posting] = defaultdict(_Posting)
+        self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("L"), array("B")))
+        """The passages with each word, ascending, and how often each has it."""
         self._by_prefix: defaultdict[str, list[str]] = defaultdict(list)
         self._lengths, self._sizes, self._dates = array("L"), array("L"), array("L")
         """Words, bytes, ordinal of the date (0: unknown)."""
@@ -135,9 +127,9 @@ class RecallIndex:
                 for word, count in words.items():
                     if word not in self._postings and len(word) >= PREFIX_LENGTH:
                         self._by_prefix[word[:PREFIX_LENGTH]].append(word)
-                    posting = self._postings[word]
-                    posting.passages.append(number)
-                    posting.counts.append(min(count, 255))
+                    holders, counts = self._postings[word]
+                    holders.append(number)
+                    counts.append(min(count, 255))
                 day = _date_ordinal(message.timestamp)
                 self._lengths.append(words.total())
                 self._sizes.append(len(passage.text.encode("utf-8", "surrogatepass")))
@@ -157,8 +149,8 @@ class RecallIndex:
         start = self._starts[turns]
         for passage in reversed(self.passages[start:]):
             for word in _count_words(passage.text):
-                self._postings[word].passages.pop()
-                self._postings[word].counts.pop()
+                for values in self._postings[word]:
+                    values.pop()
         del self._turns[turns:], self._starts[turns:], self.passages[start:]
         arrays = (self._lengths, self._sizes, self._dates, self._date_groups, self._priorities, self._ends_with_question, self._is_fixed)
         for values in arrays:
@@ -230,8 +222,7 @@ class RecallIndex:
         lengths = np.array(self._lengths, np.float64)
         norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean()) if total else 1.0))
         for word, weight in self._query_words(question).items():
-            holders = np.array(self._postings[word].passages, np.intp)
-            counts = np.array(self._postings[word].counts, np.float64)
+            holders, counts = np.array(self._postings[word][0], np.intp), np.array(self._postings[word][1], np.float64)
             rarity = np.log(1 + (total - len(holders) + 0.5) / (len(holders) + 0.5))
             scores[holders] += weight * rarity * counts * (K1 + 1) / (counts + norm[holders])
         answers = ANSWER_SHARE * scores * np.array(self._ends_with_question, np.float64)
@@ -245,7 +236,7 @@ class RecallIndex:
             other: RELATED_WEIGHT for word in words if len(word) >= PREFIX_LENGTH for other in self._by_prefix.get(word[:PREFIX_LENGTH], ())
         }
         weights = {**related, **{word: QUESTION_WORD_WEIGHT if word in _QUESTION_WORDS else 1.0 for word in words}}
-        frequency = {word: len(self._postings[word].passages) for word in weights if word in self._postings}
+        frequency = {word: len(self._postings[word][0]) for word in weights if word in self._postings}
         rarest = sorted((w for w in frequency if frequency[w]), key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w]))
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}
 

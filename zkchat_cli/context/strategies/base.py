@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import RecallPassage
 from zkchat_cli.context.turn_history import TurnHistory
-from zkchat_cli.context.turns import Turn
+from zkchat_cli.context.turns import Turn, select_newest_in_batches
 from zkchat_cli.tokens.counter import TokenCounter
 
 
@@ -42,6 +42,13 @@ class Selection:
 
     turns: tuple[Turn, ...]
     passages: tuple[RecallPassage, ...] = ()
+
+
+def choose_newest(window: HistoryWindow) -> Selection:
+    """The newest turns that fit."""
+    return Selection(
+        select_newest_in_batches(window.recent, window.budget, window.fixed_tokens, total=window.recent_tokens, batch=window.drop_batch)
+    )
 
 
 @dataclass(frozen=True, slots=True)

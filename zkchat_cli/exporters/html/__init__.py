@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 QUESTION_LENGTH = 80
 _UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 """Control characters, bidi overrides, lone surrogates, and what HTML forbids."""
+_PICTURES = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\x7f": "\u2421"}
 
 
 def export(archive: ConversationArchive) -> str:
@@ -54,11 +55,7 @@ def export(archive: ConversationArchive) -> str:
 
 def replace_unsafe_characters(text: str) -> str:
     """Show control characters as pictures, and other characters that act or are not allowed in HTML as U+FFFD."""
-    return _UNSAFE.sub(lambda found: _picture(ord(found[0])), text.replace("\r\n", "\n"))
-
-
-def _picture(code: int) -> str:
-    return chr(0x2400 + code) if code < 32 else "\u2421" if code == 0x7F else "\ufffd"
+    return _UNSAFE.sub(lambda found: _PICTURES.get(found[0], "\ufffd"), text.replace("\r\n", "\n"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +123,8 @@ class _PageBuilder:
 
 def _chunks_by_number(archive: ConversationArchive) -> dict[int, ContentChunk]:
     """The excerpts of all branches; of two with one number, which only an import can have, the first."""
-    chunks: dict[int, ContentChunk] = {}
-    for message in archive.messages:
-        for chunk in message.chunks:
-            if chunk.number is not None:
-                chunks.setdefault(chunk.number, chunk)
-    return chunks
+    chunks = (chunk for message in reversed(archive.messages) for chunk in reversed(message.chunks))
+    return {chunk.number: chunk for chunk in chunks if chunk.number is not None}
 
 
 def _format_usage(messages: Sequence[ZkChatMessage]) -> str:

@@ -47,11 +47,8 @@ work, but find less. A change here must change the embedders' ids, or old vector
 def add_prefixes(texts: Sequence[str], model: str, purpose: Purpose) -> list[str]:
     """The texts in the form that this model expects for this purpose."""
     name = model.rpartition("/")[2].lower()
-    for family, query, document in _PREFIXES:
-        if re.match(family, name):
-            prefix = query if purpose == "query" else document
-            return [prefix + text for text in texts]
-    return list(texts)
+    query, document = next(((query, document) for family, query, document in _PREFIXES if re.match(family, name)), ("", ""))
+    return [(query if purpose == "query" else document) + text for text in texts]
 
 
 def read_rows(id_: str, read: Callable[[], "ArrayLike"], hint: str) -> "ArrayLike":

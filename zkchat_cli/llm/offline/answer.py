@@ -10,20 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from zkchat_cli.llm.base import Delta, Request, StreamFinished, TextPart, ToolCallsPart
+from zkchat_cli.llm.offline import ranking
 from zkchat_cli.llm.offline.passages import QuotablePassage
 from zkchat_cli.llm.offline.question import AnalyzedMessage, AnalyzedQuestion, analyze_message, asks_for_summary, word_forms
-from zkchat_cli.llm.offline.ranking import (
-    MAX_QUOTES,
-    Preference,
-    QuoteSource,
-    RankedQuote,
-    first_statements,
-    heading_similarity,
-    missing_words,
-    rank_passages,
-    select_quotes,
-    summarize_excerpts,
-)
+from zkchat_cli.llm.offline.ranking import MAX_QUOTES, Preference, QuoteSource, RankedQuote, missing_words, rank_passages
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.models import PromptMessage, ToolCall
 from zkchat_cli.text.truncate import truncate
@@ -128,7 +118,7 @@ def _second_calls(message: AnalyzedMessage, found: Sequence[QuoteSource], asked:
         return ()
     question = message.questions[0]
     begun = {excerpt.path for excerpt in found if excerpt.is_beginning}
-    similarities = [(heading_similarity(question, e.title), e) for e in found if e.path not in begun]
+    similarities = [(ranking.heading_similarity(question, e.title), e) for e in found if e.path not in begun]
     similarity, excerpt = max(similarities, key=lambda pair: pair[0], default=(0.0, None))
     if excerpt and similarity >= MIN_TITLE_SIMILARITY:
         arguments: dict[str, Any] = {"relative_path": excerpt.path, "start_line": 1, "end_line": BEGINNING}
@@ -171,7 +161,7 @@ def summarize_message(messages: Sequence[PromptMessage]) -> str:
     if sentences < MIN_SENTENCES:
         return ""
     limit = max(3, min(MAX_DIGEST, sentences // 4))
-    return "".join(f"- {quote.text}\n" for quote in summarize_excerpts([QuoteSource(0, "", "", None, text)], limit))
+    return "".join(f"- {quote.text}\n" for quote in ranking.summarize_excerpts([QuoteSource(0, "", "", None, text)], limit))
 
 
 def quote_answer(message: AnalyzedMessage, results: Sequence[PromptMessage], named: Sequence[PromptMessage] = ()) -> str:
@@ -214,26 +204,26 @@ def _answer_parts(
     quotes = []
     if source and not message.has_subject:  # "explain [2]": that excerpt, and what follows it in its note
         following = [e for e in excerpts if e.path == source.path and e.start_line >= source.start_line]
-        quotes = summarize_excerpts(following[:3], limit, preference)
+        quotes = ranking.summarize_excerpts(following[:3], limit, preference)
     quotes = quotes or _quote_question(message.questions[0], named, preference, limit, MIN_COVERAGE_IN_NAMED)
     quotes = quotes or _quote_question(message.questions[0], excerpts, preference, limit)
     if quotes:
         return [("From your notes:", quotes)]
-    beginning = first_statements(named)
+    beginning = ranking.first_statements(named)
     return [(f"[[{named[0].title}]] begins:", beginning)] if beginning else []
 
 
 def _quote_document(message: AnalyzedMessage, own: Sequence[QuoteSource], preference: Preference, limit: int) -> list[RankedQuote]:
     if message.about_document:
-        return summarize_excerpts(own, limit, preference)
-    return _quote_question(message.questions[0], own, preference, limit, MIN_COVERAGE_IN_NAMED) or first_statements(own, 1)
+        return ranking.summarize_excerpts(own, limit, preference)
+    return _quote_question(message.questions[0], own, preference, limit, MIN_COVERAGE_IN_NAMED) or ranking.first_statements(own, 1)
 
 
 def _quote_question(
     question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], preference: Preference, limit: int, min_coverage: float = MIN_COVERAGE
 ) -> list[RankedQuote]:
     quotes, coverage = rank_passages(question, excerpts, preference)
-    return select_quotes(quotes, limit) if coverage >= min_coverage else []
+    return ranking.select_quotes(quotes, limit) if coverage >= min_coverage else []
 
 
 def _preference(message: AnalyzedMessage) -> Preference:

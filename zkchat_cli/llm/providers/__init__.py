@@ -14,8 +14,3 @@ def provider(name: str) -> Provider:
     """Raises KeyError for an unknown name."""
     found: Provider = registry.load(sys.modules[__name__], name, "PROVIDER")
     return found
-
-
-def label(name: str) -> str:
-    """A provider in one line, without loading it."""
-    return registry.summary_line(sys.modules[__name__], name)

@@ -80,12 +80,9 @@ class OpenaiModel(RemoteModel):
 
 
 def _window_in(row: dict[str, Any]) -> int | None:
-    for table in (row, row.get("meta"), row.get("top_provider")):
-        for key in _WINDOW_FIELDS if isinstance(table, dict) else ():
-            size = table.get(key) if isinstance(table, dict) else None
-            if isinstance(size, int) and size > 0:
-                return size
-    return None
+    tables = [table for table in (row, row.get("meta"), row.get("top_provider")) if isinstance(table, dict)]
+    sizes = (table.get(key) for table in tables for key in _WINDOW_FIELDS)
+    return next((size for size in sizes if isinstance(size, int) and size > 0), None)
 
 
 def _open(config: ModelConfig) -> OpenaiModel:

@@ -12,53 +12,39 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
-from zkchat_cli.errors import ProviderError, ProviderErrorKind, reason
-from zkchat_cli.llm.base import (
-    Delta,
-    ModelConfig,
-    Provider,
-    ReasoningPart,
-    Request,
-    StreamFailed,
-    StreamFinished,
-    TextPart,
-    ToolCallsPart,
-    Window,
-)
-from zkchat_cli.models import FinishReason, TokenUsage, ToolCall
+from zkchat_cli.errors import ProviderError, reason
+from zkchat_cli.llm.base import Delta, ModelConfig, Provider, ReasoningPart, Request, StreamFailed, StreamFinished, TextPart, ToolCallsPart
+from zkchat_cli.models import FinishReason, TokenUsage, ToolCall, Value
 
-_MESSAGES: dict[str, tuple[ProviderErrorKind, str, str]] = {
-    "timeout": ("timeout", "the model did not answer in time", "Try again."),
-    "rate_limit": ("rate_limit", "the provider accepts no more calls for now (429)", "Wait a moment and try again."),
+ScriptedError = Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"]
+_MESSAGES: dict[ScriptedError, tuple[str, str]] = {
+    "timeout": ("the model did not answer in time", "Try again."),
+    "rate_limit": ("the provider accepts no more calls for now (429)", "Wait a moment and try again."),
     "context_length": (
-        "context_length",
         "the prompt is too long for the model",
         "Summarize older turns (/compact, or zkchat context compact), or lower context.max_tokens.",
     ),
-    "auth": ("auth", "the provider rejects the key (401)", "Check the key in the environment."),
-    "server": ("server", "the provider failed (500)", "Try again in a while."),
-    "connection": ("connection", "no connection to the provider", "Is its server running?"),
-    "cut": ("cut", "the answer ended before it was complete", "Ask again for the rest."),
-    "empty": ("empty", "the model's answer was empty", "Try again, or ask in other words."),
+    "auth": ("the provider rejects the key (401)", "Check the key in the environment."),
+    "server": ("the provider failed (500)", "Try again in a while."),
+    "connection": ("no connection to the provider", "Is its server running?"),
+    "cut": ("the answer ended before it was complete", "Ask again for the rest."),
+    "empty": ("the model's answer was empty", "Try again, or ask in other words."),
 }
 
 
-class _ScriptedCall(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _ScriptedCall(Value):
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class _ScriptedUsage(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _ScriptedUsage(Value):
     prompt_tokens: Annotated[int, Field(ge=0)]
     completion_tokens: Annotated[int, Field(ge=0)]
 
 
-class _ScriptedReply(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _ScriptedReply(Value):
     text: str = ""
     deltas: tuple[str, ...] = ()
     reasoning: str = ""
@@ -66,7 +52,7 @@ class _ScriptedReply(BaseModel):
     finish_reason: FinishReason | None = None
     usage: _ScriptedUsage | None = None
     delay_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0
-    error: Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"] | None = None
+    error: ScriptedError | None = None
     echo: bool = False
 
 
@@ -77,7 +63,7 @@ class ScriptedModel:
     name: str
     replies: tuple[_ScriptedReply, ...]
     pause: Callable[[float], None] = time.sleep
-    window: Window | None = None
+    window: None = None
     exact: bool = True
     _calls: int = field(default=0, init=False)
 
@@ -95,8 +81,8 @@ class ScriptedModel:
             if piece:
                 yield TextPart(piece)
         if reply.error:
-            kind, message, hint = _MESSAGES[reply.error]
-            yield StreamFailed(ProviderError(kind, f"{self.name}: {message}", hint))
+            message, hint = _MESSAGES[reply.error]
+            yield StreamFailed(ProviderError(reply.error, f"{self.name}: {message}", hint))
             return
         if reply.tool_calls:
             calls = (ToolCall(id=f"call-{self._calls}-{i}", **call.model_dump()) for i, call in enumerate(reply.tool_calls, 1))
@@ -106,10 +92,7 @@ class ScriptedModel:
 
 
 def _echo(request: Request) -> str:
-    document = {
-        "messages": [m.model_dump(mode="json") for m in request.messages],
-        "tools": [t.descriptor for t in request.tools],
-    }
+    document = {"messages": [m.model_dump(mode="json") for m in request.messages], "tools": [t.descriptor for t in request.tools]}
     return json.dumps(document, ensure_ascii=False)
 
 

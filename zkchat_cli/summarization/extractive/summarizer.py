@@ -162,12 +162,7 @@ def extract_summary(
 
     With `instructions` all messages are read again; otherwise `summarizer` reads only those after its last summary or the `earlier` one.
     """
-    tokens = 0
-    for turn in fold.turns:
-        tokens += turn.foldable_tokens
-        if SMALLER_BY * tokens >= target:
-            break
-    budget = min(target, int(SMALLER_BY * tokens))
+    budget = min(target, int(SMALLER_BY * sum(turn.foldable_tokens for turn in fold.turns)))
     if budget <= 0:
         return None
     if instructions or summarizer is None:

@@ -1,12 +1,11 @@
 """Which names a new note may have: links must be able to name it, and it must differ from others by more than upper and lower case."""
 
 import os
-import unicodedata
 from pathlib import Path
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.vault.filesystem import printable
-from zkchat_cli.vault.links.wikilinks import split_target, stem
+from zkchat_cli.vault.links.wikilinks import fold_name, split_target, stem
 
 UNLINKABLE = "#^[]|\\"
 """Characters that a link cannot have in a note's name."""
@@ -40,7 +39,7 @@ def _require_distinct(root: Path, path: str, folder: Path, missing: str, old: st
         names = os.listdir(folder)  # noqa: PTH208 - only the names are needed
     except OSError as e:
         raise VaultError(f"the folder of {printable(path)} cannot be read: {reason(e)}", "Check its permissions.") from e
-    same = next((name for name in names if _fold(name) == _fold(missing)), None)
+    same = next((name for name in names if fold_name(name) == fold_name(missing)), None)
     if same is not None and (old is None or folder / same != root / old):
         existing = printable(str((folder / same).relative_to(root)))
         raise VaultError(f"{printable(path)}: there is {existing} already", "Use that spelling: on a Mac, the two would be one file.")
@@ -60,7 +59,3 @@ def unlinkable_characters(path: str) -> str:
     found = "".join(dict.fromkeys(c for c in path if c in UNLINKABLE or not c.isprintable()))
     spaced = any(part != part.strip() for part in (name, *path.split("/")))
     return found or (" " if spaced or split_target(name)[0] != name else "")
-
-
-def _fold(name: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

@@ -127,6 +127,33 @@ def sqlite_errors(file: Path) -> Iterator[None]:
                 raise IndexDamaged(f"the index {file} is damaged: {e}", "`zkchat vault index --full` rebuilds it.") from e
 
 
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            db.execute("ROLLBACK")
+        raise
+
+
+def is_replaced(file: Path, inode: int) -> bool:
+    """Whether another process has replaced or deleted the file."""
+    try:
+        return file.stat().st_ino != inode
+    except OSError:
+        return True
+
+
+def delete_database(file: Path) -> None:
+    """Delete the file and SQLite's files beside it, as far as possible."""
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(OSError):
+            Path(f"{file}{suffix}").unlink()
+
+
 class IndexDatabase:
     """An open index, for one thread at a time; processes may share the file."""
 
@@ -207,11 +234,7 @@ class IndexDatabase:
                 replaced.close()
 
     def is_replaced(self) -> bool:
-        """Whether another process has replaced or deleted the file."""
-        try:
-            return self.file.stat().st_ino != self._inode
-        except OSError:
-            return True
+        return is_replaced(self.file, self._inode)
 
     def close(self) -> None:
         with suppress(sqlite3.Error):
@@ -219,16 +242,9 @@ class IndexDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        with sqlite_errors(self.file):
-            self.connection.execute("BEGIN IMMEDIATE")
+        with sqlite_errors(self.file), transaction(self.connection):
             self._written += 1
-            try:
-                yield self.connection
-                self.connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self.connection.execute("ROLLBACK")
-                raise
+            yield self.connection
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """The result of an SQL query; for the vault package only."""
@@ -267,13 +283,12 @@ class IndexDatabase:
         their paths, and none of the excluded. Tags and texts are folded."""
         conditions: list[str] = []
         values: list[str] = []
-        for negation, some in (("", tags), ("NOT ", no_tags)):
-            for tag in some:
+        folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
+        for negation, some_tags, some_paths in (("", tags, paths), ("NOT ", no_tags, no_paths)):
+            for tag in some_tags:
                 conditions.append(f"id {negation}IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
                 values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
-        for negation, some in (("", paths), ("NOT ", no_paths)):
-            for path in some:
-                folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
+            for path in some_paths:
                 conditions.append(f"{negation}instr({folded}, ?)")
                 values.append(path)
         self.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
@@ -303,12 +318,9 @@ class IndexDatabase:
 
     def chunks(self, ids: Sequence[int]) -> list[ContentChunk]:
         """These chunks in this order, without deleted ones."""
-        rows = self.rows(
-            """SELECT notes.path, title, heading, start_line, end_line, text
-               FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id ORDER BY wanted.key""",
-            json.dumps(ids),
-        )
-        return [make_chunk(*row) for row in rows]
+        sql = """SELECT notes.path, title, heading, start_line, end_line, text
+                 FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id ORDER BY wanted.key"""
+        return [make_chunk(*row) for row in self.rows(sql, json.dumps(ids))]
 
     def links_from(self, path: str) -> list[LinkRow]:
         return self.link_rows("notes.path = ?", path)
@@ -347,16 +359,8 @@ def snippet(line: str, raw: str, width: int = 200) -> str:
 
 def make_chunk(path: str, title: str, heading: str | None, start: int, end: int, text: str, score: float | None = None) -> ContentChunk:
     """A chunk with an id made from its place and its text."""
-    return ContentChunk(
-        id=blake2b(f"{path}\0{start}\0{text}".encode("utf-8", "replace"), digest_size=6).hexdigest(),
-        relative_path=path,
-        title=title,
-        heading=heading,
-        start_line=start,
-        end_line=end,
-        text=text,
-        score=score,
-    )
+    id_ = blake2b(f"{path}\0{start}\0{text}".encode("utf-8", "replace"), digest_size=6).hexdigest()
+    return ContentChunk(id=id_, relative_path=path, title=title, heading=heading, start_line=start, end_line=end, text=text, score=score)
 
 
 def _write_locked(file: Path) -> sqlite3.Connection | None:

@@ -7,26 +7,13 @@ would be read with the new one's log.
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 try:
     import fcntl
 except ImportError:  # Windows, where an open file cannot be replaced
     fcntl = None  # type: ignore[assignment]
-
-
-@contextmanager
-def opening(index: Path) -> Iterator[None]:
-    """A shared lock: nobody replaces the file meanwhile."""
-    with _lock(index, exclusive=False):
-        yield
-
-
-@contextmanager
-def replacing(index: Path) -> Iterator[None]:
-    """An exclusive lock: nobody opens or replaces the file meanwhile. Waits for those who open it, which takes a millisecond."""
-    with _lock(index, exclusive=True):
-        yield
 
 
 @contextmanager
@@ -42,3 +29,9 @@ def _lock(index: Path, *, exclusive: bool) -> Iterator[None]:
     finally:
         if handle is not None:
             os.close(handle)
+
+
+opening = partial(_lock, exclusive=False)
+"""A shared lock: nobody replaces the file meanwhile."""
+replacing = partial(_lock, exclusive=True)
+"""An exclusive lock: nobody opens or replaces the file meanwhile. Waits for those who open it, which takes a millisecond."""

@@ -56,10 +56,6 @@ def _is_anchor(source: str, target: str | None, text: str | None, embed: bool) -
     return bool(target and text and target != source and not (embed and text[0] in "0123456789"))
 
 
-def _name_texts(note: ParsedNote) -> tuple[str, str, str]:
-    return note.title, "\n".join(note.aliases), "\n".join(note.tags)
-
-
 class _IndexedNote(NamedTuple):
     id: int
     mtime_ns: int
@@ -188,10 +184,11 @@ class _IndexUpdate:
         """Insert everything that can be known without other notes."""
         text, problem = filesystem.decode(note)
         parsed = note_parser.parse_note(path, text)
+        names = (parsed.title, "\n".join(parsed.aliases), "\n".join(parsed.tags))
         readable = note.raw or not note.problem
         self.connection.execute(
             "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ?, hash = ?, title = ?, aliases = ?, tags = ? WHERE id = ?",
-            (*self.listing.stamps[path], _digest(note) if readable else None, *_name_texts(parsed), note_id),
+            (*self.listing.stamps[path], _digest(note) if readable else None, *names, note_id),
         )
         self.connection.executemany(
             "INSERT INTO links (note_id, line, kind, raw, text, heading, alias, embed, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -18,7 +18,7 @@ from zkchat_cli.errors import IndexDamaged, VaultError
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import Listing
 from zkchat_cli.vault.index import indexer
-from zkchat_cli.vault.index.database import IndexDatabase
+from zkchat_cli.vault.index.database import IndexDatabase, delete_database
 from zkchat_cli.vault.index.file_lock import replacing
 from zkchat_cli.vault.index.indexer import IndexChanges, Progress
 
@@ -154,12 +154,9 @@ class IndexManager:
             raise VaultError(f"the index folder {folder} cannot be written: {e.strerror}", "Free it, or set ZKCHAT_HOME.") from e
         file = Path(name)
         try:
-            index = IndexDatabase.create(file)
-            try:
+            with closing(IndexDatabase.create(file)) as index:
                 changes = indexer.refresh(index, self.root, listing, progress)
                 index.publish(self.file)
-            finally:
-                index.close()
         finally:
             file.unlink(missing_ok=True)
         return changes
@@ -171,9 +168,7 @@ class IndexManager:
         """
         self.close()
         with replacing(self.file):
-            for file in (self.file, Path(f"{self.file}-wal"), Path(f"{self.file}-shm")):
-                with suppress(OSError):
-                    file.unlink()
+            delete_database(self.file)
 
     def _delete_leftovers(self) -> None:
         """Delete what interrupted rebuilds left, once it is too old to be another process's work."""

@@ -7,15 +7,13 @@ that is damaged or of another version is replaced by an empty one.
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from zkchat_cli.errors import IndexDamaged, VaultError
-from zkchat_cli.vault.index.database import sqlite_errors
-
-BUSY_SECONDS = 10.0
+from zkchat_cli.vault.index.database import BUSY_SECONDS, delete_database, is_replaced, sqlite_errors, transaction
 
 T = TypeVar("T")
 
@@ -43,11 +41,11 @@ class SidecarDatabase:
             self._connection = None
 
     def _write(self, change: Callable[[sqlite3.Connection], object]) -> None:
-        def transaction(db: sqlite3.Connection) -> None:
-            with _transaction(db):
+        def write(db: sqlite3.Connection) -> None:
+            with transaction(db):
                 change(db)
 
-        self._query(transaction, None, create=True)
+        self._query(write, None, create=True)
 
     def _query(self, query: Callable[[sqlite3.Connection], T], default: T, *, create: bool = False) -> T:
         """The query's result, or `default` without a file. A damaged file is replaced, once. Raises VaultError."""
@@ -55,7 +53,8 @@ class SidecarDatabase:
             try:
                 return self._query_once(query, default, create=create)
             except IndexDamaged:
-                self._delete()
+                self.close()
+                delete_database(self.file)
             try:
                 return self._query_once(query, default, create=create)
             except IndexDamaged as e:  # not passed on, because it would rebuild the index
@@ -67,7 +66,7 @@ class SidecarDatabase:
             return query(db) if db else default
 
     def _open(self, *, create: bool) -> sqlite3.Connection | None:
-        if self._connection and self._is_replaced():
+        if self._connection and is_replaced(self.file, self._inode):
             self.close()
         if self._connection or not (create or self.file.exists()):
             return self._connection
@@ -92,7 +91,7 @@ class SidecarDatabase:
         if _version(db) == 0:
             with suppress(sqlite3.OperationalError):  # another process is setting it, which counts for the file
                 db.execute("PRAGMA journal_mode = WAL")
-            with _transaction(db):
+            with transaction(db):
                 if _version(db) == 0:
                     for table in self.schema:
                         db.execute(table)
@@ -100,31 +99,6 @@ class SidecarDatabase:
         if _version(db) != self.version:
             raise IndexDamaged(f"the {self.what} {self.file} were made by another version of zkchat", "They are computed again.")
         db.execute("PRAGMA synchronous = NORMAL")  # after a power cut the last rows are computed again
-
-    def _is_replaced(self) -> bool:
-        """Whether another process has replaced or deleted the file."""
-        try:
-            return self.file.stat().st_ino != self._inode
-        except OSError:
-            return True
-
-    def _delete(self) -> None:
-        self.close()
-        for file in (self.file, Path(f"{self.file}-wal"), Path(f"{self.file}-shm")):
-            with suppress(OSError):
-                file.unlink()
-
-
-@contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            db.execute("ROLLBACK")
-        raise
 
 
 def _version(db: sqlite3.Connection) -> Any:

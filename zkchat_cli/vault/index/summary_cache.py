@@ -8,6 +8,7 @@ is found or stored, and nothing else happens.
 import logging
 import os
 import posixpath
+import sqlite3
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,25 +66,24 @@ class SummaryStore(SidecarDatabase):
     def get(self, content: bytes) -> tuple[CachedSummary, ...]:
         """The summaries of a text, the note's own words first."""
         sql = "SELECT text, kind, model FROM summaries WHERE hash = ? ORDER BY model"
-        return self._suppress(lambda: self._query(lambda db: tuple(CachedSummary(*row) for row in db.execute(sql, (content,))), ()), ())
+        return self._query(lambda db: tuple(CachedSummary(*row) for row in db.execute(sql, (content,))), ())
 
     def put(self, content: bytes, summary: CachedSummary) -> None:
         row = (content, summary.model, summary.kind, summary.text)
-        self._suppress(lambda: self._write(lambda db: db.execute("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?)", row)), None)
+        self._write(lambda db: db.execute("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?)", row))
 
     def hashes(self) -> set[bytes]:
         """The hashes of all texts with summaries."""
-        sql = "SELECT DISTINCT hash FROM summaries"
-        return self._suppress(lambda: self._query(lambda db: {bytes(content) for (content,) in db.execute(sql)}, set()), set())
+        return self._query(lambda db: {bytes(content) for (content,) in db.execute("SELECT DISTINCT hash FROM summaries")}, set())
 
     def delete(self, contents: Iterable[bytes]) -> None:
         rows = [(content,) for content in contents]
-        self._suppress(lambda: self._write(lambda db: db.executemany("DELETE FROM summaries WHERE hash = ?", rows)), None)
+        self._write(lambda db: db.executemany("DELETE FROM summaries WHERE hash = ?", rows))
 
-    def _suppress(self, action: Callable[[], T], default: T) -> T:
-        """The result of an action; `default` when the file cannot be used."""
+    def _query(self, query: Callable[[sqlite3.Connection], T], default: T, *, create: bool = False) -> T:
+        """The query's result; `default` when the file cannot be used."""
         try:
-            return action()
+            return super()._query(query, default, create=create)
         except (VaultError, OSError) as e:
             _log.info("summaries are not cached: %s", e)
             return default
@@ -110,7 +110,7 @@ class SummaryCache:
             raw = filesystem.trim_to_whole_lines(raw)
         text, _ = filesystem.decode(NoteBytes(raw))
         properties = front_matter.read_front_matter(text)
-        body = text.split("\n", properties.lines)[-1] if properties.lines else text
+        body = text.split("\n", properties.lines)[-1]
         return NoteOpening(properties.text("title") or stem(relative_path), properties.text("description", "summary"), body)
 
     def get(self, relative_path: str) -> tuple[CachedSummary, ...]:

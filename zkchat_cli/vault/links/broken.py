@@ -66,7 +66,8 @@ def certain_target(text: str, candidates: Sequence[str]) -> str | None:
     same = [path for path in candidates if _normalize(path) == wanted]
     if same:
         return same[0] if len(same) == 1 else None
-    ranked = sorted(((_similarity(wanted, _normalize(path)), path) for path in candidates), reverse=True)
+    names = ((difflib.SequenceMatcher(None, wanted, _normalize(path), autojunk=False), path) for path in candidates)
+    ranked = sorted(((name.ratio(), path) for name, path in names), reverse=True)
     first, second = (*ranked, (0.0, ""), (0.0, ""))[:2]
     near = first[0] >= CERTAIN_SIMILARITY and first[0] - second[0] >= CERTAIN_LEAD
     return first[1] if near and _digits(wanted) == _digits(_normalize(first[1])) else None
@@ -78,10 +79,6 @@ def _normalize(name: str) -> str:
 
 def _digits(name: str) -> str:
     return "".join(c for c in name if c.isdigit())
-
-
-def _similarity(a: str, b: str) -> float:
-    return difflib.SequenceMatcher(None, a, b, autojunk=False).ratio()
 
 
 def find_broken_headings(index: IndexDatabase, parse: Callable[[str], ParsedNote]) -> list[BrokenLink]:

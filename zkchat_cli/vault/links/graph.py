@@ -226,9 +226,6 @@ def _degrees(index: IndexDatabase, notes: list[str]) -> dict[str, int]:
 
 def _link_between(index: IndexDatabase, here: str, there: str, *, directed: bool) -> LinkRow:
     """The first link from `here` to `there`, or (unless `directed`) from `there` to `here`."""
-    rows = _links(index, here, there)
-    return (rows if rows or directed else _links(index, there, here))[0]
-
-
-def _links(index: IndexDatabase, source: str, target: str) -> list[LinkRow]:
-    return index.link_rows("notes.path = ? AND links.target = ?", source, target)
+    between = "notes.path = ? AND links.target = ?"
+    rows = index.link_rows(between, here, there)
+    return (rows if rows or directed else index.link_rows(between, there, here))[0]

@@ -7,9 +7,8 @@ the order in which notes changed. Names of notes have their own table, so that a
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.words import STOPWORDS
@@ -33,15 +32,6 @@ _NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH ?1)"
 """Excludes notes whose names match. If the ranking did that, such notes could fill the whole pool."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ChunkRow:
-    candidate: RankingCandidate
-    path: str
-    heading: str | None
-    start_line: int
-    end_line: int
-
-
 def find(index: IndexDatabase, query: SearchQuery, limit: int, most_of_a_note: int, weights: Ranking = RANKING) -> list[ContentChunk]:
     """The best chunks, at most `most_of_a_note` from one note. Phrases count as single words if nothing has them."""
     for variant in dict.fromkeys((query, query.loose)):
@@ -52,14 +42,13 @@ def find(index: IndexDatabase, query: SearchQuery, limit: int, most_of_a_note: i
     return []
 
 
-def _best(found: Sequence[tuple[float, _ChunkRow]], limit: int, most_of_a_note: int) -> list[ContentChunk]:
-    counts: dict[str, int] = {}
+def _best(found: Sequence[tuple[float, RankingCandidate]], limit: int, most_of_a_note: int) -> list[ContentChunk]:
+    counts: Counter[str] = Counter()
     best: list[ContentChunk] = []
     for score, row in sorted(found, key=lambda pair: (-pair[0], pair[1].path, pair[1].start_line)):
-        counts[row.path] = counts.get(row.path, 0) + 1
+        counts[row.path] += 1
         if counts[row.path] <= most_of_a_note:
-            c = row.candidate
-            best.append(make_chunk(row.path, c.title, row.heading, row.start_line, row.end_line, c.body, round(score, 4)))
+            best.append(make_chunk(row.path, row.title, row.heading, row.start_line, row.end_line, row.body, round(score, 4)))
             if len(best) == limit:
                 break
     return best
@@ -78,19 +67,19 @@ class _Search:
         if self.is_filtered:
             index.allow(query.tags, query.paths, query.without_tags, query.without_paths)
 
-    def run(self) -> list[tuple[float, _ChunkRow]]:
+    def run(self) -> list[tuple[float, RankingCandidate]]:
         ids = [*self._text_candidates(), *self._name_candidates()] if self.query.terms else self._filtered_chunks()
         rows = self._rows(ids)
         scores = self._scores(rows)
-        boosts = ranking.neighbour_boost(*self._best_notes(scores, rows), self.weights)
-        known = {row.candidate.note_id for row in rows.values()}
+        boosts = self._boosts(scores, rows)
+        known = {row.note_id for row in rows.values()}
         more = self._rows([id_ for note in boosts if note not in known for id_ in self._matching_chunks(note)])
         scores.update(self._scores(more))
         rows.update(more)
-        return [(score + boosts.get(rows[id_].candidate.note_id, 0.0), rows[id_]) for id_, score in scores.items()]
+        return [(score + boosts.get(rows[id_].note_id, 0.0), rows[id_]) for id_, score in scores.items()]
 
-    def _scores(self, rows: dict[int, _ChunkRow]) -> dict[int, float]:
-        return ranking.scores(self.query, [row.candidate for row in rows.values()], self.corpus, self.weights)
+    def _scores(self, rows: dict[int, RankingCandidate]) -> dict[int, float]:
+        return ranking.scores(self.query, list(rows.values()), self.corpus, self.weights)
 
     def _text_candidates(self) -> list[int]:
         """Candidates by the words of the chunks."""
@@ -157,7 +146,9 @@ class _Search:
         return int(count)
 
     def _ranked(self, table: str, expression: str, limit: int | None = None) -> list[int]:
-        return self._match(table, expression, f"bm25({table}{self._weights_of(table)})", limit)
+        w = self.weights
+        columns = (w.headings, w.body) if table == "words" else (w.title, w.aliases, w.tags, w.anchors)
+        return self._match(table, expression, f"bm25({table}, {', '.join(map(str, columns))})", limit)
 
     def _newest(self, table: str, expression: str, limit: int | None = None) -> list[int]:
         return self._match(table, expression, f"{table}.rowid DESC", limit)
@@ -165,11 +156,6 @@ class _Search:
     def _ranked_or_newest(self, table: str, expression: str, limit: int | None = None) -> list[int]:
         few = self._count(table, expression, MOST_RANKED + 1) <= MOST_RANKED
         return self._ranked(table, expression, limit) if few else self._newest(table, expression, limit)
-
-    def _weights_of(self, table: str) -> str:
-        w = self.weights
-        columns = (w.headings, w.body) if table == "words" else (w.title, w.aliases, w.tags, w.anchors)
-        return "".join(f", {weight}" for weight in columns)
 
     def _match(self, table: str, expression: str, order: str, limit: int | None) -> list[int]:
         note = "(SELECT note_id FROM chunks WHERE chunks.id = words.rowid)" if table == "words" else "note_words.rowid"
@@ -182,7 +168,7 @@ class _Search:
         sql = f"SELECT {table}.rowid FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ?3"
         return [id_ for (id_,) in self.index.rows(sql, self.excluded, expression, limit or self.pool)]
 
-    def _rows(self, ids: Iterable[int]) -> dict[int, _ChunkRow]:
+    def _rows(self, ids: Iterable[int]) -> dict[int, RankingCandidate]:
         allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
         found = self.index.rows(
             f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size,
@@ -190,25 +176,17 @@ class _Search:
                FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id {allowed}""",
             json.dumps(list(dict.fromkeys(ids))),
         )
-        return {id_: _row(id_, *values) for id_, *values in found}
+        return {r[0]: RankingCandidate._make((*r[:8], estimate_tokens(r[7]), r[8] / BYTES_PER_TOKEN, *r[9:])) for r in found}
 
-    def _best_notes(self, scores: dict[int, float], rows: dict[int, _ChunkRow]) -> tuple[list[tuple[int, float]], dict[int, list[int]]]:
-        """The best notes with their scores, and the notes that the best chunk of each links to, for `neighbour_boost`."""
+    def _boosts(self, scores: dict[int, float], rows: dict[int, RankingCandidate]) -> dict[int, float]:
+        """The boosts of the notes that the best chunks of the best notes link to."""
         if not self.weights.link:
-            return [], {}
+            return {}
         chunks: dict[int, int] = {}
         for id_ in scores:
-            chunks.setdefault(rows[id_].candidate.note_id, id_)
+            chunks.setdefault(rows[id_].note_id, id_)
             if len(chunks) == max(BOOSTING_NOTES, self.weights.boost_rank + 1):
                 break
         best = [(note, scores[id_]) for note, id_ in chunks.items()]
         links = {note: self.index.notes_linked_from(note, rows[i].start_line, rows[i].end_line) for note, i in chunks.items()}
-        return best, links
-
-
-def _row(
-    id_: int, note: int, title: str, aliases: str, tags: str, anchors: str, headings: str, text: str, size: int, *place: Any
-) -> _ChunkRow:
-    return _ChunkRow(
-        RankingCandidate(id_, note, title, aliases, tags, anchors, headings, text, estimate_tokens(text), size / BYTES_PER_TOKEN), *place
-    )
+        return ranking.neighbour_boost(best, links, self.weights)

@@ -52,7 +52,7 @@ RANKING = Ranking()
 
 
 class RankingCandidate(NamedTuple):
-    """A chunk of the index. `size`, `note_size` and `Corpus.chunk_size` have the same unit."""
+    """A chunk of the index, with its place. `size`, `note_size` and `Corpus.chunk_size` have the same unit."""
 
     id: int
     note_id: int
@@ -64,6 +64,10 @@ class RankingCandidate(NamedTuple):
     body: str
     size: float
     note_size: float
+    path: str = ""
+    heading: str | None = None
+    start_line: int = 1
+    end_line: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
             names[c.note_id] = _names(c, ranking)
         own = [_Field(ranking.headings, words.terms(c.headings)), _Field(ranking.body, words.terms(c.body))]
         fields = [*names[c.note_id], *own]
-        if _is_excluded(query, fields):
+        if not all(_occurs(phrase, fields) for phrase in query.phrases) or any(_occurs(phrase, fields) for phrase in query.without):
             continue
         score = _bm25f(_weighted_counts(fields, rarity), rarity, _length(c, corpus, ranking), ranking.saturation)
         if score or not query.terms:
@@ -129,11 +133,6 @@ def _names(c: RankingCandidate, ranking: Ranking) -> list[_Field]:
     long = ranking.name_length
     names = [_Field(weight / (1 - long + long * len(terms) / NAME_TERMS), terms) for weight, terms in named if terms]
     return [*names, *(_Field(ranking.tags, words.terms(line)) for line in c.tags.split("\n"))]
-
-
-def _is_excluded(query: SearchQuery, fields: list[_Field]) -> bool:
-    """Whether a required phrase is missing, or an excluded one occurs."""
-    return any(not _occurs(phrase, fields) for phrase in query.phrases) or any(_occurs(phrase, fields) for phrase in query.without)
 
 
 def _occurs(phrase: tuple[str, ...], fields: list[_Field]) -> bool:

@@ -36,7 +36,7 @@ def extract_keywords(note: ParsedNote) -> list[str]:
     Its names (title, aliases, tags, headings) count several times. Search ranks by rarity in the vault; here a long word counts a little
     more, because short ones are seldom rare.
     """
-    counted = Counter(words.content_terms(note.text.split("\n", note.front_matter.lines)[-1]))
+    counted = Counter(words.content_terms(note.body))
     for name in (note.title, *note.aliases, *note.tags, *(heading.text for heading in note.markup.headings)):
         counted.update(dict.fromkeys(words.content_terms(name), _NAME_WEIGHT))
     weights = {term: (1 + math.log(count)) * math.log(1 + len(term)) for term, count in counted.items() if not term.isdigit()}

@@ -17,7 +17,7 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.index.indexer import Progress
 from zkchat_cli.vault.search import vector_store
-from zkchat_cli.vault.search.vector_store import Embedder, Matrix, VectorStore, batches
+from zkchat_cli.vault.search.vector_store import Embedder, Matrix, VectorStore
 
 MOST_EMBEDDED_BY_A_QUERY = 64
 """Chunks without a vector that a query embeds first, those of notes just written; more of them wait for `zkchat vault index`."""
@@ -127,10 +127,10 @@ class SemanticSearch:
             self._fail(e)
 
     def _embed(self, ids: list[int], progress: Progress | None) -> None:
-        for done, batch in enumerate(batches(ids, self._embedder.batch)):
+        for done in range(0, len(ids), self._embedder.batch):
             if progress:
-                progress(done * self._embedder.batch, len(ids))
-            texts = self._ask(partial(_texts_by_key, ids=batch))
+                progress(done, len(ids))
+            texts = self._ask(partial(_texts_by_key, ids=ids[done : done + self._embedder.batch]))
             stored = self._store.keys(self._embedder.id, list(texts))  # another process may have paid for some meanwhile
             texts = {key: text for key, text in texts.items() if key not in stored}
             if texts:

@@ -6,9 +6,9 @@ run only when search by meaning is on.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from zkchat_cli.errors import IndexDamaged, ProviderError
 from zkchat_cli.vault.index.sidecar_db import SidecarDatabase
@@ -32,8 +32,6 @@ _VECTORS = """CREATE TABLE vectors (
     UNIQUE (embedder, key)
 )"""
 _BY = "embedder = (SELECT id FROM embedders WHERE name = ?)"
-
-T = TypeVar("T")
 
 
 class Embedder(Protocol):
@@ -205,8 +203,3 @@ class VectorStore(SidecarDatabase):
     def forget(self, embedder: str) -> None:
         """Delete all vectors of an embedder."""
         self._write(lambda db: db.execute(f"DELETE FROM vectors WHERE {_BY}", (embedder,)))
-
-
-def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """The items in batches of `size`."""
-    return (items[first : first + size] for first in range(0, len(items), size))
