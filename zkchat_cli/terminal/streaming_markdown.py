@@ -115,7 +115,7 @@ class StreamingMarkdown:
                 self._offset = split.offset
         if document.last_part_line and not final:
             lines = self._source.split("\n")
-            start = document.last_part_line - (not lines[document.last_part_line - 1].strip())
+            start = document.last_part_line - (not lines[document.last_part_line - 1].strip("> \t"))
             self._source = "\n".join(lines[start:])
             self._blocks_done = max(0, self._blocks_done - document.blocks_before)
             self._last_drawn = blocks[document.blocks_before - 1] if document.blocks_before else self._last_drawn
@@ -130,7 +130,7 @@ def _decided(source: str) -> str:
     before, _, last = source.removesuffix("\n").rpartition("\n")
     if last.startswith("|") and not before.rpartition("\n")[2].startswith("|"):
         return before + "\n" if before else ""
-    return source
+    return source.rstrip("*_~`")  # the next character decides whether the mark closes something
 
 
 @dataclass(slots=True)
