@@ -148,7 +148,7 @@ def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Pro
         (exporters, "EXPORTER"),
     ],
 )
-def test_every_file_of_a_drawer_declares_its_constant_and_says_what_it_is(package: object, constant: str) -> None:
+def test_every_plugin_module_declares_its_constant_and_has_a_docstring(package: object, constant: str) -> None:
     for name in registry.names(package):  # type: ignore[arg-type]
         thing = registry.load(package, name, constant)  # type: ignore[arg-type]
         assert getattr(thing, "name", name) in (name, None)

@@ -76,7 +76,7 @@ def test_the_benchmark_prints_every_figure_beside_its_floor() -> None:
         assert " ok " in row  # that is no matter of speed
 
 
-def test_the_promises_of_prompts_can_be_tried_on_as_many_histories_as_one_likes() -> None:
+def test_prompt_properties_can_be_tried_on_any_number_of_histories() -> None:
     told = bench("properties.py", "--histories", "20", "--conversations", "4").splitlines()
     assert [line.split(" × ")[0] for line in told] == ["4", "4", "20"]
 

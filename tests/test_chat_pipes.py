@@ -55,7 +55,7 @@ def test_a_piped_chat_stopped_in_mid_answer_keeps_what_came(zkchat: Program, scr
     assert stored(zkchat)[1]["content"].startswith("First words came,")
 
 
-def test_typing_into_a_chat_whose_output_is_piped(zkchat: Program, script: Script, tmp_path: Path) -> None:
+def test_typing_into_a_chat_with_piped_output(zkchat: Program, script: Script, tmp_path: Path) -> None:
     command = f"{sys.executable} -m zkchat_cli chat --model {script({'text': 'Noted.'})} | cat > {tmp_path}/out"
     child = pexpect.spawn("/bin/sh", ["-c", command], env=zkchat.environment, cwd=str(zkchat.vault), timeout=30, encoding="utf-8")
     child.expect("one message per line")

@@ -228,7 +228,7 @@ def test_a_heading_or_a_name_goes_into_the_link_that_was_chosen(key: str, line: 
 
 
 @pytest.mark.parametrize("keys", ["[[F\t", "[[F"])
-def test_tab_takes_the_first_whether_it_is_there_yet_or_not(keys: str) -> None:
+def test_tab_takes_the_first_completion_even_before_it_is_shown(keys: str) -> None:
     with create_pipe_input() as keyboard:
         at = At(keyboard, completer=OneNote())
         keyboard.send_text(keys)

@@ -102,7 +102,7 @@ def test_doctor_lists_the_servers_models_for_an_unknown_one(zkchat: Program, ser
     assert "large" in str(found["openai"]["next_step"])
 
 
-def test_an_ollama_model_is_there_without_its_tag(zkchat: Program, server: ModelServer) -> None:
+def test_an_ollama_model_is_found_without_its_tag(zkchat: Program, server: ModelServer) -> None:
     zkchat.env["OLLAMA_HOST"] = server.address
     found = checks(zkchat, "--model", "ollama/qwen3")
     assert found["ollama"]["ok"] is True

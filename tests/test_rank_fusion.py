@@ -22,7 +22,7 @@ def test_rankings_are_fused(rankings: list[str], k: int, fused: str) -> None:
 
 
 @given(RANKINGS)
-def test_each_item_is_there_once_and_scores_descend(rankings: list[list[str]]) -> None:
+def test_each_item_occurs_once_and_scores_descend(rankings: list[list[str]]) -> None:
     found = fuse(rankings)
     assert sorted(item for item, _ in found) == sorted({item for ranking in rankings for item in ranking})
     assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)

@@ -141,7 +141,7 @@ def test_every_call_of_zkchat_is_one() -> None:
                 assert command is not None, call
 
 
-def test_everything_that_doctor_checks_is_there() -> None:
+def test_every_check_of_doctor_is_listed() -> None:
     nodes = ast.walk(parsed()["cli/commands/doctor/checks.py"])
     calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "_check"]
     checked = {ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)}
@@ -149,7 +149,7 @@ def test_everything_that_doctor_checks_is_there() -> None:
     assert checked - set(re.findall(r"[a-z]+", section("### `zkchat doctor`"))) == set()
 
 
-def test_every_exit_code_is_there_and_no_other() -> None:
+def test_every_exit_code_is_listed_and_no_other() -> None:
     known = {0, app.INTERRUPTED, app.OUTPUT_CLOSED, *app.EXIT_CODES.values()}
     assert {int(each) for each in first_column("## Commands") if each.isdecimal()} == known
 
@@ -157,18 +157,18 @@ def test_every_exit_code_is_there_and_no_other() -> None:
 # the chat
 
 
-def test_every_slash_command_is_there_with_its_argument_and_no_other() -> None:
+def test_every_slash_command_is_listed_with_its_argument_and_no_other() -> None:
     assert first_column("## In the chat") == {f"/{command.name} {command.argument}".rstrip() for command in slash.commands()}
 
 
-def test_slash_commands_stand_in_the_groups_of_the_help_and_in_their_order() -> None:
+def test_slash_commands_have_the_groups_and_order_of_the_help() -> None:
     grouped = dict(re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", section("## In the chat"), re.MULTILINE))
     told = {title: tuple(code(row[0])[0].split()[0][1:] for row in rows(table)) for title, table in grouped.items()}
     assert {title: told[title] for title, _ in slash.GROUPS} == dict(slash.GROUPS)
     assert list(told) == [title for title, _ in slash.GROUPS]
 
 
-def test_every_key_of_the_help_is_there() -> None:
+def test_every_key_of_the_help_is_listed() -> None:
     assert {key for key, _ in slash_help.KEYS} <= first_column("### Keys")
 
 
@@ -180,7 +180,7 @@ def test_every_way_to_write_a_slash_command_names_one() -> None:
 # what lies in drawers
 
 
-def test_every_tool_is_there_and_no_other() -> None:
+def test_every_tool_is_listed_and_no_other() -> None:
     assert first_column("## What the model may call") == set(registry.names(tools))
 
 
@@ -189,29 +189,29 @@ def test_tools_that_write_are_marked_and_no_other() -> None:
     assert marked == {tool.name for tool in registry.load_all(tools, "TOOL") if tool.writes}
 
 
-def test_every_provider_is_there_and_no_other() -> None:
+def test_every_provider_is_listed_and_no_other() -> None:
     assert {entry.split("/")[0] for entry in first_column("## Providers")} == set(providers.names())
 
 
-def test_every_embedder_is_there_and_no_other() -> None:
+def test_every_embedder_is_listed_and_no_other() -> None:
     assert first_column("### Search by meaning") - {"semantic.provider"} == {factory.NO_EMBEDDER, *embedders.names()}
 
 
-def test_every_strategy_is_there_and_no_other() -> None:
+def test_every_strategy_is_listed_and_no_other() -> None:
     assert first_column("## How context works") == set(strategies.strategy_names())
 
 
-def test_every_export_format_is_there_and_no_other() -> None:
+def test_every_export_format_is_listed_and_no_other() -> None:
     assert first_column("## Export and import") == set(exporters.names())
 
 
-def test_every_built_in_agent_and_every_key_of_one_is_there_and_no_other() -> None:
+def test_every_built_in_agent_and_every_key_of_one_is_listed_and_no_other() -> None:
     keys = {key.partition(".")[0] for key in loader.default_values(agents.profile.AgentProfile)}
     told = {each.removesuffix(".…") for each in first_column("## Agents")}
     assert told == {*registry.names(builtin), *keys}
 
 
-def test_every_way_in_which_a_server_can_fail_is_there_and_no_other() -> None:
+def test_every_kind_of_server_error_is_listed_and_no_other() -> None:
     never_a_servers = {"unknown_provider", "not_installed", "bad_script"}
     assert first_column("### When a model fails") == set(get_args(ProviderErrorKind)) - never_a_servers
 
@@ -227,7 +227,7 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
 # settings and environment
 
 
-def test_every_setting_is_there_with_its_default_and_description() -> None:
+def test_every_setting_is_listed_with_its_default_and_description() -> None:
     schema = factory.settings_schema()
     told = {code(row[0])[0]: row[1:] for row in rows(section("## Settings")) if len(row) == 3}
     assert told == {
@@ -242,7 +242,7 @@ def test_every_setting_that_the_text_names_exists() -> None:
     assert named - set(known) == set()
 
 
-def test_every_environment_variable_is_there_and_no_other() -> None:
+def test_every_environment_variable_is_listed_and_no_other() -> None:
     told = {each for row in rows(section("## Settings")) if len(row) == 2 for each in code(row[0])}
     read = set(
         _read_from_the_environment(tree for name, tree in parsed().items() if name != "terminal/shell.py")

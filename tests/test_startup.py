@@ -132,7 +132,7 @@ def test_a_folder_without_notes_ends_the_chat(chat: Chat) -> None:
         chat.run()
 
 
-def test_leaving_before_the_session_is_there_does_not_wait_for_it_forever(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaving_does_not_wait_forever_for_the_session(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup, "STOP_TIMEOUT_OPENING", 0.2)
     chat.keyboard.send_text(CTRL_D)
     began = time.monotonic()

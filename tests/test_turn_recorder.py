@@ -100,7 +100,7 @@ def test_the_conversation_continues_in_memory_while_the_disk_is_full(room: Room)
     assert room.resumed(session).prompt() == session.prompt()
 
 
-def test_a_conversation_whose_first_message_could_not_be_stored_is_stored_later(room: Room) -> None:
+def test_an_unstored_conversation_is_stored_later(room: Room) -> None:
     session = room.session(Deltas([says("Yes.")]))
     fill(room.store)
     completed(session.send("word " * 20_000))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.vault.search.query import parse_query
-from zkchat_cli.vault.search.ranking import RANKING, Corpus, Ranking, RankingCandidate, scores
+from zkchat_cli.vault.search.ranking import Corpus, RankingCandidate, scores
 
 CORPUS = Corpus(100, 10, 2, {"tea": 10, "green": 10, "the": 90, "rare": 1})
 
@@ -18,13 +18,13 @@ def chunk(body: str = "", **values) -> RankingCandidate:
     return RankingCandidate(**{**plain, "body": body, **values})
 
 
-def score(query: str, candidate: RankingCandidate, ranking: Ranking = RANKING) -> float:
-    return scores(parse_query(query), [candidate], CORPUS, ranking).get(candidate.id, 0.0)
+def score(query: str, candidate: RankingCandidate) -> float:
+    return scores(parse_query(query), [candidate], CORPUS).get(candidate.id, 0.0)
 
 
-def best(query: str, *candidates: RankingCandidate, ranking: Ranking = RANKING) -> list[str]:
+def best(query: str, *candidates: RankingCandidate) -> list[str]:
     """The bodies, best first."""
-    found = scores(parse_query(query), [c._replace(id=n, note_id=n) for n, c in enumerate(candidates)], CORPUS, ranking)
+    found = scores(parse_query(query), [c._replace(id=n, note_id=n) for n, c in enumerate(candidates)], CORPUS)
     return [candidates[n].body or candidates[n].title for n in found]
 
 

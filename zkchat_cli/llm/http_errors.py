@@ -187,13 +187,9 @@ class Endpoint:
 
     def retry_reason(self, status: int | None) -> str:
         """Why a call is made again, from the status of its response, if there was one."""
-        match status:
-            case 429:
-                return f"{self.name} accepts no more calls for now (429)"
-            case int() if status >= 400:
-                return f"{self.name} failed ({status})"
-            case _:
-                return f"{self.name} closed the connection"
+        if status == 429:
+            return f"{self.name} accepts no more calls for now (429)"
+        return f"{self.name} failed ({status})" if status is not None and status >= 400 else f"{self.name} closed the connection"
 
     def server_message(self, body: str | bytes) -> str:
         """The server's own message in an error response, without keys; empty if there is none."""

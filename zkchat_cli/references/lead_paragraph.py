@@ -135,7 +135,8 @@ def key_text(text: str, title: str = "") -> str | None:
     headings = [words for statement, words in worded if statement.kind == "heading" and not words.endswith(_COLONS)]
     headings = [words for words in headings if fold(words) != fold(title)]
     contents = [_content(statement) for statement in statements if statement.kind in ("prose", "admonition", "item")]
-    if best := _best_sentence([s for content in contents for s in _long_sentences(content)][:MAX_SENTENCES], [title, *headings]):
+    long = [s for content in contents for s in sentences(content) if _word_count(s) >= _SENTENCE and not s.endswith(_COLONS)]
+    if best := _best_sentence(long[:MAX_SENTENCES], [title, *headings]):
         return _joined(contents[contents.index(best) :]) if best in contents else best
     prose = [words for statement, words in worded if statement.kind in ("prose", "item")]
     items = [words for words in prose if not words.endswith(_COLONS) and not _is_signpost(words)]
@@ -186,10 +187,6 @@ def _first_few(items: Iterable[str]) -> Iterator[str]:
         length += len(item)
         if length > ENOUGH:
             return
-
-
-def _long_sentences(text: str) -> list[str]:
-    return [sentence for sentence in sentences(text) if _word_count(sentence) >= _SENTENCE and not sentence.endswith(_COLONS)]
 
 
 def _best_sentence(candidates: Sequence[str], titles: Sequence[str]) -> str | None:

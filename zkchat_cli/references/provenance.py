@@ -6,6 +6,7 @@ Chunks are aggregated to documents, each once with the numbers of all its chunks
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from posixpath import basename, splitext
 from typing import Any
 
@@ -176,12 +177,8 @@ def document_key(reference: DocumentReference) -> str:
 
 def _with_turns(messages: Iterable[ZkChatMessage]) -> Sequence[tuple[int, ZkChatMessage]]:
     """Each message with the number of its turn, counted by user messages."""
-    turn = 0
-    numbered = []
-    for message in messages:
-        turn += message.role == "user"
-        numbered.append((turn, message))
-    return numbered
+    messages = tuple(messages)
+    return list(zip(accumulate(int(message.role == "user") for message in messages), messages, strict=True))
 
 
 def aggregate_documents(chunks: Iterable[ContentChunk], summary: Callable[[str], str | None]) -> tuple[DocumentReference, ...]:

@@ -12,7 +12,6 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
 
 from rich.cells import split_graphemes
 from rich.color import ColorSystem
@@ -41,14 +40,6 @@ STATUS_INTERVAL = 1.0
 
 _UNSURE = re.compile("[\u00ad\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 """Characters that join or change others: terminals disagree on how wide the result is."""
-
-
-class Stream(Protocol):
-    """Sanitized text in, rows out."""
-
-    def feed(self, text: str) -> None: ...
-
-    def render(self, width: int, height: int, *, final: bool = False) -> tuple[list[Row], list[Row]]: ...
 
 
 class StreamingReasoning:
@@ -172,7 +163,7 @@ class StreamingView:
         self._clock = clock
         self._lock = threading.RLock()
         self._status = StatusLine(who, clock())
-        self._stream: Stream | None = None
+        self._stream: StreamingMarkdown | StreamingReasoning | None = None
         self._is_answer = False
         self._leading_space = ""
         self._sanitizer = Sanitizer()
@@ -255,7 +246,7 @@ class StreamingView:
         if self._ticker:
             self._ticker.join(1)
 
-    def _begin(self, stream: Stream) -> None:
+    def _begin(self, stream: StreamingMarkdown | StreamingReasoning) -> None:
         if self._needs_gap:
             self._write("\n")
             self._needs_gap = False

@@ -1,4 +1,4 @@
-"""The properties at the beginning of a note, as texts with their lines: only scalars and flat lists of scalars are used.
+"""The properties at the beginning of a note, as texts: only scalars and flat lists of scalars are used.
 
 YAML is read as events, not with a loader: nested or self-referring data crashes a recursive loader (100 000 brackets end the process in
 libyaml's). Most notes need no YAML at all: one pattern per line reads what Obsidian writes, a `key: value` or a `- item`, four times faster
@@ -7,7 +7,6 @@ and without loading the library. Front matter that is not valid YAML is ordinary
 
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 _MAX_DEPTH = 20
 MAX_CHARACTERS = 64 * 1024
@@ -29,35 +28,22 @@ _LINE = re.compile(
 )
 
 
-class Property(NamedTuple):
-    """One value of a property; a list has several. White space is collapsed."""
-
-    text: str
-    line: int
-
-
-_Values = dict[str, list[tuple[str, int]]]
-
-
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
     """All properties. `lines`: how many lines they take, including the `---` lines; 0 without front matter."""
 
     lines: int = 0
-    written: _Values = field(default_factory=dict)
-    """By folded name, each value as it is written and its line; normalized only when read, because few ever are."""
+    written: dict[str, list[str]] = field(default_factory=dict)
+    """By folded name, each value as it is written; normalized only when read, because few ever are."""
     problem: str | None = None
 
-    def values(self, *names: str) -> tuple[Property, ...]:
-        """The values of those properties, in that order, without empty ones."""
-        found = (Property(" ".join(text.split()), line) for name in names for text, line in self.written.get(name, ()))
-        return tuple(value for value in found if value.text not in _EMPTY)
-
     def texts(self, *names: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(value.text for value in self.values(*names)))
+        """The different values of those properties, in that order, without empty ones and with single spaces."""
+        found = (" ".join(text.split()) for name in names for text in self.written.get(name, ()))
+        return tuple(dict.fromkeys(text for text in found if text not in _EMPTY))
 
     def text(self, *names: str) -> str | None:
-        return next((value.text for value in self.values(*names)), None)
+        return next(iter(self.texts(*names)), None)
 
 
 def read_front_matter(text: str) -> FrontMatter:
@@ -90,14 +76,14 @@ class _NoMapping(Exception):
     """Valid YAML, but not a mapping."""
 
 
-def _parse_plain(source: str) -> _Values | None:
+def _parse_plain(source: str) -> dict[str, list[str]] | None:
     """The values if every line is plain; None if YAML is needed."""
     if _UNUSUAL.search(source):
         return None
-    written: _Values = {}
-    values: list[tuple[str, int]] = []
+    written: dict[str, list[str]] = {}
+    values: list[str] = []
     column: int | None = None  # of the list's items; -1 before the first, None outside of a list
-    for number, line in enumerate(source.split("\n"), 2):
+    for line in source.split("\n"):
         match = _LINE.match(line)
         if not match:
             return None
@@ -106,14 +92,14 @@ def _parse_plain(source: str) -> _Values | None:
             column = -1 if line.rstrip()[-1] == ":" else None
             values = written.setdefault(key.rstrip().casefold(), [])
             if value:
-                values.append((_unquoted(value), number))
+                values.append(_unquoted(value))
             elif several:
-                values.extend((text, number) for text in several.split(","))
+                values.extend(several.split(","))
         elif item:
             if column not in (-1, len(indent)):
                 return None
             column = len(indent)
-            values.append((_unquoted(item), number))
+            values.append(_unquoted(item))
     return written
 
 
@@ -121,12 +107,11 @@ def _unquoted(value: str) -> str:
     return value.rstrip()[1:-1] if value[0] in "'\"" else value
 
 
-def _parse_yaml(source: str) -> _Values:
+def _parse_yaml(source: str) -> dict[str, list[str]]:
     """The same by YAML: the top-level scalars and lists of scalars of a mapping; an empty text is one."""
     import yaml
 
-    written: _Values = {}
-
+    written: dict[str, list[str]] = {}
     depth, name, in_list = 0, None, False
     for event in yaml.parse(source, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
         match event:
@@ -145,8 +130,7 @@ def _parse_yaml(source: str) -> _Values:
             case yaml.ScalarEvent() if depth == 1 and name is None:
                 name = event.value.strip().casefold()
             case yaml.ScalarEvent() if name is not None and (depth == 1 or (depth == 2 and in_list)):
-                line = event.start_mark.line + 2  # type: ignore[union-attr]  # a parsed event has one
-                written.setdefault(name, []).append((event.value, line))
+                written.setdefault(name, []).append(event.value)
                 name = None if depth == 1 else name
             case yaml.AliasEvent() if depth == 1:
                 name = None

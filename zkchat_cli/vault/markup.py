@@ -22,18 +22,13 @@ class Heading(NamedTuple):
     path: tuple[str, ...] = ()
 
 
-class Tag(NamedTuple):
-    name: str
-    line: int
-
-
 @dataclass(frozen=True, slots=True)
 class Markup:
     """Everything in the text's order. `code`: line ranges of fenced and indented code. `block_ids`: each `^id` with its line."""
 
     headings: tuple[Heading, ...] = ()
     links: tuple[WrittenLink, ...] = ()
-    tags: tuple[Tag, ...] = ()
+    tags: tuple[str, ...] = ()
     code: tuple[tuple[int, int], ...] = ()
     block_ids: tuple[tuple[str, int], ...] = ()
 
@@ -70,7 +65,7 @@ class _MarkupReader:
     front_lines: int
     headings: list[Heading] = field(default_factory=list)
     links: list[WrittenLink] = field(default_factory=list)
-    tags: list[Tag] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
     code: list[tuple[int, int]] = field(default_factory=list)
     block_ids: list[tuple[str, int]] = field(default_factory=list)
     outline: list[Heading] = field(default_factory=list)
@@ -174,7 +169,7 @@ class _MarkupReader:
                     math = _MATH.match(text, start, end)
                     at = math.end() if math else at
                 case "tag" if not mark["tag"].isdigit():
-                    self.tags.append(Tag(mark["tag"].rstrip("/"), self.line))
+                    self.tags.append(mark["tag"].rstrip("/"))
                 case "block_id":
                     self.block_ids.append((mark["block_id"], self.line))
         self.resume = at

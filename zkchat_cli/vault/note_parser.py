@@ -7,7 +7,7 @@ from zkchat_cli.vault import front_matter
 from zkchat_cli.vault.chunking import NoteChunk, chunk_note
 from zkchat_cli.vault.front_matter import FrontMatter
 from zkchat_cli.vault.links.wikilinks import stem
-from zkchat_cli.vault.markup import Markup, Tag, read_markup
+from zkchat_cli.vault.markup import Markup, read_markup
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,10 @@ class ParsedNote:
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
-        """Without `#`, each in its first spelling."""
-        return tuple(dict.fromkeys(tag.name for tag in self.tags_with_lines))
-
-    @property
-    def tags_with_lines(self) -> tuple[Tag, ...]:
-        """All tags of front matter and text with their lines. Digits alone are not a tag."""
-        properties = self.front_matter.values("tags", "tag")
-        listed = (Tag(part.lstrip("#").rstrip("/"), line) for text, line in properties for part in text.replace(",", " ").split())
-        return tuple(tag for tag in (*listed, *self.markup.tags) if tag.name and not tag.name.isdigit())
+        """The tags of front matter and text without `#`, each in its first spelling. Digits alone are not a tag."""
+        written = " ".join(self.front_matter.texts("tags", "tag")).replace(",", " ").split()
+        tags = (*(tag.lstrip("#").rstrip("/") for tag in written), *self.markup.tags)
+        return tuple(dict.fromkeys(tag for tag in tags if tag and not tag.isdigit()))
 
     @cached_property
     def chunks(self) -> tuple[NoteChunk, ...]:

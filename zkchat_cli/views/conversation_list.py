@@ -129,11 +129,6 @@ def transcript_lines(conversation: ConversationSummary, history: Sequence[ZkChat
         if message.status in ("failed", "unfinished"):
             yield styled_line({"failed": "  (no answer)", "unfinished": "  (stopped)"}[message.status], "yellow")
         if message.role == "assistant":
-            yield from _sources(message, most_sources)
-
-
-def _sources(message: ZkChatMessage, most: int) -> Iterator[StyledLine]:
-    shown = source_lines(message.citations, message.references, message.uncited_statements or 0, most, IN_SHELL.all_sources)
-    if shown:
-        yield styled_line()
-        yield from shown
+            cited = message.citations, message.references, message.uncited_statements or 0
+            sources = source_lines(*cited, most_sources, IN_SHELL.all_sources)
+            yield from [styled_line(), *sources] if sources else ()

@@ -44,11 +44,7 @@ def styled_line(text: str = "", style: str = "", indent: int = 4) -> StyledLine:
 
 def plain_text(lines: Iterable[StyledLine]) -> str:
     """The text alone, as in a pipe."""
-    return "\n".join("".join(_words(span) for span in each.left) + _right(each) for each in lines)
-
-
-def _right(of: StyledLine) -> str:
-    return "   " + "".join(_words(span) for span in of.right) if of.right else ""
+    return "\n".join("".join(map(_words, each.left)) + ("   " + "".join(map(_words, each.right)) if each.right else "") for each in lines)
 
 
 def _words(span: StyledSpan) -> str:
