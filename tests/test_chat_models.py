@@ -212,7 +212,7 @@ def test_the_model_is_changed_in_the_middle_of_a_conversation(zkchat: Program, s
         server.says(*([Reply(ollama_text("By Ollama."))] * 2))
         chat.ask("And you?", "By Ollama.")
         chat.ask("/model large", "Switched to openai/large, context window 200,000 tokens")
-        chat.ask("/model nobody/here", 'model = "nobody/here" is not valid')
+        chat.ask("/model nobody/here", "unknown model 'nobody/here'")
     assert server.bodies[-1]["options"]["num_ctx"] == 32768
     assert [m["model"] for m in stored(zkchat) if m["role"] == "assistant"] == ["openai/tiny", "ollama/qwen3:8b"]
 
