@@ -30,10 +30,6 @@ from zkchat_cli.summarization.prompt import (
         "Here it is:\n```xml\n<conversation-summary>\nThe anvil is on shelf 7.\n</conversation-summary>\n```\nAnything else?",
         "<conversation-summary>\n```\nThe anvil is on shelf 7.\n```\n</conversation-summary>",
         "<conversation-summary>```markdown\nThe anvil is on shelf 7.",
-        "<analysis>a <conversation-summary> comes</analysis><conversation-summary>The anvil is on shelf 7.</conversation-summary>",
-        "<conversation-summary><analysis>hm</analysis>The anvil is on shelf 7.</conversation-summary>",
-        "<analysis>hm <conversation-summary>The anvil is on shelf 7.</conversation-summary>",
-        "hm</analysis>The anvil? <conversation-summary>The anvil is on shelf 7.</conversation-summary>",
         "<think>I write <conversation-summary> and then…</think><conversation-summary>The anvil is on shelf 7.",
         "So: <conversation-summary>…</conversation-summary>: <conversation-summary>The anvil is on shelf 7.</conversation-summary>",
         "<summary>The anvil is on shelf 7.</summary>",
@@ -64,7 +60,7 @@ def test_an_answer_that_repeats_the_request_has_no_summary() -> None:
     assert parse_summary("\n".join(m.content for m in messages)) is None
 
 
-@pytest.mark.parametrize("piece", ["<analysis>", "</analysis>", "<conversation-summary>", "</summary ", "<summary ", "```\n", "<think>"])
+@pytest.mark.parametrize("piece", ["<conversation-summary>", "</summary ", "<summary ", "```\n", "<think>"])
 def test_a_million_characters_of_markup_are_parsed_in_two_seconds(piece: str) -> None:
     started = time.process_time()
     parse_summary("<conversation-summary>" + piece * (1_000_000 // len(piece)))
@@ -105,9 +101,12 @@ def test_a_transcript_has_speakers_dates_and_tool_calls() -> None:
     ]
 
 
-def test_a_transcript_leaves_out_pinned_messages() -> None:
-    history = [said("user", "Remember 7.", "u", pinned=True), said("assistant", "I shall.", "a")]
-    assert render_transcript(split_into_turns(history, COUNTER)) == ["2025-05-08:", "assistant: I shall."]
+def test_a_transcript_shows_priorities_and_leaves_out_pinned_messages() -> None:
+    history = talk(("The rent is due.", "Noted."), ("Remember 7.", "I shall."))
+    changes: dict[str, dict[str, object]] = {"The rent is due.": {"priority": 9, "priority_set": True}, "Remember 7.": {"pinned": True}}
+    history = [m.model_copy(update=changes.get(m.content, {})) for m in history]
+    items = [item for item in render_transcript(split_into_turns(history, COUNTER)) if not item.endswith(":")]
+    assert items == ["user (priority 9 of 10, set by the user): The rent is due.", "assistant: Noted.", "assistant: I shall."]
 
 
 # parts
@@ -134,11 +133,3 @@ def test_only_the_middles_of_long_items_are_cut() -> None:
     assert text.startswith("user: Hm?\nbegin word")
     assert text.endswith("word end\nassistant: So.")
     assert "[…]" in text
-
-
-def test_a_transcript_shows_priorities_set_by_the_user() -> None:
-    history = [m.model_copy(update={"priority": 9, "priority_set": m.role == "user"}) for m in talk(("The rent is due.", "Noted."))]
-    assert render_transcript(split_into_turns(history, COUNTER))[1:] == [
-        "user (priority 9 of 10, set by the user): The rent is due.",
-        "assistant: Noted.",
-    ]

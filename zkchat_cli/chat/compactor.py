@@ -3,7 +3,7 @@
     mask        old tool results and documents lose their middles             (context/tool_result_masking.py)
     full        the model folds the oldest turns into its rolling summary     (summarization/prompt.py)
     simple      if that fails: one more request, with long items shortened
-    extractive  if that fails too, or no model can: sentences, word for word  (summarization/extractive)
+    extractive  if that fails too, or no model can: sentences, word for word  (summarization/extractive.py)
     truncated   if there are none: the oldest turns are dropped, with a notice
 
 Each step is tried once, and a failure leads to the next one, so the number of model calls is bounded. A prompt that is still too large
@@ -30,7 +30,7 @@ from zkchat_cli.errors import PromptTooLarge, StoreError
 from zkchat_cli.llm.base import Effort, Options, Request
 from zkchat_cli.llm.tasks import CollectedAnswer, collect
 from zkchat_cli.models import Compaction, CompactionMode, ContextUsage, PromptMessage, TokenUsage, ZkChatMessage
-from zkchat_cli.summarization.extractive.summarizer import extract_summary
+from zkchat_cli.summarization.extractive import extract_summary
 from zkchat_cli.summarization.prompt import (
     MIN_PART_TOKENS,
     SummaryRequest,
@@ -288,9 +288,7 @@ class _CompactionRun:
     def _summaries(self, fold: FoldPlan, attempt: _SummaryAttempt) -> Iterator[tuple[CompactionMode, str]]:
         if attempt.summary is not None:
             yield attempt.mode, attempt.summary
-        known = self.state.extraction if self.request.target is None else None  # a summary of another size is chosen from all turns
-        earlier = self._previous.summary if self._previous is not None else None
-        extracted = extract_summary(fold, self._limit, self.runtime.counter, self.request.instructions, known, earlier)
+        extracted = extract_summary(fold, self._limit, self.runtime.counter, self.request.instructions)
         if extracted is not None:
             yield "extractive", extracted
         if self.request.reason:
