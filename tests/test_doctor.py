@@ -1,7 +1,6 @@
-"""`doctor` looks at what surrounds zkchat, too: who may read its files, disk, keys, git, editor, clipboard and terminal."""
+"""`doctor` looks at what surrounds zkchat, too: who may read its files, disk, keys, editor, clipboard and terminal."""
 
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +58,7 @@ def test_a_read_only_home_is_reported_with_what_still_works(zkchat: Program) -> 
 def test_a_failed_check_is_shown_like_any_error(zkchat: Program, tmp_path: Path) -> None:
     done = zkchat("doctor", "--vault", tmp_path / "none", "--json")
     assert (done.exit_status, done.json["error"]["code"]) == (3, "vault")
-    assert done.err == "zkchat: 2 of 16 checks failed: vault, index\n"
+    assert done.err == "zkchat: 2 of 15 checks failed: vault, index\n"
     assert zkchat("doctor", "--json").json["error"] is None
 
 
@@ -95,21 +94,6 @@ def test_a_nearly_full_disk_is_reported(where: paths.AppPaths, monkeypatch: pyte
             environment_checks.disk(where, None)
     else:
         assert (environment_checks.disk(where, Path()).next_step or "") == told
-
-
-def test_git_is_wrong_only_where_it_is_wanted(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(vault.parent))
-    assert "no repository" in environment_checks.repository(vault, wanted=False).detail
-    with pytest.raises(ConfigError, match="is in no git repository"):
-        environment_checks.repository(vault, wanted=True)
-    subprocess.run(["git", "init", "-q"], cwd=vault, check=True)
-    assert "changes by the model are committed" in environment_checks.repository(vault, wanted=True).detail
-    assert "vault.git is false" in environment_checks.repository(vault, wanted=False).detail
-    assert environment_checks.repository(None, wanted=True).detail[0].isdigit()
-    monkeypatch.setenv("PATH", str(vault))
-    assert "not installed" in environment_checks.repository(vault, wanted=False).detail
-    with pytest.raises(ConfigError, match="git is not installed"):
-        environment_checks.repository(vault, wanted=True)
 
 
 def test_a_key_that_the_keyring_does_not_give_is_wrong(where: paths.AppPaths) -> None:

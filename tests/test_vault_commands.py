@@ -229,7 +229,6 @@ def test_doctor_checks_each_part(zkchat: Program) -> None:
         "agents",
         "permissions",
         "disk",
-        "git",
         "editor",
         "clipboard",
         "terminal",

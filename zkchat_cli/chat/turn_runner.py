@@ -321,15 +321,13 @@ class TurnRunner:
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         decision = self._services.approve(change)  # the user's time, not the tools'
         with self._turn.timer("tools"):
-            decided, applied = executor.apply_decision(outcome, decision, git=self._runtime.settings.vault.git)
+            decided, applied = executor.apply_decision(outcome, decision)
         if applied is not None:
             self._outcomes[call.id], self._notes_changed = decided, True
             self._answered.clear()
             self._prompts.forget_summaries()
-        message = applied.message if applied else str(decided.finding.data["error"])
+        message = "done" if applied is not None else str(decided.finding.data["error"])
         yield events.ChangeDecided(call, applied is not None, message)
-        if applied is not None and applied.problem is not None:
-            yield events.Notice(applied.problem.message, applied.problem.hint)
         if applied is not None and applied.interrupted:
             raise KeyboardInterrupt
         return decided

@@ -53,7 +53,6 @@ def checks(choices: StartupOptions, *, ask_model: bool) -> list[dict[str, Any]]:
         _check("agents", lambda: _agents(loaded)),
         _check("permissions", lambda: environment_checks.permissions(loaded.places)),
         _check("disk", lambda: environment_checks.disk(loaded.places, folder)),
-        _check("git", lambda: environment_checks.repository(folder, wanted=loaded.values.vault.git)),
         _check("editor", lambda: environment_checks.editor(env)),
         _check("clipboard", lambda: environment_checks.clipboard(env)),
         _check("terminal", lambda: environment_checks.terminal(env)),

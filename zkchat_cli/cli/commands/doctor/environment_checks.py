@@ -1,11 +1,10 @@
-"""Checks of the environment: file permissions, disk, keys, git, editor, clipboard and terminal.
+"""Checks of the environment: file permissions, disk, keys, editor, clipboard and terminal.
 
 Each returns what it found and, if something could be better, the next step. A problem is raised as a ZkchatError.
 """
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -70,31 +69,6 @@ def api_keys(variables: Mapping[str, str], env: Mapping[str, str], where: AppPat
         raise ConfigError(f"the key for {' and '.join(missing)} is not in the keyring", f"Unlock it, or: zkchat keys set {missing[0]}")
     places = [f"{provider}: {key.description}" for provider, key in found.items() if key.value]
     return EnvironmentCheck("; ".join(places) or "none (offline needs none)")
-
-
-def repository(vault: Path | None, *, wanted: bool) -> EnvironmentCheck:
-    """git, and whether the vault is in a repository, which only `vault.git` requires."""
-    hint = "zkchat config unset vault.git, or install git."
-    if shutil.which("git") is None:
-        if wanted:
-            raise ConfigError("vault.git is true, but git is not installed", hint)
-        return EnvironmentCheck("not installed; only vault.git needs it")
-    version = _output_of("git", "--version").removeprefix("git version ")
-    if vault is None or not vault.is_dir():
-        return EnvironmentCheck(version)
-    inside = _output_of("git", "-C", str(vault), "rev-parse", "--is-inside-work-tree") == "true"
-    if wanted and not inside:
-        raise ConfigError(f"vault.git is true, but {vault} is in no git repository", f"git init {vault}, or zkchat config unset vault.git.")
-    commits = "; changes by the model are committed" if wanted else "; vault.git is false" if inside else ""
-    return EnvironmentCheck(f"{version}; the vault is in {'a' if inside else 'no'} repository{commits}")
-
-
-def _output_of(*command: str) -> str:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=5, stdin=subprocess.DEVNULL, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip()
 
 
 def editor(env: Mapping[str, str]) -> EnvironmentCheck:
