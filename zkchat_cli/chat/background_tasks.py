@@ -105,7 +105,7 @@ class BackgroundTasks:
             stored = self._services.store.conversation(self._state.conversation.id)
         except StoreError:  # deleted meanwhile, by another zkchat
             return False
-        return stored.title == default_title(next((message.goal or message.content for message in history if message.role == "user"), ""))
+        return stored.title == default_title(next((message.content for message in history if message.role == "user"), ""))
 
     def _undescribed(self, runtime: Runtime) -> list[str]:
         """The documents of the last turn with no description, no real paragraph and no sentence of a model yet."""

@@ -29,7 +29,6 @@ class VaultSettings(Section):
     path: str = Field("", description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder")
     ignore: tuple[str, ...] = Field((), description="globs of notes to leave out of the index, such as ['Templates/*']")
 
-
     @field_validator("ignore", mode="before")
     @classmethod
     def _comma_separated(cls, value: object) -> object:

@@ -175,8 +175,6 @@ class ZkChatMessage(Value):
     addressed: str | None = None
     """The `@name` in `content` that mentions the agent for this message only; after piped text it includes the empty line before it, since
     that text may contain the same."""
-    goal: str | None = None
-    """The goal of an agent run that this user message belongs to."""
 
     @property
     def display_text(self) -> str:

@@ -14,7 +14,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("This conversation", ("undo", "redo", "retry", "edit", "continue", "branches", "clear", "copy", "save", "export", "rename")),
     ("Other conversations", ("new", "sessions", "resume")),
     ("Memory", ("memory", "remember", "forget")),
-    ("Model and settings", ("model", "agent", "solve", "config", "verbose")),
+    ("Model and settings", ("model", "agent", "config", "verbose")),
     ("Chat", ("help", "quit")),
 )
 """Commands by topic, in the order of `/help`. A command that is in no group is listed with the last."""

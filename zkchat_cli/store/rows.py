@@ -43,6 +43,7 @@ def from_message(message: ZkChatMessage) -> dict[str, Any]:
 def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
     *values, rest, packed = row
     fields: dict[str, Any] = codec.decode(rest)
+    fields.pop("goal", None)  # stored by versions that had agent runs
     fields["id"], fields["parent_id"], fields["role"], fields["content"], fields["status"], fields["timestamp"] = values
     if packed is not None:
         fields.update(codec.decompress(packed))
