@@ -9,7 +9,7 @@ from conftest import Program
 
 from zkchat_cli import paths
 from zkchat_cli.cli.commands.doctor import environment_checks
-from zkchat_cli.errors import ConfigError, StoreError
+from zkchat_cli.errors import StoreError
 
 
 def checks(zkchat: Program, *arguments: object) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -94,13 +94,6 @@ def test_a_nearly_full_disk_is_reported(where: paths.AppPaths, monkeypatch: pyte
             environment_checks.disk(where, None)
     else:
         assert (environment_checks.disk(where, Path()).next_step or "") == told
-
-
-def test_a_key_that_the_keyring_does_not_give_is_wrong(where: paths.AppPaths) -> None:
-    where.keys_file.parent.mkdir(parents=True)
-    where.keys_file.write_text("openai = true\n")
-    with pytest.raises(ConfigError, match="not in the keyring"):
-        environment_checks.api_keys({"openai": "OPENAI_API_KEY"}, {}, where)
 
 
 def test_editor_and_clipboard(tmp_path: Path) -> None:

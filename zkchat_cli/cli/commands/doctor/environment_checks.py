@@ -62,11 +62,8 @@ def _nearest_existing(folder: Path) -> Path:
 
 def api_keys(variables: Mapping[str, str], env: Mapping[str, str], where: AppPaths) -> EnvironmentCheck:
     """Where each provider's key comes from."""
-    credentials.check_readable(where)
+    credentials.read_keys(where)  # a damaged file is an error here
     found = {provider: credentials.find_key(provider, variable, env, where) for provider, variable in variables.items()}
-    missing = [provider for provider, key in found.items() if key.source == "keyring" and not key.value]
-    if missing:
-        raise ConfigError(f"the key for {' and '.join(missing)} is not in the keyring", f"Unlock it, or: zkchat keys set {missing[0]}")
     places = [f"{provider}: {key.description}" for provider, key in found.items() if key.value]
     return EnvironmentCheck("; ".join(places) or "none (offline needs none)")
 
