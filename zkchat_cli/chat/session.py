@@ -334,9 +334,6 @@ class ZkChatSession:
     def unpin(self, turn: str) -> tuple[TurnPart, ...]:
         return pins.unpin(self._state, turn)
 
-    def set_priority(self, turn: str, priority: int | None) -> tuple[TurnPart, ...]:
-        return pins.set_priority(self._state, turn, priority)
-
     # compaction
 
     def compact(

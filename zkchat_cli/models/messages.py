@@ -166,10 +166,8 @@ class ZkChatMessage(Value):
     token_count: int | None = None
     augmented_token_count: int | None = None
     tool_tokens: int | None = None
-    pinned: bool = False
-    priority: int = Field(default=5, ge=1, le=10)
-    priority_set: bool = False
-    """Whether the user set `priority`; else see `context/message_priority`."""
+    pinned: bool | None = None
+    """Whether the user wants it in every prompt; None if a rule decides (see `context/fixed_messages`)."""
     agent: str | None = None
     """The agent that answers this user message."""
     addressed: str | None = None

@@ -9,7 +9,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Context", ("context", "compact", "show", "pin", "unpin", "priority", "strategy", "tokens")),
+    ("Context", ("context", "compact", "show", "pin", "unpin", "strategy", "tokens")),
     ("Sources", ("refs", "sources", "why", "open", "search")),
     ("This conversation", ("undo", "redo", "retry", "edit", "continue", "branches", "clear", "copy", "save", "export", "rename")),
     ("Other conversations", ("new", "sessions", "resume")),

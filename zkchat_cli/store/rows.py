@@ -50,7 +50,8 @@ def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
         for chunk in fields.get("chunks", ()):
             if isinstance(span := chunk["text"], list):
                 chunk["text"] = codec.decode(fields["content"][span[0] : sum(span)])
-    return ZkChatMessage.model_validate(fields)
+    known = ZkChatMessage.model_fields
+    return ZkChatMessage.model_validate({name: value for name, value in fields.items() if name in known})  # earlier versions had more
 
 
 def to_messages(found: Iterable[tuple[Any, ...]]) -> tuple[ZkChatMessage, ...]:
