@@ -24,7 +24,6 @@ PROJECT_FILE = ".zkchat.toml"
 
 NOT_FOR_A_VAULT = {
     "vault.path": "which vault to use",
-    "vault.git": "whether git runs",
     "semantic.provider": "who reads the notes",
     "semantic.model": "who reads the notes",
     "semantic.path": "which file is run",

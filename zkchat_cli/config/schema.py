@@ -29,8 +29,6 @@ class VaultSettings(Section):
     path: str = Field("", description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder")
     ignore: tuple[str, ...] = Field((), description="globs of notes to leave out of the index, such as ['Templates/*']")
 
-    git: bool = Field(False, description="commit each change that a model makes with --unsafe, if the vault is in a git repository")
-
     @field_validator("ignore", mode="before")
     @classmethod
     def _comma_separated(cls, value: object) -> object:
@@ -103,9 +101,6 @@ class ReferenceSettings(Section):
         "file",
         pattern="^(file|obsidian|none)$",
         description="what a click on a source opens: file (the system's program), obsidian or none",
-    )
-    model_summaries: bool = Field(
-        False, description="let the model describe notes that have no description of their own, in the background"
     )
     import_max_kilobytes: int = Field(512, ge=1, le=1_000_000, description="largest file that @path imports into a message")
 

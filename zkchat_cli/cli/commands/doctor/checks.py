@@ -43,8 +43,18 @@ def checks(choices: StartupOptions, *, ask_model: bool) -> list[dict[str, Any]]:
         _check("provider", lambda: _provider(loaded, ask=ask_model)),
         *_servers(loaded),
         _check("semantic", lambda: _semantic(loaded)),
+<<<<<<< HEAD
         _check("keys", lambda: _keys(loaded.places)),
         _check("permissions", lambda: _permissions(loaded.places)),
+=======
+        _check("keys", lambda: environment_checks.api_keys(factory.key_variables(env), env, loaded.places)),
+        _check("agents", lambda: _agents(loaded)),
+        _check("permissions", lambda: environment_checks.permissions(loaded.places)),
+        _check("disk", lambda: environment_checks.disk(loaded.places, folder)),
+        _check("editor", lambda: environment_checks.editor(env)),
+        _check("clipboard", lambda: environment_checks.clipboard(env)),
+        _check("terminal", lambda: environment_checks.terminal(env)),
+>>>>>>> main
     ]
 
 
