@@ -43,18 +43,8 @@ def checks(choices: StartupOptions, *, ask_model: bool) -> list[dict[str, Any]]:
         _check("provider", lambda: _provider(loaded, ask=ask_model)),
         *_servers(loaded),
         _check("semantic", lambda: _semantic(loaded)),
-<<<<<<< HEAD
         _check("keys", lambda: _keys(loaded.places)),
         _check("permissions", lambda: _permissions(loaded.places)),
-=======
-        _check("keys", lambda: environment_checks.api_keys(factory.key_variables(env), env, loaded.places)),
-        _check("agents", lambda: _agents(loaded)),
-        _check("permissions", lambda: environment_checks.permissions(loaded.places)),
-        _check("disk", lambda: environment_checks.disk(loaded.places, folder)),
-        _check("editor", lambda: environment_checks.editor(env)),
-        _check("clipboard", lambda: environment_checks.clipboard(env)),
-        _check("terminal", lambda: environment_checks.terminal(env)),
->>>>>>> main
     ]
 
 
@@ -192,9 +182,6 @@ def _keys(where: AppPaths) -> str:
     env = environment()
     credentials.check_readable(where)
     found = {provider: credentials.find_key(provider, variable, env, where) for provider, variable in factory.key_variables(env).items()}
-    for provider, key in found.items():
-        if key.source == "keyring" and not key.value:
-            raise ConfigError(f"the key for {provider} is not in the keyring", f"Unlock it, or: zkchat keys set {provider}")
     return "; ".join(f"{provider}: {key.description}" for provider, key in found.items() if key.value) or "none (offline needs none)"
 
 
