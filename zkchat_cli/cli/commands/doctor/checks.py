@@ -180,7 +180,7 @@ def _semantic(loaded: LoadedConfig) -> str:
 def _keys(where: AppPaths) -> str:
     """Where each provider's key comes from."""
     env = environment()
-    credentials.check_readable(where)
+    credentials.read_keys(where)  # a damaged file is an error here
     found = {provider: credentials.find_key(provider, variable, env, where) for provider, variable in factory.key_variables(env).items()}
     return "; ".join(f"{provider}: {key.description}" for provider, key in found.items() if key.value) or "none (offline needs none)"
 
