@@ -19,10 +19,12 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(turn=run_goal(session, argument, iterations))
 
 
-COMMAND = SlashCommand(
-    "solve",
-    "work on a goal in several iterations; without a goal, continue the last run",
-    _run,
-    "[--iterations N] [GOAL]",
-    details="Each iteration plans, calls tools and checks the result. Ctrl-C stops the run and keeps the work. The default limit is 5.",
+COMMANDS = (
+    SlashCommand(
+        "solve",
+        "work on a goal in several iterations; without a goal, continue the last run",
+        _run,
+        "[--iterations N] [GOAL]",
+        details="Each iteration plans, calls tools and checks the result. Ctrl-C stops the run and keeps the work. The default limit is 5.",
+    ),
 )
