@@ -10,7 +10,7 @@ from typing import Any
 from zkchat_cli import events
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.chat import branch_navigation, pins
-from zkchat_cli.chat.background_tasks import BackgroundTasks
+from zkchat_cli.chat.auto_title import AutoTitle
 from zkchat_cli.chat.branch_navigation import BranchMove
 from zkchat_cli.chat.compactor import CompactionRequest, Compactor
 from zkchat_cli.chat.pins import TurnPart
@@ -54,7 +54,7 @@ class ZkChatSession:
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._pipeline = TurnPipeline(services, self._state, self._prompts, self._compactor, self._recorder)
         self._scanner = VaultScanner(services.vault, services.clock, self._prompts)
-        self._background = BackgroundTasks(services, self._state, self._prompts)
+        self._auto_title = AutoTitle(services, self._state)
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         self.verbose = False
         """Whether the user wants to see the details of each turn."""
@@ -289,7 +289,7 @@ class ZkChatSession:
     @property
     def summaries(self) -> DocumentSummaryService:
         """One line about each document, for the vault as it is now."""
-        return self._prompts.summaries(self._runtime)
+        return self._prompts.summaries
 
     def rename(self, title: str) -> None:
         """Give the conversation a title. Raises StoreError."""
@@ -397,7 +397,7 @@ class ZkChatSession:
         self._scanner.invalidate()
 
     def start_background_tasks(self) -> None:
-        self._background.start(self._runtime)
+        self._auto_title.start(self._runtime)
 
     def stop_background_tasks(self, seconds: float = 0.0) -> None:
-        self._background.stop(seconds)
+        self._auto_title.stop(seconds)

@@ -124,7 +124,7 @@ class UserMessageBuilder:
         return bare.model_copy(update=update), [Notice(*each) for each in injected.warnings]
 
     def _inject(self, runtime: Runtime, message: ZkChatMessage, text: str, typed: str | None) -> Injection:
-        roots, summaries = import_roots(self.services, runtime), self.prompts.summaries(runtime)
+        roots, summaries = import_roots(self.services, runtime), self.prompts.summaries
         named = find_mentioned_documents(text, roots, summaries.summary, typed)
         if not named.references:
             return Injection(warnings=tuple(named.warnings))
@@ -144,7 +144,7 @@ class UserMessageBuilder:
             ratio=runtime.settings.context.injection_ratio,
             cost=lambda chunk: chunk_tokens(chunk, runtime.counter.count),
             text=self._read_chunks,
-            summary=self.prompts.summaries(runtime).summary,
+            summary=self.prompts.summaries.summary,
             in_prompt=in_prompt,
         )
 

@@ -104,9 +104,6 @@ class ReferenceSettings(Section):
         pattern="^(file|obsidian|none)$",
         description="what a click on a source opens: file (the system's program), obsidian or none",
     )
-    model_summaries: bool = Field(
-        False, description="let the model describe notes that have no description of their own, in the background"
-    )
     import_max_kilobytes: int = Field(512, ge=1, le=1_000_000, description="largest file that @path imports into a message")
 
 
