@@ -2,7 +2,6 @@
 
 import base64
 import signal
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
@@ -12,10 +11,7 @@ from typing import Any
 import pytest
 from building import Room, completed, stored, talk
 from conftest import Program
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import create_pipe_input
-from prompt_toolkit.output import DummyOutput
-from terminal_screen import ESCAPE, Chat, Script
+from terminal_screen import Chat, Script
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
@@ -152,7 +148,7 @@ class Hands:
     def take_turn(self, events: Any) -> None:
         completed(events)
 
-    def ask(self, question: str) -> bool:
+    def ask(self, _question: str) -> bool:
         return self.yes
 
     def set_input(self, text: str) -> None:

@@ -233,18 +233,6 @@ def test_a_change_before_a_failure_is_in_the_next_prompt(room: Room) -> None:
     assert [m.content for m in read.requests[-1].messages if m.role != "system"] == ["And now?"]
 
 
-def test_undo_says_that_notes_stay_changed(room: Room) -> None:
-    made = [wants("create_note", f"c{i}", path=f"New {i}", content="x") for i in range(7)]
-    session = room.session(
-        Deltas([calls(find("limit")), says("So."), calls(*made), says("Done.")]), tools=WRITING, approve=lambda _: ALLOWED
-    )
-    completed(session.send("What is the limit?"))
-    completed(session.send("Write them."))
-    told = slash.run("/undo", session).text
-    assert told.endswith("\nChanges to notes are not undone: New 0, New 1, New 2, New 3, New 4 and 2 more.")
-    assert "not undone" not in slash.run("/undo", session).text
-
-
 def test_ctrl_c_during_a_git_commit_keeps_the_change_logged(room: Room, vault: Path) -> None:
     subprocess.run(["git", "init", "-q", str(vault)], check=True)
     hook = vault / ".git/hooks/pre-commit"

@@ -179,8 +179,8 @@ def test_why_tells_which_call_found_a_document_and_where_it_was_cited(session: Z
     assert rows[:2] == ["Garden/Compost.md", '  found in turn 1 by find_excerpts "compost heap"']
     assert re.fullmatch(r" {6}\[1\] lines 1-3, 1 of 1 excerpts?, score \d+\.\d\d", rows[2])
     assert rows[3] == "      in the prompt now"
-    assert "  ✓ cited in turn 1, the quotation is in the note: “It is ready after nine months”" in rows
-    assert "  ✗ cited in turn 1, the quotation is not in the note: “smells of roses”" in rows
+    assert "  ✓ cited in turn 1 as [1], the quotation is in the note: “It is ready after nine months”" in rows
+    assert "  ✗ cited in turn 1 as [1], the quotation is not in the note: “smells of roses”" in rows
 
 
 def test_why_of_a_link_that_leads_nowhere_names_the_nearest(session: ZkChatSession) -> None:

@@ -53,6 +53,6 @@ COMMANDS = (
         _run,
         "[NAME]",
         lambda session: [*session.agent_names(), NO_AGENT],
-        details="An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once. `zkchat agent` manages agents.",
+        details="An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once; `zkchat agent` manages them.",
     ),
 )

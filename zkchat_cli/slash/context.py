@@ -129,9 +129,7 @@ def _tokens(session: ZkChatSession, argument: str) -> CommandResult:
 
 
 COMMANDS = (
-    SlashCommand(
-        "context", "show tokens per component against the budgets, and how to reduce them", lambda session, _: _context(session)
-    ),
+    SlashCommand("context", "show tokens per component against the budgets, and how to reduce them", lambda session, _: _context(session)),
     SlashCommand(
         "compact",
         "summarize older turns now; undo restores them",

@@ -89,7 +89,7 @@ def _locate(session: ZkChatSession, chunk: ContentChunk) -> _CurrentLocation:
     return _CurrentLocation(now.first, now.last, note, change)
 
 
-def _citation_lines(citations: Sequence[CitedInAnswer]) -> Iterable[StyledLine]:
+def _citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False) -> Iterable[StyledLine]:
     if not citations:
         yield styled_line("No answer cites it.", "dim")
     for each in citations:
@@ -102,7 +102,8 @@ def _citation_lines(citations: Sequence[CitedInAnswer]) -> Iterable[StyledLine]:
             "misquoted": f"the quotation is not in the note: {quote}",
             "missing": "but it was not in that prompt",
         }[status]
-        yield StyledLine((StyledSpan(mark, style), StyledSpan(f" cited in turn {each.turn}, {result}")), indent=2)
+        number = f" as [{each.citation.number}]" if numbered else ""
+        yield StyledLine((StyledSpan(mark, style), StyledSpan(f" cited in turn {each.turn}{number}, {result}")), indent=2)
 
 
 # /why
@@ -148,7 +149,7 @@ def _provenance_lines(document: Provenance, prompt: Prompt | None, problem: str,
         yield from _named_lines(named, describe(named.message_id))
     for message_id, found in groupby(document.found, key=lambda each: each.message_id):
         yield from _tool_call_lines(list(found), describe(message_id))
-    for line in _citation_lines(document.cited):
+    for line in _citation_lines(document.cited, numbered=True):
         yield StyledLine((StyledSpan("  "), *line.left), indent=4)
 
 
@@ -238,6 +239,6 @@ COMMANDS = (
         "open a note, or source N, in your editor",
         _open,
         "[[[note]] | path | N]",
-        details="Uses the setting terminal.open_command (with {path} and {line}), else $VISUAL or $EDITOR; without one, shows the note here.",
+        details="Uses the setting terminal.open_command (with {path} and {line}), else $VISUAL or $EDITOR, else shows the note here.",
     ),
 )
