@@ -16,7 +16,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget, measure_usage
-from zkchat_cli.context.message_priority import is_fixed
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import FIXED_TAG, fence_verbatim, split_into_turns
@@ -196,7 +196,7 @@ def test_the_documents_of_an_instruction_are_not_masked(room: Room) -> None:
 def test_pin_and_unpin_a_turn(room: Room) -> None:
     session = stored(room, talk(("Which shelf?", "Shelf seven."), *CHATTER))
     assert answer("/pin 1", session).startswith("Pinned turn 1, question and answer: ")
-    assert [m.pinned for m in room.resumed(session).history[:3]] == [True, True, False]
+    assert [m.pinned for m in room.resumed(session).history[:3]] == [True, True, None]
     assert "1 question" in answer("/pin", session).split("The last turns:")[0]
     assert "Unpinned" in answer("/unpin 1", session)
     assert not any(m.pinned for m in room.resumed(session).history)
@@ -224,7 +224,8 @@ def test_pins_survive_export_and_import(room: Room) -> None:
     text = export(room.store.archive(session.conversation.id))
     (archive,) = read_conversations(text.encode(), vault="/elsewhere", new_id=room.new_id, now="2025-05-08T12:00:00Z").archives
     copy = room.session(conversation=room.store.restore(archive, room.new_id))
-    assert [m.pinned for m in copy.history] == [True, True, False, False]
+    marks = [m.pinned for m in copy.history]
+    assert marks == [True, True, None, None]
     assert [m.content for m in copy.prompt("And?").messages] == [m.content for m in session.prompt("And?").messages]
 
 

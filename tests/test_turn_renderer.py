@@ -12,7 +12,6 @@ from terminal_screen import Chat, Script, slowly
 
 from zkchat_cli import slash
 from zkchat_cli.config.schema import TerminalSettings
-from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal import theme
 from zkchat_cli.terminal.plain_view import PlainTurnView

@@ -29,8 +29,6 @@ class VaultSettings(Section):
     path: str = Field("", description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder")
     ignore: tuple[str, ...] = Field((), description="globs of notes to leave out of the index, such as ['Templates/*']")
 
-    git: bool = Field(False, description="commit each change that a model makes with --unsafe, if the vault is in a git repository")
-
     @field_validator("ignore", mode="before")
     @classmethod
     def _comma_separated(cls, value: object) -> object:
@@ -114,10 +112,6 @@ class MemorySettings(Section):
     )
 
 
-class StoreSettings(Section):
-    keep_days: int = Field(0, ge=0, le=100_000, description="days after which an unchanged conversation is deleted; 0: never")
-
-
 class SemanticSettings(Section):
     provider: str = Field("none", description="what computes vectors for search by meaning: none, ollama, openai or onnx")
     model: str = Field("", description="embedding model; empty: nomic-embed-text (ollama), text-embedding-3-small (openai)")
@@ -135,7 +129,6 @@ class Config(Section):
     context: ContextSettings = ContextSettings()
     references: ReferenceSettings = ReferenceSettings()
     memory: MemorySettings = MemorySettings()
-    store: StoreSettings = StoreSettings()
     semantic: SemanticSettings = SemanticSettings()
 
 

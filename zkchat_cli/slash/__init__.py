@@ -14,7 +14,7 @@ _TOPICS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("This conversation", ("turns", "exports")),
     ("Conversations", ("conversations",)),
     ("Memory", ("memory",)),
-    ("Model and settings", ("settings", "agent", "solve")),
+    ("Model and settings", ("settings", "agent")),
     ("Chat", ("help",)),
 )
 """The modules of each topic, in the order of `/help`."""
