@@ -1,9 +1,7 @@
 """/sources, /refs, /why and /save: what an answer rests on, as one asks for it in a chat."""
 
 import re
-import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -280,20 +278,6 @@ def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(sess
     assert any("Compst" in hit.relative_path for hit in session.vault.search("said the note, which smells of roses"))
     assert "Garden/Compost.md" in {row.target for row in session.vault.links("What does Compst need and Filters.md")}
     assert not list(session.vault.root.rglob(".zkchat*"))
-
-
-def test_a_saved_answer_is_a_commit_where_each_change_is_one(session: ZkChatSession) -> None:
-    settings = session.settings.model_copy(update={"vault": session.settings.vault.model_copy(update={"git": True})})
-    session._runtime = replace(session._runtime, settings=settings)
-    root = session.vault.root
-    assert answer("/save --yes One", session).startswith(f"Saved as One.md, not committed: {root} is in no git repository")
-    for command in (["init", "-q"], ["config", "user.name", "A"], ["config", "user.email", "a@b.c"]):
-        subprocess.run(["git", "-C", str(root), *command], check=True)
-    said = answer("/save --yes Two", session)
-    log = subprocess.run(
-        ["git", "-C", str(root), "log", "--format=%h %s", "--name-only"], check=True, capture_output=True, text=True
-    ).stdout
-    assert log == f"{said.removeprefix('Saved as Two.md, committed as ')} zkchat: save Two.md\n\nTwo.md\n"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from building import COUNTER, chunk, said, talk
+from building import COUNTER, chunk, said
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -134,11 +134,3 @@ def test_only_the_middles_of_long_items_are_cut() -> None:
     assert text.startswith("user: Hm?\nbegin word")
     assert text.endswith("word end\nassistant: So.")
     assert "[…]" in text
-
-
-def test_a_transcript_shows_priorities_set_by_the_user() -> None:
-    history = [m.model_copy(update={"priority": 9, "priority_set": m.role == "user"}) for m in talk(("The rent is due.", "Noted."))]
-    assert render_transcript(split_into_turns(history, COUNTER))[1:] == [
-        "user (priority 9 of 10, set by the user): The rent is due.",
-        "assistant: Noted.",
-    ]

@@ -203,8 +203,8 @@ class _CompactionRun:
 
     @cached_property
     def _masking(self) -> Compaction | None:
-        """A compaction that only masks: what is older than the newest messages; if that does not suffice, all but the last turn; and last
-        what the user has marked as critical. A repeated request, without new messages, changes nothing."""
+        """A compaction that only masks: what is older than the newest messages; if that does not suffice, all but the last turn. A repeated
+        request, without new messages, changes nothing."""
         keep, previous = self.request.keep, self._previous
         repeated = previous is not None and previous.made_after == self.state.head
         if self.request.reason is None and keep is None and repeated:
@@ -214,9 +214,8 @@ class _CompactionRun:
         kept = self.runtime.settings.context.recent_messages_to_keep if keep is None else keep
         best: Compaction | None = None
         last = len(recent) - 1
-        for border, spare_critical in ((min(policy.first_kept_turn(recent, kept), last), True), (last, True), (last, False)):
-            maskable = find_maskable(recent[: max(border, 0)], self.runtime.counter, spare_critical=spare_critical)
-            masking = self._mask(maskable)
+        for border in (min(policy.first_kept_turn(recent, kept), last), last):
+            masking = self._mask(find_maskable(recent[: max(border, 0)], self.runtime.counter))
             best = masking or best
             if keep is not None or (masking is not None and self._suffices(masking)):
                 break

@@ -110,7 +110,7 @@ class ToolExecutor:
         """Whether a call would change notes."""
         return any(tool.writes for tool in self.tools if tool.name == call.name)
 
-    def apply_decision(self, outcome: ToolOutcome, decision: Decision, *, git: bool) -> tuple[ToolOutcome, AppliedChange | None]:
+    def apply_decision(self, outcome: ToolOutcome, decision: Decision) -> tuple[ToolOutcome, AppliedChange | None]:
         """Make the change that a call proposes, or tell the model that it was refused; None for one that was not made."""
         change = outcome.finding.change
         assert change is not None
@@ -118,13 +118,13 @@ class ToolExecutor:
         if not decision.allowed:
             return replace(outcome, finding=ToolOutput(data={"error": decision.reason, "change": change.summary}), ok=False), None
         try:
-            applied = approval.apply_change(self.vault, change, git=git)
+            applied = approval.apply_change(self.vault, change)
         except VaultError as e:
             return replace(outcome, finding=ToolOutput(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False), None
         duration = outcome.duration_ms + 1000 * (self.clock() - start)
         replaced = change.replaced_text if len(change.replaced_text) <= MOST_REPLACED else f"{change.replaced_text[:MOST_REPLACED]}…"
         data = {"done": change.summary, **({"replaced": replaced} if replaced else {})}
-        finding = ToolOutput(data=data, note=change.note, outcome=applied.message)
+        finding = ToolOutput(data=data, note=change.note, outcome="done")
         return replace(outcome, finding=finding, duration_ms=duration), applied
 
     def results(self, outcomes: Sequence[ToolOutcome], room: int) -> tuple[ToolResult, ...]:

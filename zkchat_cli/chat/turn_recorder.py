@@ -75,7 +75,7 @@ class TurnRecorder:
             self._pending_questions.discard(question.id)
 
     def _store_turn(self, turn: CompletedTurn) -> None:
-        title = default_title(turn.user.goal or turn.user.content)
+        title = default_title(turn.user.content)
         now = self._now()
         self._state.store_conversation()
         self._store_question(turn.user)

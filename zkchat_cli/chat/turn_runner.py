@@ -75,7 +75,6 @@ class TurnRunner:
         """Yields events; returns why the answer ended, and leaves it in `turn.text`. Raises the ProviderError of a call that failed, and
         PromptTooLarge if the message itself is too large.
 
-        The tool that finishes an agent run ends the turn: its answer is the turn's, without a TextDelta.
         The model gets no more tools after `llm.max_tool_rounds` rounds, or when results have filled the window.
         """
         turn, rounds, offered = self._turn, 1, True
@@ -85,20 +84,11 @@ class TurnRunner:
                 break
             self._check_malformed(calls)
             room = yield from self._run_tools(calls)
-            if (answer := self._final_answer()) is not None:
-                turn.text = answer
-                return "stop"
             rounds += 1
             offered = rounds <= self._runtime.settings.llm.max_tool_rounds and room >= MIN_TOOL_TOKENS
         if not turn.text.strip():
             raise self._no_answer_error(rounds if calls else 0, finish)
         return finish
-
-    def _final_answer(self) -> str | None:
-        """The answer given to the tool that finishes an agent run."""
-        ending = {tool.name for tool in self._runtime.tools if tool.scope == "run"}
-        runs = (run for run in self._turn.runs if run.name in ending and run.ok)
-        return next((str(run.arguments["answer"]).strip() for run in runs), None)
 
     def _no_answer_error(self, rounds: int, finish: FinishReason) -> ProviderError:
         name = self._runtime.model.name
@@ -321,15 +311,13 @@ class TurnRunner:
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         decision = self._services.approve(change)  # the user's time, not the tools'
         with self._turn.timer("tools"):
-            decided, applied = executor.apply_decision(outcome, decision, git=self._runtime.settings.vault.git)
+            decided, applied = executor.apply_decision(outcome, decision)
         if applied is not None:
             self._outcomes[call.id], self._notes_changed = decided, True
             self._answered.clear()
             self._prompts.forget_summaries()
-        message = applied.message if applied else str(decided.finding.data["error"])
+        message = "done" if applied is not None else str(decided.finding.data["error"])
         yield events.ChangeDecided(call, applied is not None, message)
-        if applied is not None and applied.problem is not None:
-            yield events.Notice(applied.problem.message, applied.problem.hint)
         if applied is not None and applied.interrupted:
             raise KeyboardInterrupt
         return decided

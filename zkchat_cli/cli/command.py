@@ -1,7 +1,7 @@
 """What every command is made of: `command` declares one with the shared options it takes, and passes it a `CommandContext`.
 
     @command(COMMAND, *options.NOTES)
-    def hubs(ctx: CommandContext, limit: LimitOption = 10) -> None:
+    def search(ctx: CommandContext, query: str, limit: LimitOption = 10) -> None:
 
 A command's file imports at its top only what its help needs, and inside its functions what running it needs: importing pydantic and SQLite
 alone takes longer than printing a help page may.

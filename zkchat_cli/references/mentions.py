@@ -97,13 +97,12 @@ def _follow_link(
     _read_chunks(first, vault, mentioned)
     if depth := _DEPTH.match(text, end):
         steps = min(int(depth[1]), MAX_DEPTH)
-        neighbours = vault.neighbours(link.target, steps, "out", MAX_LINKED_NOTES + 1)
-        if len(neighbours) > MAX_LINKED_NOTES:
+        linked = vault.linked_within(link.target, steps, MAX_LINKED_NOTES + 1)
+        if len(linked) > MAX_LINKED_NOTES:
             problem = f"{link.raw}>{steps} leads to more than {MAX_LINKED_NOTES} notes"
             mentioned.warnings.append((problem, f"only the first {MAX_LINKED_NOTES} are used"))
-        for neighbour in neighbours[:MAX_LINKED_NOTES]:
-            name = f"[[{PurePosixPath(neighbour.path).stem}]]"
-            yield DocumentReference(wikilink=name, relative_path=neighbour.path, reference_type="link")
+        for path in linked[:MAX_LINKED_NOTES]:
+            yield DocumentReference(wikilink=f"[[{PurePosixPath(path).stem}]]", relative_path=path, reference_type="link")
 
 
 def _read_chunks(reference: DocumentReference, vault: Vault, mentioned: MentionedDocuments) -> None:

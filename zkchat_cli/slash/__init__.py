@@ -9,12 +9,12 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Context", ("context", "compact", "show", "pin", "unpin", "priority", "strategy", "tokens")),
+    ("Context", ("context", "compact", "show", "pin", "unpin", "strategy", "tokens")),
     ("Sources", ("refs", "sources", "why", "open", "search")),
     ("This conversation", ("undo", "redo", "retry", "edit", "continue", "branches", "clear", "copy", "save", "export", "rename")),
     ("Other conversations", ("new", "sessions", "resume")),
     ("Memory", ("memory", "remember", "forget")),
-    ("Model and settings", ("model", "agent", "solve", "config", "verbose")),
+    ("Model and settings", ("model", "agent", "config", "verbose")),
     ("Chat", ("help", "quit")),
 )
 """Commands by topic, in the order of `/help`. A command that is in no group is listed with the last."""

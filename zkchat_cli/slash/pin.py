@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from zkchat_cli.chat import pins
 from zkchat_cli.chat.pins import LAST, TurnPart
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
@@ -38,7 +39,8 @@ def _overview(session: ZkChatSession) -> Iterable[StyledLine]:
 def _part_lines(parts: Sequence[TurnPart], session: ZkChatSession) -> Iterable[StyledLine]:
     for each in parts:
         tokens = session.counter.count(each.message.content)
-        prefix = f"{each.turn:>4} {each.part:<8} {tokens:>6,} tokens, {pins.priority_reason(each.message)}: "
+        why = ", pinned" if each.message.pinned else ", an instruction" if is_fixed(each.message) else ""
+        prefix = f"{each.turn:>4} {each.part:<8} {tokens:>6,} tokens{why}: "
         yield styled_line(f"{prefix}{truncate(each.message.display_text, 60)}", indent=5)
 
 

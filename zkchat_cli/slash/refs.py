@@ -33,7 +33,7 @@ def _document_lines(use: provenance.SourceUse, summaries: DocumentSummaryService
     ranges = number_ranges(use.numbers)
     numbers = f"[{', '.join(ranges[:MAX_RANGES])}{', …' if len(ranges) > MAX_RANGES else ''}]" if ranges else ""
     yield styled_line("    " + " · ".join(filter(None, (numbers, ", ".join(use.types), counts))))
-    if summary := summaries.summary(path) or reference.summary:  # the newest: it may have been summarized since
+    if summary := summaries.summary(path) or reference.summary:
         yield styled_line(f"    {summary}", "dim")
 
 

@@ -50,15 +50,14 @@ def _path(vault: Vault, requested: str, question: str) -> str:
 
 
 def _save(session: ZkChatSession, change: Change) -> CommandResult:
-    applied = apply_change(session.vault, change, git=session.settings.vault.git)
+    applied = apply_change(session.vault, change)
     if applied.interrupted:
         raise KeyboardInterrupt
     if applied.report is not None:
         session.apply_scan(applied.report)
     [path] = change.paths
     ignored = "" if path in session.vault.note_paths() else "; it is not indexed: vault.ignore excludes it"
-    problem = f": {applied.problem.message}" if applied.problem is not None else ""
-    return CommandResult(f"Saved as {path}{ignored}{applied.message.removeprefix('done')}{problem}")
+    return CommandResult(f"Saved as {path}{ignored}")
 
 
 def _link_name(vault: Vault, relative_path: str) -> str:

@@ -64,13 +64,12 @@ def render_transcript(turns: Iterable[Turn]) -> list[str]:
             if message is not None and message.timestamp[:10] != date:
                 date = message.timestamp[:10]
                 items.append(f"{date}:")
-            items.append(_render_item(rendered, message.priority if message is not None and message.priority_set else None))
+            items.append(_render_item(rendered))
     return items
 
 
-def _render_item(message: PromptMessage, priority: int | None) -> str:
+def _render_item(message: PromptMessage) -> str:
     speaker = {"tool_results": "tool result", "documents": "documents"}.get(message.kind, message.role)
-    speaker += f" (priority {priority} of 10, set by the user)" if priority is not None else ""
     calls = "".join(f"\n→ {call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in message.tool_calls)
     return f"{speaker}: {message.content}{calls}"
 

@@ -143,7 +143,6 @@ class Repl:
         """Run a command or a turn; False when the chat is to end."""
         self._question_stored = False
         from zkchat_cli import slash  # the session has loaded it
-        from zkchat_cli.chat.agent_run import unfinished_goal
         from zkchat_cli.terminal import command_runner
         from zkchat_cli.terminal.turn_renderer import show_error
 
@@ -155,8 +154,7 @@ class Repl:
                 with interrupts.stoppable():
                     self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
-            in_run = "/solve".startswith(line.split()[0]) and unfinished_goal(self._session.history)
-            hint = "; the work so far is kept: /solve continues" if in_run else self._stopped_hint() if self._question_stored else ""
+            hint = self._stopped_hint() if self._question_stored else ""
             self._screen.print(f"  stopped{hint}", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
@@ -212,8 +210,7 @@ class Repl:
             who=shorten_middle(self._session.speaker_label, MAX_SPEAKER),
         )
         with closing(events) as turn:
-            observed = turn if self._asking is None else self._asking.observe(turn)
-            last = show_turn(self._note_stored(observed), self._screen, self._screen.print, verbosity)
+            last = show_turn(self._note_stored(turn), self._screen, self._screen.print, verbosity)
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
             self._screen.print("  /retry asks again", "dim")

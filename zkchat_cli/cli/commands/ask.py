@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models import Conversation, TurnReport
-    from zkchat_cli.views.command_hints import CommandHints
 
 COMMAND = command_group()
-GOAL_NOT_MET = 1
-"""Exit code of an agent run that did not reach its goal, so that a script can tell."""
 
 
 @command(
@@ -54,18 +51,13 @@ def ask(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, completely or not at all.")
     ] = None,
     show_context: Annotated[bool, typer.Option("--show-context", help="Print on standard error what the prompt is made of.")] = False,
-    iterations: Annotated[
-        int | None,
-        typer.Option("--iterations", metavar="N", min=1, help="Treat PROMPT as a goal and work on it in up to N rounds."),
-    ] = None,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
     no_store: options.NoStoreOption = False,
 ) -> None:
     """Ask one question about your notes; print the answer and its sources."""
-    from zkchat_cli.chat.agent_run import run_goal
     from zkchat_cli.chat.turn_recorder import default_title
-    from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy, warn_if_unable
+    from zkchat_cli.terminal.change_approval import policy, warn_if_unable
     from zkchat_cli.terminal.hyperlinks import note_opener
     from zkchat_cli.terminal.plain_view import note_printer
     from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
@@ -89,32 +81,22 @@ def ask(
         session.mark_scanned()
         warn_if_unable(session, screen, unsafe=unsafe)
         vocabulary.join()
-        if iterations:
-            turn = run_goal(session, text, iterations, typed=typed, resume_hint=hints.resume_run)
-        else:
-            turn = session.send(text, typed=typed) if text else session.continue_answer()
+        turn = session.send(text, typed=typed) if text else session.continue_answer()
         try:
             with closing(turn):  # closing it stores the partial answer if the reader is gone
                 if as_json or stream_json:
-                    report = _run_as_json(session, turn, screen, hints, stream=stream_json)
+                    _run_as_json(session, turn, screen, stream=stream_json)
                 else:
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
                     verbosity = Verbosity(max_sources, hints=hints)
-                    attended = app.approve.observe(turn) if isinstance(app.approve, ApprovalPrompt) else turn
-                    report = _report(show_turn(attended, screen, note_printer(screen), verbosity))
+                    _report(show_turn(turn, screen, note_printer(screen), verbosity))
                     session.flush()
             if typed != text and not continuing:
                 with suppress(StoreError):  # a title is not worth an error
                     session.rename(default_title(typed))  # the question is a better title than the piped text before it
-        except KeyboardInterrupt:
-            if iterations and hints.resume_run:
-                screen.warn("the run was stopped; what it did is stored", f"continue with {hints.resume_run}")
-            raise
         finally:
             if show_context:
                 _print_context(session, screen)
-    if report.run is not None and not report.run.met:
-        raise typer.Exit(GOAL_NOT_MET)
 
 
 def _print_context(session: "ZkChatSession", screen: Screen) -> None:
@@ -175,12 +157,9 @@ def _conversation(app: "App", cid: str | None, *, continue_: bool) -> "Conversat
     return app.find(cid) if cid is not None or continue_ else None
 
 
-def _run_as_json(
-    session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: "CommandHints", *, stream: bool
-) -> "TurnReport":
+def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, *, stream: bool) -> None:
     from zkchat_cli import events
     from zkchat_cli.terminal.change_approval import show_change
-    from zkchat_cli.terminal.turn_renderer import unmet_line
 
     last: events.Event | None = None
     for event in turn:
@@ -199,9 +178,6 @@ def _run_as_json(
         raise
     if not stream:
         screen.json(report)
-    if report.run is not None and (unmet := unmet_line(report.run, hints)):
-        screen.warn(unmet)
-    return report
 
 
 def _report(last: "events.Event | None") -> "TurnReport":
