@@ -102,10 +102,8 @@ def _agents(loaded: LoadedConfig) -> EnvironmentCheck:
             invalid.append(e)
     if invalid:
         raise ConfigError("; ".join(e.message for e in invalid), invalid[0].hint)
-    misnamed = ", ".join(agents.find_invalid_file_names(folder))
-    own = [name for name in names if not agents.is_built_in(name) or agents.agent_file(folder, name).exists()]
-    detail = f"{', '.join(names)}; {len(own) or 'none'} of them yours"
-    return EnvironmentCheck(detail, f"Rename {misnamed}: letters, digits, - and _, in lower case." if misnamed else None)
+    own = [name for name in names if agents.agent_file(folder, name).exists()]
+    return EnvironmentCheck(f"{', '.join(names)}; {len(own) or 'none'} of them yours")
 
 
 def _vault(loaded: LoadedConfig) -> EnvironmentCheck:
