@@ -112,10 +112,6 @@ class MemorySettings(Section):
     )
 
 
-class StoreSettings(Section):
-    keep_days: int = Field(0, ge=0, le=100_000, description="days after which an unchanged conversation is deleted; 0: never")
-
-
 class SemanticSettings(Section):
     provider: str = Field("none", description="what computes vectors for search by meaning: none, ollama, openai or onnx")
     model: str = Field("", description="embedding model; empty: nomic-embed-text (ollama), text-embedding-3-small (openai)")
@@ -133,7 +129,6 @@ class Config(Section):
     context: ContextSettings = ContextSettings()
     references: ReferenceSettings = ReferenceSettings()
     memory: MemorySettings = MemorySettings()
-    store: StoreSettings = StoreSettings()
     semantic: SemanticSettings = SemanticSettings()
 
 

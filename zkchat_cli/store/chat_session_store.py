@@ -123,7 +123,6 @@ class ChatSessionStore:
     find = _query("find a conversation", conversations.find)
     overviews = _query("list conversations", conversations.overviews)
     overview = _query("read a conversation", conversations.overview)
-    untouched_since = _query("list conversations", conversations.untouched_since)
     conversations = _query("list conversations", conversations.newest_first)
 
     def rename(self, conversation_id: str, title: str) -> None:

@@ -65,10 +65,8 @@ def chat(
     with ExitStack() as resources:
 
         def start_session() -> StartedSession:
-            from zkchat_cli.app import factory  # slow to import; the prompt is visible before
             from zkchat_cli.app.demo import demo_folder, demo_vault
             from zkchat_cli.config import loader  # with pydantic, 80 ms
-            from zkchat_cli.store.retention import Retention
 
             notes = demo_vault(paths.app_paths(loader.environment(), config_file)) if demo else vault
             new = resume is None and not continue_
@@ -77,13 +75,12 @@ def chat(
             )
             app = replace(resources.enter_context(open_app(choices)), approve=approve)
             session = app.session(_conversation(app, resume, continue_=continue_))
-            retention = Retention(app.store, app.loaded.values, factory.now(), current=session.conversation.id)
-            retention.start()
             unstored = app.unstored
-            warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
-            no_cache = app.cache.notice if app.cache is not None else None
+            warnings = [(f"this chat is not stored: {unstored.message}", unstored.hint)] if unstored is not None else []
+            if app.cache is not None and app.cache.notice is not None:
+                warnings.append(app.cache.notice)
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""
-            return StartedSession(app, session, (*warnings, *(each for each in (no_cache, retention.notice) if each is not None)), tip)
+            return StartedSession(app, session, tuple(warnings), tip)
 
         if interactive:
             _refuse_missing_folder(vault)
