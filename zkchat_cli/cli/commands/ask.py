@@ -69,7 +69,7 @@ def ask(
     with _output(ctx.screen, output) as screen, ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
         app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive))
-        screen = replace(screen, address=note_opener(app.vault.root, app.loaded.values.references.link_style))
+        screen = replace(screen, address=note_opener(app.vault.root))
         vocabulary = app.counter.load_in_background()
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
