@@ -16,7 +16,9 @@ _ENTRY = re.compile(r"([^\s:=：][^:=：\n]{0,80}?)\s*(?::(?=\s)|：|\s=\s)\s*\S
 _IS = re.compile(r"([^\s.!?][^.!?\n]{0,80}?)(?:\s+(?:is|are)\s+|是)\S", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:(?:the|a|an|my|our|your|please|remember|that)\s+)+", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_LABELS = frozenset("note todo reminder remember idea important warning tip hint fyi ps nb attention question fact task 注意 备注 待办".split())
+_LABELS = frozenset(
+    "note todo reminder remember idea important warning tip hint fyi ps nb attention question fact task 注意 备注 待办".split()
+)
 """Labels that stand before many different facts."""
 _SINGLE_VALUED = frozenset(
     """name number phone mobile email address password pin birthday age height weight size colour color price cost rent salary fee budget

@@ -33,7 +33,9 @@ _PROPERTY = re.compile(
     re.IGNORECASE,
 )
 """A fact about the note, such as `Author: Jane` and `up:: [[Home]]`, which is not its content."""
-_DESCRIPTION = re.compile(r"\W{0,4}(?:summary|description|abstract|tl;dr|简介|内容简介|摘要|概述)\W{0,3}(?::|：)\**\s*(\S.*)", re.IGNORECASE)
+_DESCRIPTION = re.compile(
+    r"\W{0,4}(?:summary|description|abstract|tl;dr|简介|内容简介|摘要|概述)\W{0,3}(?::|：)\**\s*(\S.*)", re.IGNORECASE
+)
 _DRAWING = "EXCALIDRAW VIEW"
 """What the plugin Excalidraw writes at the head of each drawing."""
 _COLONS = (":", "：")
