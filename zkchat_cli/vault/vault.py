@@ -229,14 +229,6 @@ class Vault:
         """
         return self._ask(lambda index: listing.list_notes(index, replace_surrogates(folder), replace_surrogates(tag)))
 
-    def linked_within(self, relative_path: str, depth: int, limit: int) -> list[str]:
-        """The notes that a note leads to over at most `depth` links, nearest first and then by path.
-
-        The start may be an attachment. Raises VaultError when there is no such file.
-        """
-        self._require_file(relative_path)
-        return self._ask(lambda index: graph.linked_within(index, relative_path, depth, limit))
-
     def shortest_path(self, source: str, target: str) -> LinkPath | None:
         """A shortest path over links in either direction, always the same one; None if there is none.
 
