@@ -1,6 +1,7 @@
 """Agents: named profiles of model, system prompt, tools, strategy and memory."""
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,7 +9,7 @@ import typer
 
 from zkchat_cli import paths
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples, standard_input
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.cli.completion import complete_agent_settings, complete_agents
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.text.truncate import truncate
@@ -132,7 +133,7 @@ def create(
     if file.exists():
         raise UsageError(f"the agent {name} already exists: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
     if prompt == "-":
-        prompt = standard_input().buffer.read(4 * MAX_PROMPT + 4).decode("utf-8", "replace")  # more bytes than a prompt may have
+        prompt = sys.stdin.buffer.read(4 * MAX_PROMPT + 4).decode("utf-8", "replace")  # more bytes than a prompt may have
     options_given = {
         "description": description,
         "model": ctx.shared["model"],
