@@ -5,7 +5,7 @@ and shows what for.
 """
 
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -183,11 +183,6 @@ class Repl:
 
     def ask(self, question: str) -> bool:
         return self._confirmation.ask(question)
-
-    def pick(self, title: str, rows: Sequence[str]) -> int | None:
-        from zkchat_cli.terminal.picker import pick_row  # not needed by the first prompt
-
-        return pick_row(title, rows, colour=self._screen.colour)
 
     def set_input(self, text: str) -> None:
         self._next_input = text
