@@ -177,14 +177,8 @@ def test_without_verbose_no_log_is_written(zkchat: Program) -> None:
 
 def test_with_no_store_no_log_is_written(zkchat: Program) -> None:
     done = zkchat("ask", "What is a filter?", "--verbose", "--no-store")
-    assert (done.exit_status, "no log" in done.err) == (0, True)
+    assert (done.exit_status, done.err) == (0, "")
     assert not (zkchat.home / "data" / logging_setup.FILE).exists()
-
-
-def test_a_log_that_cannot_be_written_stops_nothing(zkchat: Program) -> None:
-    (zkchat.home / "data" / logging_setup.FILE).mkdir(parents=True)
-    done = zkchat("ask", "What is a filter?", "--verbose")
-    assert (done.exit_status, "cannot be written" in done.err) == (0, True)
 
 
 def test_secrets_are_taken_out_of_every_line(tmp_path: Path) -> None:
