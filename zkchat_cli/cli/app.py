@@ -245,13 +245,12 @@ def _fail(error: ZkchatError, arguments: list[str]) -> int:
     if isinstance(error, _Help):
         print(error.message, file=sys.stderr)  # noqa: T201
         return EXIT_CODES["usage"]
-    from zkchat_cli.terminal.theme import to_ascii
     from zkchat_cli.text.sanitize import sanitize  # imported only for errors
 
     if "--verbose" in arguments:
         traceback.print_exception(error.__cause__ or error, file=sys.stderr)
     text = f"zkchat: {error.message}" + (f"\n  {error.hint}" if error.hint else "")
-    print(sanitize(to_ascii(text) if error.in_ascii else text), file=sys.stderr)  # noqa: T201
+    print(sanitize(text), file=sys.stderr)  # noqa: T201
     if "--json" in arguments or "--stream-json" in arguments:
         document: dict[str, object] = {"code": error.code, "message": error.message, "hint": error.hint or None}
         if error.partial:

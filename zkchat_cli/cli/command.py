@@ -11,7 +11,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
@@ -21,7 +21,7 @@ import typer
 from zkchat_cli import paths, registry
 from zkchat_cli.cli import help_format
 from zkchat_cli.cli.options import SHARED
-from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.errors import UsageError
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault.discovery import holds_notes
 
@@ -64,11 +64,7 @@ class CommandContext:
 
     @cached_property
     def screen(self) -> Screen:
-        """The screen with the theme from the settings, or the default one if the settings are invalid (the command itself reports that)."""
-        screen = Screen.of()
-        with suppress(ZkchatError, OSError):
-            screen = screen.with_settings(self.config.values.terminal)
-        return screen
+        return Screen.of()
 
     @contextmanager
     def open_app(self, **more: Any) -> "Iterator[App]":
@@ -122,11 +118,7 @@ def command(
         @wraps(body)
         def run(**given: Any) -> None:
             ctx = CommandContext(**{option: given.pop(option, None) for option in shared})
-            try:
-                body(ctx, **given)  # type: ignore[call-arg]  # Typer passes the parameters of `body` by name
-            except ZkchatError as e:
-                e.in_ascii = ctx.screen.ascii
-                raise
+            body(ctx, **given)  # type: ignore[call-arg]  # Typer passes the parameters of `body` by name
 
         keyword = inspect.Parameter.KEYWORD_ONLY
         _, *own = inspect.signature(body).parameters.values()

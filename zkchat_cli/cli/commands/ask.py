@@ -64,7 +64,7 @@ def ask(
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         interactive = sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
         app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=ctx.screen, interactive=interactive))
-        screen = replace(ctx.screen, address=note_opener(app.vault.root, app.loaded.values.references.link_style))
+        screen = replace(ctx.screen, address=note_opener(app.vault.root))
         vocabulary = app.counter.load_in_background()
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)

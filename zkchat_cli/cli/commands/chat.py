@@ -93,16 +93,12 @@ def chat(
             for warning in started.warnings:
                 screen.warn(*warning)
             warn_if_unable(started.session, screen, unsafe=unsafe)
-            settings = started.app.loaded.values.references
-            screen = replace(
-                screen.with_settings(started.app.loaded.values.terminal),
-                address=note_opener(started.app.vault.root, settings.link_style),
-            )
+            screen = replace(screen, address=note_opener(started.app.vault.root))
             with screen.progress_bar("Indexing") as progress:
                 index = started.app.vault.refresh(progress=progress)
             for problem in index.problems:
                 screen.warn(problem)
-            code = _piped(started.session, screen, settings.max_displayed)
+            code = _piped(started.session, screen, started.app.loaded.values.references.max_displayed)
     raise typer.Exit(code)
 
 
