@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from building import Deltas, Room, calls, completed, ended, failed, find, says
 
-from zkchat_cli import slash, tools
+from zkchat_cli import tools
 from zkchat_cli.errors import ProviderError, VaultError
 from zkchat_cli.events import ChangeDecided, ChangeProposed, Event
 from zkchat_cli.llm.base import StreamFailed
@@ -80,18 +80,6 @@ def test_without_approval_nothing_is_changed(room: Room, vault: Path) -> None:
     completed(session.send("Write it."))
     assert not (vault / "New.md").exists()
     assert approval.UNASKED.reason in next(m.content for m in session.history if m.role == "tool")
-
-
-def test_a_declined_change_is_not_proposed_again(room: Room) -> None:
-    asked: list[str] = []
-
-    def approve(change: Change) -> Decision:
-        asked.append(change.summary)
-        return DECLINED
-
-    again = [calls(wants("create_note", f"c{i}", path="New", content="x")) for i in range(3)]
-    turn(room, *again, says("Well."), approve=approve)
-    assert asked == ["create New.md"]
 
 
 def test_the_next_tool_sees_the_change(room: Room) -> None:
@@ -228,18 +216,6 @@ def test_a_change_before_a_failure_is_in_the_next_prompt(room: Room) -> None:
     failed(session.send("What is the limit?"))
     completed(session.send("And now?"))
     assert [m.content for m in read.requests[-1].messages if m.role != "system"] == ["And now?"]
-
-
-def test_undo_says_that_notes_stay_changed(room: Room) -> None:
-    made = [wants("create_note", f"c{i}", path=f"New {i}", content="x") for i in range(7)]
-    session = room.session(
-        Deltas([calls(find("limit")), says("So."), calls(*made), says("Done.")]), tools=WRITING, approve=lambda _: ALLOWED
-    )
-    completed(session.send("What is the limit?"))
-    completed(session.send("Write them."))
-    told = slash.run("/undo", session).text
-    assert told.endswith("\nChanges to notes are not undone: New 0, New 1, New 2, New 3, New 4 and 2 more.")
-    assert "not undone" not in slash.run("/undo", session).text
 
 
 def test_ctrl_c_makes_a_change_completely_or_not_at_all(room: Room, vault: Path) -> None:

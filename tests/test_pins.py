@@ -215,7 +215,7 @@ def test_an_instruction_can_be_unpinned_and_put_back(room: Room) -> None:
     assert "Unpinned turn 1, question." in answer("/unpin 1", session)
     assert answer("/pin", session).startswith("Nothing is pinned")
     answer("/pin 1 question", session)
-    assert "Always answer" in answer("/pin", session).split("The last turns:")[0]
+    assert "pinned: Always answer in German." in answer("/pin", session)
 
 
 def test_pins_survive_export_and_import(room: Room) -> None:
@@ -239,6 +239,7 @@ def test_pins_survive_export_and_import(room: Room) -> None:
         ("/pin " + "9" * 5000, "is not a turn"),
         ("/unpin", "which turn?"),
         ("/unpin 0", "there is no turn 0"),
+        ("/pin 2 answer", "turn 2 has no answer"),
     ],
 )
 def test_invalid_turns_are_refused(room: Room, line: str, problem: str) -> None:

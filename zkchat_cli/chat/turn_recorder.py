@@ -26,10 +26,6 @@ class TurnRecorder:
         self._reported: StoreError | None = None
         """The problem that was reported last."""
 
-    @property
-    def has_pending(self) -> bool:
-        return bool(self._pending)
-
     def begin(self, question: ZkChatMessage) -> list[Notice]:
         """Store the question of a turn that begins. Returns what to tell the user: a problem stops nothing."""
         self._pending_questions.add(question.id)
