@@ -33,7 +33,7 @@ DEFAULT_WINDOW = "default: the model's window is unknown"
 ORIGIN = "/config"
 CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "memory.", "terminal.open_command")
 """Settings that a session reads whenever it needs them; the others are read once, when the program starts."""
-READ_AT_START = ("context.memory_integration", "context.show_token_count", "references.link_style")
+READ_AT_START = ("context.memory_integration", "context.show_token_count")
 
 
 @dataclass(frozen=True, slots=True)

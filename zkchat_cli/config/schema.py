@@ -87,21 +87,10 @@ class ChatSettings(Section):
 class TerminalSettings(Section):
     open_command: str = Field("", description="command that /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
     editing_mode: str = Field("emacs", pattern="^(emacs|vi)$", description="key bindings of the input line: emacs or vi")
-    theme: str = Field(
-        "auto",
-        pattern="^(auto|dark|light|plain)$",
-        description="terminal background: auto, dark or light; plain: no colors",
-    )
-    ascii: bool = Field(False, description="use only ASCII for bars, lines and marks")
 
 
 class ReferenceSettings(Section):
     max_displayed: int = Field(10, ge=1, description="number of sources listed after an answer")
-    link_style: str = Field(
-        "file",
-        pattern="^(file|obsidian|none)$",
-        description="what a click on a source opens: file (the system's program), obsidian or none",
-    )
     import_max_kilobytes: int = Field(512, ge=1, le=1_000_000, description="largest file that @path imports into a message")
 
 

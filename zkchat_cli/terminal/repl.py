@@ -16,7 +16,7 @@ from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.confirm import Confirmation
 from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.input_line import InputLine, PromptHelpers, PromptStyle
+from zkchat_cli.terminal.input_line import InputLine, PromptHelpers
 from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import Screen
@@ -64,7 +64,7 @@ class Repl:
         self._history = VaultHistory(pastes.unfold)
         self._completer = ChatCompleter(self.current)
         self._prompt = InputLine(
-            PromptStyle(screen.colour, screen.symbols),
+            screen.colour,
             PromptHelpers(self._completer, self._history, pastes),
             line_changed=lambda line: self._metrics.measure_line(line),
             heading=f"zkchat {__version__}",
@@ -272,9 +272,7 @@ class Repl:
         app, self._session = opened.app, opened.session
         settings = app.loaded.values
         self._has_session = True
-        screen = self._screen.with_settings(settings.terminal)
-        self._screen = replace(screen, address=note_opener(app.vault.root, settings.references.link_style))
-        self._prompt.set_style(PromptStyle(screen.colour, screen.symbols))
+        self._screen = replace(self._screen, address=note_opener(app.vault.root))
         self._history.set_file(history_file(app.loaded.places.data_dir, str(app.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
