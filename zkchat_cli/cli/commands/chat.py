@@ -81,9 +81,8 @@ def chat(
             retention.start()
             unstored = app.unstored
             warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
-            no_cache = app.cache.notice if app.cache is not None else None
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""
-            return StartedSession(app, session, (*warnings, *(each for each in (no_cache, retention.notice) if each is not None)), tip)
+            return StartedSession(app, session, (*warnings, *((retention.notice,) if retention.notice is not None else ())), tip)
 
         if interactive:
             _refuse_missing_folder(vault)
