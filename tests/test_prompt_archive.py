@@ -74,7 +74,7 @@ def a_talk(room: Room, *questions: str) -> ZkChatSession:
 LOOKS = tuple(f"Please look for the anvil of day {n}." for n in range(12))
 
 STEPS = ["Where is the anvil?", "Please look for [[Filters]]", "look " * 90, "break", "/undo", "/undo 2", "/redo", "/retry", "/edit 1 And?"]
-STEPS += ["/pin 1", "/unpin 1", "/priority 1 9", "/compact", "/compact undo", "/strategy discard", "/strategy summarize", "/branches 1"]
+STEPS += ["/pin 1", "/unpin 1", "/compact", "/compact undo", "/strategy discard", "/strategy summarize", "/branches 1"]
 
 
 @pytest.mark.untraced

@@ -3,9 +3,7 @@
 import time
 
 import pytest
-from building import COUNTER, chunk, said, talk
-from hypothesis import given
-from hypothesis import strategies as st
+from building import COUNTER, chunk, said
 
 from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import ToolCall
@@ -15,7 +13,6 @@ from zkchat_cli.summarization.prompt import (
     parse_summary,
     render_transcript,
     shorten_items,
-    take_items,
 )
 
 # the answer
@@ -110,22 +107,7 @@ def test_a_transcript_leaves_out_pinned_messages() -> None:
     assert render_transcript(split_into_turns(history, COUNTER)) == ["2025-05-08:", "assistant: I shall."]
 
 
-# parts
-
-
-texts = st.lists(st.text("ab c\n漢🙂<>", max_size=60), max_size=12)
-
-
-@given(texts, st.integers(0, 60))
-def test_parts_hold_everything_once_and_fit_their_budget(items: list[str], room: int) -> None:
-    parts, rest = [], items
-    while rest:
-        before = rest
-        part, rest = take_items(rest, room, COUNTER)
-        assert rest != before
-        assert COUNTER.count(part) <= room or len(part) <= 1
-        parts.append(part)
-    assert "".join("".join(parts).split("\n")) == "".join("".join(items).split("\n"))
+# long messages
 
 
 def test_only_the_middles_of_long_items_are_cut() -> None:
@@ -134,11 +116,3 @@ def test_only_the_middles_of_long_items_are_cut() -> None:
     assert text.startswith("user: Hm?\nbegin word")
     assert text.endswith("word end\nassistant: So.")
     assert "[…]" in text
-
-
-def test_a_transcript_shows_priorities_set_by_the_user() -> None:
-    history = [m.model_copy(update={"priority": 9, "priority_set": m.role == "user"}) for m in talk(("The rent is due.", "Noted."))]
-    assert render_transcript(split_into_turns(history, COUNTER))[1:] == [
-        "user (priority 9 of 10, set by the user): The rent is due.",
-        "assistant: Noted.",
-    ]

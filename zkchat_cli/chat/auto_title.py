@@ -60,7 +60,7 @@ class AutoTitle:
             stored = self._services.store.conversation(self._state.conversation.id)
         except StoreError:  # deleted meanwhile, by another zkchat
             return False
-        return stored.title == default_title(next((message.goal or message.content for message in history if message.role == "user"), ""))
+        return stored.title == default_title(next((message.content for message in history if message.role == "user"), ""))
 
     def _ask(self, runtime: Runtime, stopped: threading.Event) -> None:
         history = self._state.history

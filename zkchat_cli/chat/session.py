@@ -168,21 +168,18 @@ class ZkChatSession:
         `typed` is what the user typed of a text of which a part came through a pipe. Raises UsageError for a message without text. What
         cannot be stored is answered all the same, reported, and stored later.
         """
-        return self.run_turn(UserInput(text, typed))
+        return self._run_turn(UserInput(text, typed))
 
-    def run_turn(
-        self, user_input: UserInput, runtime: Runtime | None = None, *, retry_of: ZkChatMessage | None = None
-    ) -> Generator[events.Event, None, None]:
-        """`send` for an agent run, which passes its own runtime, and for a retry of a question, which begins a new branch before it."""
+    def _run_turn(self, user_input: UserInput, retry_of: ZkChatMessage | None = None) -> Generator[events.Event, None, None]:
+        """`send`; the retry of a question begins a new branch before it."""
         user_input = user_input.encodable()
         if not user_input.text.strip():
             raise UsageError("there is nothing to ask", "Give a question as an argument or on standard input.")
-        own, notices = self._runtime, list[events.Notice]()
-        if runtime is None:
-            mention, notices = self.find_mention(user_input.text if user_input.typed is None else user_input.typed)
-            runtime = own if mention is None else self.runtime_of_agent(mention.name)
-            if mention is not None and user_input.mention is None:
-                user_input = user_input.with_mention(mention)
+        own = self._runtime
+        mention, notices = self.find_mention(user_input.text if user_input.typed is None else user_input.typed)
+        runtime = own if mention is None else self.runtime_of_agent(mention.name)
+        if mention is not None and user_input.mention is None:
+            user_input = user_input.with_mention(mention)
         turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         try:
             with turn.timer("prepare"):
@@ -216,7 +213,7 @@ class ZkChatSession:
         mention = question.addressed if text is None else None
         typed = (f"{mention.strip()} {imports or '…'}" if mention else imports) if text is None else None
         again = UserInput(question.content if text is None else text, typed, mention=mention)
-        with closing(self.run_turn(again, retry_of=question)) as turn:
+        with closing(self._run_turn(again, question)) as turn:
             yield from turn
 
     def flush(self) -> None:
@@ -336,9 +333,6 @@ class ZkChatSession:
 
     def unpin(self, turn: str) -> tuple[TurnPart, ...]:
         return pins.unpin(self._state, turn)
-
-    def set_priority(self, turn: str, priority: int | None) -> tuple[TurnPart, ...]:
-        return pins.set_priority(self._state, turn, priority)
 
     # compaction
 

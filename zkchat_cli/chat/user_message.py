@@ -50,13 +50,10 @@ def parse_agent_mention(text: str) -> AgentMention | None:
 @dataclass(frozen=True, slots=True)
 class UserInput:
     """What the user sent. `typed` is the part that was typed, where the rest came through a pipe: only that may import files and mention an
-    agent. `mention` is the `@name` in the text that got this turn its agent; `goal` is what an agent run works on. Without `documents`,
-    what the message names is not put into the prompt: it is there from the turn before."""
+    agent. `mention` is the `@name` in the text that got this turn its agent."""
 
     text: str
     typed: str | None = None
-    goal: str | None = None
-    documents: bool = True
     mention: str | None = None
 
     def encodable(self) -> "UserInput":
@@ -109,13 +106,13 @@ class UserMessageBuilder:
         count = runtime.counter.count_raw
         agent = runtime.agent.name if runtime.agent is not None else None
         bare = self.services.new_message(
-            "user", user_input.text, self.state.head, status="pending", agent=agent, goal=user_input.goal, addressed=user_input.mention
+            "user", user_input.text, self.state.head, status="pending", agent=agent, addressed=user_input.mention
         )
         text, tokens = bare.prompt_text, count(bare.prompt_text)
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
         bare = bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
         try:
-            injected = self._inject(runtime, bare, text, typed) if user_input.documents else Injection()
+            injected = self._inject(runtime, bare, text, typed)
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
             return bare, []
         chunks = references.extract_referenceable_chunks(bare.id, injected.chunks)

@@ -24,15 +24,13 @@ PROJECT_FILE = ".zkchat.toml"
 
 NOT_FOR_A_VAULT = {
     "vault.path": "which vault to use",
-    "vault.git": "whether git runs",
     "semantic.provider": "who reads the notes",
     "semantic.model": "who reads the notes",
     "semantic.path": "which file is run",
-    "store.keep_days": "which conversations are deleted",
     "terminal.open_command": "which program is run",
 }
 """Settings that a vault's own file must not change: someone who shares a vault must not decide where other people's notes are sent, what
-that costs (a model's name is enough: some of Ollama's models run elsewhere), or what is deleted."""
+that costs (a model's name is enough: some of Ollama's models run elsewhere), or what is run."""
 
 MAX_FILE_BYTES = 500_000
 """Limit for a settings file: a vault from someone else may contain one."""

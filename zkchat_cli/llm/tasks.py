@@ -78,7 +78,7 @@ def _complete_line(model: Model, instructions: str, data: str, request: Request)
     text = ""
     with closing(model.stream(Request(messages, options=options, window=request.window, wanted=request.wanted))) as stream:
         for delta in stream:
-            if request.wanted is not None and not request.wanted():
+            if not request.wanted():
                 return None
             match delta:
                 case TextPart(more):

@@ -166,17 +166,13 @@ class ZkChatMessage(Value):
     token_count: int | None = None
     augmented_token_count: int | None = None
     tool_tokens: int | None = None
-    pinned: bool = False
-    priority: int = Field(default=5, ge=1, le=10)
-    priority_set: bool = False
-    """Whether the user set `priority`; else see `context/message_priority`."""
+    pinned: bool | None = None
+    """Whether the user wants it in every prompt; None if a rule decides (see `context/fixed_messages`)."""
     agent: str | None = None
     """The agent that answers this user message."""
     addressed: str | None = None
     """The `@name` in `content` that mentions the agent for this message only; after piped text it includes the empty line before it, since
     that text may contain the same."""
-    goal: str | None = None
-    """The goal of an agent run that this user message belongs to."""
 
     @property
     def display_text(self) -> str:

@@ -25,7 +25,7 @@ SESSION_TIMEOUT = 10.0
 CACHE_SECONDS = 5.0
 """Seconds for which a list of files or headings is reused."""
 _FILE = re.compile(r"""(?:^|[\s(\[{'“‘，。、：；（「])@(?:"([^"\n]*)|((?:\\.|[^\s"'<>|*?;,(){}\[\]`@])*))$""")
-_AGENT = re.compile(r"\s*(?:/solve\s+(?:--iterations[ =]\d+\s+)?)?@((?:[^\W_][\w-]{0,47})?)")
+_AGENT = re.compile(r"\s*@((?:[^\W_][\w-]{0,47})?)")
 _UNLINKABLE = re.compile(r"[#|^\[\]]")
 """A name with one of these characters cannot be linked."""
 
@@ -60,7 +60,7 @@ def file_prefix(before: str) -> str | None:
 
 
 def agent_prefix(before: str) -> str | None:
-    """The name after an `@` at the beginning of a message or a goal."""
+    """The name after an `@` at the beginning of a message."""
     found = _AGENT.fullmatch(before)
     return found[1] if found is not None else None
 

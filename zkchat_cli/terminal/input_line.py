@@ -41,14 +41,6 @@ MENU_LINES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class PromptStyle:
-    """Whether the screen has colors, and how it shows text (`translate`: in ASCII where it has nothing else)."""
-
-    colour: bool
-    translate: Callable[[str], str] = str
-
-
-@dataclass(frozen=True, slots=True)
 class PromptHelpers:
     completer: Completer
     history: History
@@ -64,7 +56,7 @@ class InputLine:
 
     def __init__(
         self,
-        style: PromptStyle,
+        colour: bool,
         helpers: PromptHelpers,
         *,
         line_changed: Callable[[str], None],
@@ -75,7 +67,7 @@ class InputLine:
         screen: Output | None = None,
     ) -> None:
         self._app_session = get_app_session()
-        self._style = style
+        self._colour = colour
         self._pastes = pastes = helpers.pastes
         self._heading = heading
         self._heading_used = False
@@ -103,8 +95,8 @@ class InputLine:
             enable_suspend=True,
             tempfile_suffix=".md",
             # without colors a placeholder would look like typed text
-            placeholder=self._placeholder if style.colour else None,
-            color_depth=None if style.colour else ColorDepth.DEPTH_1_BIT,
+            placeholder=self._placeholder if colour else None,
+            color_depth=None if colour else ColorDepth.DEPTH_1_BIT,
             style=Style.from_dict({"bottom-toolbar": "noreverse", "bottom-toolbar.text": ""}),
             input=keyboard,
             output=screen,
@@ -152,13 +144,6 @@ class InputLine:
     @property
     def lines(self) -> int:
         return self._session.output.get_size().rows
-
-    def set_style(self, style: PromptStyle) -> None:
-        """The style of the settings, which are read after the first prompt is drawn."""
-        self._style, self._drawn_toolbar = style, None
-        if not style.colour:
-            self._session.color_depth = ColorDepth.DEPTH_1_BIT
-            self._session.placeholder = None
 
     def use_vi_keys(self) -> None:
         self._session.editing_mode = EditingMode.VI
@@ -216,8 +201,8 @@ class InputLine:
             app.exit(exception=EOFError)
 
     def _message(self) -> FormattedText:
-        heading = [("bold" if self._style.colour else "", f"{self._heading}\n\n")] if self._heading and not self.dumb else []
-        return FormattedText([*heading, ("bold" if self._style.colour else "", self._style.translate(PROMPT))])
+        heading = [("bold" if self._colour else "", f"{self._heading}\n\n")] if self._heading and not self.dumb else []
+        return FormattedText([*heading, ("bold" if self._colour else "", PROMPT)])
 
     def _placeholder(self) -> FormattedText:
         """Not shown once the line is done, so that an empty line stays empty on the screen."""
@@ -237,8 +222,7 @@ class InputLine:
         if self._hint:
             return FormattedText([("", f" {self._hint}"[:width])])
         if self._drawn_toolbar is None or self._drawn_toolbar[:2] != (self._toolbar, width):
-            drawn = [(style, self._style.translate(text)) for style, text in self._toolbar.fragments(width)]
-            self._drawn_toolbar = self._toolbar, width, clip(drawn, width)
+            self._drawn_toolbar = self._toolbar, width, clip(self._toolbar.fragments(width), width)
         return FormattedText(self._drawn_toolbar[2])
 
     def _on_first_render(self, app: "Application[str]") -> None:

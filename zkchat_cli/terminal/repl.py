@@ -5,7 +5,7 @@ and shows what for.
 """
 
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.confirm import Confirmation
 from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.input_line import InputLine, PromptHelpers, PromptStyle
+from zkchat_cli.terminal.input_line import InputLine, PromptHelpers
 from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import Screen
@@ -64,7 +64,7 @@ class Repl:
         self._history = VaultHistory(pastes.unfold)
         self._completer = ChatCompleter(self.current)
         self._prompt = InputLine(
-            PromptStyle(screen.colour, screen.symbols),
+            screen.colour,
             PromptHelpers(self._completer, self._history, pastes),
             line_changed=self._on_line_changed,
             heading=f"zkchat {__version__}",
@@ -143,7 +143,6 @@ class Repl:
         """Run a command or a turn; False when the chat is to end."""
         self._question_stored = False
         from zkchat_cli import slash  # the session has loaded it
-        from zkchat_cli.chat.agent_run import unfinished_goal
         from zkchat_cli.terminal import command_runner
         from zkchat_cli.terminal.turn_renderer import show_error
 
@@ -155,8 +154,7 @@ class Repl:
                 with interrupts.stoppable():
                     self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
-            in_run = "/solve".startswith(line.split()[0]) and unfinished_goal(self._session.history)
-            hint = "; the work so far is kept: /solve continues" if in_run else self._stopped_hint() if self._question_stored else ""
+            hint = self._stopped_hint() if self._question_stored else ""
             self._screen.print(f"  stopped{hint}", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
@@ -186,11 +184,6 @@ class Repl:
     def ask(self, question: str) -> bool:
         return self._confirmation.ask(question)
 
-    def pick(self, title: str, rows: Sequence[str]) -> int | None:
-        from zkchat_cli.terminal.picker import pick_row  # not needed by the first prompt
-
-        return pick_row(title, rows, colour=self._screen.colour)
-
     def set_input(self, text: str) -> None:
         self._next_input = text
 
@@ -212,8 +205,7 @@ class Repl:
             who=shorten_middle(self._session.speaker_label, MAX_SPEAKER),
         )
         with closing(events) as turn:
-            observed = turn if self._asking is None else self._asking.observe(turn)
-            last = show_turn(self._note_stored(observed), self._screen, self._screen.print, verbosity)
+            last = show_turn(self._note_stored(turn), self._screen, self._screen.print, verbosity)
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
             self._screen.print("  /retry asks again", "dim")
@@ -300,9 +292,7 @@ class Repl:
         app, self._session = opened.app, opened.session
         settings = app.loaded.values
         self._has_session = True
-        screen = self._screen.with_settings(settings.terminal)
-        self._screen = replace(screen, address=note_opener(app.vault.root, settings.references.link_style))
-        self._prompt.set_style(PromptStyle(screen.colour, screen.symbols))
+        self._screen = replace(self._screen, address=note_opener(app.vault.root))
         self._history.set_file(history_file(app.loaded.places.data_dir, str(app.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()

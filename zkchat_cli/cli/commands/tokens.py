@@ -1,11 +1,12 @@
 """Count the tokens of a text."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, standard_input
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
@@ -29,7 +30,7 @@ def tokens(
     if encoding not in ENCODINGS:
         raise UsageError(f"unknown encoding {encoding}", f"Choose {' or '.join(ENCODINGS)}.")
     try:
-        raw = standard_input().buffer.read() if file == "-" else Path(file).read_bytes()
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as e:
         raise UsageError(f"cannot read {file}: {reason(e)}", "Name a text file, or - for standard input.") from e
     text = raw.decode("utf-8", "replace")

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
 from zkchat_cli.vault.search.vector_store import Embedder, Purpose
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class EmbedderKind:
     open: Callable[[EmbedderConfig], Embedder]
 
 
+TIMEOUTS = {"query": HttpTimeouts(answer=30, retry=2), "document": HttpTimeouts(answer=300, retry=10)}
+"""The first call may load a model, which takes seconds; a batch on a slow processor takes minutes."""
 _SEARCH = "Represent this sentence for searching relevant passages: "
 _PREFIXES: tuple[tuple[str, str, str], ...] = (
     ("nomic-embed-text", "search_query: ", "search_document: "),
@@ -51,9 +54,23 @@ def add_prefixes(texts: Sequence[str], model: str, purpose: Purpose) -> list[str
     return [(query if purpose == "query" else document) + text for text in texts]
 
 
-def read_rows(id_: str, read: Callable[[], "ArrayLike"], hint: str) -> "ArrayLike":
-    """The vectors in a server's answer. Raises ProviderError if it has none."""
-    try:
-        return read()
-    except (KeyError, TypeError, AttributeError) as e:
-        raise ProviderError("bad_answer", f"{id_}: the answer contains no embeddings", hint) from e
+@dataclass(frozen=True, slots=True)
+class ServerEmbedder:
+    """A model on a server. `rows` reads the vectors out of its answer."""
+
+    id: str
+    model: str
+    server: JsonClient
+    path: str
+    rows: Callable[[Any], "ArrayLike"]
+    batch: int = 32
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
+        answer = self.server.post(self.path, {"model": self.model, "input": add_prefixes(texts, self.model, purpose)}, TIMEOUTS[purpose])
+        try:
+            return self.rows(answer)
+        except (LookupError, TypeError, AttributeError) as e:
+            raise ProviderError("bad_answer", f"{self.id}: the answer contains no embeddings", self.server.check) from e
+
+    def close(self) -> None:
+        self.server.close()

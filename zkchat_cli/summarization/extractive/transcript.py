@@ -8,14 +8,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from zkchat_cli.context.message_priority import NEUTRAL, is_fixed
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.extractive.selection import SummaryCandidate
 from zkchat_cli.summarization.extractive.sentence_scoring import ScoredSentence, score_sentences
 from zkchat_cli.tokens.counter import TokenCounter
 
-PRIORITY_FACTOR = 1.5
-"""For each step of priority that the user set above or below neutral."""
 QUOTATION_FACTOR = 0.4
 """A quotation from a note can be read again there; what was said about it cannot."""
 _SAME_CLAIM = 0.5
@@ -37,7 +35,6 @@ class SpeakerMessage:
         skips_prefix = prefix is not None and (not prefix[1] or _has_date(prefix[1], self.date))
         self.sentences = score_sentences(message.content[prefix.end() :] if prefix and skips_prefix else message.content)
         self.is_fixed = is_fixed(message)
-        self.weight = PRIORITY_FACTOR ** (message.priority - NEUTRAL) if message.priority_set else 1.0
 
 
 class SpeakerNames:
@@ -84,7 +81,7 @@ class TranscriptIndex:
         candidates = []
         for position, (number, sentence) in enumerate(self._sentences[start:], start):
             message = self.messages[number]
-            factor = message.weight * (QUOTATION_FACTOR if sentence.is_quotation and message.role == "assistant" else 1.0)
+            factor = QUOTATION_FACTOR if sentence.is_quotation and message.role == "assistant" else 1.0
             if sentence.is_lead_in or message.is_fixed or (position not in needs and sentence.text in self._texts):
                 factor = 0.0
             self._texts.add(sentence.text)

@@ -147,8 +147,7 @@ def _fix(ctx: CommandContext, *, unsure: bool, yes: bool) -> None:
     from zkchat_cli.cli.commands.vault.fix_links import ask_at_terminal, fix_links
 
     with ctx.indexed_vault() as (notes, _):
-        git, ask = ctx.config.values.vault.git, ask_at_terminal(ctx.screen)
-        agreed = fix_links(notes, ctx.screen, git=git, unsure=unsure, yes=yes, as_json=ctx.as_json, ask=ask)
+        agreed = fix_links(notes, ctx.screen, unsure=unsure, yes=yes, as_json=ctx.as_json, ask=ask_at_terminal(ctx.screen))
     if not agreed:
         raise typer.Exit(DECLINED)
 
