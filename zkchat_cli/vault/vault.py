@@ -131,13 +131,10 @@ class Vault:
         found = snippets.snippet(chunk.text, chunk.start_line, parse_query(query).terms)
         return sections.heading_above(found.line, chunk.text, chunk.start_line) or chunk.heading, found
 
-    def embed(self, progress: Progress | None = None, *, verify: bool = False) -> None:
-        """Compute missing vectors, if there is an embedder. What fails is a warning; computed vectors are stored.
-
-        `verify` checks that the stored vectors are still the model's, and otherwise computes all again.
-        """
+    def embed(self, progress: Progress | None = None) -> None:
+        """Compute missing vectors, if there is an embedder. What fails is a warning; computed vectors are stored."""
         if self._semantic:
-            self._semantic.embed(progress, verify=verify)
+            self._semantic.embed(progress)
 
     def take_warnings(self) -> list[ZkchatError]:
         """Failures of search by meaning and interrupted changes since the last call; each is reported once."""
