@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import a_room, completed, failed
-from conftest import Program
+from building import a_room, completed
 from model_calls import ANTHROPIC, KEY, QUESTION, Answer, a_model, ask
 from model_server import (
     ModelServer,
@@ -28,7 +27,6 @@ from model_server import (
 
 from zkchat_cli.llm.base import (
     ModelConfig,
-    Options,
     ReasoningPart,
     Request,
     StreamFailed,
@@ -63,44 +61,18 @@ def answer_to(server: ModelServer, *events: Any) -> Answer:
 
 BEGUN = anthropic_begun("Hel")
 NUMBER_AS_TEXT = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": 5}}
-NUMBER_AS_BLOCK = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": 5}}
-REFUSAL = anthropic_end("refusal", stop_details={"type": "refusal", "explanation": "No harm."})
 
 
 @pytest.mark.parametrize(
     ("reply", "kind", "tries", "text", "message"),
     [
         (anthropic_error(529, "Overloaded"), "server", 3, "", "failed (529): Overloaded"),
-        (
-            Reply([anthropic_events(anthropic_start(), anthropic_error_event("overloaded_error", f"Overloaded {KEY}"))]),
-            "server",
-            3,
-            "",
-            "failed (529): Overloaded",
-        ),
         (Reply([BEGUN, anthropic_events(anthropic_error_event("overloaded_error", "Overloaded"))]), "server", 1, "Hel", "failed (529)"),
-        (Reply([anthropic_events({"type": "error", "error": {"message": "no idea"}})]), "server", 3, "", "failed (500): no idea"),
-        (anthropic_error(529, "Overloaded", {"x-should-retry": "false"}), "server", 1, "", "(529)"),
-        (Reply([BEGUN, anthropic_events(*REFUSAL)]), "content_filter", 1, "Hel", "No harm."),
+        (Reply([BEGUN, anthropic_events(*anthropic_end("refusal"))]), "content_filter", 1, "Hel", "content filter"),
         (Reply([anthropic_events({"type": "content_block_delta"})]), "bad_answer", 1, "", ""),
         (Reply([BEGUN, anthropic_events(NUMBER_AS_TEXT), *anthropic_text("lo")]), "bad_answer", 1, "Hel", ""),
-        (Reply([anthropic_events(anthropic_start(), NUMBER_AS_BLOCK)]), "bad_answer", 1, "", ""),
-        (Reply([BEGUN, b"event: content_block_delta\ndata: \xff\xfe\n\n"]), "bad_answer", 1, "Hel", ""),
-        (Reply([BEGUN, anthropic_text("lo")[0][:20]]), "cut", 1, "Hel", ""),  # type: ignore[index]
     ],
-    ids=[
-        "529",
-        "overloaded within the stream",
-        "overloaded after text",
-        "an unknown error within the stream",
-        "a server that forbids another attempt",
-        "a refusal",
-        "an event without its fields",
-        "a number as text",
-        "a number as a block's text",
-        "bytes that are not text",
-        "an event cut off",
-    ],
+    ids=["529", "overloaded after text", "a refusal", "an event without its fields", "a number as text"],
 )
 def test_fault_of_anthropics_own(server: ModelServer, reply: Reply, kind: str, tries: int, text: str, message: str) -> None:
     answer = call(server, reply)
@@ -130,21 +102,6 @@ def test_text_arrives_in_pieces_with_its_usage(server: ModelServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stop_reason", "reason"),
-    [
-        ("end_turn", "stop"),
-        ("stop_sequence", "stop"),
-        ("pause_turn", "stop"),
-        ("max_tokens", "length"),
-        ("model_context_window_exceeded", "length"),
-        ("a reason of tomorrow", "stop"),
-    ],
-)
-def test_stop_reasons(server: ModelServer, stop_reason: str, reason: str) -> None:
-    assert call(server, Reply(anthropic_text("Hello", finish=stop_reason))).end.reason == reason
-
-
-@pytest.mark.parametrize(
     ("calls", "finish", "expected"),
     [
         (
@@ -158,11 +115,9 @@ def test_stop_reasons(server: ModelServer, stop_reason: str, reason: str) -> Non
             [ToolCall(id="a", name="find", arguments={"n": n}) for n in (1, 2)],
         ),
         ([("a", "find", '{"query": ')], "tool_use", [ToolCall(id="a", name="find", malformed='{"query": ')]),
-        ([("a", "find", "[1]")], "tool_use", [ToolCall(id="a", name="find", malformed="[1]")]),
-        ([("a", "find", "nothing")], "tool_use", [ToolCall(id="a", name="find", malformed="nothing")]),
         ([("a", "find", '{"query": "x')], "max_tokens", []),
     ],
-    ids=["two calls", "two calls with one id", "cut arguments", "a list", "no JSON", "cut by the length limit"],
+    ids=["two calls", "two calls with one id", "cut arguments", "cut by the length limit"],
 )
 def test_tool_calls(server: ModelServer, calls: list[tuple[str, str, str]], finish: str, expected: list[ToolCall]) -> None:
     answer = call(server, Reply(anthropic_calls(*calls, finish=finish)))
@@ -215,24 +170,12 @@ def test_wrong_configuration_is_reported_without_a_call(model: str, key: str, ki
     assert (failure.error.kind, failure.error.message) == (kind, message)
 
 
-def test_abilities_listed_by_the_server_are_used(server: ModelServer) -> None:
-    thinking = {"types": {"adaptive": {"supported": False}, "enabled": {"supported": True}}}
-    server.gets["/v1/models/claude-next"] = {"max_input_tokens": 1_000_000, "max_tokens": 128_000, "capabilities": {"thinking": thinking}}
-    server.says(Reply(anthropic_text("Hello")))
-    model = a_model("anthropic", server.address, "claude-next")
-    model.prepare()
-    ask(model, Request((QUESTION,), options=Options(reasoning_effort="low")))
-    body = server.bodies[0]
-    assert (body["max_tokens"], body["thinking"]) == (64_000, {"type": "enabled", "budget_tokens": 2048})
-
-
 @pytest.mark.parametrize(
     ("model", "listed", "window"),
     [
         ("claude-opus-5", {"max_input_tokens": 1_000_000}, Window(1_000_000, "the server's list of models")),
         ("claude-opus-5", {"id": "claude-opus-5"}, MIN_WINDOW),
         ("claude-opus-5", Reply([b"<html>"], 200), MIN_WINDOW),
-        ("claude-opus-5", ["what"], MIN_WINDOW),
         ("of-ones-own", Reply([b"{}"], 404), None),
     ],
 )
@@ -288,21 +231,3 @@ def test_thinking_goes_back_during_its_turn_only(vault: Path, tmp_path: Path, se
     assert "thinking" not in json.dumps(third)
     assert server.bodies[1]["system"] == server.bodies[2]["system"]
     assert server.bodies[1]["tools"] == server.bodies[2]["tools"]
-
-
-def test_empty_answer_fails_the_turn(vault: Path, tmp_path: Path, server: ModelServer) -> None:
-    server.says(Reply(anthropic_text()))
-    session = a_room(vault, tmp_path / "cache").session(a_model("anthropic", server.address))
-    assert failed(session.send("what is a filter?")).error.message == "anthropic/m sent an empty answer"
-
-
-def test_rejected_key_is_reported_and_written_nowhere(zkchat: Program, server: ModelServer) -> None:
-    zkchat.env |= {"ANTHROPIC_BASE_URL": server.address, "ANTHROPIC_API_KEY": KEY}
-    server.says(anthropic_error(401, f"invalid x-api-key {KEY}"))
-    refused = zkchat("--verbose", "ask", "--model", "anthropic/claude-opus-5", "what is a filter?")
-    assert (refused.exit_status, refused.out) == (4, "")
-    assert f"the server for anthropic at {server.address} rejects the key (401)" in refused.err
-    written = [file for file in zkchat.home.rglob("*") if file.is_file()]
-    assert any(file.name == "zkchat.log" for file in written)
-    assert not [file for file in written if KEY.encode() in file.read_bytes()]
-    assert KEY not in refused.err

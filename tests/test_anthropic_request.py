@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from building import prompt_message
 
-from zkchat_cli.llm.anthropic.request import CACHE_MARKER, model_abilities, request_body
+from zkchat_cli.llm.anthropic_chat import CACHE_MARKER, request_body
 from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
 
@@ -37,7 +37,7 @@ def result(content: str, id_: str = "toolu_1") -> PromptMessage:
 def body_of(
     *messages: PromptMessage, tools: tuple[PromptTool, ...] = (), model: str = "claude-sonnet-4-5", **options: Any
 ) -> dict[str, Any]:
-    return request_body(model, Request(messages, tools, Options(**options)), model_abilities(model, 8192))
+    return request_body(model, Request(messages, tools, Options(**options)), None)
 
 
 def text(words: str) -> dict[str, Any]:
@@ -194,39 +194,32 @@ def test_beginning_is_the_same_to_the_byte_in_the_next_turn() -> None:
 # options
 
 NEW, MIDDLE, OLD_ONE, OLDEST = "claude-opus-5-5", "claude-sonnet-4-6", "claude-sonnet-4-5-20250929", "claude-3-5-haiku-20241022"
-ADAPTIVE = {"type": "adaptive", "display": "summarized"}
+
+
+def adaptive(effort: str) -> dict[str, Any]:
+    return {"max_tokens": 64_000, "thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": effort}}
+
+
+def budgeted(tokens: int, longest: int) -> dict[str, Any]:
+    return {"max_tokens": longest, "thinking": {"type": "enabled", "budget_tokens": tokens}}
 
 
 @pytest.mark.parametrize(
     ("model", "options", "expected"),
     [
-        (OLD_ONE, {}, {"max_tokens": 8192}),
         (OLD_ONE, {"max_output_tokens": 100}, {"max_tokens": 100}),
-        (OLD_ONE, {"temperature": 0.2}, {"max_tokens": 8192, "temperature": 0.2}),
-        (OLD_ONE, {"temperature": 1.7}, {"max_tokens": 8192, "temperature": 1.0}),
-        (NEW, {"temperature": 0.2}, {"max_tokens": 8192}),
-        (MIDDLE, {"temperature": 0.2}, {"max_tokens": 8192, "temperature": 0.2}),
-        (NEW, {"reasoning_effort": "low"}, {"max_tokens": 8192, "thinking": ADAPTIVE, "output_config": {"effort": "low"}}),
-        (
-            MIDDLE,
-            {"reasoning_effort": "high", "temperature": 0.2},
-            {"max_tokens": 8192, "thinking": ADAPTIVE, "output_config": {"effort": "high"}},
-        ),
-        ("claude-next", {"reasoning_effort": "high"}, {"max_tokens": 8192, "thinking": ADAPTIVE, "output_config": {"effort": "high"}}),
-        (
-            OLD_ONE,
-            {"reasoning_effort": "low", "temperature": 0.2},
-            {"max_tokens": 8192, "thinking": {"type": "enabled", "budget_tokens": 2048}},
-        ),
-        (OLD_ONE, {"reasoning_effort": "high"}, {"max_tokens": 8192, "thinking": {"type": "enabled", "budget_tokens": 6144}}),
+        (OLD_ONE, {"temperature": 1.7}, {"max_tokens": 64_000, "temperature": 1.0}),
+        (NEW, {"temperature": 0.2}, {"max_tokens": 64_000}),
+        (MIDDLE, {"temperature": 0.2}, {"max_tokens": 64_000, "temperature": 0.2}),
+        (NEW, {"reasoning_effort": "low"}, adaptive("low")),
+        (MIDDLE, {"reasoning_effort": "high", "temperature": 0.2}, adaptive("high")),
+        ("claude-next", {"reasoning_effort": "high"}, adaptive("high")),
+        (OLD_ONE, {"reasoning_effort": "low", "temperature": 0.2}, budgeted(2048, 64_000)),
+        (OLD_ONE, {"reasoning_effort": "high", "max_output_tokens": 8192}, budgeted(6144, 8192)),
         (OLD_ONE, {"reasoning_effort": "high", "max_output_tokens": 1000}, {"max_tokens": 1000}),
-        (
-            "claude-3-7-sonnet-20250219",
-            {"reasoning_effort": "low"},
-            {"max_tokens": 8192, "thinking": {"type": "enabled", "budget_tokens": 2048}},
-        ),
+        ("claude-3-7-sonnet-20250219", {"reasoning_effort": "low"}, budgeted(2048, 8192)),
         (OLDEST, {"reasoning_effort": "low", "temperature": 0.2}, {"max_tokens": 8192, "temperature": 0.2}),
-        ("of-ones-own", {"reasoning_effort": "low"}, {"max_tokens": 8192, "thinking": {"type": "enabled", "budget_tokens": 2048}}),
+        ("of-ones-own", {"reasoning_effort": "low"}, budgeted(2048, 8192)),
     ],
 )
 def test_options_by_model(model: str, options: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -234,13 +227,7 @@ def test_options_by_model(model: str, options: dict[str, Any], expected: dict[st
     assert {name: value for name, value in made.items() if name not in ("model", "messages", "stream")} == expected
 
 
-def test_abilities_listed_by_the_server_override_the_name() -> None:
-    request = Request((QUESTION,), (), Options(reasoning_effort="low"))
-    assert request_body(OLD_ONE, request, model_abilities(OLD_ONE, 8192, adaptive=True))["thinking"] == ADAPTIVE
-    assert "thinking" not in request_body(NEW, request, model_abilities(NEW, 8192, adaptive=False, budgeted=False))
-
-
 @pytest.mark.parametrize(("used", "longest"), [(1000, 64_000), (180_000, 20_000), (199_000, 4096)])
 def test_answer_limit_fits_the_window(used: int, longest: int) -> None:
     request = Request((prompt_message("user", "Hi", tokens=used),))
-    assert request_body(OLD_ONE, request, model_abilities(OLD_ONE, 64_000, 200_000))["max_tokens"] == longest
+    assert request_body(OLD_ONE, request, 200_000)["max_tokens"] == longest

@@ -5,7 +5,6 @@ from io import StringIO
 
 import pytest
 
-from zkchat_cli.events import IterationStarted
 from zkchat_cli.terminal.change_approval import DECLINED_ALL, MAX_LINES, ApprovalPrompt
 from zkchat_cli.terminal.diffs import MAX_LINE, is_cut, show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
@@ -124,13 +123,6 @@ def test_ctrl_c_at_the_prompt_declines_the_rest_of_the_turn() -> None:
     assert question.words == ["y"]
     ask.begin_turn()
     assert ask(change("x")) is ALLOWED
-
-
-def test_yes_to_all_lasts_for_one_iteration() -> None:
-    ask, question, _ = asking("a", "n")
-    rounds = ask.observe(IterationStarted(number, 2, "goal") for number in (1, 2))
-    said = [[ask(change("x")), ask(change("y"))] if round_.number == 1 else [ask(change("z"))] for round_ in rounds]  # type: ignore[union-attr]
-    assert (said, question.words) == ([[ALLOWED, ALLOWED], [DECLINED]], [])
 
 
 def test_yes_to_all_does_not_cover_memory_files() -> None:

@@ -99,9 +99,7 @@ def test_undo_and_another_answer_make_a_branch_and_lose_nothing(store: ChatSessi
 
 def test_every_field_of_a_message_comes_back(store: ChatSessionStore) -> None:
     reference = DocumentReference(wikilink="[[Ü]]", reference_type="direct", status="broken", candidates=("Über",))
-    full = said(
-        "q1", content="a\0b 中文 \N{GRINNING FACE}", references=(reference,), tool_tokens=3, pinned=True, priority=9, reasoning="hm"
-    )
+    full = said("q1", content="a\0b 中文 \N{GRINNING FACE}", references=(reference,), tool_tokens=3, pinned=True, reasoning="hm")
     store.start(conversation())
     store.add("c1", full)
     assert store.log("c1") == (full,)

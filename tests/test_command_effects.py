@@ -1,8 +1,7 @@
-"""Effects of slash commands: the pager, the clipboard, the editor, the picker, a prepared input line."""
+"""Effects of slash commands: the pager, the clipboard, the editor, a prepared input line."""
 
 import base64
 import signal
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
@@ -12,19 +11,15 @@ from typing import Any
 import pytest
 from building import Room, completed, stored, talk
 from conftest import Program
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import create_pipe_input
-from prompt_toolkit.output import DummyOutput
-from terminal_screen import ESCAPE, Chat, Script
+from terminal_screen import Chat, Script
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
-from zkchat_cli.slash.base import CommandResult, Confirm, NoteToOpen, Pick, PickItem
+from zkchat_cli.slash.base import CommandResult, Confirm, NoteToOpen
 from zkchat_cli.terminal import clipboard, command_runner
 from zkchat_cli.terminal import editor as editors
 from zkchat_cli.terminal import pager as pagers
-from zkchat_cli.terminal.picker import filter_rows, pick_row
 from zkchat_cli.terminal.screen import Screen
 
 
@@ -135,63 +130,17 @@ def test_a_missing_editor_is_an_error() -> None:
         editors.open_note(["no-such-editor", "a"])
 
 
-# picking
-
-ROWS = ["Compost  2 messages", "Übung  4 messages", "compost again", "12 apples"]
-
-
-@pytest.mark.parametrize(
-    ("typed", "rows"),
-    [
-        ("", [0, 1, 2, 3]),
-        ("compost", [0, 2]),
-        ("AGAIN comp", [2]),
-        ("ubung", [1]),
-        ("2", [1, 0, 3]),
-        ("12", [3]),
-        ("zz", []),
-        ("²", [0, 3]),
-    ],
-)
-def test_the_picker_filters_by_words_and_numbers(typed: str, rows: list[int]) -> None:
-    assert filter_rows(ROWS, typed) == rows
-
-
-@pytest.mark.parametrize(
-    ("keys", "picked"),
-    [
-        ("\r", 0),
-        ("2\r", 1),
-        ("\x1b[B\x1b[B\r", 2),
-        ("\x1b[B\x1b[A\x1b[A\r", 0),
-        ("again\r", 2),
-        ("\x1b[6~\r", 3),
-        ("zz\r\x7f\x7f4\r", 3),
-        (ESCAPE, None),
-        ("\x03", None),
-        ("\x04", None),
-    ],
-)
-def test_picker_keys(keys: str, picked: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
-        pipe.send_text(keys)
-        assert pick_row("which", ROWS, colour=True) == picked
-
-
 # carrying out
 
 
 @dataclass
 class Hands:
-    """A chat whose user says yes or no, picks a row, and whose screen is kept."""
+    """A chat whose user says yes or no, and whose screen is kept."""
 
     session: ZkChatSession
     yes: bool = True
-    picks: int | None = 0
     screen: Screen = field(default_factory=lambda: screen(columns=80))
     typed: str = ""
-    asked: list[Any] = field(default_factory=list)
 
     def switch_to(self, session: ZkChatSession) -> None:
         self.session = session
@@ -199,13 +148,8 @@ class Hands:
     def take_turn(self, events: Any) -> None:
         completed(events)
 
-    def ask(self, question: str) -> bool:
-        self.asked.append(question)
+    def ask(self, _question: str) -> bool:
         return self.yes
-
-    def pick(self, title: str, rows: Sequence[str]) -> int | None:
-        self.asked.append([title, *rows])
-        return self.picks
 
     def set_input(self, text: str) -> None:
         self.typed = text
@@ -218,17 +162,15 @@ class Hands:
         return written(self.screen)
 
 
-def test_resume_opens_the_picked_conversation(room: Room) -> None:
+def test_resume_lists_conversations_and_opens_one_by_number_or_id(room: Room) -> None:
     first, session = stored(room, talk(("What is one?", "1"), prefix="x")), stored(room, talk(("And two?", "2")))
-    chat = Hands(session)
-    chat.run("/resume")
-    assert chat.session.conversation.id == first.conversation.id
-    assert [row[:5] for row in chat.asked[0]] == ["resum", "What "]
-    assert written(chat.screen) == "Resumed “" + first.conversation.id + "” (2 messages).\n"
-    staying = Hands(session, picks=None)
-    staying.run("/sessions")
-    assert staying.session is session
-    assert written(staying.screen) == ""
+    for argument in ("1", first.conversation.id[:8]):
+        chat = Hands(session)
+        chat.run("/resume")
+        assert f"  1  {first.conversation.id}" in written(chat.screen)
+        chat.run(f"/resume {argument}")
+        assert chat.session.conversation.id == first.conversation.id
+        assert "Resumed “" + first.conversation.id + "” (2 messages).\n" in written(chat.screen)
 
 
 def test_a_command_runs_only_after_a_yes(room: Room) -> None:
@@ -272,19 +214,10 @@ def test_a_pipe_refuses_commands_that_need_a_terminal(room: Room) -> None:
     assert command_runner.run_piped("/quit", session, shown, shown.print, 10) is None
 
 
-def test_a_list_is_offered_in_the_picker(room: Room) -> None:
-    picks = CommandResult(
-        pick=Pick("which", [PickItem("a", "A", "first"), PickItem("b", "B")], lambda value: CommandResult(f"took {value}"))
-    )
-    chat = Hands(room.session(), picks=1)
-    assert chat.carry_out(picks) == "took b\n"
-    assert chat.asked == [["which", "A  first", "B"]]
-
-
 # on a real terminal
 
 
-def test_editing_picking_and_paging_in_a_real_terminal(zkchat: Program, script: Script, tmp_path: Path) -> None:
+def test_editing_and_paging_in_a_real_terminal(zkchat: Program, script: Script, tmp_path: Path) -> None:
     pager = program(tmp_path, "pager", 'read -r first; echo "read: $first"; exec sleep 30')
     model = script({"text": "It needs air."}, {"text": "Nine months."})
     with Chat(zkchat, "--model", model, PAGER=str(pager)) as chat:
@@ -295,14 +228,7 @@ def test_editing_picking_and_paging_in_a_real_terminal(zkchat: Program, script: 
         chat.enter()
         chat.wait_for("Nine months.")
         chat.say("/new")
-        chat.say("/sessions")
-        chat.wait_for("resume (number or words")
-        chat.type("long" + ESCAPE)
-        chat.wait_for_prompt()
-        assert "go on with (" not in chat.screen_text()
-        chat.say("/resume")
-        chat.wait_for("resume (number or words")
-        chat.type("1\r")
+        chat.say("/resume 1")
         chat.wait_for("Resumed “What does compost need?” (2 messages).")
         chat.say("/show")
         chat.wait_for("read: ── system")

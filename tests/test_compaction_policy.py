@@ -1,17 +1,15 @@
 """What compaction decides, and how it is told."""
 
 import pytest
-from building import COUNTER, a_compaction, talk, turns
+from building import COUNTER, talk, turns
 from summary_models import things
 
 from zkchat_cli.context.compaction_policy import (
     plan_fold,
-    recently_failed,
     rejection_reason,
     truncation_notice,
 )
 from zkchat_cli.context.turns import split_into_turns
-from zkchat_cli.models import Compaction
 
 TALK = turns(*things(6))
 
@@ -47,22 +45,3 @@ def test_the_truncation_notice_counts_and_dates_dropped_turns() -> None:
     fold = plan_fold(undated, 0, 0)
     assert fold is not None
     assert truncation_notice(fold) == "[4 earlier messages are left out here without a summary.]"
-
-
-def asked(mode: str = "extractive", after: str | None = "t4-a", tokens: int = 1000, calls: int = 2) -> Compaction:
-    return a_compaction("So.", "t2-a", mode=mode, model_calls=calls, made_after=after, tokens_before=tokens)
-
-
-@pytest.mark.parametrize(
-    "compactions",
-    [
-        [],
-        [asked(calls=0)],
-        [asked("full", "t6-a")],
-        [asked("extractive", "t6-a"), asked("simple", "t6-a"), asked("masked", "t6-a", calls=0)],
-        [asked(after="of another branch")],
-        [asked(after=None)],
-    ],
-)
-def test_a_model_that_did_not_fail_lately_is_asked(compactions: list[Compaction]) -> None:
-    assert not recently_failed(compactions, TALK, automatic=True)

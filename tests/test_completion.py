@@ -172,5 +172,4 @@ def test_where_a_message_begins_agents_are_offered_before_files(room: Room) -> N
 
     assert offered("@Pl") == ["planner ", "data/plan.txt"]
     assert offered("@")[:2] == ["planner ", "researcher "]
-    assert offered("/solve @Pl")[0] == offered("/solve --iterations 3 @pl")[0] == "planner "
     assert offered("ask @pl") == offered("@data/pl") == ["data/plan.txt"]

@@ -1,11 +1,9 @@
 """Stored conversations as lists, code as one copies it, prompts as one reads them, and settings of one session."""
 
-import json
 import time
 
 import pytest
 from building import Deltas, Room, completed, prompt_message, said, says, stored, talk
-from conftest import Program
 
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.llm.base import Window
@@ -179,7 +177,7 @@ def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
         ("context.strategy", "best", ConfigError),
         ("context.message_budget_ratio", "0.9", ConfigError),
         ("vault.ignore", "a", UsageError),
-        ("references.link_style", "none", UsageError),
+        ("context.memory_integration", "false", UsageError),
         ("model", "big/one", UsageError),
     ],
 )
@@ -202,39 +200,3 @@ def test_times_are_those_of_the_readers_clock(monkeypatch: pytest.MonkeyPatch, z
     monkeypatch.undo()
     time.tzset()
     assert told == [shown, "2025-05-08 01:30", "long ago"]
-
-
-NOW = "2025-05-08T12:00:00+02:00"
-
-
-@pytest.mark.parametrize(
-    ("age", "then"),
-    [("90d", "2025-02-07T12:00"), ("90", "2025-02-07T12:00"), ("2 W", "2025-04-24T12:00"), ("1y", "2024-05-08T12:00"), ("0", NOW[:16])],
-)
-def test_an_age_counts_back_from_now(age: str, then: str) -> None:
-    assert f"{conversation_list.parse_age(age, NOW):%Y-%m-%dT%H:%M}" == then
-
-
-def test_an_age_may_be_a_day_on_the_readers_calendar() -> None:
-    assert conversation_list.parse_age("2025-01-31", NOW).isoformat()[:16] == "2025-01-31T00:00"
-
-
-@pytest.mark.parametrize("age", ["", "soon", "-3d", "99999y", "3h", "2025-13-01"])
-def test_an_invalid_age_is_refused(age: str) -> None:
-    with pytest.raises(UsageError, match="is not an age"):
-        conversation_list.parse_age(age, NOW)
-
-
-def test_conversations_nobody_went_on_with_are_deleted_by_their_age(zkchat: Program) -> None:
-    day = {"role": "user", "content": "What is compost?", "timestamp": "2020-05-08T12:00:00+00:00"}
-    zkchat("context", "import", "--file", "-", stdin=json.dumps([day]))
-    kept = zkchat("ask", "How are filters joined?", "--json").json["conversation_id"]
-    asked = zkchat("sessions", "delete", "--older-than", "90d")
-    assert (asked.exit_status, "--yes" in asked.err) == (2, True)
-    gone = zkchat("sessions", "delete", "--older-than", "90d", "--yes")
-    assert (gone.exit_status, gone.out.count("Deleted ")) == (0, 1)
-    assert [each["id"] for each in zkchat("sessions", "list", "--json").json] == [kept]
-    none = zkchat("sessions", "delete", "--older-than", "2020-01-01", "--json")
-    assert (none.exit_status, none.json) == (0, {"deleted": []})
-    assert zkchat("sessions", "delete").exit_status == 2
-    assert zkchat("sessions", "delete", kept, "--older-than", "1d").exit_status == 2

@@ -163,8 +163,9 @@ def test_the_defaults_in_the_table_of_settings_are_the_real_ones(notes: dict[str
 def test_every_slash_command_the_notes_name_exists(notes: dict[str, str]) -> None:
     named = {code.split()[0].removeprefix("/") for code in code_in(notes) if re.match(r"/[a-z]+\b", code)}
     keys = re.findall(r"`/([a-z]+)", notes["Using zkchat/Keys and commands.md"])
-    assert set(keys) >= set(slash.names())
-    assert [name for name in named if not any(known.startswith(name) for known in slash.names())] == []
+    known = {command.name for command in slash.commands()}
+    assert set(keys) >= known
+    assert [name for name in named if not any(each.startswith(name) for each in known)] == []
 
 
 def test_every_shell_command_the_notes_show_exists_with_its_options(notes: dict[str, str]) -> None:

@@ -88,7 +88,6 @@ def archives(draw: st.DrawFn) -> ConversationArchive:
             usage=st.none() | st.builds(TokenUsage),
             token_count=counts,
             pinned=st.booleans(),
-            priority=st.integers(1, 10),
         )
         messages.append(draw(message))
     known = st.none() | st.sampled_from([message.id for message in messages]) if messages else st.none()

@@ -26,13 +26,8 @@ def of(*messages: ZkChatMessage, room: int = 1000) -> str:
 # what the user said of it
 
 
-def test_prioritized_messages_are_kept_and_fixed_ones_left_out() -> None:
-    history = talk(*CHATTER, ("The rent is paid by hand.", "So."), ("From now on, cite the harp and the lute.", "So."), *CHATTER)
-    marked = [m.model_copy(update={"priority": 10, "priority_set": m.id in ("t4-u", "t4-a")}) for m in history]
-    lowered = [m.model_copy(update={"priority": 1, "priority_set": m.id in ("t4-u", "t4-a")}) for m in history]
-    assert "The rent is paid by hand." in of(*marked, room=25)
-    assert "rent" not in of(*lowered, room=60)
-    assert "From now on" not in of(*history)
+def test_fixed_messages_are_left_out() -> None:
+    assert "From now on" not in of(*talk(*CHATTER, ("From now on, cite the harp and the lute.", "So."), *CHATTER))
 
 
 # who and when, in few tokens

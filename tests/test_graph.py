@@ -1,4 +1,4 @@
-"""The link graph: neighbours, shortest paths, orphans, hubs, related notes."""
+"""The link graph: shortest paths, related notes."""
 
 import random
 from collections import deque
@@ -35,25 +35,9 @@ def notes(tmp_path: Path) -> Iterator[Vault]:
     vault.close()
 
 
-def near(notes: Vault, path: str, *args: object, **options: object) -> list[tuple[str, int]]:
-    return [(n.path, n.distance) for n in notes.neighbours(path, *args, **options)]  # type: ignore[arg-type]
-
-
-def way(notes: Vault, source: str, target: str, *, directed: bool = False) -> tuple[str, ...] | None:
-    found = notes.shortest_path(source, target, directed=directed)
+def way(notes: Vault, source: str, target: str) -> tuple[str, ...] | None:
+    found = notes.shortest_path(source, target)
     return found and found.notes
-
-
-# neighbours
-
-
-def test_neighbours_are_linked_either_way(notes: Vault) -> None:
-    assert near(notes, "B.md") == [("A.md", 1), ("C.md", 1)]
-
-
-def test_neighbours_along_links_and_against_them(notes: Vault) -> None:
-    assert near(notes, "folder/D.md", direction="out") == [("C.md", 1)]
-    assert near(notes, "folder/D.md", direction="in") == [("C.md", 1), ("Side.md", 1)]
 
 
 # ways
@@ -70,22 +54,21 @@ def test_a_path_has_its_notes_and_links(notes: Vault) -> None:
     ]
 
 
-def test_a_directed_path_may_not_exist(notes: Vault) -> None:
+def test_a_path_may_not_exist_and_leads_over_no_picture(notes: Vault) -> None:
     assert way(notes, "A.md", "Side.md") == ("A.md", "B.md", "C.md", "folder/D.md", "Side.md")
-    assert way(notes, "A.md", "Side.md", directed=True) is None
-    assert way(notes, "Side.md", "A.md", directed=True) is None
-    assert way(notes, "Side.md", "C.md", directed=True) == ("Side.md", "folder/D.md", "C.md")
+    assert way(notes, "A.md", "A.md") == ("A.md",)
+    assert way(notes, "A.md", "Picture.md") is None
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.integers(0, 10**6), st.booleans())
-def test_a_path_is_as_short_as_in_a_simple_search(tmp_path_factory: pytest.TempPathFactory, seed: int, directed: bool) -> None:
+@given(st.integers(0, 10**6))
+def test_a_path_is_as_short_as_in_a_simple_search(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     dice = random.Random(seed)
     links = {str(i): {str(dice.randrange(12)) for _ in range(dice.choice((0, 1, 1, 2)))} for i in range(12)}
     folder = tmp_path_factory.mktemp("random")
     vault = Vault.open(write(folder / "n", {f"{i}.md": " ".join(f"[[{t}]]" for t in sorted(to)) for i, to in links.items()}), folder / "c")
     vault.refresh()
-    joined = {(a, b) for a, to in links.items() for b in to} | (set() if directed else {(b, a) for a, to in links.items() for b in to})
+    joined = {(a, b) for a, to in links.items() for b in to} | {(b, a) for a, to in links.items() for b in to}
     distance = {"0": 0}
     queue = deque(["0"])
     while queue:
@@ -94,39 +77,18 @@ def test_a_path_is_as_short_as_in_a_simple_search(tmp_path_factory: pytest.TempP
             distance[there] = distance[here] + 1
             queue.append(there)
     for target in links:
-        found = vault.shortest_path("0.md", f"{target}.md", directed=directed)
+        found = vault.shortest_path("0.md", f"{target}.md")
         assert (len(found.links) if found else None) == distance.get(target)
         for step, (a, b) in enumerate(zip(found.notes, found.notes[1:], strict=False) if found else ()):
             ends = (found.links[step].source, found.links[step].target)  # type: ignore[union-attr]
-            assert ends == (a, b) or (ends == (b, a) and not directed)
+            assert ends == (a, b) or ends == (b, a)
     vault.close()
-
-
-# orphans and hubs
-
-
-def test_orphans_neither_link_nor_are_linked_to(notes: Vault) -> None:
-    assert notes.orphans() == ["Alone.md", "Broken.md", "Picture.md"]
-
-
-def test_linking_orphans_are_listed_on_request(notes: Vault) -> None:
-    assert notes.orphans(linking=True) == ["Alone.md", "Broken.md", "Picture.md", "Side.md"]
-
-
-def test_hubs_count_notes_and_not_links(notes: Vault) -> None:
-    assert [(h.path, h.linked_from, h.links_to) for h in notes.hubs()] == [
-        ("C.md", 2, 1),
-        ("folder/D.md", 2, 1),
-        ("A.md", 1, 1),
-        ("B.md", 1, 2),
-    ]
 
 
 def test_a_deleted_note_leaves_the_graph(notes: Vault) -> None:
     (notes.root / "B.md").unlink()
     notes.refresh()
     assert way(notes, "A.md", "C.md") is None
-    assert "A.md" in notes.orphans()
 
 
 # related notes

@@ -56,7 +56,7 @@ def test_usage_names_arguments_as_they_are_typed() -> None:
     usages = {path: context.command.get_usage(context).split("[OPTIONS]")[1].split() for path, _, context in everything()}
     assert usages["zkchat ask"] == ["[PROMPT]..."]
     assert usages["zkchat context diff"] == ["A", "B", "[ID]"]
-    assert usages["zkchat sessions delete"] == ["[ID]..."]
+    assert usages["zkchat sessions delete"] == ["ID..."]
     assert usages["zkchat keys set"] == ["PROVIDER"]
 
 

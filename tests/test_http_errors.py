@@ -41,4 +41,4 @@ def test_placeholder_key_is_not_removed_from_messages() -> None:
 
 
 def test_anything_that_looks_like_a_key_is_removed() -> None:
-    assert SERVER.error_from_response(400, '{"detail": "no key sk-abcdefgh1234"}').message.endswith("no key …")
+    assert SERVER.error_from_response(400, '{"error": "no key sk-abcdefgh1234"}').message.endswith("no key …")

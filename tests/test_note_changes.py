@@ -1,7 +1,5 @@
 """Changes of notes that a model proposes: shown, approved or not, made, told to the model; seen by the tools that come after."""
 
-import os
-import subprocess
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +8,7 @@ from types import SimpleNamespace
 import pytest
 from building import Deltas, Room, calls, completed, ended, failed, find, says
 
-from zkchat_cli import slash, tools
-from zkchat_cli.config.schema import Config, VaultSettings
+from zkchat_cli import tools
 from zkchat_cli.errors import ProviderError, VaultError
 from zkchat_cli.events import ChangeDecided, ChangeProposed, Event
 from zkchat_cli.llm.base import StreamFailed
@@ -83,18 +80,6 @@ def test_without_approval_nothing_is_changed(room: Room, vault: Path) -> None:
     completed(session.send("Write it."))
     assert not (vault / "New.md").exists()
     assert approval.UNASKED.reason in next(m.content for m in session.history if m.role == "tool")
-
-
-def test_a_declined_change_is_not_proposed_again(room: Room) -> None:
-    asked: list[str] = []
-
-    def approve(change: Change) -> Decision:
-        asked.append(change.summary)
-        return DECLINED
-
-    again = [calls(wants("create_note", f"c{i}", path="New", content="x")) for i in range(3)]
-    turn(room, *again, says("Well."), approve=approve)
-    assert asked == ["create New.md"]
 
 
 def test_the_next_tool_sees_the_change(room: Room) -> None:
@@ -186,9 +171,9 @@ def test_an_impossible_change_is_an_error_without_a_prompt(room: Room, name: str
 # stopped in the middle
 
 
-def stopped_in(room: Room, *replies: list, git: bool = False, until: type | None = None) -> list[str]:
+def stopped_in(room: Room, *replies: list, until: type | None = None) -> list[str]:
     """What the log has of the tools of a turn that Ctrl-C stops: by itself, or at the second event of this kind."""
-    session = room.session(Deltas(replies), tools=WRITING, approve=lambda _: ALLOWED, settings=Config(vault=VaultSettings(git=git)))
+    session = room.session(Deltas(replies), tools=WRITING, approve=lambda _: ALLOWED)
     running = session.send("Please tidy up my notes.")
     with pytest.raises(KeyboardInterrupt) if until is None else nullcontext():
         seen = 0
@@ -233,28 +218,6 @@ def test_a_change_before_a_failure_is_in_the_next_prompt(room: Room) -> None:
     assert [m.content for m in read.requests[-1].messages if m.role != "system"] == ["And now?"]
 
 
-def test_undo_says_that_notes_stay_changed(room: Room) -> None:
-    made = [wants("create_note", f"c{i}", path=f"New {i}", content="x") for i in range(7)]
-    session = room.session(
-        Deltas([calls(find("limit")), says("So."), calls(*made), says("Done.")]), tools=WRITING, approve=lambda _: ALLOWED
-    )
-    completed(session.send("What is the limit?"))
-    completed(session.send("Write them."))
-    told = slash.run("/undo", session).text
-    assert told.endswith("\nChanges to notes are not undone: New 0, New 1, New 2, New 3, New 4 and 2 more.")
-    assert "not undone" not in slash.run("/undo", session).text
-
-
-def test_ctrl_c_during_a_git_commit_keeps_the_change_logged(room: Room, vault: Path) -> None:
-    subprocess.run(["git", "init", "-q", str(vault)], check=True)
-    hook = vault / ".git/hooks/pre-commit"
-    hook.write_text(f"#!/bin/sh\nkill -INT {os.getpid()}\nsleep 5\n")
-    hook.chmod(0o755)
-    assert '"done": "create New.md"' in stopped_in(room, calls(wants("create_note", path="New", content="x")), git=True)[0]
-    assert (vault / "New.md").exists()
-    assert not list(vault.glob(".git/*.lock"))
-
-
 def test_ctrl_c_makes_a_change_completely_or_not_at_all(room: Room, vault: Path) -> None:
     def stopped(**_: object) -> IndexReport:
         raise KeyboardInterrupt
@@ -264,10 +227,8 @@ def test_ctrl_c_makes_a_change_completely_or_not_at_all(room: Room, vault: Path)
         editor = replace(room.vault.editor, refresh=stopped)
 
     change = room.vault.editor.create("New", "x")
-    made = approval.apply_change(Stopped(), change, git=True)  # type: ignore[arg-type]
-    assert (made.interrupted, made.message, (vault / "New.md").exists()) == (True, "done, not committed", True)
-    made = approval.apply_change(Stopped(), room.vault.editor.create("Other", "x"))  # type: ignore[arg-type]
-    assert (made.interrupted, made.message, made.problem) == (True, "done", None)
+    made = approval.apply_change(Stopped(), change)  # type: ignore[arg-type]
+    assert (made.interrupted, (vault / "New.md").exists()) == (True, True)
 
     def nothing(change: Change) -> None:
         raise KeyboardInterrupt

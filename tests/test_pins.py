@@ -16,7 +16,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget, measure_usage
-from zkchat_cli.context.message_priority import is_fixed
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import FIXED_TAG, fence_verbatim, split_into_turns
@@ -158,8 +158,7 @@ def test_pins_instructions_and_facts_survive_ten_compactions(room: Room) -> None
     completed(session.send("The anvil zq81x stands on shelf seven."))
     answer("/pin 2 question", session)
     completed(session.send("The rent of the mill is due on the ninth."))
-    answer("/priority 1 10", session)
-    answer("/priority 3 question 10", session)
+    answer("/pin 3 question", session)
     for i in range(10):
         for j in range(2):
             completed(session.send(f"Fact f{i}{j}q: thing {i}{j} weighs {i * 7 + j} pounds, as the scale in hall {i} says. " * 3))
@@ -197,7 +196,7 @@ def test_the_documents_of_an_instruction_are_not_masked(room: Room) -> None:
 def test_pin_and_unpin_a_turn(room: Room) -> None:
     session = stored(room, talk(("Which shelf?", "Shelf seven."), *CHATTER))
     assert answer("/pin 1", session).startswith("Pinned turn 1, question and answer: ")
-    assert [m.pinned for m in room.resumed(session).history[:3]] == [True, True, False]
+    assert [m.pinned for m in room.resumed(session).history[:3]] == [True, True, None]
     assert "1 question" in answer("/pin", session).split("The last turns:")[0]
     assert "Unpinned" in answer("/unpin 1", session)
     assert not any(m.pinned for m in room.resumed(session).history)
@@ -215,27 +214,18 @@ def test_an_instruction_can_be_unpinned_and_put_back(room: Room) -> None:
     assert "an instruction" in answer("/pin", session)
     assert "Unpinned turn 1, question." in answer("/unpin 1", session)
     assert answer("/pin", session).startswith("Nothing is pinned")
-    assert answer("/priority 1 auto", session).splitlines() == ["turn 1, question: an instruction", "turn 1, answer: priority 5"]
-
-
-def test_priority_shows_and_sets_the_priority(room: Room) -> None:
-    session = stored(room, talk(("Thanks!", "Fine."), ("So?", "So.")))
-    assert answer("/priority 1", session) == "turn 1, question: priority 2\nturn 1, answer: priority 5"
-    assert answer("/priority last answer", session) == "turn 2, answer: priority 5"
-    assert answer("/priority 1 question 9", session) == "turn 1, question: priority 9"
-    first = room.resumed(session).history[0]
-    assert (first.priority, first.priority_set) == (9, True)
+    answer("/pin 1 question", session)
+    assert "pinned: Always answer in German." in answer("/pin", session)
 
 
 def test_pins_survive_export_and_import(room: Room) -> None:
     session = stored(room, talk(("Which shelf?", "Shelf seven."), ("So?", "So.")))
     answer("/pin 1", session)
-    answer("/priority 2 9", session)
     text = export(room.store.archive(session.conversation.id))
     (archive,) = read_conversations(text.encode(), vault="/elsewhere", new_id=room.new_id, now="2025-05-08T12:00:00Z").archives
     copy = room.session(conversation=room.store.restore(archive, room.new_id))
-    marks = [(m.pinned, m.priority, m.priority_set) for m in copy.history]
-    assert marks == [(True, 5, False)] * 2 + [(False, 9, True)] * 2
+    marks = [m.pinned for m in copy.history]
+    assert marks == [True, True, None, None]
     assert [m.content for m in copy.prompt("And?").messages] == [m.content for m in session.prompt("And?").messages]
 
 
@@ -249,14 +239,10 @@ def test_pins_survive_export_and_import(room: Room) -> None:
         ("/pin " + "9" * 5000, "is not a turn"),
         ("/unpin", "which turn?"),
         ("/unpin 0", "there is no turn 0"),
-        ("/priority", "which turn?"),
-        ("/priority 1 11", "'11' is not a priority"),
-        ("/priority 1 0", "'0' is not a priority"),
-        ("/priority 1 -3", "'-3' is not a priority"),
-        ("/priority 2 answer", "turn 2 has no answer"),
+        ("/pin 2 answer", "turn 2 has no answer"),
     ],
 )
-def test_invalid_turns_and_priorities_are_refused(room: Room, line: str, problem: str) -> None:
+def test_invalid_turns_are_refused(room: Room, line: str, problem: str) -> None:
     session = stored(room, (*talk(("So?", "So.")), said("user", "And?", "u2", parent_id="t1-a")))
     with pytest.raises(UsageError) as e:
         slash.run(line, session)

@@ -74,7 +74,7 @@ def a_talk(room: Room, *questions: str) -> ZkChatSession:
 LOOKS = tuple(f"Please look for the anvil of day {n}." for n in range(12))
 
 STEPS = ["Where is the anvil?", "Please look for [[Filters]]", "look " * 90, "break", "/undo", "/undo 2", "/redo", "/retry", "/edit 1 And?"]
-STEPS += ["/pin 1", "/unpin 1", "/priority 1 9", "/compact", "/compact undo", "/strategy discard", "/strategy summarize", "/branches 1"]
+STEPS += ["/pin 1", "/unpin 1", "/compact", "/compact undo", "/strategy discard", "/strategy summarize", "/branches 1"]
 
 
 @pytest.mark.untraced
@@ -170,18 +170,6 @@ def test_other_formats_have_neither_prompts_nor_undone_summaries(room: Room) -> 
     assert other.store.compactions(id_) == ()
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_an_export_of_an_earlier_version_is_imported_without_its_prompts(room: Room, version: int) -> None:
-    session = a_talk(room, LOOKS[0])
-    document = json.loads(export(room.store, session.conversation.id))
-    document["prompts"] = {"pieces": [], "tools": [], "calls": []}
-    if version == 1:
-        del document["prompts"]
-    other, id_ = import_elsewhere(room, json.dumps(document | {"version": version}))
-    assert other.store.log(id_) == room.store.log(id_)
-    assert sent_prompts(other.store, id_) == []
-
-
 EXPORTED = {
     "conversation": {"id", "vault", "title", "created_at", "updated_at", "head_id"},
     "message": {"id", "parent_id", "role", "content", "status", "timestamp", "rest", "packed"},
@@ -223,8 +211,8 @@ def set_value(*path: str | int, to: Any) -> Callable[[Document], None]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (set_value("messages", 1, "mood", to="good"), 'prompts.messages[1].mood is "good"'),
-        (set_value("calls", 0, "messages", to=[-1]), "prompts.calls[0].messages[0] is -1"),
+        (set_value("messages", 1, "mood", to="good"), "prompts.messages[1].mood: Extra inputs"),
+        (set_value("calls", 0, "messages", to=[-1]), "prompts.calls[0].messages[0]: Input should be greater"),
         (set_value("calls", 0, "messages", to=[99]), "prompts.calls[0].messages: index 99 is too large, prompts.messages has 8 entries"),
         (
             set_value("calls", 1, "tools", to=[0, 10**30]),

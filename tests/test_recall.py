@@ -77,48 +77,13 @@ def test_smaller_passages_fill_the_budget() -> None:
     assert all("anvil anvil" not in line for line in lines)
 
 
-def test_prioritized_messages_rank_first() -> None:
-    history = [said("user", "The anvil is red.", "a"), said("user", "The anvil is wet.", "b", priority=10, priority_set=True)]
-    assert found_in(history, "anvil", room=60) == ["user: The anvil is wet."]
-
-
-def important(text: str, id_: str, priority: int) -> ZkChatMessage:
-    return said("user", text, id_, priority=priority, priority_set=True)
-
-
-@pytest.mark.parametrize("question", ["anvil", "xylophone", "thanks!", ""])
-def test_critical_messages_are_recalled_with_any_question(question: str) -> None:
-    history = [important("The rent is due on the first.", "rent", 9), said("user", "The anvil is red.", "a")]
-    assert "user: The rent is due on the first." in found_in(history, question)
-
-
-@pytest.mark.parametrize(("priority", "share"), [(10, 0.3), (8, 0.3), (7, 0.0), (1, 0.0)])
-def test_irrelevant_critical_messages_get_only_their_share(priority: int, share: float) -> None:
-    history = [important(f"The rent of house {i} is due on the first.", f"r{i}", priority) for i in range(100)]
-    lines = found_in(history, "anvil", room=540)
-    assert share * 400 <= COUNTER.count("\n".join(lines)) <= share * 500
-    assert lines == [f"user: The rent of house {i} is due on the first." for i in range(100 - len(lines), 100)]
-
-
-def test_important_messages_have_a_share_and_leave_the_rest() -> None:
-    history = [said("user", f"The anvil {i} is an anvil for anvils.", f"a{i}") for i in range(50)]
-    history[10:10] = [
-        important("Once there was an anvil in the yard of the house.", "critical", 8),
-        important("An anvil is old.", "old", 6),
-    ]
-    lines = found_in(history, "anvil", room=300)
-    assert "user: Once there was an anvil in the yard of the house." in lines
-    assert "user: An anvil is old." in lines
-    assert 200 < COUNTER.count("\n".join(lines)) <= 260
-
-
 def test_fixed_messages_are_not_recalled() -> None:
     history = [
         said("user", "Always cite the anvil.", "a"),
         said("user", "The anvil is red.", "b", pinned=True),
         *on("2025-05-01", "An anvil!"),
     ]
-    assert found_in([*history, important("Never mention anvils.", "c", 10)], "anvil") == ["user: An anvil!"]
+    assert found_in([*history, said("user", "Never mention anvils.", "c")], "anvil") == ["user: An anvil!"]
 
 
 def test_only_turns_before_the_limit_are_recalled() -> None:

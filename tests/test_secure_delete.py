@@ -1,16 +1,17 @@
-"""Deleting a conversation for good: the proof is in the bytes of every file of the store."""
+"""What stays on disk, proved by the bytes of every file: nothing of a deleted conversation or with --no-store, nothing for other users."""
 
 import json
 import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from building import NOON, said
+from conftest import Program
 from prompt_toolkit.history import FileHistory
 
 from zkchat_cli.errors import StoreError
@@ -140,14 +141,14 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(
     assert [*lines.load_history_strings()] == ["one more", "# +x", "/search what is it?"]
 
 
-@pytest.mark.parametrize("line", ["/edit 1 {}", "/e 12  {}", "/solve {}", "/solve 3 {}", "/rename {}"])
+@pytest.mark.parametrize("line", ["/edit 1 {}", "/e 12  {}", "/rename {}"])
 def test_commands_with_a_question_or_the_title_leave_the_input_history(store: ChatSessionStore, lines: FileHistory, line: str) -> None:
     store.start(Conversation(id="c", vault="/notes", created_at=NOON, updated_at=NOON, title=f"a {SECRET}\nat work"))
     store.add("c", said("user", "a roof!" if "rename" in line else f"a {SECRET}\nat work", "q"))
-    for each in (line.format(f"a {SECRET}\nat work"), "/edit 1 a roof", "/undo", "/solve"):
+    for each in (line.format(f"a {SECRET}\nat work"), "/edit 1 a roof", "/undo", "/redo"):
         lines.store_string(each)
     store.delete("c")
-    assert [*lines.load_history_strings()] == ["/solve", "/undo", "/edit 1 a roof"]
+    assert [*lines.load_history_strings()] == ["/redo", "/undo", "/edit 1 a roof"]
 
 
 def test_an_input_history_that_cannot_be_changed_is_named(store: ChatSessionStore, tmp_path: Path) -> None:
@@ -158,3 +159,23 @@ def test_an_input_history_that_cannot_be_changed_is_named(store: ChatSessionStor
     with pytest.raises(StoreError, match=f"deleted, but {file} may still contain what you typed in it: Is a directory"):
         store.delete("c1")
     assert store.conversations() == []
+
+
+def test_with_no_store_no_file_contains_a_word_of_the_conversation(zkchat: Program, script: Callable[..., str], tmp_path: Path) -> None:
+    model = script({"text": "The zymurgist brews."})
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    for command in (("ask", "Who is the zymurgist?"), ("chat",)):
+        done = zkchat(*command, "--no-store", "--model", model, stdin="Who is the zymurgist?\n/remember who: the zymurgist\n")
+        assert "zymurgist" in done.out
+    new = {path for path in tmp_path.rglob("*") if path.is_file()} - before
+    assert [path for path in new if b"zymurgist" in path.read_bytes().lower()] == []
+    assert {path.relative_to(zkchat.home).parts[0] for path in new if zkchat.home in path.parents} <= {"cache"}
+
+
+def test_only_the_owner_can_read_the_store(zkchat: Program, script: Callable[..., str]) -> None:
+    zkchat("ask", "Who?", "--model", script({"text": "I."}))
+    with closing(ChatSessionStore.open(zkchat.home / "data" / "conversations.db")) as store:
+        store.start(Conversation(id="x", vault="/notes", created_at=NOON, updated_at=NOON))  # creates the log file
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (zkchat.home / "data").iterdir()}
+    assert modes == dict.fromkeys(("conversations.db", "conversations.db-wal", "conversations.db-shm"), 0o600)
+    assert stat.S_IMODE((zkchat.home / "data").stat().st_mode) == 0o700

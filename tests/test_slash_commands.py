@@ -73,9 +73,8 @@ def test_anything_else_is_a_message(line: str) -> None:
 
 
 def test_commands_are_listed_most_used_first() -> None:
-    names = slash.names()
+    names = [command.name for command in slash.commands()]
     assert names[:4] == ["help", "context", "refs", "compact"]
-    assert [command.name for command in slash.commands()] == names
     assert all(command.help for command in slash.commands())
 
 
@@ -106,7 +105,7 @@ def test_a_command_like_no_other_is_refused_with_the_way_to_all(session: ZkChatS
 
 def test_help_names_every_command_and_the_keys(session: ZkChatSession) -> None:
     text = answer("/help", session)
-    assert all(f"/{name}" in text for name in slash.names())
+    assert all(f"/{name}" in text for name in (command.name for command in slash.commands()))
     assert "Ctrl+C" in text
 
 
@@ -229,7 +228,7 @@ def test_a_model_may_be_named_without_its_provider_if_that_is_enough(room: Room)
 
 def test_the_argument_of_model_is_completed_with_available_models(room: Room) -> None:
     session = offering(room, AvailableModels("a", ("a/x",)), AvailableModels("b", ("b/y",)))
-    values = slash.commands()[slash.names().index("model")].values
+    values = slash.find("model").values
     assert values is not None
     assert values(session) == ["a/x", "b/y"]
 

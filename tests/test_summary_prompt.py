@@ -3,9 +3,7 @@
 import time
 
 import pytest
-from building import COUNTER, chunk, said, talk
-from hypothesis import given
-from hypothesis import strategies as st
+from building import COUNTER, chunk, said
 
 from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import ToolCall
@@ -15,7 +13,6 @@ from zkchat_cli.summarization.prompt import (
     parse_summary,
     render_transcript,
     shorten_items,
-    take_items,
 )
 
 # the answer
@@ -101,30 +98,12 @@ def test_a_transcript_has_speakers_dates_and_tool_calls() -> None:
     ]
 
 
-def test_a_transcript_shows_priorities_and_leaves_out_pinned_messages() -> None:
-    history = talk(("The rent is due.", "Noted."), ("Remember 7.", "I shall."))
-    changes: dict[str, dict[str, object]] = {"The rent is due.": {"priority": 9, "priority_set": True}, "Remember 7.": {"pinned": True}}
-    history = [m.model_copy(update=changes.get(m.content, {})) for m in history]
-    items = [item for item in render_transcript(split_into_turns(history, COUNTER)) if not item.endswith(":")]
-    assert items == ["user (priority 9 of 10, set by the user): The rent is due.", "assistant: Noted.", "assistant: I shall."]
+def test_a_transcript_leaves_out_pinned_messages() -> None:
+    history = [said("user", "Remember 7.", "u", pinned=True), said("assistant", "I shall.", "a")]
+    assert render_transcript(split_into_turns(history, COUNTER)) == ["2025-05-08:", "assistant: I shall."]
 
 
-# parts
-
-
-texts = st.lists(st.text("ab c\n漢🙂<>", max_size=60), max_size=12)
-
-
-@given(texts, st.integers(0, 60))
-def test_parts_hold_everything_once_and_fit_their_budget(items: list[str], room: int) -> None:
-    parts, rest = [], items
-    while rest:
-        before = rest
-        part, rest = take_items(rest, room, COUNTER)
-        assert rest != before
-        assert COUNTER.count(part) <= room or len(part) <= 1
-        parts.append(part)
-    assert "".join("".join(parts).split("\n")) == "".join("".join(items).split("\n"))
+# long messages
 
 
 def test_only_the_middles_of_long_items_are_cut() -> None:

@@ -24,13 +24,6 @@ def cut(*messages: ZkChatMessage) -> tuple[Turn, ...]:
     return split_into_turns(messages, COUNTER)
 
 
-def test_turns_with_critical_messages_may_be_spared() -> None:
-    critical = [m.model_copy(update={"priority": 8, "priority_set": m.role == "user"}) for m in looked_up("harp")]
-    both = cut(*looked_up("anvil"), *critical)
-    assert find_maskable(both, COUNTER, spare_critical=True) == ("anvil-r",)
-    assert find_maskable(both, COUNTER) == ("anvil-r", "harp-r")
-
-
 def test_a_long_result_keeps_its_head_its_tail_and_its_sources() -> None:
     (turn,) = mask_messages(cut(*looked_up("anvil")), ["anvil-r"], COUNTER)
     (result,) = (m for m in turn.prompt if m.kind == "tool_results")

@@ -88,15 +88,6 @@ def test_pinned_results_are_not_masked(room: Room) -> None:
     assert "r2" not in compaction_in(list(session.send("And now?"))).masked
 
 
-def test_results_of_critical_turns_are_masked_last(room: Room) -> None:
-    room.max_context = 9000
-    session = stored(room, searches(12), model=Summariser())
-    session.set_priority("2", 8)
-    done = compaction_in(list(session.send("And now?"))).masked
-    assert "r1" in done
-    assert "r2" not in done
-
-
 def test_with_nothing_to_fold_a_manual_compaction_masks(room: Room) -> None:
     session = stored(room, searches(3), model=Summariser([summary()]))
     assert session.compact(keep=12).mode == "none"

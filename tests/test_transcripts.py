@@ -56,7 +56,9 @@ def test_every_command_of_the_shell_is_in_a_transcript() -> None:
 
 def test_every_command_of_the_chat_is_in_a_transcript() -> None:
     lines = [line.removeprefix(TYPED).removeprefix(MORE) for line in typed() if not line.startswith(SHELL)]
-    assert [name for name in slash.names() if not any(re.match(rf"/{name}\b", line) for line in lines)] == []
+    assert [
+        name for name in (command.name for command in slash.commands()) if not any(re.match(rf"/{name}\b", line) for line in lines)
+    ] == []
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,5 @@
-"""`--unsafe` at the command line, `vault broken --fix`, and what git gets of it."""
+"""`--unsafe` at the command line, `vault broken --fix`."""
 
-import json
-import os
-import subprocess
 from io import StringIO
 from pathlib import Path
 
@@ -11,9 +8,7 @@ from conftest import Program, write
 from terminal_screen import CTRL_C, Chat, Script
 
 from zkchat_cli.cli.commands.vault.fix_links import fix_links
-from zkchat_cli.errors import VaultError
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.vault import git as vault_git
 from zkchat_cli.vault.links.broken import certain_target
 from zkchat_cli.vault.vault import Vault
 
@@ -162,7 +157,7 @@ def mended(vault: Path, cache: Path, *words: str, agreed: bool = True) -> list[s
     screen = Screen(StringIO(), StringIO(), colour=False, err_is_terminal=False)
     notes = Vault.open(vault, cache)
     notes.refresh()
-    assert fix_links(notes, screen, git=False, unsure=False, yes=False, as_json=False, ask=says) is agreed
+    assert fix_links(notes, screen, unsure=False, yes=False, as_json=False, ask=says) is agreed
     notes.close()
     assert next(answers, None) is None
     return [*asked, screen.out.getvalue().splitlines()[-1]]  # type: ignore[attr-defined]
@@ -180,109 +175,3 @@ def test_of_several_links_each_may_be_asked_for(vault: Path, tmp_path: Path) -> 
     assert last == "fix 1 link in 1 note: done; 3 declined"
     assert (vault / "Slips.md").read_text() == text.replace("Combinin", "Combining")
     assert mended(vault, tmp_path, "y")[-1] == "fix 3 links in 1 note: done"
-
-
-# git
-
-
-def git(folder: Path, *arguments: str) -> str:
-    who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
-    return subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
-
-
-@pytest.fixture
-def repository(vault: Path) -> Path:
-    git(vault, "init", "-q", "-b", "main")
-    git(vault, "config", "user.name", "Ann")
-    git(vault, "config", "user.email", "ann@example.org")
-    git(vault, "config", "commit.gpgSign", "true")
-    git(vault, "config", "user.signingKey", "nobody")
-    git(vault, "add", ".")
-    git(vault, "-c", "commit.gpgSign=false", "commit", "-qm", "all")
-    return vault
-
-
-def test_each_change_is_a_commit_of_its_own_files(zkchat: Program, repository: Path, script: Script) -> None:
-    rename = {"tool_calls": [{"name": "rename_note", "arguments": {"path": "Combining", "new_path": "Joining.md"}}]}
-    write(repository, {"Queries/Limiting.md": "staged\n", "Garden/Compost.md": "not staged\n"})
-    git(repository, "add", "Queries/Limiting.md")
-    zkchat("config", "set", "vault.git", "true")
-    done = zkchat("ask", "x", "--unsafe", "--yes", "--model", script(CREATE, rename, SAID))
-    assert "done, committed as " in done.err
-    assert git(repository, "log", "--format=%s").splitlines()[:2] == [
-        "zkchat: rename Queries/Combining.md to Joining.md, 1 link in 1 note rewritten",
-        "zkchat: create New.md",
-    ]
-    touched = git(repository, "show", "--name-only", "--no-renames", "--format=", "HEAD").splitlines()
-    assert set(touched) == {"Filters.md", "Joining.md", "Queries/Combining.md"}
-    assert git(repository, "status", "--porcelain").splitlines() == [" M Garden/Compost.md", "M  Queries/Limiting.md"]
-
-
-def test_a_hook_that_refuses_leaves_the_change_made_and_says_so(zkchat: Program, repository: Path, script: Script) -> None:
-    hook = repository / ".git/hooks/pre-commit"
-    hook.write_text("#!/bin/sh\nread answer </dev/tty || echo no terminal >&2\necho the hook says no >&2\nexit 1\n")
-    hook.chmod(0o755)
-    zkchat("config", "set", "vault.git", "true")
-    done = zkchat("ask", "x", "--unsafe", "--yes", "--model", script(CREATE, SAID))
-    assert (done.exit_status, "the hook says no" in done.err, "no terminal" in done.err) == (0, True, True)
-    assert (repository / "New.md").exists()
-    assert git(repository, "status", "--porcelain").splitlines() == ["?? New.md"]
-
-
-def test_a_commit_that_git_refuses_says_why(vault: Path) -> None:
-    with pytest.raises(VaultError, match="is in no git repository"):
-        vault_git.commit(vault, ["Filters.md"], "x", {**os.environ, "GIT_CEILING_DIRECTORIES": str(vault.parent)})
-    git(vault, "init", "-q")
-    write(vault, {".gitignore": ".trash\n", ".trash/A.md": "x"})
-    with pytest.raises(VaultError, match="git ignores"):
-        vault_git.commit(vault, [".trash/A.md", "gone.md"], "x")
-    with pytest.raises(VaultError, match="git is not installed"):
-        vault_git.commit(vault, ["Filters.md"], "x", {"PATH": str(vault)})
-
-
-def test_a_repository_runs_its_hooks_and_nothing_that_a_commit_does_not_need(repository: Path, tmp_path: Path) -> None:
-    ran = tmp_path / "ran"
-    for name in ("pre-commit", "fsmonitor"):
-        hook = repository / ".git/hooks" / name
-        hook.write_text(f"#!/bin/sh\necho {name} >> '{ran}'\n")
-        hook.chmod(0o755)
-    git(repository, "config", "core.fsmonitor", ".git/hooks/fsmonitor")
-    write(repository, {"Filters.md": "other\n"})
-    vault_git.commit(repository, ["Filters.md"], "x")
-    assert ran.read_text().split() == ["pre-commit"]
-
-
-def test_notes_that_are_laid_out_as_a_bare_repository_bring_no_settings(vault: Path, tmp_path: Path) -> None:
-    git(vault, "init", "-q", "--bare", ".")
-    for name, value in (("bare", "false"), ("worktree", "."), ("fsmonitor", f"echo >> '{tmp_path / 'ran'}'")):
-        git(vault, "config", f"core.{name}", value)
-    with pytest.raises(VaultError, match="is in no git repository"):
-        vault_git.commit(vault, ["Filters.md"], "x")
-    assert not (tmp_path / "ran").exists()
-
-
-def test_a_hook_without_end_is_stopped_and_leaves_no_lock(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hook = repository / ".git/hooks/pre-commit"
-    hook.write_text("#!/bin/sh\nsleep 60\n")
-    hook.chmod(0o755)
-    monkeypatch.setattr(vault_git, "SECONDS", 0.5)
-    write(repository, {"New.md": "new\n"})
-    with pytest.raises(VaultError, match="took more than"):
-        vault_git.commit(repository, ["New.md"], "x")
-    assert git(repository, "status", "--porcelain").splitlines() == ["?? New.md"]
-    assert not list((repository / ".git").rglob("*.lock"))
-
-
-def test_a_vaults_own_file_does_not_make_git_run(zkchat: Program) -> None:
-    (zkchat.vault / ".zkchat.toml").write_text("[vault]\ngit = true\n")
-    done = zkchat("ask", "x", "--json")
-    assert (done.exit_status, json.loads(done.out)["error"]["code"]) == (2, "config")
-    assert "whether git runs" in done.err
-
-
-def test_a_vault_in_a_folder_of_a_repository_commits_there(repository: Path, tmp_path: Path) -> None:
-    vault = Vault.open(repository / "Queries", tmp_path / "cache")
-    vault.refresh()
-    vault.editor.apply(vault.editor.append("Limiting.md", "More."))
-    name = vault_git.commit(vault.root, ["Limiting.md"], "more")
-    assert git(repository, "show", "--name-only", "--format=%h %s").split() == [name, "more", "Queries/Limiting.md"]

@@ -132,22 +132,6 @@ def test_a_vault_without_broken_links_says_so(zkchat: Program) -> None:
     assert zkchat("vault", "broken", "--json").json == []
 
 
-def test_orphans_and_hubs(zkchat: Program) -> None:
-    alone = zkchat("vault", "orphans")
-    assert (alone.out, alone.err) == ("Garden/Compost.md\nQueries/Limiting.md\n", "2 notes\n")
-    assert zkchat("vault", "orphans", "--linking", "--json").json[0] == {"relative_path": "Filters.md"}
-    assert zkchat("vault", "hubs", "-k", 3, "--json").json == [{"relative_path": "Queries/Combining.md", "linked_from": 1, "links_to": 0}]
-    assert "1 in     0 out   Queries/Combining.md" in zkchat("vault", "hubs").out
-
-
-def test_a_vault_without_orphans_or_hubs_says_so(zkchat: Program) -> None:
-    for note in ("Filters.md", "Queries/Combining.md"):
-        (zkchat.vault / note).unlink()
-    assert zkchat("vault", "hubs").err == "No links between notes.\n"
-    write(zkchat.vault, {"Queries/Limiting.md": "[[Compost]]"})
-    assert zkchat("vault", "orphans").err == "No orphans.\n"
-
-
 def test_the_way_from_note_to_note_shows_each_link(zkchat: Program) -> None:
     write(zkchat.vault, {"More.md": "See [[Combining|how to join]].\n"})
     assert zkchat("vault", "path", "Filters", "More").out == (
@@ -159,23 +143,11 @@ def test_the_way_from_note_to_note_shows_each_link(zkchat: Program) -> None:
 
 
 def test_no_way_is_an_answer_too(zkchat: Program) -> None:
-    done = zkchat("vault", "path", "Combining", "Filters", "--directed")
-    assert (done.exit_status, done.err) == (0, "No path of links from Queries/Combining.md to Filters.md.\n")
+    done = zkchat("vault", "path", "Compost", "Filters")
+    assert (done.exit_status, done.err) == (0, "No path of links from Garden/Compost.md to Filters.md.\n")
     way = zkchat("vault", "path", "Compost", "Filters", "--json").json
     assert way == {"source": "Garden/Compost.md", "target": "Filters.md", "notes": None, "links": None}
     assert zkchat("vault", "path", "Compost", "Nowhere").exit_status == 3
-
-
-def test_neighbours_come_nearest_first(zkchat: Program) -> None:
-    write(zkchat.vault, {"More.md": "See [[Combining]].\n"})
-    assert zkchat("vault", "neighbours", "Filters", "--depth", 2, "--json").json == [
-        {"relative_path": "Queries/Combining.md", "distance": 1},
-        {"relative_path": "More.md", "distance": 2},
-    ]
-    fewer = zkchat("vault", "neighbours", "Filters", "--depth", 2, "-k", 1)
-    assert fewer.out == "  1  Queries/Combining.md\n"
-    assert "only the nearest 1" in fewer.err
-    assert "no links" in zkchat("vault", "neighbours", "Compost").err
 
 
 def test_a_vault_is_chosen_by_flag_then_environment_then_settings_then_folder(zkchat: Program, tmp_path: Path) -> None:
@@ -216,24 +188,8 @@ def test_without_a_vocabulary_figures_are_marked_as_estimates(zkchat: Program, t
 def test_doctor_checks_each_part(zkchat: Program) -> None:
     done = zkchat("doctor", "--json")
     assert done.exit_status == 0
-    assert [c["name"] for c in done.json["checks"]] == [
-        "settings",
-        "vault",
-        "index",
-        "store",
-        "vocabulary",
-        "provider",
-        "providers",
-        "semantic",
-        "keys",
-        "agents",
-        "permissions",
-        "disk",
-        "git",
-        "editor",
-        "clipboard",
-        "terminal",
-    ]
+    names = [check["name"] for check in done.json["checks"]]
+    assert names == ["settings", "vault", "index", "store", "vocabulary", "provider", "semantic", "keys", "permissions"]
     assert done.json["ok"] is True
     assert "✓ vault" in zkchat("doctor").out
 

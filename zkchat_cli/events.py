@@ -7,9 +7,6 @@ A turn's events come in this order, and end with exactly one of the last two:
     Compacting?, TurnCompleted | TurnFailed
 
 Compacting is CompactionStarted, Waiting*, CompactionDone | Notice. Change is ChangeProposed, ChangeDecided.
-
-An agent run (see chat/agent_run.py) is several turns in one stream: each begins with IterationStarted, its text is a ReasoningDelta
-(`aloud`), and the answer comes only at the end, as TextDelta and Cited, with the one TurnCompleted or TurnFailed.
 """
 
 from dataclasses import dataclass
@@ -54,10 +51,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    """`aloud`: text for the user, but in the middle of an agent run and so not the answer yet."""
-
     text: str
-    aloud: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +105,6 @@ class ToolCallFinished:
 
 
 @dataclass(frozen=True, slots=True)
-class IterationStarted:
-    """An agent run begins its next turn, `number` of at most `of`."""
-
-    number: int
-    of: int
-    goal: str
-
-
-@dataclass(frozen=True, slots=True)
-class IterationFinished:
-    """A turn of an agent run is over: how many tools it called, and how many new excerpts they found."""
-
-    number: int
-    tools: int
-    excerpts: int
-
-
-@dataclass(frozen=True, slots=True)
 class TurnCompleted:
     report: TurnReport
 
@@ -155,8 +131,6 @@ Event = (
     | ChangeProposed
     | ChangeDecided
     | ToolCallFinished
-    | IterationStarted
-    | IterationFinished
     | TurnCompleted
     | TurnFailed
 )

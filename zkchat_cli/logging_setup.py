@@ -4,12 +4,13 @@ import logging
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from zkchat_cli import paths
-from zkchat_cli.credentials import stored_key_values
-from zkchat_cli.errors import ZkchatError
+from zkchat_cli.credentials import read_keys
+from zkchat_cli.errors import ConfigError, ZkchatError
 from zkchat_cli.llm.http_errors import API_KEY
 
 FILE = "zkchat.log"
@@ -28,7 +29,8 @@ def start_logging(env: Mapping[str, str]) -> Path:
     except OSError as e:
         raise ZkchatError(f"the log {file} cannot be written: {e.strerror or e}", "Leave out --verbose, or set ZKCHAT_HOME.") from e
     secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= MIN_SECRET]
-    secrets += stored_key_values(paths.app_paths(env))
+    with suppress(ConfigError):
+        secrets += read_keys(paths.app_paths(env)).values()
     handler.setFormatter(_RedactingFormatter(secrets))
     root = logging.getLogger()
     root.addHandler(handler)

@@ -1,25 +1,30 @@
-"""Loads agents from files. An invalid file is a ConfigError that names the file, the key, the value and valid values."""
+"""Loads agents from files and writes them. An invalid file is a ConfigError that names the file, the key, the value and valid values."""
 
 import difflib
-import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import tomlkit
+import tomlkit.exceptions
+
 from zkchat_cli import registry
 from zkchat_cli.agents import builtin
-from zkchat_cli.agents.profile import MAX_PROMPT, Agent, AgentProfile
+from zkchat_cli.agents.profile import Agent, AgentProfile
 from zkchat_cli.config import loader
-from zkchat_cli.errors import ConfigError
+from zkchat_cli.errors import ConfigError, reason
+from zkchat_cli.fileio import atomic_write
 
 FOLDER_NAME = "agents"
 NO_AGENT = "none"
 """Means "without an agent", so no agent can have this name."""
-CONFLICTING_KEYS = (("system_prompt", "system_prompt_file"), ("strategy", "context.strategy"), ("memory", "context.memory_integration"))
-"""Keys that exclude each other."""
 _NAME = re.compile(r"[^\W_][\w-]{0,47}")
+_TEMPLATE = """# The agent {name}: zkchat chat --agent {name}, /agent {name}, @{name} QUESTION
+# Keys: {keys}, and any setting of the table [context].
+# What is not set is as your settings have it.
+"""
 
 
 def agents_folder(config_file: Path) -> Path:
@@ -42,23 +47,11 @@ def agent_file(where: Path, name: str) -> Path:
 
 def list_names(where: Path) -> list[str]:
     """The names of all agents, built-in ones included, sorted; no file is read."""
-    return sorted({*(file.stem for file in _agent_files(where) if is_valid_name(file.stem)), *registry.names(builtin)})
-
-
-def find_invalid_file_names(where: Path) -> list[str]:
-    """Files in the agents' folder with invalid agent names."""
-    return sorted(file.name for file in _agent_files(where) if not is_valid_name(file.stem))
-
-
-def _agent_files(where: Path) -> list[Path]:
     try:
-        return [file for file in where.iterdir() if file.suffix == ".toml"]
+        own = [file.stem for file in where.iterdir() if file.suffix == ".toml" and is_valid_name(file.stem)]
     except OSError:
-        return []
-
-
-def is_built_in(name: str) -> bool:
-    return name in registry.names(builtin)
+        own = []
+    return sorted({*own, *registry.names(builtin)})
 
 
 def load_agent(where: Path, name: str) -> Agent:
@@ -68,34 +61,24 @@ def load_agent(where: Path, name: str) -> Agent:
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
         raise ConfigError(f"there is no agent {name!r:.80}", f"Nearest: {', '.join(near)}. All of them: zkchat agent list")
-    memory = where / f"{name}.md"
-    file = agent_file(where, name)
+    file, memory = agent_file(where, name), where / f"{name}.md"
     if not file.exists():
         agent: Agent = registry.load(builtin, name, "AGENT")
         return replace(agent, memory_file=memory)
-    given = validate_profile(str(file), {key: value for _, key, value in loader.read_toml(file)})
-    return Agent(name, given, _read_prompt(file, given), file, None if _is_prompt(file, given, memory) else memory)
+    return Agent(name, validate_profile(str(file), {key: value for _, key, value in loader.read_toml(file)}), file, memory)
 
 
 def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
-    """The values converted to their types. Raises ConfigError for an unknown key or an invalid value."""
-    for key in given:
-        require_known_key(key, origin)
-    for one, other in CONFLICTING_KEYS:
-        if one in given and other in given:
-            raise ConfigError(f"{origin}: {one} and {other} exclude each other", "Remove one of them.")
-    valid = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentProfile))
-    return {key: valid[key] for key in given}
-
-
-def require_known_key(key: str, origin: str) -> None:
-    """Raises ConfigError with the nearest keys for an unknown one."""
+    """The values converted to their types. Raises ConfigError for an unknown key, with the nearest ones, or an invalid value."""
     known = loader.default_values(AgentProfile)
-    if key not in known:
-        near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
-        own = [name for name in known if not name.startswith("context.")]
-        valid = f"Nearest: {', '.join(near)}. " if near else ""
-        raise ConfigError(f"{origin}: {key} is not a key of an agent", f"{valid}There are {', '.join(own)} and the settings context.…")
+    for key in given:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
+            valid = f"Nearest: {', '.join(near)}. " if near else ""
+            hint = f"{valid}There are {', '.join(_own_keys())} and the settings context.…"
+            raise ConfigError(f"{origin}: {key} is not a key of an agent", hint)
+    values = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentProfile))
+    return {key: values[key] for key in given}
 
 
 def check_names(agent: Agent, *, tools: Collection[str], strategies: Collection[str]) -> Agent:
@@ -111,48 +94,39 @@ def check_names(agent: Agent, *, tools: Collection[str], strategies: Collection[
     return agent
 
 
-def _read_prompt(file: Path, given: Mapping[str, Any]) -> str:
-    """The system prompt from the agent's file or from the file it names. Raises ConfigError."""
-    named = given.get("system_prompt_file")
-    if not named:
-        return str(given.get("system_prompt", "")).strip()
-    place = _resolve_prompt_file(file, named)
-    if place.exists() and not place.is_file():  # a named pipe would block
-        raise _wrong_file(file, named, "a file")
+def write_agent_file(file: Path, values: Mapping[str, object]) -> None:
+    """Set keys in an agent's file, new or old, and remove those that are None; everything else stays as written.
+
+    The file is replaced in one step and readable only by its owner. Raises ConfigError without changing it.
+    """
     try:
-        with place.open("rb") as opened:
-            text = opened.read(MAX_PROMPT + 1)
-        if len(text) > MAX_PROMPT:
-            raise _wrong_file(file, named, f"a file of at most {MAX_PROMPT} bytes")
-        return text.decode("utf-8-sig").strip()
-    except UnicodeDecodeError as e:
-        raise _wrong_file(file, named, "a text file in UTF-8") from e
-    except (OSError, ValueError) as e:
-        reason = (e.strerror if isinstance(e, OSError) and e.strerror else str(e)).lower()
-        raise _wrong_file(file, named, f"a file that can be read ({place}: {reason})") from e
+        template = _TEMPLATE.format(name=file.stem, keys=", ".join(_own_keys()))
+        document: Any = tomlkit.parse(file.read_text(encoding="utf-8-sig") if file.exists() else template)
+        for key, value in values.items():
+            table, _, name = key.rpartition(".")
+            parent = document.setdefault(table, tomlkit.table()) if table else document
+            if value is None:
+                parent.pop(name, None)
+            else:
+                parent[name] = _toml_item(value)
+        file.parent.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        atomic_write(file, tomlkit.dumps(document), private=True)
+    except tomlkit.exceptions.TOMLKitError as e:
+        raise ConfigError(f"{file} is not valid TOML: {e}", "Correct it by hand first; nothing was changed.") from e
+    except (OSError, UnicodeError) as e:
+        raise ConfigError(f"{file} cannot be written: {reason(e)}", "Nothing was changed.") from e
 
 
-def _resolve_prompt_file(file: Path, named: str) -> Path:
-    """The named file: an absolute path, or a relative one that stays in the agents' folder."""
-    try:
-        expanded = Path(named).expanduser()
-    except RuntimeError:
-        expanded = Path(named)
-    if expanded.is_absolute():
-        return expanded
-    if "\0" in named:
-        raise _wrong_file(file, named, "a path")
-    inside, root = os.path.realpath(file.parent / expanded), os.path.realpath(file.parent)
-    if not Path(inside).is_relative_to(root):
-        raise _wrong_file(file, named, f"a path in {file.parent}, or a whole one from the root")
-    return Path(inside)
+def as_toml(value: object) -> str:
+    """A value in TOML; a text of several lines stays readable."""
+    return str(_toml_item(value).as_string())
 
 
-def _is_prompt(file: Path, given: Mapping[str, Any], memory: Path) -> bool:
-    """Whether the agent's memory file is also its system prompt."""
-    named = given.get("system_prompt_file") or None
-    return named is not None and os.path.realpath(_resolve_prompt_file(file, named)) == os.path.realpath(memory)
+def _toml_item(value: object) -> Any:
+    if isinstance(value, str) and "\n" in value:
+        return tomlkit.string(value.replace("\r\n", "\n"), multiline=True)
+    return tomlkit.item(value)
 
 
-def _wrong_file(file: Path, named: str, valid: str) -> ConfigError:
-    return loader.invalid_value_error(str(file), "system_prompt_file", named, valid, "The agent cannot be used until this is corrected.")
+def _own_keys() -> list[str]:
+    return [key for key in loader.default_values(AgentProfile) if not key.startswith("context.")]

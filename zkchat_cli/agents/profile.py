@@ -18,7 +18,7 @@ SETTINGS = {
 }
 """Keys of an agent that override a setting; `context.…` keys have the settings' names."""
 MAX_PROMPT = 200_000
-"""Characters of a system prompt, and bytes of its file."""
+"""Characters of a system prompt."""
 
 
 class AgentProfile(Section):
@@ -27,7 +27,6 @@ class AgentProfile(Section):
     description: str = Field("", description="what it is for, in a line")
     model: str = Field("", description="PROVIDER/NAME; --model and ZKCHAT_MODEL count for more")
     system_prompt: str = Field("", max_length=MAX_PROMPT, description="its instructions, added to zkchat's own on searching and citing")
-    system_prompt_file: str = Field("", description="the same from a text file in this folder, or from anywhere by its whole path")
     tools: tuple[str, ...] = Field((), description="the tools it may call; without this line all of them, [] none")
     strategy: str = Field("", description="hybrid, summarize or discard")
     temperature: float = Field(-1, ge=-1, le=2, description="how freely it chooses its words; below 0: the model's own default")
@@ -43,14 +42,10 @@ class AgentProfile(Section):
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A validated agent. `values` are those of its file; `prompt` is its system prompt, from the file or from another one.
-
-    `file` is None for a built-in agent. `memory_file` may not exist.
-    """
+    """A validated agent with the values of its file. `file` is None for a built-in agent; `memory_file` may not exist."""
 
     name: str
     values: Mapping[str, Any]
-    prompt: str = ""
     file: Path | None = None
     memory_file: Path | None = field(default=None, compare=False)
 
@@ -64,12 +59,18 @@ class Agent:
         return str(self.values.get("description", ""))
 
     @property
+    def prompt(self) -> str:
+        """Its system prompt."""
+        return str(self.values.get("system_prompt", "")).strip()
+
+    @property
     def tools(self) -> tuple[str, ...] | None:
         """The names of the tools it may call; None means all."""
         return tuple(self.values["tools"]) if "tools" in self.values else None
 
     @property
     def settings_layer(self) -> tuple[Entry, ...]:
-        """The settings it overrides."""
-        overrides = {SETTINGS.get(key, key): value for key, value in self.values.items() if key in SETTINGS or key.startswith("context.")}
+        """The settings it overrides; its own key `strategy` comes before `context.strategy`."""
+        overrides = {key: value for key, value in self.values.items() if key.startswith("context.")}
+        overrides |= {setting: self.values[key] for key, setting in SETTINGS.items() if key in self.values}
         return tuple((self.origin, key, value) for key, value in overrides.items() if value != "")

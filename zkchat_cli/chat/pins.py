@@ -1,11 +1,11 @@
-"""Pins and priorities of messages, which the user names by turn numbers. They are stored with the messages and change no text."""
+"""Pins of messages, which the user names by turn numbers. They are stored with the messages and change no text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.message_priority import NEUTRAL, is_fixed, is_instruction, priority_of
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.text.truncate import truncate
@@ -54,20 +54,12 @@ def resolve_turn(history: Sequence[ZkChatMessage], text: str) -> tuple[TurnPart,
 
 def pin(state: ConversationState, text: str) -> tuple[TurnPart, ...]:
     """Send these messages word for word in every prompt. Raises UsageError and StoreError."""
-    return _mark(state, [(each, {"pinned": True}) for each in resolve_turn(state.history, text)])
+    return _mark(state, resolve_turn(state.history, text), pinned=True)
 
 
 def unpin(state: ConversationState, text: str) -> tuple[TurnPart, ...]:
     """Undo `pin`; an instruction becomes an ordinary message. Raises UsageError and StoreError."""
-    lowered = {"pinned": False, "priority": NEUTRAL, "priority_set": True}
-    found = [each for each in resolve_turn(state.history, text) if is_fixed(each.message)]
-    return _mark(state, [(each, lowered if is_instruction(each.message) else {"pinned": False}) for each in found])
-
-
-def set_priority(state: ConversationState, text: str, level: int | None) -> tuple[TurnPart, ...]:
-    """Set the priority of messages, from 1 to 10; None: by the rules again. Raises UsageError and StoreError."""
-    update = {"priority": level or NEUTRAL, "priority_set": level is not None}
-    return _mark(state, [(each, update) for each in resolve_turn(state.history, text)])
+    return _mark(state, [each for each in resolve_turn(state.history, text) if is_fixed(each.message)], pinned=False)
 
 
 def pinned_parts(history: Sequence[ZkChatMessage]) -> tuple[TurnPart, ...]:
@@ -75,16 +67,8 @@ def pinned_parts(history: Sequence[ZkChatMessage]) -> tuple[TurnPart, ...]:
     return tuple(each for each in list_turn_parts(history) if is_fixed(each.message))
 
 
-def priority_reason(message: ZkChatMessage) -> str:
-    if message.pinned:
-        return "pinned"
-    if is_fixed(message):
-        return "an instruction"
-    return f"priority {priority_of(message)}"
-
-
-def _mark(state: ConversationState, updates: Sequence[tuple[TurnPart, Mapping[str, bool | int]]]) -> tuple[TurnPart, ...]:
-    changed = tuple(replace(each, message=each.message.model_copy(update=dict(update))) for each, update in updates)
+def _mark(state: ConversationState, parts: Sequence[TurnPart], *, pinned: bool) -> tuple[TurnPart, ...]:
+    changed = tuple(replace(each, message=each.message.model_copy(update={"pinned": pinned})) for each in parts)
     if changed:
         state.update_marks([each.message for each in changed])
     return changed

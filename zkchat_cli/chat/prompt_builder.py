@@ -37,7 +37,7 @@ class PromptBuilder:
         self._last: tuple[tuple[object, ...], Prompt] | None = None
         self._assembling = threading.Lock()
         self._memories: list[tuple[Config, Agent | None, Memory]] = []
-        self._summaries: dict[bool, DocumentSummaryService] = {}
+        self.summaries = DocumentSummaryService(services.vault)
 
     # prompts
 
@@ -124,7 +124,7 @@ class PromptBuilder:
             services.store,
             runtime.settings,
             services.now,
-            about=lambda path: self.summaries(runtime).summary(path),
+            about=lambda path: self.summaries.summary(path),
             agent=runtime.agent,
         )
         memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
@@ -143,13 +143,6 @@ class PromptBuilder:
         recent = [message for turn in turns for message in turn.messages]
         return self.memory(runtime).contextual_items(current, recent, runtime.budget.messages, runtime.counter)
 
-    def summaries(self, runtime: Runtime) -> DocumentSummaryService:
-        """One line about each document, for the vault as it is now."""
-        by_model = runtime.settings.references.model_summaries
-        if by_model not in self._summaries:
-            self._summaries[by_model] = DocumentSummaryService(self._services.vault, by_model=by_model)
-        return self._summaries[by_model]
-
     def forget_summaries(self) -> None:
         """Forget the cached lines about documents, after notes have changed."""
-        self._summaries = {}
+        self.summaries = DocumentSummaryService(self._services.vault)

@@ -23,7 +23,6 @@ from zkchat_cli.llm.base import Model, Options, Window
 from zkchat_cli.models import Role, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.tools import load_finish_tool
 from zkchat_cli.tools.base import Tool
 from zkchat_cli.vault.approval import UNASKED, Approve
 from zkchat_cli.vault.vault import Vault
@@ -34,7 +33,7 @@ DEFAULT_WINDOW = "default: the model's window is unknown"
 ORIGIN = "/config"
 CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "memory.", "terminal.open_command")
 """Settings that a session reads whenever it needs them; the others are read once, when the program starts."""
-READ_AT_START = ("context.memory_integration", "context.show_token_count", "references.link_style")
+READ_AT_START = ("context.memory_integration", "context.show_token_count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +169,6 @@ class Runtime:
         if used.model.name != self.model.name:
             return self
         return replace(self, counter=used.counter, rejected_window=used.rejected_window)
-
-    def with_goal(self, instructions: str) -> "Runtime":
-        """For an agent run: these further instructions, and the tool that ends the run."""
-        return replace(self, tools=(*self.tools, load_finish_tool()), instructions=f"{self.instructions}\n\n{instructions}")
 
     def calibrated(self, factor: float) -> "Runtime":
         """Count as this model is known to count, with `factor` tokens for each of ours; itself when that changes nothing."""

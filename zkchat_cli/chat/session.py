@@ -10,7 +10,7 @@ from typing import Any
 from zkchat_cli import events
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.chat import branch_navigation, pins
-from zkchat_cli.chat.background_tasks import BackgroundTasks
+from zkchat_cli.chat.auto_title import AutoTitle
 from zkchat_cli.chat.branch_navigation import BranchMove
 from zkchat_cli.chat.compactor import CompactionRequest, Compactor
 from zkchat_cli.chat.pins import TurnPart
@@ -54,7 +54,7 @@ class ZkChatSession:
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._pipeline = TurnPipeline(services, self._state, self._prompts, self._compactor, self._recorder)
         self._scanner = VaultScanner(services.vault, services.clock, self._prompts)
-        self._background = BackgroundTasks(services, self._state, self._prompts)
+        self._auto_title = AutoTitle(services, self._state)
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         self.verbose = False
         """Whether the user wants to see the details of each turn."""
@@ -168,21 +168,18 @@ class ZkChatSession:
         `typed` is what the user typed of a text of which a part came through a pipe. Raises UsageError for a message without text. What
         cannot be stored is answered all the same, reported, and stored later.
         """
-        return self.run_turn(UserInput(text, typed))
+        return self._run_turn(UserInput(text, typed))
 
-    def run_turn(
-        self, user_input: UserInput, runtime: Runtime | None = None, *, retry_of: ZkChatMessage | None = None
-    ) -> Generator[events.Event, None, None]:
-        """`send` for an agent run, which passes its own runtime, and for a retry of a question, which begins a new branch before it."""
+    def _run_turn(self, user_input: UserInput, retry_of: ZkChatMessage | None = None) -> Generator[events.Event, None, None]:
+        """`send`; the retry of a question begins a new branch before it."""
         user_input = user_input.encodable()
         if not user_input.text.strip():
             raise UsageError("there is nothing to ask", "Give a question as an argument or on standard input.")
-        own, notices = self._runtime, list[events.Notice]()
-        if runtime is None:
-            mention, notices = self.find_mention(user_input.text if user_input.typed is None else user_input.typed)
-            runtime = own if mention is None else self.runtime_of_agent(mention.name)
-            if mention is not None and user_input.mention is None:
-                user_input = user_input.with_mention(mention)
+        own = self._runtime
+        mention, notices = self.find_mention(user_input.text if user_input.typed is None else user_input.typed)
+        runtime = own if mention is None else self.runtime_of_agent(mention.name)
+        if mention is not None and user_input.mention is None:
+            user_input = user_input.with_mention(mention)
         turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         try:
             with turn.timer("prepare"):
@@ -216,7 +213,7 @@ class ZkChatSession:
         mention = question.addressed if text is None else None
         typed = (f"{mention.strip()} {imports or '…'}" if mention else imports) if text is None else None
         again = UserInput(question.content if text is None else text, typed, mention=mention)
-        with closing(self.run_turn(again, retry_of=question)) as turn:
+        with closing(self._run_turn(again, question)) as turn:
             yield from turn
 
     def flush(self) -> None:
@@ -289,7 +286,7 @@ class ZkChatSession:
     @property
     def summaries(self) -> DocumentSummaryService:
         """One line about each document, for the vault as it is now."""
-        return self._prompts.summaries(self._runtime)
+        return self._prompts.summaries
 
     def rename(self, title: str) -> None:
         """Give the conversation a title. Raises StoreError."""
@@ -336,9 +333,6 @@ class ZkChatSession:
 
     def unpin(self, turn: str) -> tuple[TurnPart, ...]:
         return pins.unpin(self._state, turn)
-
-    def set_priority(self, turn: str, priority: int | None) -> tuple[TurnPart, ...]:
-        return pins.set_priority(self._state, turn, priority)
 
     # compaction
 
@@ -392,12 +386,8 @@ class ZkChatSession:
         """Tell the session that the vault was scanned a moment ago."""
         self._scanner.mark_scanned()
 
-    def invalidate_scan(self) -> None:
-        """Tell the session that the vault may have changed since it was scanned."""
-        self._scanner.invalidate()
-
     def start_background_tasks(self) -> None:
-        self._background.start(self._runtime)
+        self._auto_title.start(self._runtime)
 
     def stop_background_tasks(self, seconds: float = 0.0) -> None:
-        self._background.stop(seconds)
+        self._auto_title.stop(seconds)

@@ -90,7 +90,7 @@ class ConversationState:
         self.undo_stack += [left] if left is not None else []
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
-        """Store messages of this branch whose pin or priority has changed. Raises StoreError."""
+        """Store messages of this branch with a changed pin. Raises StoreError."""
         self._store.mark(self.conversation.id, changed)
         instead = {message.id: message for message in changed}
         self._replace_history(tuple(instead.get(message.id, message) for message in self.history))

@@ -17,7 +17,7 @@ from zkchat_cli.chat.turn_runner import TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
 from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.verify import verify_citations
-from zkchat_cli.context.budget import budget_warnings, compaction_due
+from zkchat_cli.context.budget import budget_warnings
 from zkchat_cli.errors import StoreError, ZkchatError
 from zkchat_cli.models import FinishReason, MessageStatus, Prompt, TurnMetrics, TurnReport
 from zkchat_cli.references.provenance import aggregate_documents, merge_references
@@ -77,24 +77,6 @@ class TurnPipeline:
         if usage.compaction.due:
             yield from self._compactor.run_if_enabled(turn, usage.compaction.reason or "")
 
-    def _compact_after(self, turn: TurnInProgress) -> Iterator[events.Event]:
-        """Do now, while the answer is read, what the next turn would have to do first, as far as it takes no time: without a model.
-
-        A summary by the model waits for the next message, which may never come, or come after the user has looked at the figures.
-        """
-        assert turn.prompt is not None
-        runtime = turn.runtime
-        if not runtime.strategy.summarizes:
-            return
-        with turn.timer("prepare"):
-            usage, compaction = turn.prompt.usage, self._state.compaction
-            turns = self._prompts.masked_turns(runtime, compaction)
-            recent = turns.tokens(turns.count_through(compaction.last_id) if compaction is not None and compaction.summary else 0)
-            messages = usage.message_breakdown.summary + usage.message_breakdown.memory + recent
-            now = compaction_due(messages, usage.system_tokens + usage.tool_tokens + messages, runtime.budget)
-        if now.due:
-            yield from self._compactor.run_if_enabled(turn, now.reason or "", fold=not runtime.can_summarize, ask=False)
-
     def _answer(self, turn: TurnInProgress) -> Iterator[events.Event]:
         try:
             finish = yield from TurnRunner(self._services, self._state, self._prompts, self._compactor, turn).run()
@@ -105,8 +87,6 @@ class TurnPipeline:
         with turn.timer("store"):
             notices = self._close(turn, "complete", finish, report)
         yield from notices
-        if not self._recorder.has_pending:  # a summary of what is not stored could not be stored either
-            yield from self._compact_after(turn)
         yield events.TurnCompleted(report.model_copy(update={"timings_ms": turn.timer.timings(), "compaction": turn.compaction}))
 
     def _close(
@@ -125,7 +105,7 @@ class TurnPipeline:
                 "tool_tokens": 0,
                 "model": runtime.model.name,
                 "reasoning": turn.reasoning or None,
-                "references": merge_references(turn.injected, aggregate_documents(turn.chunks, self._prompts.summaries(runtime).summary)),
+                "references": merge_references(turn.injected, aggregate_documents(turn.chunks, self._prompts.summaries.summary)),
                 "citations": report.citations if report else (),
                 "uncited_statements": report.uncited_statements if report else None,
                 "usage": turn.usage if report else None,
@@ -155,7 +135,7 @@ class TurnPipeline:
             model=runtime.model.name,
             strategy=runtime.strategy.name,
             finish_reason=finish,
-            references=merge_references(turn.user.references, aggregate_documents(turn.chunks, self._prompts.summaries(runtime).summary)),
+            references=merge_references(turn.user.references, aggregate_documents(turn.chunks, self._prompts.summaries.summary)),
             citations=verified.citations,
             tools=turn.runs,
             usage=turn.usage,

@@ -26,10 +26,6 @@ class TurnRecorder:
         self._reported: StoreError | None = None
         """The problem that was reported last."""
 
-    @property
-    def has_pending(self) -> bool:
-        return bool(self._pending)
-
     def begin(self, question: ZkChatMessage) -> list[Notice]:
         """Store the question of a turn that begins. Returns what to tell the user: a problem stops nothing."""
         self._pending_questions.add(question.id)
@@ -75,7 +71,7 @@ class TurnRecorder:
             self._pending_questions.discard(question.id)
 
     def _store_turn(self, turn: CompletedTurn) -> None:
-        title = default_title(turn.user.goal or turn.user.content)
+        title = default_title(turn.user.content)
         now = self._now()
         self._state.store_conversation()
         self._store_question(turn.user)

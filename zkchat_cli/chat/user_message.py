@@ -50,13 +50,10 @@ def parse_agent_mention(text: str) -> AgentMention | None:
 @dataclass(frozen=True, slots=True)
 class UserInput:
     """What the user sent. `typed` is the part that was typed, where the rest came through a pipe: only that may import files and mention an
-    agent. `mention` is the `@name` in the text that got this turn its agent; `goal` is what an agent run works on. Without `documents`,
-    what the message names is not put into the prompt: it is there from the turn before."""
+    agent. `mention` is the `@name` in the text that got this turn its agent."""
 
     text: str
     typed: str | None = None
-    goal: str | None = None
-    documents: bool = True
     mention: str | None = None
 
     def encodable(self) -> "UserInput":
@@ -109,13 +106,13 @@ class UserMessageBuilder:
         count = runtime.counter.count_raw
         agent = runtime.agent.name if runtime.agent is not None else None
         bare = self.services.new_message(
-            "user", user_input.text, self.state.head, status="pending", agent=agent, goal=user_input.goal, addressed=user_input.mention
+            "user", user_input.text, self.state.head, status="pending", agent=agent, addressed=user_input.mention
         )
         text, tokens = bare.prompt_text, count(bare.prompt_text)
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
         bare = bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
         try:
-            injected = self._inject(runtime, bare, text, typed) if user_input.documents else Injection()
+            injected = self._inject(runtime, bare, text, typed)
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
             return bare, []
         chunks = references.extract_referenceable_chunks(bare.id, injected.chunks)
@@ -124,7 +121,7 @@ class UserMessageBuilder:
         return bare.model_copy(update=update), [Notice(*each) for each in injected.warnings]
 
     def _inject(self, runtime: Runtime, message: ZkChatMessage, text: str, typed: str | None) -> Injection:
-        roots, summaries = import_roots(self.services, runtime), self.prompts.summaries(runtime)
+        roots, summaries = import_roots(self.services, runtime), self.prompts.summaries
         named = find_mentioned_documents(text, roots, summaries.summary, typed)
         if not named.references:
             return Injection(warnings=tuple(named.warnings))
@@ -143,8 +140,6 @@ class UserMessageBuilder:
             left=left,
             ratio=runtime.settings.context.injection_ratio,
             cost=lambda chunk: chunk_tokens(chunk, runtime.counter.count),
-            text=self._read_chunks,
-            summary=self.prompts.summaries(runtime).summary,
             in_prompt=in_prompt,
         )
 
@@ -155,10 +150,3 @@ class UserMessageBuilder:
         sources = (m.source_ids[0] for m in prompt.messages if m.kind in ("tool_results", "documents") and m.source_ids)
         messages = (self.state.find_message(id_) for id_ in sources if id_ not in shortened)
         return {chunk.id: chunk for message in messages if message for chunk in message.chunks}
-
-    def _read_chunks(self, path: str) -> Sequence[ContentChunk]:
-        """The chunks of a note; none when it is gone or cannot be read."""
-        try:
-            return self.services.vault.chunks(path)
-        except VaultError:
-            return ()

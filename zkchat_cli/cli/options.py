@@ -39,8 +39,8 @@ IdArgument = Annotated[
     typer.Argument(metavar="ID", help="Conversation id or a unique prefix.", autocompletion=completion.complete_conversations),
 ]
 IdsArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[ID]...", help="Conversation ids or unique prefixes.", autocompletion=completion.complete_conversations),
+    list[str],
+    typer.Argument(metavar="ID...", help="Conversation ids or unique prefixes.", autocompletion=completion.complete_conversations),
 ]
 ResumeOption = Annotated[
     str | None,

@@ -29,8 +29,6 @@ class VaultSettings(Section):
     path: str = Field("", description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder")
     ignore: tuple[str, ...] = Field((), description="globs of notes to leave out of the index, such as ['Templates/*']")
 
-    git: bool = Field(False, description="commit each change that a model makes with --unsafe, if the vault is in a git repository")
-
     @field_validator("ignore", mode="before")
     @classmethod
     def _comma_separated(cls, value: object) -> object:
@@ -89,24 +87,10 @@ class ChatSettings(Section):
 class TerminalSettings(Section):
     open_command: str = Field("", description="command that /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
     editing_mode: str = Field("emacs", pattern="^(emacs|vi)$", description="key bindings of the input line: emacs or vi")
-    theme: str = Field(
-        "auto",
-        pattern="^(auto|dark|light|plain)$",
-        description="terminal background: auto, dark or light; plain: no colors",
-    )
-    ascii: bool = Field(False, description="use only ASCII for bars, lines and marks")
 
 
 class ReferenceSettings(Section):
     max_displayed: int = Field(10, ge=1, description="number of sources listed after an answer")
-    link_style: str = Field(
-        "file",
-        pattern="^(file|obsidian|none)$",
-        description="what a click on a source opens: file (the system's program), obsidian or none",
-    )
-    model_summaries: bool = Field(
-        False, description="let the model describe notes that have no description of their own, in the background"
-    )
     import_max_kilobytes: int = Field(512, ge=1, le=1_000_000, description="largest file that @path imports into a message")
 
 
@@ -115,10 +99,6 @@ class MemorySettings(Section):
         "ZKCHAT.md",
         description="name of memory files: the vault's is sent with every message, a folder's with its notes; WILK.md is read, too",
     )
-
-
-class StoreSettings(Section):
-    keep_days: int = Field(0, ge=0, le=100_000, description="days after which an unchanged conversation is deleted; 0: never")
 
 
 class SemanticSettings(Section):
@@ -138,7 +118,6 @@ class Config(Section):
     context: ContextSettings = ContextSettings()
     references: ReferenceSettings = ReferenceSettings()
     memory: MemorySettings = MemorySettings()
-    store: StoreSettings = StoreSettings()
     semantic: SemanticSettings = SemanticSettings()
 
 

@@ -19,8 +19,6 @@ would cost much more than its own words."""
 RELIEF = 0.75
 """Masking must reduce the history to this share of its budget, or turns are folded: a smaller gain would not last, and each change of the
 prompt's front invalidates the prompt cache."""
-NEWS = 0.1
-"""After a failed summary, the model is asked again when this share of the prompt's tokens is new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +103,3 @@ def summary_coverage(compaction: Compaction, turns: Sequence[Turn]) -> SummaryCo
     messages = [message for turn in folded if not turn.failed for message in turn.messages]
     days = [message.timestamp[:10] for message in messages if message.timestamp]
     return SummaryCoverage(sum(not turn.failed for turn in folded), len(messages), min(days, default=None), max(days, default=None))
-
-
-def recently_failed(compactions: Sequence[Compaction], turns: Sequence[Turn], *, automatic: bool) -> bool:
-    """Whether a model failed to summarize this conversation recently, by the stored compactions.
-
-    An `automatic` compaction asks again after `NEWS`, a user's command after any new message.
-    """
-    last = next((c for c in reversed(compactions) if c.model_calls), None)
-    if last is None or last.mode in ("full", "simple"):
-        return False
-    news = 0
-    for turn in reversed(turns):
-        if any(message.id == last.made_after for message in turn.messages):
-            return news < NEWS * last.tokens_before if automatic else news == 0
-        news += turn.tokens
-    return False

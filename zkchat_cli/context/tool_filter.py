@@ -17,8 +17,6 @@ from zkchat_cli.models import PromptTool
 from zkchat_cli.text.words import content_terms, stem
 
 CORE = frozenset(("read_zk_document", "find_excerpts", "resolve_wikilink"))
-ALWAYS = CORE | {"finish"}
-"""With the tool that ends an agent run."""
 SMALL_WINDOW = 8192
 """Tokens. A turn with a search takes 1 100 (demo notes) to 3 600 tokens (benchmark notes), so two to six turns fit, and the descriptions of
 all tools (about 900 tokens without memory) cost nearly one more. In twice this window they are less than a tenth of a prompt, and
@@ -53,7 +51,7 @@ def select_tools(tools: Sequence[PromptTool], conversation: ToolRelevanceInput, 
     small = window <= SMALL_WINDOW
     if total <= budget and not small:
         return FilteredTools(tuple(tools))
-    always = {tool.name for tool in tools if tool.name in ALWAYS or tool.name in conversation.used}
+    always = {tool.name for tool in tools if tool.name in CORE or tool.name in conversation.used}
     relevance = _relevance(tools, conversation)
     rest = [i for i, tool in enumerate(tools) if tool.name not in always]
     rest.sort(key=lambda i: (tools[i].name not in conversation.previous, -relevance[i]))

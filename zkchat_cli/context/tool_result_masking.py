@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.context.message_priority import is_critical, is_fixed
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ContentChunk, PromptMessage, ZkChatMessage
@@ -23,14 +23,12 @@ _MAX_SOURCES = 8
 _MASKABLE = ("tool_results", "documents")
 
 
-def find_maskable(turns: Iterable[Turn], counter: TokenCounter, *, spare_critical: bool = False) -> tuple[str, ...]:
-    """The ids of the messages with much smaller results or documents when masked. `spare_critical`: not in turns with a message that the
-    user marked critical."""
+def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ...]:
+    """The ids of the messages with much smaller results or documents when masked."""
     return tuple(
         dict.fromkeys(
             message.id
             for turn in turns
-            if not (spare_critical and any(map(is_critical, turn.messages)))
             for message, rendered in _maskable_messages(turn)
             if not is_fixed(message) and _mask(message, rendered, counter).tokens <= MAX_MASKED_SHARE * rendered.tokens
         )

@@ -12,7 +12,7 @@ from itertools import count
 from operator import is_
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.context.message_priority import is_fixed
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, split_into_exchanges
 from zkchat_cli.references.injection import describe_documents
 from zkchat_cli.tokens.counter import TokenCounter

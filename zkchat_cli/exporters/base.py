@@ -38,18 +38,6 @@ class Exporter:
     prompts: bool = False
 
 
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the lossless format, for other programs."""
-    version = ConversationArchive.model_fields["version"].default
-    schema = ConversationArchive.model_json_schema()
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:zkchat:conversation:{version}",
-        **schema,
-        "required": ["format", "version", *schema["required"]],
-    }
-
-
 def current_branch(archive: ConversationArchive) -> tuple[ZkChatMessage, ...]:
     return models.branch_to(archive.messages, archive.conversation.head_id)
 
@@ -120,7 +108,7 @@ def describe_reference(reference: DocumentReference) -> str:
     return ", ".join(filter(None, words))
 
 
-_ORIGINS = {"direct": "named", "import": "imported", "link": "linked from a named note", "memory": "from memory", "search": "found"}
+_ORIGINS = {"direct": "named", "import": "imported", "memory": "from memory", "search": "found"}
 
 _DELIVERIES = {
     "injected": "its text was in the prompt",

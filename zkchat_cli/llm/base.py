@@ -7,8 +7,8 @@ the text that came before them.
     embedders/         registry: one file per way to get vectors
     threaded_stream    a call on its own thread, with timeouts and a countdown
     http_errors        HTTP failures as ProviderErrors
-    chat_reader        streams of OpenAI-compatible servers and Ollama, made regular
-    mojentic_adapter   mojentic's stream with recovery, for `openai` and `ollama`; `anthropic` uses Anthropic's SDK
+    chat_reader        streams of the servers' protocols, made regular
+    mojentic_adapter   mojentic's stream with recovery, behind each server's model
     offline            answers without a model: it searches the notes and quotes them
     tasks              single calls: a title, a description, a whole answer
 """
@@ -47,7 +47,7 @@ class Request:
     tools: tuple[PromptTool, ...] = ()
     options: Options = field(default_factory=Options)
     window: int | None = None
-    wanted: Callable[[], bool] | None = None
+    wanted: Callable[[], bool] = lambda: True
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,20 +165,15 @@ def openai_message(message: PromptMessage) -> dict[str, Any]:
     return formatted | ({"tool_call_id": message.tool_call_id} if message.tool_call_id is not None else {})
 
 
-def parse_tool_call(id_: str | None, name: str, arguments: str) -> ToolCall:
-    """A call with its arguments parsed, or with `malformed` if they are not a JSON object.
-
-    Servers express "no arguments" in several ways; some wrap the JSON into a JSON string, and some put `{}` before it.
-    """
-    for text in dict.fromkeys((arguments, arguments.removeprefix("{}"))):
-        try:
-            parsed = json.loads(text) if text.strip() else {}
-            parsed = json.loads(parsed) if isinstance(parsed, str) and parsed else parsed
-        except (ValueError, RecursionError):
-            continue
-        if (not parsed and not isinstance(parsed, list)) or isinstance(parsed, dict):
-            return ToolCall(id=id_ or "", name=name, arguments=parsed or {})
-    return ToolCall(id=id_ or "", name=name, malformed=arguments)
+def parse_tool_call(id_: str, name: str, arguments: str) -> ToolCall:
+    """A call with its arguments parsed, or with `malformed` if they are not a JSON object. Some servers send null for no arguments."""
+    try:
+        parsed = json.loads(arguments) if arguments.strip() else None
+    except (ValueError, RecursionError):
+        return ToolCall(id=id_, name=name, malformed=arguments)
+    if parsed is None or isinstance(parsed, dict):
+        return ToolCall(id=id_, name=name, arguments=parsed or {})
+    return ToolCall(id=id_, name=name, malformed=arguments)
 
 
 @dataclass(frozen=True, slots=True)

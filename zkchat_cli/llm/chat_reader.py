@@ -1,22 +1,24 @@
-"""Reads the streams of OpenAI-compatible servers and Ollama, and turns them into regular chunks of OpenAI's format. Pure.
+"""Reads the streams of model servers and turns them into regular chunks of OpenAI's format. Pure.
 
-`openai_chat.py` and `providers/ollama.py` have a reader each; `mojentic_adapter.py` puts them in front of mojentic's decoder.
+Each provider has a reader; `mojentic_adapter.py` puts it in front of mojentic's decoder, which rejects any deviation from that format. Tool
+calls and usage stay in the reader.
 """
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from zkchat_cli.llm.base import parse_tool_call
 from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.models import FinishReason, ThinkingBlocks
+from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.text.words import replace_surrogates
 
-LENGTH_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
-ERROR_REASONS = frozenset({"error", "abort", "insufficient_system_resource"})
-"""Finish reasons of OpenRouter and Mistral, of vLLM and SGLang, and of DeepSeek for an answer that they gave up."""
+DONE = "[DONE]"
+LENGTH_REASONS = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
+ERROR_REASONS = frozenset({"error", "abort"})
+"""Finish reasons of OpenRouter and of vLLM for an answer that they gave up."""
 
 
 class IncompleteAnswer(Exception):
@@ -31,114 +33,108 @@ class PartialToolCall:
     name: str
     arguments: str = ""
 
-    @property
-    def is_complete(self) -> bool:
-        return self.arguments.rstrip().endswith("}") and parse_tool_call("", "", self.arguments).malformed is None
-
 
 class ChatReader(ABC):
-    """Reads the lines of one response and turns them into regular chunks. Raises ProviderError for what cannot be read."""
-
-    closes_with_finish = False
-    """Whether nothing follows the event with the finish reason."""
+    """Reads the lines of one response. Raises ProviderError for what cannot be read."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self.finish: str | None = None
+        self.finish = ""
         """The finish reason, in the server's own word."""
         self.calls: list[PartialToolCall] = []
-        self.usage: dict[str, Any] | None = None
+        self.counts: dict[str, int] = {}
+        """Figures of the usage, under OpenAI's names."""
         self._started = False
         self._closed = False
-        self._document = b""
 
     @abstractmethod
+    def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
+        """An event's text and reasoning. Keeps its finish reason, calls and usage. Raises TypeError and the like for wrong types."""
+
     def parse_line(self, line: bytes) -> object:
-        """The JSON of a line, None if it contains nothing. Raises ValueError for what is not a line of this format."""
-
-    @abstractmethod
-    def read_event(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        """An event's `content` and `reasoning_content`. Keeps its finish reason, calls and usage. Raises TypeError for wrong types."""
-
-    @abstractmethod
-    def read_document(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """As `read_event`, for a whole answer that came instead of a stream. Raises TypeError or KeyError if it is none."""
+        """The JSON of a line of server-sent events, None if it contains nothing. Raises ValueError for anything else."""
+        if line.startswith(b"data:"):
+            data = line[5:].strip()
+            return DONE if data == DONE.encode() else json.loads(data or b"null")
+        if line.startswith(b"{"):  # an error instead of a stream
+            return json.loads(line)
+        if not line.strip() or line.startswith((b":", b"event:", b"id:", b"retry:")):
+            return None
+        raise ValueError("not a line of server-sent events")
 
     def thinking(self) -> ThinkingBlocks | None:
         """What the server needs back with the calls of this answer."""
         return None
 
     def read_line(self, line: bytes) -> bytes:
-        """The chunks for a line."""
+        """The chunk for a line, empty if the line says nothing."""
         if self._closed:
             return b""
         try:
             event = self.parse_line(line)
-        except (ValueError, RecursionError) as e:
-            if self._started:
-                raise self.endpoint.garbled_answer() from e
-            self._document += line + b"\n"  # a web page perhaps, or one JSON document on many lines
-            return b""
-        if event is None:
-            return b""
-        return self._read(event, self.read_event)
-
-    def end(self, rest: bytes = b"") -> Iterator[bytes]:
-        """The chunks for an unfinished last line and for the end of the response. Raises IncompleteAnswer."""
-        try:
-            unfinished = bool(rest.strip()) and self._started and self.parse_line(rest) is None
-        except (ValueError, RecursionError):
-            unfinished = self._started
-        if unfinished and self.finish is None:
-            raise IncompleteAnswer("it ended in the middle of a line")
-        if not unfinished:
-            yield self.read_line(rest)
-        if self._document.strip():
-            try:
-                document = json.loads(self._document)
-            except (ValueError, RecursionError) as e:
-                raise self.endpoint.not_an_answer(self._document) from e
-            yield self._read(document, self.read_document)
-            self.finish = self.finish or "stop"
-        if self.finish is None:
-            raise IncompleteAnswer("it ended without a final event")
-        yield self.close()
-
-    def _read(self, event: object, read: Callable[[Mapping[str, Any]], dict[str, Any]]) -> bytes:
-        if event == "[DONE]":
-            self.finish = self.finish or "stop"
-            return self.close()
-        if error := self.endpoint.error_from_stream(event):
-            raise error
-        try:
+            if event is None:
+                return b""
+            if event == DONE:
+                self.finish = self.finish or "stop"
+                return self.close()
+            if error := self.endpoint.error_from_stream(event):
+                raise error
             if not isinstance(event, dict):
                 raise TypeError(event)
-            delta = read(event)
-        except (TypeError, ValueError, LookupError, AttributeError) as e:
-            raise (self.endpoint.garbled_answer() if self._started else self.endpoint.not_an_answer("")) from e
-        self._started = self._started or bool(self.calls) or any(delta.values())
-        return _chunk(delta) + (self.close() if self.closes_with_finish and self.finish else b"")
+            text, reasoning = self.read_event(event)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as e:
+            raise (self.endpoint.garbled_answer() if self._started else self.endpoint.not_an_answer(line)) from e
+        self._started = self._started or bool(text or reasoning or self.calls)
+        return _chunk({"content": text, "reasoning_content": reasoning})
+
+    def end(self, rest: bytes = b"") -> bytes:
+        """The chunks for an unfinished last line and for the end of the response. Raises IncompleteAnswer."""
+        chunk = b"" if rest and self._started else self.read_line(rest)
+        if not self.finish:
+            raise IncompleteAnswer("it ended without a final event")
+        return chunk + self.close()
 
     def close(self) -> bytes:
-        """The last chunk, with the calls and the usage. Raises ProviderError if the server gave up."""
+        """The last chunk. Raises ProviderError if the server gave up."""
         if self._closed:
             return b""
         self._closed = True
         if self.finish == "content_filter":
             raise self.endpoint.content_filtered()
-        if (self.finish or "").lower() in ERROR_REASONS:
+        if self.finish in ERROR_REASONS:
             raise self.endpoint.cut_off(f"the server gave up ({self.finish})")
-        calls = [  # as an object in any case, which mojentic insists on; `_complete` takes it apart
-            {"index": i, "id": call.id, "function": {"name": call.name or "unnamed", "arguments": json.dumps({"text": call.arguments})}}
-            for i, call in enumerate(self.calls)
-        ]
-        return _chunk({"tool_calls": calls}, "stop", self.usage) + b"data: [DONE]\n\n"
+        return _chunk({}, "stop") + b"data: [DONE]\n\n"
+
+    def count(self, **figures: object) -> None:
+        """Keep the figures that are numbers; of several reports the largest, as some servers begin with 0."""
+        for name, figure in figures.items():
+            if type(figure) is int and figure >= 0:
+                self.counts[name] = max(figure, self.counts.get(name, 0))
+
+    def usage(self) -> TokenUsage | None:
+        if not self.counts.get("prompt_tokens"):
+            return None
+        return TokenUsage(
+            prompt_tokens=self.counts["prompt_tokens"],
+            completion_tokens=self.counts.get("completion_tokens", 0),
+            estimated=False,
+            cached_tokens=self.counts.get("cached_tokens"),
+        )
+
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls of the whole answer, without one that the length limit cut off."""
+        calls = tuple(parse_tool_call(call.id, call.name or "unnamed", call.arguments) for call in self.calls)
+        cut = calls and calls[-1].malformed is not None and self.finish_reason == "length"
+        return calls[:-1] if cut else calls
+
+    @property
+    def finish_reason(self) -> FinishReason:
+        return "length" if self.finish in LENGTH_REASONS else "stop"
 
 
-def _chunk(delta: dict[str, Any], finish: str | None = None, usage: dict[str, Any] | None = None) -> bytes:
-    fields = json.dumps({name: value for name, value in delta.items() if value})
-    end = f',"finish_reason":"{finish}"' if finish else ""
-    return f'data: {{"choices":[{{"index":0,"delta":{fields}{end}}}],"usage":{json.dumps(usage)}}}\n\n'.encode()
+def _chunk(delta: Mapping[str, str], finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": {name: text for name, text in delta.items() if text}, "finish_reason": finish}
+    return f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
 
 
 def text_of(value: object) -> str:
@@ -146,12 +142,3 @@ def text_of(value: object) -> str:
     if value is not None and not isinstance(value, str):
         raise TypeError(value)
     return replace_surrogates(value or "")
-
-
-def counts(usage: Mapping[str, Any], **names: str) -> dict[str, Any]:
-    """The figures of a usage that are numbers, under OpenAI's names."""
-    return {key: usage[name] for key, name in names.items() if type(usage.get(name)) is int and usage[name] >= 0}
-
-
-def finish_reason(word: str | None) -> FinishReason:
-    return "length" if (word or "").lower() in LENGTH_REASONS else "stop"

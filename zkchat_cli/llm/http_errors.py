@@ -9,11 +9,8 @@ import os
 import re
 import socket
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from difflib import get_close_matches
-from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
@@ -24,32 +21,28 @@ MAX_QUOTE = 200
 """Characters quoted from a server's error message."""
 MAX_LISTED_MODELS = 8
 CONTEXT_LENGTH = re.compile(
-    r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|too many (input )?tokens|exceeds? (the )?context"
-    r"|maximum model length|exceeds the maximum number of tokens",
-    re.IGNORECASE,
+    r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the )?context|maximum model length", re.IGNORECASE
 )
-"""The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Gemini and Anthropic for a prompt that is too long."""
-CONTENT_FILTER = re.compile(r"content[ _-]?(filter|policy|management)|content_filter", re.IGNORECASE)
+"""The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Ollama and Anthropic for a prompt that is too long."""
+CONTENT_FILTER = re.compile(r"content[ _-](filter|policy|management)", re.IGNORECASE)
 QUOTA = "insufficient_quota"
 API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
 MAX_PLACEHOLDER_KEY = 5
 """Servers without keys are given "EMPTY" or "x". Removing such a short text from messages would garble them."""
 _CONTEXT_LIMIT = re.compile(
-    r"(?:context (?:length|size|window)(?:(?!\bby\b)\D){0,40}|maximum model length of |tokens allowed \(|(?:maximum|limit) of |> ?)"
-    r"(\d{3,8})",
-    re.IGNORECASE,
+    r"(?:context (?:length|size|window)(?:(?!\bby\b)\D){0,40}|maximum model length of |limit of |> ?)(\d{3,8})", re.IGNORECASE
 )
 _STATUS_BY_CODE = {
     "invalid_request_error": 400,
-    "invalid_api_key": 401,
     "authentication_error": 401,
     "permission_error": 403,
     "model_not_found": 404,
+    "not_found_error": 404,
+    "request_too_large": 413,
     "rate_limit_exceeded": 429,
     "rate_limit_error": 429,
     "insufficient_quota": 429,
-    "server_error": 500,
-    "overloaded_error": 503,
+    "overloaded_error": 529,
 }
 """HTTP status for the error codes that servers send inside a stream, after they answered 200."""
 
@@ -66,6 +59,8 @@ class Endpoint:
     check: str
     key: str = field(default="", repr=False)
     check_key: str = "Does it need a key?"
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Sent with each call; they contain the key."""
 
     @property
     def is_local(self) -> bool:
@@ -141,49 +136,38 @@ class Endpoint:
         error = find_error(event)
         if error is None:
             return None
-        text = json.dumps(error, ensure_ascii=False)
-        message = self._server_message(error)
-        if CONTEXT_LENGTH.search(text):
-            return self.context_too_long(message)
-        if CONTENT_FILTER.search(text):
-            return self.content_filtered(message)
-        codes = [error.get("code"), error.get("type")] if isinstance(error, Mapping) else []
-        numbers = (int(code) for code in codes if isinstance(code, int) or (isinstance(code, str) and re.fullmatch("[45][0-9]{2}", code)))
-        status = next((number for number in numbers if 400 <= number < 600), None)
-        status = status or next((_STATUS_BY_CODE[code] for code in codes if isinstance(code, str) and code in _STATUS_BY_CODE), None)
-        if status is not None:
-            return self.error_from_response(status, json.dumps({"error": error}))
-        return self.error("server", f"failed{_quoted(message)}", "Try again in a while.")
+        codes = [str(error.get("code")), str(error.get("type"))] if isinstance(error, Mapping) else []
+        statuses = (int(code) if re.fullmatch("[0-9]{3}", code) else _STATUS_BY_CODE.get(code, 0) for code in codes)
+        status = next((status for status in statuses if 400 <= status < 600), 0)
+        return self.error_from_response(status, json.dumps({"error": error}))
 
     def error_from_response(
         self, status: int, body: str | bytes, *, model: str = "", models: Collection[str] = (), retry_after: float | None = None
     ) -> ProviderError:
-        """The error for a response with an error status. `models`: the names that the server offers, if they could be listed."""
+        """The error for a response with an error status, or 0 if it is not known. `models`: the names that the server offers."""
         text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
         message = self.server_message(text)
         said = _quoted(message)
-        if status == 413 or (status in (400, 422, 500) and CONTEXT_LENGTH.search(text)):
+        code = f" ({status})" if status else ""
+        if status == 413 or (status in (0, 400, 422, 500) and CONTEXT_LENGTH.search(text)):
             return self.context_too_long(message)
-        if status == 400 and CONTENT_FILTER.search(text):
+        if status in (0, 400) and CONTENT_FILTER.search(text.replace("_", " ")):
             return self.content_filtered(message)
         match status:
-            case 401:
-                return self.error("auth", "rejects the key (401)" if self.key else "needs a key (401)", self.check_key)
-            case 403:
-                problem = "rejects the key, or what it is used for (403)" if self.key else "needs a key (403)"
-                return self.error("auth", problem + said, self.check_key)
+            case 401 | 403:
+                problem = "rejects the key" if self.key else "needs a key"
+                return self.error("auth", f"{problem}{code}{said if status == 403 else ''}", self.check_key)
             case 404:
                 return self.unknown_model(model, models, message)
             case 429 if QUOTA in text:
-                return self.error("rate_limit", f"says that the account's quota is used up (429){said}", "Check its plan and billing.")
+                return self.error("rate_limit", f"says that the account's quota is used up{code}{said}", "Check its plan and billing.")
             case 429:
-                wait = f"Try again in {format_duration(retry_after)}." if retry_after else "Wait a moment and try again."
-                return self.error("rate_limit", f"accepts no more calls for now (429){said}", wait)
-            case _ if status >= 500:
-                return self.error("server", f"failed ({status}){said}", "Try again in a while.")
-            case _:
+                return self.error("rate_limit", f"accepts no more calls for now{code}{said}", f"Try again in {_duration(retry_after)}.")
+            case _ if 0 < status < 500:
                 hint = "Change what it complains about, or choose another model." if message else self.check
-                return self.error("bad_request", f"rejects the request ({status}){said}", hint)
+                return self.error("bad_request", f"rejects the request{code}{said}", hint)
+            case _:
+                return self.error("server", f"failed{code}{said}", "Try again in a while.")
 
     def retry_reason(self, status: int | None) -> str:
         """Why a call is made again, from the status of its response, if there was one."""
@@ -193,25 +177,22 @@ class Endpoint:
 
     def server_message(self, body: str | bytes) -> str:
         """The server's own message in an error response, without keys; empty if there is none."""
-        answer = parse_json(body)
+        try:
+            answer = json.loads(body)
+        except (ValueError, RecursionError):
+            return ""
         error = find_error(answer)
-        if error is None and isinstance(answer, Mapping):
-            error = answer.get("message", answer.get("detail"))
-        return self._server_message(error)
-
-    def _server_message(self, error: object) -> str:
         text = str((error.get("message") if isinstance(error, Mapping) else error) or "")
-        size = error.get("n_ctx") if isinstance(error, Mapping) else None
-        if isinstance(size, int) and str(size) not in text:  # llama.cpp reports it in a field of its own
-            text = f"context size {size}: {text}"
-        return truncate(self.redact(text), MAX_QUOTE)
-
-    def redact(self, text: str) -> str:
-        """The text without this endpoint's key and without anything that looks like a key."""
-        return API_KEY.sub("…", self._without_key(text))
+        return truncate(API_KEY.sub("…", self._without_key(text)), MAX_QUOTE)
 
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, "…") if len(self.key) > MAX_PLACEHOLDER_KEY else text
+
+
+def _duration(seconds: float | None) -> str:
+    if not seconds:
+        return "a moment"
+    return f"{seconds:.0f} s" if seconds < 600 else f"{seconds / 60:.0f} minutes"
 
 
 def _quoted(message: str) -> str:
@@ -225,44 +206,12 @@ def is_permanent(body: bytes) -> bool:
 
 
 def find_error(answer: object) -> object:
-    """The error in a response or an event, an object or a text; None if there is none.
-
-    OpenAI has it under `error`, OpenRouter in the choice, and for vLLM the whole document is the error.
-    """
+    """The error in a response or an event, an object or a text; None if there is none. For vLLM the whole document is the error."""
     if not isinstance(answer, Mapping):
         return None
     if answer.get("error") is not None:
         return answer["error"]
-    choices = answer.get("choices")
-    if isinstance(choices, list):
-        return next((choice["error"] for choice in choices if isinstance(choice, Mapping) and choice.get("error") is not None), None)
-    is_error = isinstance(answer.get("message"), str) and ("code" in answer or answer.get("object") == "error")
-    return answer if is_error else None
-
-
-def parse_json(body: str | bytes) -> object:
-    """A server's JSON; the first item of a list, which Gemini sends; None for anything else."""
-    try:
-        answer = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return answer[0] if isinstance(answer, list) and answer else answer
-
-
-def parse_retry_after(header: str | None) -> float | None:
-    """Seconds to wait by a Retry-After header, which holds seconds or a date."""
-    with suppress(ValueError):
-        return max(0.0, float(header or ""))
-    with suppress(ValueError, TypeError):  # TypeError: a date without a zone
-        return max(0.0, (parsedate_to_datetime(header or "") - datetime.now(UTC)).total_seconds())
-    return None
-
-
-def format_duration(seconds: float) -> str:
-    for least, size, name in ((172_800, 86_400, "days"), (7200, 3600, "hours"), (600, 60, "minutes")):
-        if seconds >= least:
-            return f"{seconds / size:.0f} {name}"
-    return f"{seconds:.0f} s"
+    return answer if isinstance(answer.get("message"), str) else None
 
 
 def parse_context_limit(message: str) -> int | None:

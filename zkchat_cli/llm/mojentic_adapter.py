@@ -1,37 +1,49 @@
-"""mojentic's stream with recovery, for OpenAI-compatible servers and Ollama. Importing this file imports mojentic, which takes a second.
+"""mojentic's stream with recovery, for every server of models. Importing this file imports mojentic, which takes a second.
 
 mojentic makes the HTTP call, retries it before the first word, and accepts an answer only with its final event; zkchat owns the tool loop.
-mojentic reads exactly OpenAI's own format and rejects an answer for any deviation, and most servers deviate. So each response body passes
-a `ChatReader` first, which understands one family of servers and hands on regular chunks.
+mojentic reads exactly OpenAI's own format and rejects an answer for any deviation. So each response body passes a `ChatReader` first,
+which understands one protocol and hands on regular chunks.
 
 This is the only file that depends on something mojentic does not document: `recover_stream` takes the class of its engine as
 `_engine_type`, and the engine makes each attempt in `exchange_stream`. pyproject.toml pins the version with which that was tested.
 """
 
+import logging
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import ReasoningPart, RetryDelay, StreamFinished, TextPart, ThinkingPart, ToolCallsPart, parse_tool_call
-from zkchat_cli.llm.chat_reader import ChatReader, IncompleteAnswer, finish_reason
-from zkchat_cli.llm.http_errors import Endpoint, is_permanent
-from zkchat_cli.llm.remote_model import CONNECT_SECONDS, FIRST_DELAY, MAX_ATTEMPTS, MAX_DELAY, silence_libraries
+from zkchat_cli.llm.base import ReasoningPart, RetryDelay, StreamFinished, TextPart, ThinkingPart, ToolCallsPart
+from zkchat_cli.llm.chat_reader import ChatReader, IncompleteAnswer
+from zkchat_cli.llm.http_errors import is_permanent
 from zkchat_cli.llm.threaded_stream import HEARTBEAT, Emit
-from zkchat_cli.models import TokenUsage
 
-silence_libraries()
+# mojentic calls logging.basicConfig(INFO) on import and lets structlog write JSON lines to stderr. With a handler on the root logger the
+# former does nothing and the latter ends there: in the log, which is empty without --verbose.
+if not logging.getLogger().handlers:
+    logging.getLogger().addHandler(logging.NullHandler())
+logging.captureWarnings(True)
 
-from mojentic.llm.gateways.cloud_recovery import freeze_request  # noqa: E402  after silence_libraries
+from mojentic.llm.gateways.cloud_recovery import freeze_request  # noqa: E402  after the handler
 from mojentic.llm.gateways.omlx_recovery import decode_completion  # noqa: E402
+from mojentic.llm.gateways.openai_model_registry import OpenAIModelRegistry  # noqa: E402
 from mojentic.llm.gateways.openai_recovery import OpenAIStreamRecovery  # noqa: E402
 from mojentic.llm.recovery import AdmissionContext, LifecycleEvent, RecoveryCall, RecoveryError, RecoveryPolicy  # noqa: E402
 from mojentic.llm.recovery_stream import recover_stream  # noqa: E402
+
+if TYPE_CHECKING:
+    from zkchat_cli.llm.remote_model import RemoteModel
+
+CONNECT_SECONDS = 10.0
+MAX_ATTEMPTS = 3
+MAX_DELAY = 120.0
+"""If a server asks to wait longer, the call fails and the user decides."""
+RETRY_STATUSES = frozenset({429, 500, 502, 503, 504, 529})
 
 
 class _ObservedBody(httpx.AsyncByteStream):
@@ -49,11 +61,10 @@ class _ObservedBody(httpx.AsyncByteStream):
                     if chunk := self._reader.read_line(line):
                         yield chunk
         except httpx.TransportError:
-            if self._reader.finish is None:
+            if not self._reader.finish:
                 raise
         try:
-            for chunk in self._reader.end(pending):
-                yield chunk
+            yield self._reader.end(pending)
         except IncompleteAnswer as e:
             raise httpx.RemoteProtocolError(str(e)) from None
 
@@ -70,55 +81,35 @@ def _tls() -> ssl.SSLContext:
 class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untyped
     """mojentic's engine with a client that uses the environment's proxies and a reader for each response."""
 
-    def __init__(self, call: "ChatCall", *args: Any) -> None:
+    def __init__(self, readers: list[ChatReader], model: "RemoteModel", *args: Any) -> None:
         super().__init__(*args)
-        self._chat = call
+        self._readers, self._model = readers, model
 
     async def exchange_stream(self, client: httpx.AsyncClient, url: str, body: bytes, headers: Any, attempt: Any, decode: Any) -> Any:
         async def read(response: httpx.Response) -> None:
             if response.is_success:
-                self._chat.last_reader = self._chat.reader(self._chat.endpoint)
+                self._readers.append(self._model.reader(self._model.server))
                 assert isinstance(response.stream, httpx.AsyncByteStream)
-                response.stream = _ObservedBody(response.stream, self._chat.last_reader)
+                response.stream = _ObservedBody(response.stream, self._readers[-1])
 
-        proxied = not self._chat.endpoint.is_local
+        proxied = not self._model.server.is_local
         hooks = {"response": [read]}
         async with httpx.AsyncClient(verify=_tls(), timeout=client.timeout, trust_env=proxied, event_hooks=hooks) as own:
             return await super().exchange_stream(own, url, body, headers, attempt, decode)
 
 
-@dataclass
-class ChatCall:
-    """One call: where it goes, what it sends, and how its answer is read."""
-
-    endpoint: Endpoint
-    path: str
-    body: dict[str, Any]
-    reader: Callable[[Endpoint], ChatReader]
-    headers: Mapping[str, str]
-    list_models: Callable[[], tuple[str, ...]]
-    """The server's models, asked for when it does not know the one in the body."""
-    first_delay: float = FIRST_DELAY
-    last_reader: ChatReader | None = None
-
-
-async def stream_chat(call: ChatCall, emit: Emit) -> None:
+async def stream_chat(model: "RemoteModel", body: dict[str, Any], emit: Emit) -> None:
     """Emit the deltas of an answer. Raises the ProviderError with which it ends."""
-    endpoint = call.endpoint
-    try:
-        body = freeze_request(call.body)
-    except (ValueError, TypeError) as e:  # a number that JSON does not have
-        problem = f"cannot be sent this request: {e}"
-        raise endpoint.error("bad_request", problem, "Remove llm.* settings that this model does not support.") from e
+    readers: list[ChatReader] = []
     events = recover_stream(
-        endpoint.address.rstrip("/") + call.path,
-        body,
-        {"Content-Type": "application/json", "Accept-Encoding": "identity", **call.headers},
+        model.server.address.rstrip("/") + model.path,
+        freeze_request(body),
+        {"Content-Type": "application/json", "Accept-Encoding": "identity", **model.server.headers},
         httpx.Timeout(None, connect=CONNECT_SECONDS),  # stream_in_thread has the other timeouts
         decode_completion,
-        _policy(endpoint, emit, call.first_delay),
+        _policy(model, emit),
         RecoveryCall(),
-        _engine_type=partial(_Engine, call),
+        _engine_type=partial(_Engine, readers, model),
     )
     async with aclosing(events) as stream:
         async for event in stream:
@@ -129,42 +120,27 @@ async def stream_chat(call: ChatCall, emit: Emit) -> None:
                     emit(ReasoningPart(event.text))
                 case "progress" if not (event.frame_progress.content_bytes or event.frame_progress.reasoning_bytes):
                     emit(HEARTBEAT)
-                case "completed" if call.last_reader is not None:
-                    _complete(event.response.tool_calls, event.metrics.usage, call.last_reader, emit)
+                case "completed":
+                    _complete(readers[-1], emit)
                 case "failed":
-                    if error := _error(event.error, call):
+                    if error := _error(event.error, model):
                         raise error
 
 
-def _complete(tool_calls: list[Any], usage: dict[str, Any] | None, reader: ChatReader, emit: Emit) -> None:
-    reason = finish_reason(reader.finish)
-    calls = tuple(parse_tool_call(call.id, call.name, call.arguments["text"]) for call in tool_calls)
+def _complete(reader: ChatReader, emit: Emit) -> None:
     if thinking := reader.thinking():
         emit(ThinkingPart(thinking))
-    if reason == "length" and calls and calls[-1].malformed is not None:  # the length limit cut this call off
-        calls = calls[:-1]
-    if calls:
+    if calls := reader.tool_calls():
         emit(ToolCallsPart(calls))
-    emit(StreamFinished("tool_calls" if calls else reason, _token_usage(usage)))
+    emit(StreamFinished("tool_calls" if calls else reader.finish_reason, reader.usage()))
 
 
-def _token_usage(usage: dict[str, Any] | None) -> TokenUsage | None:
-    if not usage or not usage.get("prompt_tokens"):
-        return None
-    return TokenUsage(
-        prompt_tokens=usage["prompt_tokens"],
-        completion_tokens=usage.get("completion_tokens", 0),
-        estimated=False,
-        cached_tokens=usage.get("cached_tokens"),
-    )
-
-
-def _policy(endpoint: Endpoint, emit: Emit, first_delay: float) -> RecoveryPolicy:
+def _policy(model: "RemoteModel", emit: Emit) -> RecoveryPolicy:
     """Three attempts for a server that fails or asks to wait, one for a server that cannot be reached, none after the first word."""
 
     def observe(event: LifecycleEvent) -> None:
         if event.transition == "delay_scheduled" and event.failure is not None:
-            emit(RetryDelay(event.delay or 0.0, endpoint.retry_reason(event.failure.http_status)))
+            emit(RetryDelay(event.delay or 0.0, model.server.retry_reason(event.failure.http_status)))
 
     async def admit(context: AdmissionContext) -> str:
         failure = context.failure
@@ -172,8 +148,9 @@ def _policy(endpoint: Endpoint, emit: Emit, first_delay: float) -> RecoveryPolic
 
     return RecoveryPolicy(
         max_attempts=MAX_ATTEMPTS,
-        base_delay=first_delay,
+        base_delay=model.first_delay,
         delay_ceiling=MAX_DELAY,
+        retryable_statuses=RETRY_STATUSES,
         retryable_categories=frozenset({"http", "transport"}),
         jitter=lambda ceiling: ceiling,
         admission=admit,
@@ -181,16 +158,25 @@ def _policy(endpoint: Endpoint, emit: Emit, first_delay: float) -> RecoveryPolic
     )
 
 
-def _error(error: RecoveryError, call: ChatCall) -> ProviderError | None:
+def _error(error: RecoveryError, model: "RemoteModel") -> ProviderError | None:
     """The error with which the last attempt ended; None if it was cancelled."""
-    failure, cause, endpoint = error.report.final_failure, error.inspect_cause(), call.endpoint
+    failure, cause, server = error.report.final_failure, error.inspect_cause(), model.server
     if failure is None or failure.category == "cancellation":
         return None
     status = failure.http_status
     if status is not None and not 200 <= status < 300:
-        models = call.list_models() if status == 404 else ()
+        models = model.model_names() if status == 404 else ()
         body, delay = error.inspect_response(), failure.retry_after.delay
-        return endpoint.error_from_response(status, body, model=call.body["model"], models=models, retry_after=delay)
+        return server.error_from_response(status, body, model=model.model, models=models, retry_after=delay)
     if isinstance(cause, httpx.TimeoutException):
-        return endpoint.connect_timeout()
-    return endpoint.unreachable(cause) if failure.acceptance == "no" else endpoint.cut_off(cause, started=failure.progress.semantic)
+        return server.connect_timeout()
+    return server.unreachable(cause) if failure.acceptance == "no" else server.cut_off(cause, started=failure.progress.semantic)
+
+
+def known_window(model: str) -> int | None:
+    """The context window that mojentic knows for one of OpenAI's own models."""
+    registry = OpenAIModelRegistry()
+    if model not in registry.get_registered_models():
+        return None
+    window: int | None = registry.get_model_capabilities(model).max_context_tokens
+    return window

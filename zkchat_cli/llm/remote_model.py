@@ -1,57 +1,49 @@
-"""What the models on a server have in common: the stream on its own thread, the model list, retries, and for some a key."""
+"""What the models on a server have in common: settings, the stream on its own thread, the model list, and for some a key."""
 
-import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import Field
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, ModelConfig, ModelInfo, Request, ServerInfo, StreamFailed, Window
+from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
 from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
 
-LIST_TIMEOUTS = HttpTimeouts(answer=5, retry=1)
-CONNECT_SECONDS = 10.0
-MAX_ATTEMPTS = 3
+LIST_TIMEOUTS = HttpTimeouts(answer=5)
 FIRST_DELAY = 1.0
 """Seconds before the second attempt if the server names none; twice as long before the third."""
-MAX_DELAY = 120.0
-"""If a server asks to wait longer, the call fails and the user decides."""
 
 
-def silence_libraries() -> None:
-    """Call this before importing a provider's library: what it would print goes to the log, which is empty without `--verbose`.
-
-    mojentic calls `logging.basicConfig(INFO)` on import and lets structlog write JSON lines to stderr. With a handler on the root logger
-    the former does nothing and the latter ends there. anthropic warns of models that will be retired.
-    """
-    root = logging.getLogger()
-    if not root.handlers:
-        root.addHandler(logging.NullHandler())
-    logging.captureWarnings(True)
+class ServerSettings(Section):
+    timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first token")
+    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further token")
 
 
-class HasTimeouts(Protocol):
-    """Settings with the seconds to wait for the first token and for each further one."""
+S = TypeVar("S", bound=ServerSettings)
 
-    @property
-    def timeout(self) -> float: ...
 
-    @property
-    def stall_timeout(self) -> float: ...
+def settings_of(config: ModelConfig, kind: type[S]) -> S:
+    """A provider's own settings, or their defaults."""
+    return config.settings if isinstance(config.settings, kind) else kind()
 
 
 @dataclass
 class RemoteModel(ABC):
-    """One model on one server. Its library is imported by `prepare`, or by the first call."""
+    """One model on one server. mojentic is imported by `prepare`, or by the first call."""
 
     provider: ClassVar[str]
+    path: ClassVar[str]
+    """Of a call, after the server's address."""
+    reader: ClassVar[type[ChatReader]]
     model: str
     server: JsonClient
-    settings: HasTimeouts
+    settings: ServerSettings
     first_delay: float = FIRST_DELAY
     window: Window | None = None
     _prepared: bool = False
@@ -61,6 +53,10 @@ class RemoteModel(ABC):
     def name(self) -> str:
         return f"{self.provider}/{self.model}"
 
+    @property
+    def exact(self) -> bool:
+        return False
+
     def prepare(self) -> None:
         if self.config_error() is not None:
             return  # the first call reports it
@@ -68,11 +64,11 @@ class RemoteModel(ABC):
             self.import_library()
             prepared, self._prepared = self._prepared, True
         if not prepared:
-            self.window = self.find_window()
+            self.window = self.find_window() or self.window
 
-    @abstractmethod
     def import_library(self) -> None:
         """Import what a call needs, which takes up to 2 s."""
+        from zkchat_cli.llm import mojentic_adapter  # noqa: F401
 
     @abstractmethod
     def find_window(self) -> Window | None:
@@ -87,8 +83,8 @@ class RemoteModel(ABC):
         """The models that the server offers. Raises ProviderError."""
 
     @abstractmethod
-    async def call(self, request: Request, emit: Emit) -> None:
-        """Make the call and emit its deltas."""
+    def body(self, request: Request) -> dict[str, Any]:
+        """The JSON body of a call."""
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         if error := self.config_error():
@@ -96,7 +92,9 @@ class RemoteModel(ABC):
             return
 
         async def call(emit: Emit) -> None:
-            await self.call(request, emit)
+            from zkchat_cli.llm.mojentic_adapter import stream_chat  # see import_library
+
+            await stream_chat(self, self.body(request), emit)
 
         yield from stream_in_thread(call, self.server, Timeouts(self.settings.timeout, self.settings.stall_timeout), request.wanted)
 
@@ -108,22 +106,16 @@ class RemoteModel(ABC):
             return ()
 
 
-def fetch_models(server: JsonClient, path: str, window: Callable[[dict[str, Any]], int | None]) -> tuple[ModelInfo, ...]:
-    """The models of a list in OpenAI's format (`{"data": [{"id": …}]}`), by name; `window` reads a row's. Raises ProviderError."""
+def fetch_models(
+    server: JsonClient, path: str, window: Callable[[Mapping[str, Any]], object] = lambda _: None, *, rows: str = "data", name: str = "id"
+) -> tuple[ModelInfo, ...]:
+    """The models that a server lists (`{"data": [{"id": …}]}`), by name; `window` reads a row's. Raises ProviderError."""
     answer = server.get(path, LIST_TIMEOUTS)
     try:
-        rows = [row for row in answer["data"] if isinstance(row, dict) and isinstance(row.get("id"), str)]
-    except (KeyError, TypeError) as e:
+        found = {str(row[name]): window(row) for row in answer[rows]}
+    except (LookupError, TypeError, AttributeError) as e:
         raise server.not_an_answer("", "something that is not a list of models") from e
-    return tuple(sorted((ModelInfo(row["id"], window(row)) for row in rows), key=lambda model: model.name))
-
-
-S = TypeVar("S", bound=Section)
-
-
-def settings_of(config: ModelConfig, kind: type[S]) -> S:
-    """A provider's own settings, or their defaults."""
-    return config.settings if isinstance(config.settings, kind) else kind()
+    return tuple(ModelInfo(model, size if isinstance(size, int) and size > 0 else None) for model, size in sorted(found.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,35 +126,29 @@ class KeyedProvider:
     company: str
     address: str
     other_name: str
-    address_hint: str = ""
 
     @property
     def address_variable(self) -> str:
         return f"{self.name.upper()}_BASE_URL"
 
-    def server_name(self, address: str) -> str:
-        return self.company if address == self.address else self.other_name
-
-    def client(
-        self, config: ModelConfig, address: str, key_variable: str, headers: Callable[[str], dict[str, str]] | None = None
-    ) -> JsonClient:
+    def client(self, config: ModelConfig, address: str, key_variable: str, headers: Callable[[str], dict[str, str]]) -> JsonClient:
         key = config.key.value or config.env.get(key_variable, "").strip()
-        check = f"Is it running? Check {self.name}.base_url or {self.address_variable}{self.address_hint}."
+        official = address == self.address
+        check = f"Is it running? Check {self.name}.base_url or {self.address_variable}; OpenAI-compatible ones mostly end in /v1."
         return JsonClient(
-            self.server_name(address),
+            self.company if official else self.other_name,
             address,
-            "Check your network." if address == self.address else check,
+            "Check your network." if official else check,
             key=key,
             check_key=f"Check {config.key.description or key_variable}.",
-            headers=headers(key) if headers else None,
+            headers=headers(key),
         )
 
     def key_error(self, server: JsonClient, key_variable: str) -> ProviderError | None:
-        key = server.key
-        if server.address == self.address and not key:
+        if server.address == self.address and not server.key:
             hint = f"Set it, or run zkchat keys set {self.name}; or set {self.address_variable} to a server that needs none."
             return ProviderError("auth", f"{self.company} needs a key, and {key_variable} is not set", hint)
-        if not (key.isascii() and key.isprintable()) or " " in key:
+        if not (server.key.isascii() and server.key.isprintable()) or " " in server.key:
             problem = f"{key_variable} contains characters that no key has"
             return ProviderError("auth", problem, "Set it again; was more copied than the key?")
         return None
@@ -173,17 +159,20 @@ class KeyedProvider:
             return ProviderError("unknown_model", f"{self.name} needs the name of a model", hint)
         return self.key_error(model.server, key_variable) or model.server.address_error()
 
-    def server_info(self, config: ModelConfig, model: RemoteModel, key_variable: str, base_url: str) -> ServerInfo:
-        key_source = config.key.description or key_variable
-        configured_by = [key_source] if model.server.key else []
-        if config.env.get(self.address_variable):
-            configured_by.append(self.address_variable)
-        elif base_url:
-            configured_by.append(f"{self.name}.base_url")
-        optional = "" if model.server.address == self.address else ", which many servers do not need"
-        key = f"{key_source} is set" if model.server.key else f"{key_variable} is not set{optional}"
-        return ServerInfo(model.server.address, key, ", ".join(configured_by), model.list_models)
+    def server_info(self, config: ModelConfig, model: RemoteModel, key_variable: str) -> ServerInfo:
+        key = config.key.description or key_variable
+        configured_by = [key] if model.server.key else []
+        if model.server.address != self.address:
+            configured_by.append(self.address_variable if config.env.get(self.address_variable) else f"{self.name}.base_url")
+        return ServerInfo(
+            model.server.address, f"{key} is {'set' if model.server.key else 'not set'}", ", ".join(configured_by), model.list_models
+        )
 
 
-OPENAI = KeyedProvider("openai", "OpenAI", "https://api.openai.com/v1", "the OpenAI-compatible server", "; most end in /v1")
+def bearer(key: str) -> dict[str, str]:
+    """The header with a key as OpenAI and most servers expect it."""
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+OPENAI = KeyedProvider("openai", "OpenAI", "https://api.openai.com/v1", "the OpenAI-compatible server")
 ANTHROPIC = KeyedProvider("anthropic", "Anthropic", "https://api.anthropic.com", "the server for anthropic")

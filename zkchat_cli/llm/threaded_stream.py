@@ -30,7 +30,6 @@ _log = logging.getLogger(__name__)
 
 Emit = Callable[[Delta], None]
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
-_Queue = queue.SimpleQueue["Delta | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +41,10 @@ class Timeouts:
 
 
 def stream_in_thread(
-    call: Call, endpoint: Endpoint, timeouts: Timeouts, wanted: Callable[[], bool] | None = None
+    call: Call, endpoint: Endpoint, timeouts: Timeouts, wanted: Callable[[], bool] = lambda: True
 ) -> Generator[Delta, None, None]:
     """The deltas that `call` emits. Closing the generator cancels the call; so does `wanted` when it returns False (see Request)."""
-    deltas: _Queue = queue.SimpleQueue()
+    deltas: queue.SimpleQueue[Delta | None] = queue.SimpleQueue()
     running = _CallThread(call, deltas.put, endpoint)
     thread = threading.Thread(target=running.run, name="model call", daemon=True)
     thread.start()
@@ -54,11 +53,10 @@ def stream_in_thread(
         while True:
             seconds = timeouts.between if started else timeouts.first
             try:
-                delta = deltas.get(timeout=seconds) if wanted is None else _get_while_wanted(deltas, seconds, wanted)
-            except _NoLongerWanted:
-                return
+                delta = _next_delta(deltas, seconds, wanted)
             except queue.Empty:
-                yield StreamFailed(endpoint.answer_timeout(seconds, started=started))
+                if wanted():
+                    yield StreamFailed(endpoint.answer_timeout(seconds, started=started))
                 return
             if delta is HEARTBEAT:
                 continue
@@ -77,24 +75,16 @@ def stream_in_thread(
         thread.join(CLOSE_SECONDS)
 
 
-class _NoLongerWanted(Exception):
-    pass
-
-
-def _get_while_wanted(deltas: _Queue, seconds: float, wanted: Callable[[], bool]) -> Delta | None:
-    """The next delta. Raises queue.Empty after so many seconds, and _NoLongerWanted."""
+def _next_delta(deltas: "queue.SimpleQueue[Delta | None]", seconds: float, wanted: Callable[[], bool]) -> Delta | None:
+    """The next delta. Raises queue.Empty after so many seconds, and when the answer is no longer wanted."""
     deadline = time.monotonic() + seconds
-    while wanted():
-        left = deadline - time.monotonic()
-        try:
-            return deltas.get(timeout=min(POLL_SECONDS, max(left, 0.0)))
-        except queue.Empty:
-            if left <= POLL_SECONDS:
-                raise
-    raise _NoLongerWanted
+    while wanted() and (left := deadline - time.monotonic()) > 0:
+        with suppress(queue.Empty):
+            return deltas.get(timeout=min(POLL_SECONDS, left))
+    raise queue.Empty
 
 
-def _count_down(delay: RetryDelay, deltas: _Queue) -> Generator[RetryDelay, None, None]:
+def _count_down(delay: RetryDelay, deltas: "queue.SimpleQueue[Delta | None]") -> Generator[RetryDelay, None, None]:
     """The delay, repeated each second with the seconds that are left."""
     deadline = time.monotonic() + delay.seconds
     while deltas.empty() and (left := deadline - time.monotonic()) > 0:

@@ -54,7 +54,7 @@ from zkchat_cli.models.prompts import (
     SentPrompt,
     TurnMetrics,
 )
-from zkchat_cli.models.reports import RunReport, TurnReport
+from zkchat_cli.models.reports import TurnReport
 
 __all__ = [
     "CONTINUE_PROMPT",
@@ -93,7 +93,6 @@ __all__ = [
     "ReferenceStatus",
     "ReferenceType",
     "Role",
-    "RunReport",
     "SentPrompt",
     "ThinkingBlocks",
     "Timings",

@@ -40,7 +40,7 @@ class ConversationArchive(Value):
     """A whole conversation for export and import: every branch of its log, every compaction, the prompts of its calls. Lossless."""
 
     format: Literal["zkchat-conversation"] = "zkchat-conversation"
-    version: Literal[3] = Field(default=3, description="Versions 1 and 2 are still imported, without their prompts.")
+    version: Literal[3] = 3
     conversation: Conversation
     messages: tuple[ZkChatMessage, ...] = Field(description="Every message of every branch, in the order of writing: a parent comes first.")
     compactions: tuple[Compaction, ...] = Field(default=(), description="In the order in which they were made.")

@@ -5,7 +5,7 @@ from typing import Literal
 from zkchat_cli.models.base import Value
 from zkchat_cli.models.messages import TokenUsage, ZkChatMessage
 
-MentionKind = Literal["named", "import", "link", "memory", "found", "cited"]
+MentionKind = Literal["named", "import", "memory", "found", "cited"]
 CompactionMode = Literal["none", "masked", "full", "simple", "extractive", "truncated"]
 
 
@@ -13,8 +13,7 @@ class Compaction(Value):
     """What the prompt has in place of old messages: a summary of those from the first through `last_id`, and shortened results and
     documents of the `masked` messages. It deletes nothing.
 
-    One that only masks has no summary; the earlier one stays in use. `mode` "none" records a failed model call, so that it is not repeated
-    at once.
+    One that only masks has no summary; the earlier one stays in use. `mode` "none" changes nothing.
     """
 
     id: str

@@ -11,7 +11,7 @@ CONTINUE_PROMPT = "Go on exactly where your last answer stopped. Do not repeat w
 """The message that `/continue` sends."""
 Role = Literal["system", "user", "assistant", "tool"]
 MessageStatus = Literal["pending", "complete", "unfinished", "failed"]
-ReferenceType = Literal["direct", "search", "import", "memory", "link"]
+ReferenceType = Literal["direct", "search", "import", "memory"]
 Delivery = Literal["injected", "partly", "offered"]
 """How the model gets a document that the user named: its full text, some sections, or only its summary with a request to read it."""
 CitationStatus = Literal["verified", "cited", "misquoted", "missing"]
@@ -55,8 +55,7 @@ class ContentChunk(Value):
 
 
 class DocumentReference(Value):
-    """A document that a message names (`direct`), links through a named note (`link`) or imports (`import`), that a tool found (`search`)
-    or memory named (`memory`)."""
+    """A document that a message names (`direct`) or imports (`import`), that a tool found (`search`) or memory named (`memory`)."""
 
     wikilink: str
     relative_path: str | None = None
@@ -166,17 +165,13 @@ class ZkChatMessage(Value):
     token_count: int | None = None
     augmented_token_count: int | None = None
     tool_tokens: int | None = None
-    pinned: bool = False
-    priority: int = Field(default=5, ge=1, le=10)
-    priority_set: bool = False
-    """Whether the user set `priority`; else see `context/message_priority`."""
+    pinned: bool | None = None
+    """Whether the user wants it in every prompt; None if a rule decides (see `context/fixed_messages`)."""
     agent: str | None = None
     """The agent that answers this user message."""
     addressed: str | None = None
     """The `@name` in `content` that mentions the agent for this message only; after piped text it includes the empty line before it, since
     that text may contain the same."""
-    goal: str | None = None
-    """The goal of an agent run that this user message belongs to."""
 
     @property
     def display_text(self) -> str:

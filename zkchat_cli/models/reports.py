@@ -1,24 +1,9 @@
-"""Reports of finished turns and agent runs."""
-
-from typing import Literal
+"""The report of a finished turn."""
 
 from zkchat_cli.models.base import Value
 from zkchat_cli.models.conversations import Compaction
 from zkchat_cli.models.messages import Citation, DocumentReference, FinishReason, Timings, TokenUsage, ToolRun
 from zkchat_cli.models.prompts import ContextUsage
-
-
-class RunReport(Value):
-    """How an agent run ended. `unmet` is what the model named as missing of the goal.
-
-    `stopped`: the model called `finish`, the rounds were used up, or it repeated itself.
-    """
-
-    goal: str
-    iterations: int
-    met: bool
-    unmet: str | None = None
-    stopped: Literal["finished", "rounds", "repeated"]
 
 
 class TurnReport(Value):
@@ -40,5 +25,3 @@ class TurnReport(Value):
     uncited_statements: int = 0
     """Sentences of the answer that state something without a citation."""
     agent: str | None = None
-    run: RunReport | None = None
-    """If this answer ends an agent run."""

@@ -46,11 +46,13 @@ def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
         yield styled_line(f"  memory: {memory[0].tokens:,} tokens, {memory[0].reason}", "dim")
 
 
-COMMAND = SlashCommand(
-    "agent",
-    "show the active agent; NAME switches to another, none switches back",
-    _run,
-    "[NAME]",
-    lambda session: [*session.agent_names(), NO_AGENT],
-    details="An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once. `zkchat agent` manages agents.",
+COMMANDS = (
+    SlashCommand(
+        "agent",
+        "show the active agent; NAME switches to another, none switches back",
+        _run,
+        "[NAME]",
+        lambda session: [*session.agent_names(), NO_AGENT],
+        details="An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once; `zkchat agent` manages them.",
+    ),
 )

@@ -10,9 +10,7 @@ from pathlib import Path
 from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import Event
-from zkchat_cli.models import ConversationSummary
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import StyledLine
 
 
@@ -26,22 +24,6 @@ class Confirm:
 
 
 @dataclass(frozen=True, slots=True)
-class PickItem:
-    value: str
-    label: str
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """A list to pick from; `run` gets the picked value. In a pipe the result's lines are printed instead."""
-
-    title: str
-    items: Sequence[PickItem]
-    run: "Callable[[str], CommandResult]"
-
-
-@dataclass(frozen=True, slots=True)
 class NoteToOpen:
     """A note to open in an editor at a line (from 1); `text` is shown where there is no editor."""
 
@@ -52,7 +34,7 @@ class NoteToOpen:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What to show, and what the chat does next: ask, pick, run a turn, switch to another session, or quit.
+    """What to show, and what the chat does next: ask, run a turn, switch to another session, or quit.
 
     `render` returns the lines for a screen of that many columns, where they depend on the width. A `paged` result goes through the pager
     if it is longer than the screen. `input_text` goes into the input line, for the user to edit and send.
@@ -66,7 +48,6 @@ class CommandResult:
     quit: bool = False
     turn: Generator[Event, None, None] | None = None
     confirm: Confirm | None = None
-    pick: Pick | None = None
     clipboard: str | None = None
     open_note: NoteToOpen | None = None
     input_text: str = ""
@@ -97,21 +78,6 @@ class SlashCommand:
     """Whole sentences that `/help NAME` adds."""
 
 
-def resume_conversation(session: ZkChatSession, prefix: str) -> CommandResult:
-    """Switch to another conversation, by its id or a unique prefix of it."""
-    other = session.open_conversation(prefix)
-    title = truncate(other.conversation.title or other.conversation.id, conversation_list.MAX_TITLE)
-    return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
-
-
-def conversation_picker(session: ZkChatSession, known: Sequence[ConversationSummary]) -> Pick | None:
-    """A picker for the conversation to resume; None if there is none."""
-    items = [
-        PickItem(each.id, conversation_list.display_title(each), f"{conversation_list.size_and_time(each)}, {each.id}") for each in known
-    ]
-    return Pick("resume", items, lambda id_: resume_conversation(session, id_)) if items else None
-
-
 def find_question(session: ZkChatSession, number: str = "") -> pins.TurnPart:
     """The question of turn `number` (default: the last). Raises UsageError that names the valid turns."""
     return pins.resolve_turn(session.history, f"{number or pins.LAST} question")[0]
@@ -125,9 +91,3 @@ def complete_turns(parts: Iterable[pins.TurnPart]) -> list[str]:
     """The numbers of turns with how they begin, newest first."""
     beginnings = {each.turn: each.message.display_text for each in reversed(list(parts))}
     return [CompletionValue(str(turn), truncate(text, 60)) for turn, text in beginnings.items()]
-
-
-def parse_source_number(argument: str) -> int | None:
-    """`3` or `[3]` as a number; None for anything else."""
-    digits = argument.strip("[] ")
-    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else None

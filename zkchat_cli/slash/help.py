@@ -1,9 +1,8 @@
-"""/help: all commands by topic, and the keys; `/help NAME` describes one command."""
+"""Commands of the chat itself: /help lists the commands and keys, /quit leaves."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from zkchat_cli import slash
-from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -17,22 +16,16 @@ KEYS = (
 )
 
 
-def _run(session: ZkChatSession, argument: str) -> CommandResult:  # noqa: ARG001  every command has this signature
+def _help(argument: str) -> CommandResult:
     if argument:
         return CommandResult(lines=list(_command_lines(slash.find(argument.removeprefix("/")))))
-    return CommandResult(lines=list(_overview(slash.commands())), paged=True)
+    return CommandResult(lines=list(_overview()), paged=True)
 
 
-def _overview(commands: Sequence[SlashCommand]) -> Iterable[StyledLine]:
-    topic_of = {name: topic for topic, names in slash.GROUPS for name in names}
-    last = slash.GROUPS[-1][0]
-    for topic, names in slash.GROUPS:
-        group = sorted(
-            (command for command in commands if topic_of.get(command.name, last) == topic),
-            key=lambda command: names.index(command.name) if command.name in names else len(names),
-        )
+def _overview() -> Iterable[StyledLine]:
+    for topic, commands in slash.topics():
         yield styled_line(topic, "bold")
-        yield from (_row(f"/{command.name} {command.argument}".rstrip(), command.help) for command in group)
+        yield from (_row(f"/{command.name} {command.argument}".rstrip(), command.help) for command in commands)
     yield styled_line("Keys", "bold")
     yield from (_row(key, description) for key, description in KEYS)
     yield styled_line("/help NAME describes one command. A unique prefix of a name is enough.", indent=0)
@@ -49,10 +42,13 @@ def _command_lines(command: SlashCommand) -> Iterable[StyledLine]:
         yield styled_line(f"  {command.details}", indent=2)
 
 
-COMMAND = SlashCommand(
-    "help",
-    "list the commands and keys, or describe one command",
-    _run,
-    "[command]",
-    lambda _: [CompletionValue(command.name, command.help) for command in slash.commands()],
+COMMANDS = (
+    SlashCommand(
+        "help",
+        "list the commands and keys, or describe one command",
+        lambda _, argument: _help(argument),
+        "[command]",
+        lambda _: [CompletionValue(command.name, command.help) for command in slash.commands()],
+    ),
+    SlashCommand("quit", "leave the chat; the conversation stays stored", lambda _session, _argument: CommandResult(quit=True)),
 )

@@ -123,7 +123,6 @@ class ChatSessionStore:
     find = _query("find a conversation", conversations.find)
     overviews = _query("list conversations", conversations.overviews)
     overview = _query("read a conversation", conversations.overview)
-    untouched_since = _query("list conversations", conversations.untouched_since)
     conversations = _query("list conversations", conversations.newest_first)
 
     def rename(self, conversation_id: str, title: str) -> None:
@@ -256,7 +255,7 @@ class ChatSessionStore:
     prompts = _query("read a prompt", sent_prompts.read)
 
     def mark(self, conversation_id: str, messages: Sequence[ZkChatMessage]) -> None:
-        """Update fields of stored messages that are not their words: a pin, a priority. All of them or none."""
+        """Update fields of stored messages that are not their words, such as a pin. All of them or none."""
         with self._writing("update a message"):
             conversations.read(self._db, conversation_id)
             for message in messages:

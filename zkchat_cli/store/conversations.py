@@ -50,12 +50,6 @@ def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit
     return [rows.to_conversation(row) for row in _select_newest(connection, _SELECT, vault, limit)]
 
 
-def untouched_since(connection: sqlite3.Connection, before: str) -> tuple[str, ...]:
-    """The ids of conversations last updated before a time (ISO 8601 with zone)."""
-    query = "SELECT id FROM conversation WHERE julianday(updated_at) < julianday(?)"
-    return tuple(id_ for (id_,) in connection.execute(query, (before,)))
-
-
 def has_id_of(connection: sqlite3.Connection, archive: ConversationArchive) -> bool:
     """Whether one of the archive's ids is in the store already."""
     ids = {

@@ -43,13 +43,15 @@ def from_message(message: ZkChatMessage) -> dict[str, Any]:
 def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
     *values, rest, packed = row
     fields: dict[str, Any] = codec.decode(rest)
+    fields.pop("goal", None)  # stored by versions that had agent runs
     fields["id"], fields["parent_id"], fields["role"], fields["content"], fields["status"], fields["timestamp"] = values
     if packed is not None:
         fields.update(codec.decompress(packed))
         for chunk in fields.get("chunks", ()):
             if isinstance(span := chunk["text"], list):
                 chunk["text"] = codec.decode(fields["content"][span[0] : sum(span)])
-    return ZkChatMessage.model_validate(fields)
+    known = ZkChatMessage.model_fields
+    return ZkChatMessage.model_validate({name: value for name, value in fields.items() if name in known})  # earlier versions had more
 
 
 def to_messages(found: Iterable[tuple[Any, ...]]) -> tuple[ZkChatMessage, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
-from zkchat_cli.context.message_priority import NEUTRAL, is_fixed
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.sentence_scoring import ScoredSentence, score_sentences
@@ -18,8 +18,6 @@ from zkchat_cli.summarization.sentence_selection import SummaryCandidate, rank_s
 from zkchat_cli.text.words import content_terms, stem
 from zkchat_cli.tokens.counter import TokenCounter
 
-PRIORITY_FACTOR = 1.5
-"""For each step of priority that the user set above or below neutral."""
 WORD_BONUS, PHRASE_BONUS = 8.0, 1000.0
 """Factors for each word, and for a quoted phrase, of the user's instructions."""
 _COMMON = 0.2
@@ -46,7 +44,7 @@ class SpeakerMessage:
     speaker: str
     date: str
     sentences: tuple[ScoredSentence, ...]
-    weight: float
+    is_fixed: bool
 
 
 def extract_summary(fold: FoldPlan, target: int, counter: TokenCounter, instructions: str | None = None) -> str | None:
@@ -84,10 +82,9 @@ def _speaker_messages(messages: Sequence[ZkChatMessage]) -> list[SpeakerMessage]
     for message in messages:
         prefix = _SPEAKER.match(message.content) if named[message.role] > 1 and 2 * named[message.role] >= total[message.role] else None
         sentences = score_sentences(message.content[prefix.end() :] if prefix else message.content)
-        weight = PRIORITY_FACTOR ** (message.priority - NEUTRAL) if message.priority_set else 1.0
         speaker = prefix["name"] if prefix else message.role
         date = " ".join(message.timestamp[:10].split())
-        made.append(SpeakerMessage(message.role, speaker, date, sentences, 0.0 if is_fixed(message) else weight))
+        made.append(SpeakerMessage(message.role, speaker, date, sentences, is_fixed(message)))
     return made
 
 
@@ -106,7 +103,7 @@ def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidat
                 needs = (start - 1 if question is None else question,)
             repeated = sentence.text in texts and not needs
             texts.add(sentence.text)
-            factor = 0.0 if repeated or sentence.is_lead_in else message.weight
+            factor = 0.0 if repeated or sentence.is_lead_in or message.is_fixed else 1.0
             candidates.append(SummaryCandidate(position, number, sentence, needs, factor))
         if message.sentences:
             question = max((c.position for c in candidates[start:] if c.sentence.is_question), default=None)

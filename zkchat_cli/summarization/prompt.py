@@ -1,7 +1,7 @@
 """The summary request to a model, and the summary in its answer. Pure: `chat/compactor` makes the call.
 
-The summary rolls: each request has the earlier summary and as much of the following conversation as fits the model's window, so that each
-word is sent about once. In simple mode there is one request, in which long items are cut.
+The summary rolls: each request has the earlier summary and the conversation after it, so that each word is sent about once. Long messages
+are cut in the middle if they do not fit into the model's window.
 """
 
 import json
@@ -24,8 +24,6 @@ something to say:
 5. Corrections by the user
 6. State and next steps
 It replaces an earlier summary: keep what still matters."""
-MIN_PART_TOKENS = 150
-"""A smaller part of the conversation is not worth the instructions of a request."""
 _MIN_ITEM_TOKENS = 24
 _WORDS_PER_TOKEN = 0.7
 _GAP = "\n[…]\n"
@@ -59,27 +57,24 @@ def render_transcript(turns: Iterable[Turn]) -> list[str]:
             if message is not None and message.timestamp[:10] != date:
                 date = message.timestamp[:10]
                 items.append(f"{date}:")
-            items.append(_render_item(rendered, message.priority if message is not None and message.priority_set else None))
+            items.append(_render_item(rendered))
     return items
 
 
-def _render_item(message: PromptMessage, priority: int | None) -> str:
+def _render_item(message: PromptMessage) -> str:
     speaker = {"tool_results": "tool result", "documents": "documents"}.get(message.kind, message.role)
-    speaker += f" (priority {priority} of 10, set by the user)" if priority is not None else ""
     calls = "".join(f"\n→ {call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in message.tool_calls)
     return f"{speaker}: {message.content}{calls}"
 
 
-def build_summary_request(part: str, request: SummaryRequest, counter: TokenCounter, *, simple: bool = False) -> tuple[PromptMessage, ...]:
-    """The messages of one request; a `simple` one is a single user message, which every model accepts."""
+def build_summary_request(part: str, request: SummaryRequest, counter: TokenCounter) -> tuple[PromptMessage, ...]:
+    """The messages of a request."""
     words = max(20, int(request.size * _WORDS_PER_TOKEN))
     sections = [fence("earlier-summary", request.earlier)] if request.earlier else []
     sections.append(fence("conversation", part))
     if request.instructions:
         sections.append(f"The user wants of this summary: {request.instructions}")
     sections.append(f"Take at most {words} words.")
-    if simple:
-        return (make_prompt_message("user", "conversation", "\n\n".join([INSTRUCTIONS, *sections]), counter),)
     system = make_prompt_message("system", "system", INSTRUCTIONS, counter)
     return (system, make_prompt_message("user", "conversation", "\n\n".join(sections), counter))
 
@@ -87,30 +82,6 @@ def build_summary_request(part: str, request: SummaryRequest, counter: TokenCoun
 def count_request_overhead(request: SummaryRequest, counter: TokenCounter) -> int:
     """Tokens of a request without the conversation."""
     return sum(message.tokens for message in build_summary_request("", request, counter))
-
-
-def take_items(items: Sequence[str], budget: int, counter: TokenCounter) -> tuple[str, list[str]]:
-    """The first items that fit into `budget` tokens as one text, and the rest. At least the beginning of the first item is taken."""
-    taken: list[str] = []
-    for position, item in enumerate(items):
-        tokens = counter.count(item) + 1
-        if tokens > budget:
-            if taken:
-                return "\n".join(taken), list(items[position:])
-            end = _fitting_length(item, budget, counter)
-            rest = [item[end:]] if end < len(item) else []
-            return item[:end], [*rest, *items[position + 1 :]]
-        taken.append(item)
-        budget -= tokens
-    return "\n".join(taken), []
-
-
-def _fitting_length(text: str, budget: int, counter: TokenCounter) -> int:
-    """Characters of a text, at least one, that take at most `budget` tokens: estimated, then halved until they fit."""
-    length = max(1, len(text) * max(budget, 1) // max(1, counter.count(text)))
-    while length > 1 and counter.count(text[:length]) >= budget:
-        length //= 2
-    return length
 
 
 def shorten_items(items: Sequence[str], budget: int, counter: TokenCounter) -> str:

@@ -1,6 +1,6 @@
 """Approval of note changes: each is shown as a diff, and in a chat the user approves them one by one or all of a turn."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -41,13 +41,6 @@ class ApprovalPrompt:
 
     def begin_turn(self) -> None:
         self._approve_all = self._decline_all = False
-
-    def observe(self, turn: Iterable[events.Event]) -> Iterator[events.Event]:
-        """The same events. Each iteration of an agent run is a turn of its own, so "all" does not cover notes that it reads later."""
-        for event in turn:
-            if isinstance(event, events.IterationStarted):
-                self.begin_turn()
-            yield event
 
     def __call__(self, change: Change) -> Decision:
         if self._decline_all:

@@ -1,10 +1,10 @@
 """Carry out the results of slash commands, in the interactive chat and in a piped one.
 
 A command only says what it wants (see slash/base.py); here it is printed, paged, asked, copied or opened. A piped chat cannot ask: it
-raises an error that says how to do without, and prints what would be picked, copied or opened.
+raises an error that says how to do without, and prints what would be copied or opened.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, closing
 from typing import Protocol
 
@@ -39,9 +39,6 @@ class Chat(Protocol):
     def ask(self, question: str) -> bool:
         """Whether the user says yes."""
 
-    def pick(self, title: str, rows: Sequence[str]) -> int | None:
-        """The index of the picked row, or None."""
-
     def set_input(self, text: str) -> None:
         """Put text into the next input line."""
 
@@ -51,36 +48,32 @@ def run(line: str, chat: Chat, stoppable: Callable[[], AbstractContextManager[No
     return carry_out(lambda: slash.run(line, chat.session), chat, stoppable)
 
 
-def carry_out(first: Callable[[], CommandResult], chat: Chat, stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
-    """Carry out a result, and the one that the user's answer leads to."""
-    step: Callable[[], CommandResult] | None = first
-    while step is not None:
-        with stoppable():
-            result = step()
-            if not result.paged:
-                print_result(result, chat.screen)
-            if result.session is not None:
-                chat.switch_to(result.session)
-            if result.turn is not None:
-                chat.take_turn(result.turn)
-        if result.quit:
-            return False
-        _apply_effects(result, chat)
-        step = _next_step(result, chat)
-    return True
-
-
-def _apply_effects(result: CommandResult, chat: Chat) -> None:
-    screen = chat.screen
-    if result.paged and result.pick is None:
-        with paged(screen) as pager:
+def carry_out(step: Callable[[], CommandResult], chat: Chat, stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
+    """Carry out the result of a step, and of the one that it asks about if the user says yes."""
+    with stoppable():
+        result = step()
+        if not result.paged:
+            print_result(result, chat.screen)
+        if result.session is not None:
+            chat.switch_to(result.session)
+        if result.turn is not None:
+            chat.take_turn(result.turn)
+    if result.quit:
+        return False
+    if result.paged:
+        with paged(chat.screen) as pager:
             print_result(result, pager)
     if result.clipboard is not None:
-        _copy(result.clipboard, screen)
+        _copy(result.clipboard, chat.screen)
     if result.open_note is not None:
         _open(result.open_note, chat)
     if result.input_text:
         chat.set_input(result.input_text)
+    if result.confirm is not None:
+        if chat.ask(result.confirm.question):
+            return carry_out(result.confirm.run, chat, stoppable)
+        chat.screen.print("  canceled")
+    return True
 
 
 def _copy(text: str, screen: Screen) -> None:
@@ -103,25 +96,10 @@ def _note_text(note: NoteToOpen) -> str:
     return sanitize(note.text) + ("" if note.text.endswith("\n") else "\n")
 
 
-def _next_step(result: CommandResult, chat: Chat) -> Callable[[], CommandResult] | None:
-    """What follows from the user's answer, if the result asks something."""
-    if result.confirm is not None:
-        if chat.ask(result.confirm.question):
-            return result.confirm.run
-        chat.screen.print("  canceled")
-    elif pick := result.pick:
-        index = chat.pick(pick.title, [f"{item.label}  {item.detail}".rstrip() for item in pick.items])
-        if index is not None:
-            return lambda: pick.run(pick.items[index].value)
-    return None
-
-
 def print_result(result: CommandResult, screen: Screen) -> None:
-    """Print text and lines; on a screen the picker shows a list by itself."""
     if result.text:
         screen.print(result.text)
-    if result.pick is None or screen.columns is None:
-        screen.show(result.render(screen.columns()) if result.render is not None and screen.columns is not None else result.lines)
+    screen.show(result.render(screen.columns()) if result.render is not None and screen.columns is not None else result.lines)
 
 
 def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: NotePrinter, max_sources: int) -> ZkChatSession | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zkchat_cli import events
 from zkchat_cli.context import prompt_history
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
-from zkchat_cli.models import RunReport, ToolRun, TurnReport
+from zkchat_cli.models import ToolRun, TurnReport
 from zkchat_cli.references.provenance import format_arguments
 from zkchat_cli.terminal.change_approval import show_change
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from zkchat_cli.terminal.streaming_view import StreamingView
 
 MAX_ARGUMENT = 44
-MAX_COMMENT = 300
 """Characters that are shown of what a model says between its tool calls in an agent run."""
 RESULTS = {
     "find_excerpts": "nothing found",
@@ -71,12 +70,11 @@ def show_turn(
 
 
 def _choose_view(screen: Screen, print_note: NotePrinter, verbosity: Verbosity) -> "StreamingView | PlainTurnView":
-    on_terminal = screen.columns is not None and (screen.colour or screen.out.isatty())
-    if on_terminal and screen.colour:
+    if screen.columns is not None and screen.colour:
         from zkchat_cli.terminal.streaming_view import StreamingView  # loads rich and markdown-it, which a pipe does not need
 
         return StreamingView(screen, verbosity.links, who=verbosity.who)
-    return PlainTurnView(screen, print_note, verbosity.who, status=on_terminal)
+    return PlainTurnView(screen, print_note)
 
 
 def _show_events(
@@ -84,20 +82,14 @@ def _show_events(
 ) -> events.TurnCompleted | events.TurnFailed | None:
     reasoning = (verbosity.reasoning or verbosity.detail) and screen.columns is not None
     last: events.TurnCompleted | events.TurnFailed | None = None
-    comment = ""
     for event in turn:
-        if isinstance(event, events.ToolCallStarted | events.IterationStarted) and comment.strip():
-            view.print_note(f"  {truncate(comment, MAX_COMMENT)}", "dim")
-            comment = ""
         match event:
             case events.TextDelta(text):
                 view.add_answer(text)
-            case events.ReasoningDelta(text, is_comment):
+            case events.ReasoningDelta(text):
                 if reasoning:
                     view.add_reasoning(text)
                     view.add_gap()
-                elif is_comment:
-                    comment += text
             case events.Waiting(seconds, reason):
                 view.set_waiting(seconds, reason)
             case events.MessageStored() | events.Cited():
@@ -106,7 +98,7 @@ def _show_events(
                 view.print_note(f"  {on_one_line(message, hint)}", "yellow")
                 view.add_gap()
             case events.ChangeProposed() | events.ChangeDecided():
-                view.pause()  # the user may have to confirm
+                view.end_stream()  # the user may have to confirm
                 show_change(event, screen)
             case events.ToolCallStarted(call):
                 view.end_stream()
@@ -121,13 +113,6 @@ def _show_events(
             case events.CompactionDone(compaction):
                 view.set_activity("")
                 view.print_note(f"  {compaction_line(compaction, verbosity.hints)}", "dim")
-                view.add_gap()
-            case events.IterationStarted(number, of):
-                view.print_note(f"  iteration {number} of {of}", "bold")
-            case events.IterationFinished(number, tools, excerpts):
-                both = ((tools, "tool call"), (excerpts, "new excerpt"))
-                counts = [f"{count} {what}{'s' * (count > 1)}" for count, what in both if count]
-                view.print_note(f"  iteration {number}: {', '.join(counts) or 'no tool calls'}", "dim")
                 view.add_gap()
             case events.TurnFailed():
                 view.end_stream()
@@ -146,7 +131,7 @@ def _show_events(
 
 
 def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen: Screen, verbosity: Verbosity) -> None:
-    """The lines below an answer: its sources, its cost, and a goal that was not met."""
+    """The lines below an answer: its sources and its cost."""
     cited = report.citations, report.references, report.uncited_statements
     sources = source_lines(*cited, verbosity.max_sources, verbosity.hints.all_sources) if verbosity.max_sources else []
     show_cost = verbosity.costs and not verbosity.detail and report.model != "offline"  # the offline model costs nothing
@@ -155,22 +140,6 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
     screen.show(sources)
     if show_cost:
         view.print_note(cost_line(report), "dim")
-    if report.run is not None and (unmet := unmet_line(report.run, verbosity.hints)):
-        view.print_note(f"  {unmet}", "yellow")
-
-
-def unmet_line(run: RunReport, hints: CommandHints = IN_CHAT) -> str:
-    """Why an agent run did not meet its goal; empty if it did."""
-    if run.met:
-        return ""
-    rounds = f"{run.iterations} iteration{'' if run.iterations == 1 else 's'}"
-    match run.stopped:
-        case "finished":
-            return f"goal not met: {' '.join((run.unmet or '').split())}"
-        case "repeated":
-            return f"goal not met: the model repeated itself after {rounds}"
-        case "rounds":
-            return f"goal not met after {rounds}{f'; continue with {hints.resume_run}' if hints.resume_run else ''}"
 
 
 def tool_line(run: ToolRun, excerpts: int, *, full: bool = False) -> str:

@@ -14,7 +14,6 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
 
-FINISH = "finish"
 Arguments = Mapping[str, Any]
 MAX_POSITION = 10**9
 """Larger than any line number or note count."""
@@ -49,13 +48,10 @@ class Tool:
     required: tuple[str, ...]
     run: Callable[[Arguments, Any], ToolOutput]
     """Gets the arguments and the Vault, or the Memory if the `scope` is not the notes."""
-    parallel: bool = True
-    """Whether several calls may run at once. Not for memory tools: the store belongs to one thread."""
-    scope: Literal["notes", "memory", "conversation", "run"] = "notes"
-    """Memory tools exist only with `context.memory_integration` on. A run tool exists only in agent runs and ends the turn with its
-    argument `answer`."""
+    scope: Literal["notes", "memory", "conversation"] = "notes"
+    """Memory tools exist only with `context.memory_integration` on."""
     writes: bool = False
-    """Whether it changes notes. It exists only with --unsafe, and runs alone."""
+    """Whether it changes notes. It exists only with --unsafe."""
 
     @property
     def descriptor(self) -> dict[str, Any]:

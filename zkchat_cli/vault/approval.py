@@ -1,4 +1,4 @@
-"""Proposed changes to notes: approve, apply and commit them.
+"""Proposed changes to notes: approve and apply them.
 
 Who approves is a function passed in: a screen that asks, or an answer given in advance. Nothing here asks anybody.
 """
@@ -6,9 +6,7 @@ Who approves is a function passed in: a screen that asks, or an answer given in 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from zkchat_cli.errors import VaultError
 from zkchat_cli.models import IndexReport
-from zkchat_cli.vault import git as vault_git
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
 
@@ -45,36 +43,20 @@ def mark_memory_file(change: Change, memory_file: str | None) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class AppliedChange:
-    """The outcome of a change that was made; `problem` is why it could not be committed, `report` what the index took in.
+    """A change that was made; `report` is what the index took in.
 
-    `interrupted`: Ctrl-C was pressed meanwhile. The caller shows this outcome first and raises KeyboardInterrupt afterwards.
+    `interrupted`: Ctrl-C was pressed meanwhile. The caller shows the outcome first and raises KeyboardInterrupt afterwards.
     """
 
-    message: str
-    problem: VaultError | None = None
-    interrupted: bool = False
     report: IndexReport | None = None
+    interrupted: bool = False
 
 
-def apply_change(vault: Vault, change: Change, *, git: bool = False) -> AppliedChange:
-    """Make a change, all of it or nothing, and commit it if `git`. Raises VaultError when nothing was changed.
-
-    After Ctrl-C it is always clear which: KeyboardInterrupt means that nothing was changed.
-    """
+def apply_change(vault: Vault, change: Change) -> AppliedChange:
+    """Make a change, all of it or nothing. Raises VaultError, or after Ctrl-C KeyboardInterrupt, when nothing was changed."""
     try:
-        report = vault.editor.apply(change)
-        return _commit(vault, change, report) if git else AppliedChange("done", report=report)
+        return AppliedChange(vault.editor.apply(change))
     except KeyboardInterrupt:
         if not vault.editor.is_applied(change):
             raise
-        problem = VaultError("the commit was stopped", vault_git.COMMIT_IT) if git else None
-        return AppliedChange("done, not committed" if git else "done", problem, interrupted=True)
-
-
-def _commit(vault: Vault, change: Change, report: IndexReport | None) -> AppliedChange:
-    """Commit the files of a change that is made."""
-    try:
-        commit = vault_git.commit(vault.root, change.paths, f"zkchat: {change.summary}")
-        return AppliedChange(f"done, committed as {commit}", report=report)
-    except VaultError as e:
-        return AppliedChange("done, not committed", e, report=report)
+        return AppliedChange(interrupted=True)

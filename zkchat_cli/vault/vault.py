@@ -21,11 +21,10 @@ from zkchat_cli.vault.edit.note_editor import NoteEditor
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
 from zkchat_cli.vault.index.indexer import Progress
 from zkchat_cli.vault.index.manager import IndexManager, IndexRefresh
-from zkchat_cli.vault.index.summary_cache import SummaryCache, SummaryStore
 from zkchat_cli.vault.links import broken, graph, name_suggestions
 from zkchat_cli.vault.links.broken import BrokenLink, BrokenLinks
 from zkchat_cli.vault.links.completion import Completion, NoteCompleter
-from zkchat_cli.vault.links.graph import Direction, Hub, LinkPath, Neighbour
+from zkchat_cli.vault.links.graph import LinkPath
 from zkchat_cli.vault.links.resolver import resolve_all
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, split_target
 from zkchat_cli.vault.listing import NoteEntry
@@ -57,12 +56,11 @@ class Vault:
         self._ask = self._index.ask
         self._completer_lock = threading.Lock()
         self._completer: tuple[tuple[object, ...], NoteCompleter] | None = None
-        self.summaries = SummaryCache(root, self._index, SummaryStore(index_file.with_suffix(".summaries.db")))
         self.editor = NoteEditor(root, self._index, index_file.with_suffix(".changes.json"), self.refresh)
         self._semantic = SemanticSearch(embedder, VectorStore(index_file.with_suffix(".vectors.db")), self._ask) if embedder else None
         reader = self._reader = NoteReader(root, self.suggest_names)
         self.read, self.note, self.chunks, self.chunk_text = reader.read, reader.parse, reader.chunks, reader.chunk_text
-        self.section, self.link_lines = reader.section, reader.link_lines
+        self.section, self.link_lines, self.opening = reader.section, reader.link_lines, reader.opening
 
     @classmethod
     def open(cls, folder: Path, cache_dir: Path, *, ignore: Sequence[str] = (), embedder: Embedder | None = None) -> "Vault":
@@ -74,7 +72,7 @@ class Vault:
         return cls(root, cache_dir / "index" / f"{blake2b(os.fsencode(root), digest_size=16).hexdigest()}.db", ignore, embedder)
 
     def close(self) -> None:
-        for part in (self._index, self.summaries, self._semantic):
+        for part in (self._index, self._semantic):
             if part:
                 part.close()
 
@@ -91,7 +89,6 @@ class Vault:
         """
         self.editor.recover()
         refreshed = self._index.refresh(full=full, progress=progress, only=only)
-        self.summaries.prune(refreshed, full=full)
         return self._ask(lambda index: self._report(index, refreshed))
 
     def status(self) -> IndexReport:
@@ -134,13 +131,10 @@ class Vault:
         found = snippets.snippet(chunk.text, chunk.start_line, parse_query(query).terms)
         return sections.heading_above(found.line, chunk.text, chunk.start_line) or chunk.heading, found
 
-    def embed(self, progress: Progress | None = None, *, verify: bool = False) -> None:
-        """Compute missing vectors, if there is an embedder. What fails is a warning; computed vectors are stored.
-
-        `verify` checks that the stored vectors are still the model's, and otherwise computes all again.
-        """
+    def embed(self, progress: Progress | None = None) -> None:
+        """Compute missing vectors, if there is an embedder. What fails is a warning; computed vectors are stored."""
         if self._semantic:
-            self._semantic.embed(progress, verify=verify)
+            self._semantic.embed(progress)
 
     def take_warnings(self) -> list[ZkchatError]:
         """Failures of search by meaning and interrupted changes since the last call; each is reported once."""
@@ -232,30 +226,14 @@ class Vault:
         """
         return self._ask(lambda index: listing.list_notes(index, replace_surrogates(folder), replace_surrogates(tag)))
 
-    def neighbours(self, relative_path: str, depth: int = 1, direction: Direction = "both", limit: int = 1000) -> list[Neighbour]:
-        """The notes at most `depth` links away, nearest first and then by path, without the note itself.
-
-        The start may be an attachment. Raises VaultError when there is no such file.
-        """
-        self._require_file(relative_path)
-        return self._ask(lambda index: graph.neighbours(index, relative_path, depth, direction, limit))
-
-    def shortest_path(self, source: str, target: str, *, directed: bool = False) -> LinkPath | None:
-        """A shortest path over links, always the same one, in either direction unless `directed`; None if there is none.
+    def shortest_path(self, source: str, target: str) -> LinkPath | None:
+        """A shortest path over links in either direction, always the same one; None if there is none.
 
         Raises VaultError when one of the files does not exist.
         """
         for end in (source, target):
             self._require_file(end)
-        return self._ask(lambda index: graph.shortest_path(index, source, target, directed=directed))
-
-    def orphans(self, *, linking: bool = False) -> list[str]:
-        """The notes without links to or from other notes, by path; with `linking`, all that no other note links to."""
-        return self._ask(lambda index: graph.orphans(index, linking=linking))
-
-    def hubs(self, limit: int = 10) -> list[Hub]:
-        """The notes that most other notes link to, the most linked first."""
-        return self._ask(lambda index: graph.hubs(index, limit))
+        return self._ask(lambda index: graph.shortest_path(index, source, target))
 
     def related_notes(self, relative_path: str, limit: int = 10) -> list[RelatedNote]:
         """The notes most related to a note by links and words, best first. Raises VaultError if there is no such note."""

@@ -10,7 +10,6 @@ class CommandHints:
     compact: str = "/compact"
     undo: str = "/compact undo"
     continue_answer: str = "/continue"
-    resume_run: str = "/solve"
     unpin: str = "/unpin {}"
     forget: str = "/forget {}"
     new_conversation: str = "/new"
@@ -23,11 +22,10 @@ IN_SHELL = CommandHints(
     compact="zkchat context compact",
     undo="zkchat context compact --undo",
     continue_answer="zkchat ask -c",
-    resume_run="zkchat ask -c --iterations N",
     unpin="/unpin {} in the chat",
     forget="zkchat memory forget {}",
     new_conversation="zkchat ask without -c",
     agent="zkchat agent",
     all_sources="references.max_displayed",
 )
-UNSTORED = replace(IN_SHELL, undo="", continue_answer="", resume_run="")
+UNSTORED = replace(IN_SHELL, undo="", continue_answer="")

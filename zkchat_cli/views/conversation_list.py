@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ConversationSummary, FoundMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_terms, fold, terms
@@ -16,8 +15,6 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 MAX_TITLE = 80
 MAX_SNIPPET = 160
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
-_AGE = re.compile(r"(\d{1,5})\s*([dwmy]?)", re.IGNORECASE)
-_DAYS = {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}
 NONE = "There are no conversations with these notes yet."
 UNTITLED = "untitled"
 
@@ -53,16 +50,6 @@ def conversation_lines(overviews: Iterable[ConversationSummary], current: str | 
         )
         for each in overviews
     ]
-
-
-def parse_age(age: str, now: str) -> datetime:
-    """The time that is `90d` (or `90`), `12w`, `6m` or `1y` before `now`, or the beginning of a day (`2025-05-08`). Raises UsageError."""
-    try:
-        if found := _AGE.fullmatch(age.strip()):
-            return datetime.fromisoformat(now) - timedelta(days=int(found[1]) * _DAYS[found[2].lower()])
-        return datetime.fromisoformat(age.strip()).astimezone()
-    except (ValueError, OverflowError):
-        raise UsageError(f"{truncate(age, 40)!r} is not an age", "Examples: 90d, 12w, 6m, 1y, 2025-05-08.") from None
 
 
 def filter_by_title(overviews: Iterable[ConversationSummary], text: str) -> list[ConversationSummary]:

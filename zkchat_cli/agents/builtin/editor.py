@@ -16,6 +16,6 @@ AGENT = Agent(
             *("read_zk_document", "find_excerpts", "resolve_wikilink", "find_backlinks", "find_forward_links"),
             *("edit_section", "append_to_note", "create_note"),  # these need --unsafe
         ),
+        "system_prompt": PROMPT,
     },
-    PROMPT,
 )

@@ -9,6 +9,5 @@ your own conclusion, and what the notes leave open."""
 
 AGENT = Agent(
     "researcher",
-    {"description": "searches first, in several ways, and cites every statement", "temperature": 0.2},
-    PROMPT,
+    {"description": "searches first, in several ways, and cites every statement", "temperature": 0.2, "system_prompt": PROMPT},
 )

@@ -8,16 +8,15 @@ import typer
 
 from zkchat_cli import paths
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples, standard_input
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.cli.completion import complete_agent_settings, complete_agents
-from zkchat_cli.errors import ConfigError, UsageError
+from zkchat_cli.errors import ConfigError, UsageError, reason
 from zkchat_cli.text.truncate import truncate
 
 if TYPE_CHECKING:
     from zkchat_cli.agents.profile import Agent
 
 COMMAND = command_group("Agents: named profiles of model, system prompt, tools, strategy and memory, for --agent, /agent and @NAME.")
-VALID_NAME = "Letters, digits, - and _, in lower case."
 COMMAND_LINE = "command line"
 """Where an error says that a value comes from."""
 
@@ -31,41 +30,28 @@ def list_(ctx: CommandContext) -> None:
     from zkchat_cli.agents.profile import Agent
     from zkchat_cli.app import factory
 
-    folder = _agents_folder(ctx)
-    found: list[tuple[str, Agent | ConfigError]] = []
-    for name in loader.list_names(folder):
+    folder, rows = _agents_folder(ctx), []
+    names = loader.list_names(folder)
+    for name in names:
         try:
-            found.append((name, factory.check_agent(loader.load_agent(folder, name))))
-        except ConfigError as e:
-            found.append((name, e))
-    for file in loader.find_invalid_file_names(folder):
-        ctx.screen.warn(f"{folder / file} is ignored: its name is not a valid agent name", VALID_NAME)
-    if ctx.as_json:
-        ctx.screen.json([_list_entry(folder, name, agent) for name, agent in found])
-        return
-    width = max(len(name) for name, _ in found)
-    for name, agent in found:
-        if isinstance(agent, Agent):
+            agent, problem = factory.check_agent(loader.load_agent(folder, name)), None
             model = f" · {agent.values['model']}" if agent.values.get("model") else ""
             summary = truncate(agent.description or agent.prompt, 100)
-            ctx.screen.print(f"{name:<{width}}  {'built in' if agent.file is None else 'yours   '}{model}  {summary}".rstrip())
-        else:
-            ctx.screen.print(f"{name:<{width}}  ✗ {agent.message}", "red")
-
-
-def _list_entry(folder: Path, name: str, agent: "Agent | ConfigError") -> dict[str, Any]:
-    from zkchat_cli.agents.profile import Agent
-
-    if isinstance(agent, Agent):
-        return {**_as_document(agent), "problem": None}
-    return {**_as_document(Agent(name, {}, file=folder / f"{name}.toml")), "problem": agent.message}
+            line, style = f"{'yours   ' if agent.file else 'built in'}{model}  {summary}", ""
+        except ConfigError as e:
+            agent, problem = Agent(name, {}, loader.agent_file(folder, name)), e.message
+            line, style = f"✗ {e.message}", "red"
+        rows.append({**_as_document(agent), "problem": problem})
+        if not ctx.as_json:
+            ctx.screen.print(f"{name:<{max(map(len, names))}}  {line}".rstrip(), style)
+    if ctx.as_json:
+        ctx.screen.json(rows)
 
 
 @command(COMMAND, *options.SETTINGS)
 def show(ctx: CommandContext, name: NameArgument) -> None:
     """An agent's settings, its whole system prompt, and its memory file."""
-    from zkchat_cli import tools
-    from zkchat_cli.agents import editor, loader
+    from zkchat_cli.agents import loader
     from zkchat_cli.app import factory
 
     screen = ctx.screen
@@ -76,13 +62,11 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
     screen.print(f"{agent.name} · {agent.file or 'built in'}", "bold")
     for key, value in agent.values.items():
         if key != "system_prompt":
-            screen.print(f"{key} = {editor.as_toml(value)}")
+            screen.print(f"{key} = {loader.as_toml(value)}")
     if agent.tools is None:
         screen.print("tools: all", "dim")
-    elif writing := [tool.name for tool in tools.load_tools(unsafe=True) if tool.writes and tool.name in agent.tools]:
-        screen.print(f"only with --unsafe: {', '.join(writing)}", "dim")
     missing = "" if agent.memory_file and agent.memory_file.is_file() else " (does not exist yet)"
-    screen.print(f"memory: {agent.memory_file}{missing}" if agent.memory_file else "memory: no file of its own", "dim")
+    screen.print(f"memory: {agent.memory_file}{missing}", "dim")
     screen.print(f"\n{agent.prompt}" if agent.prompt else "\nNo system prompt besides zkchat's own.")
 
 
@@ -105,76 +89,35 @@ def _as_document(agent: "Agent") -> dict[str, Any]:
 
 @command(
     COMMAND,
-    "strategy",
-    "max_context",
-    "as_json",
-    "model",
-    "config_file",
+    *("strategy", "as_json", "model", "config_file"),
     epilog=examples('zkchat agent create critic --prompt "Find what is weak in a note."'),
 )
 def create(
     ctx: CommandContext,
-    name: Annotated[str, typer.Argument(metavar="NAME", help=VALID_NAME)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits, - and _, in lower case.")],
     description: Annotated[str | None, typer.Option("--description", metavar="TEXT", help="What it is for, in one line.")] = None,
-    prompt: Annotated[str | None, typer.Option("--prompt", metavar="TEXT", help="Its system prompt; - reads standard input.")] = None,
-    prompt_file: Annotated[str | None, typer.Option("--prompt-file", metavar="FILE", help="A text file with the prompt.")] = None,
+    prompt: Annotated[str | None, typer.Option("--prompt", metavar="TEXT", help="Its system prompt.")] = None,
     tools: Annotated[str | None, typer.Option("--tools", metavar="A,B", help="The tools it may call; all if left out.")] = None,
-    temperature: Annotated[float | None, typer.Option("--temperature", metavar="T", help="The model's sampling temperature.")] = None,
-    memory: Annotated[bool | None, typer.Option("--memory/--no-memory", help="Whether memory is included in its prompts.")] = None,
 ) -> None:
-    """Write a new agent's file, with a comment for each key."""
-    from zkchat_cli.agents import editor, loader
-    from zkchat_cli.agents.profile import MAX_PROMPT, Agent
-    from zkchat_cli.app import factory
+    """Write a new agent's file."""
+    from zkchat_cli.agents import loader
 
     folder = _agents_folder(ctx)
     file = loader.agent_file(folder, name)
     if file.exists():
         raise UsageError(f"the agent {name} already exists: {file}", f"Change it: zkchat agent config {name} KEY VALUE")
-    if prompt == "-":
-        prompt = standard_input().buffer.read(4 * MAX_PROMPT + 4).decode("utf-8", "replace")  # more bytes than a prompt may have
-    options_given = {
+    given = {
         "description": description,
         "model": ctx.shared["model"],
-        "system_prompt": prompt.strip() if prompt else None,
-        "system_prompt_file": _absolute(prompt_file, folder) if prompt_file else None,
+        "system_prompt": prompt,
         "tools": tools,
         "strategy": ctx.shared["strategy"],
-        "temperature": temperature,
-        "memory": memory,
-        "context.max_tokens": ctx.shared["max_context"],
     }
-    values = loader.validate_profile(COMMAND_LINE, {key: value for key, value in options_given.items() if value is not None})
-    factory.check_agent(Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
-    _check_model(ctx, values.get("model"))
-    editor.create_agent_file(file, name, values)
-    try:
-        agent = loader.load_agent(folder, name)
-    except ConfigError:  # the prompt's file is not valid
-        editor.delete_agent_file(file)
-        raise
+    loader.write_agent_file(file, _checked({key: value for key, value in given.items() if value is not None}))
     if ctx.as_json:
-        ctx.screen.json(_as_document(agent))
+        ctx.screen.json(_as_document(loader.load_agent(folder, name)))
     else:
-        replaced = " It replaces the built-in one." if loader.is_built_in(name) else ""
-        ctx.screen.print(f"{file}\nTry it: zkchat chat --agent {name}.{replaced}")
-
-
-def _absolute(prompt_file: str, folder: Path) -> str:
-    """A path from the command line: relative to the agents' folder if it is there, otherwise to the current folder."""
-    file = Path(prompt_file)
-    return prompt_file if file.is_absolute() or not file.exists() or (folder / prompt_file).exists() else str(file.resolve())
-
-
-def _check_model(ctx: CommandContext, model: str | None) -> None:
-    """Raises ConfigError if no provider has that name."""
-    from zkchat_cli.app import factory
-    from zkchat_cli.config import loader
-
-    if model:
-        usual = paths.app_paths(os.environ, ctx.shared["config_file"])
-        no_file = paths.AppPaths(Path(os.devnull), usual.data_dir, usual.cache_dir)
-        factory.check(loader.load_config({"model": model}, {}, no_file, schema=factory.settings_schema()))
+        ctx.screen.print(f"{file}\nTry it: zkchat chat --agent {name}.")
 
 
 @command(COMMAND, *options.SETTINGS, name="config", epilog=examples("zkchat agent config critic model ollama/qwen3"))
@@ -185,77 +128,63 @@ def config_(
         str,
         typer.Argument(metavar="KEY", help="For example model, tools or context.max_tokens.", autocompletion=complete_agent_settings),
     ],
-    value: Annotated[str | None, typer.Argument(metavar="[VALUE]", help="The new value; if left out, print the current one.")] = None,
+    value: Annotated[str | None, typer.Argument(metavar="[VALUE]", help="The new value.")] = None,
     unset: Annotated[bool, typer.Option("--unset", help="Remove the key, so that the settings apply again.")] = False,
 ) -> None:
     """Change one key of an agent; comments in its file are kept. A built-in agent is first copied to a file of yours."""
-    from zkchat_cli.agents import editor, loader
+    from zkchat_cli.agents import loader
+
+    if (value is None) != unset:
+        raise UsageError("agent config takes a value, or --unset", f"zkchat agent show {name} shows what is set.")
+    agent = loader.load_agent(_agents_folder(ctx), name)
+    values = _checked({each: old for each, old in agent.values.items() if each != key} | ({} if unset else {key: value}))
+    if agent.file is None:
+        file = loader.agent_file(_agents_folder(ctx), agent.name)
+        loader.write_agent_file(file, values)
+        ctx.screen.warn(f"{name} is built in; {file} replaces it now", f"zkchat agent delete {name} restores the built-in one")
+    else:
+        loader.write_agent_file(agent.file, {key: values.get(key)})
+    if ctx.as_json:
+        ctx.screen.json({"name": name, "key": key, "value": values.get(key)})
+    else:
+        ctx.screen.print(f"{key} is not set" if unset else f"{key} = {loader.as_toml(values[key])}")
+
+
+def _checked(given: dict[str, Any]) -> dict[str, Any]:
+    """The values as an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool, strategy or provider."""
+    from zkchat_cli.agents import loader
     from zkchat_cli.agents.profile import Agent
     from zkchat_cli.app import factory
+    from zkchat_cli.config.loader import load_config
 
-    folder = _agents_folder(ctx)
-    loader.require_known_key(key, COMMAND_LINE)
-    file = loader.agent_file(folder, name)
-    if value is None and not unset:
-        _print_value(ctx, name, key, loader.load_agent(folder, name).values.get(key))
-        return
-    current = _values_in(file) if file.exists() else editor.profile_of_builtin(loader.load_agent(folder, name))
-    replaced = {key} | next((set(keys) for keys in loader.CONFLICTING_KEYS if key in keys and not unset), set())
-    values = loader.validate_profile(str(file), {k: v for k, v in current.items() if k not in replaced})
-    values |= {} if unset else loader.validate_profile(COMMAND_LINE, {key: value})
-    factory.check_agent(Agent(name, values, file=Path(COMMAND_LINE)))
-    if key == "model" and not unset:
-        _check_model(ctx, value)
-    if file.exists():
-        editor.update_agent_file(file, {**dict.fromkeys(replaced & current.keys()), key: values.get(key)})
-    else:
-        editor.create_agent_file(file, name, values)
-        _warn_replaces_built_in(ctx, name, file)
-    _print_value(ctx, name, key, values.get(key))
-
-
-def _warn_replaces_built_in(ctx: CommandContext, name: str, file: Path) -> None:
-    ctx.screen.warn(f"{name} is built in; {file} replaces it now", f"zkchat agent delete {name} restores the built-in one")
-
-
-def _values_in(file: Path) -> dict[str, object]:
-    """A file's values, valid or not: `config` can replace an invalid one."""
-    from zkchat_cli.config import loader
-
-    return {key: value for _, key, value in loader.read_toml(file)}
-
-
-def _print_value(ctx: CommandContext, name: str, key: str, value: object) -> None:
-    from zkchat_cli.agents import editor
-
-    if ctx.as_json:
-        ctx.screen.json({"name": name, "key": key, "value": value})
-    else:
-        ctx.screen.print(f"{key} is not set" if value is None else f"{key} = {editor.as_toml(value)}")
+    values = loader.validate_profile(COMMAND_LINE, given)
+    agent = factory.check_agent(Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
+    no_file = paths.AppPaths(Path(os.devnull), Path(os.devnull), Path(os.devnull))
+    factory.check(load_config({}, {}, no_file, schema=factory.settings_schema(), agent=agent.settings_layer))
+    return values
 
 
 @command(COMMAND, *options.SETTINGS)
 def delete(ctx: CommandContext, name: NameArgument, yes: options.ConfirmOption = False) -> None:
     """Delete an agent's file; its memory file stays."""
-    from zkchat_cli.agents import editor, loader
+    from zkchat_cli.agents import loader
 
     folder = _agents_folder(ctx)
     file = loader.agent_file(folder, name)
-    built_in = loader.is_built_in(name)
     if not file.exists():
-        if built_in:
-            hint = f"A file of yours can replace it: zkchat agent create {name}, or zkchat agent config {name} KEY VALUE"
-            raise UsageError(f"{name} is built in and cannot be deleted", hint)
         loader.load_agent(folder, name)
+        raise UsageError(f"{name} is built in and cannot be deleted", f"zkchat agent config {name} KEY VALUE changes a copy of it.")
     confirm(f"Delete {file}?", "agent delete", yes=yes)
-    editor.delete_agent_file(file)
-    memory = folder / f"{name}.md"
+    try:
+        file.unlink()
+    except OSError as e:
+        raise ConfigError(f"{file} cannot be deleted: {reason(e)}", "Check the folder's permissions.") from e
     if ctx.as_json:
         ctx.screen.json({"name": name, "deleted": str(file)})
         return
-    restored = " The built-in one is used again." if built_in else ""
+    memory = folder / f"{name}.md"
     kept = f" Its memory stays: {memory}" if memory.exists() else ""
-    ctx.screen.print(f"Deleted {file}.{restored}{kept}")
+    ctx.screen.print(f"Deleted {file}.{kept}")
 
 
 def _agents_folder(ctx: CommandContext) -> Path:

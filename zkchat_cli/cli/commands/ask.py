@@ -2,10 +2,9 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +13,6 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 from zkchat_cli.errors import StoreError, UsageError, ZkchatError
-from zkchat_cli.terminal import output_file
 from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
@@ -22,11 +20,8 @@ if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models import Conversation, TurnReport
-    from zkchat_cli.views.command_hints import CommandHints
 
 COMMAND = command_group()
-GOAL_NOT_MET = 1
-"""Exit code of an agent run that did not reach its goal, so that a script can tell."""
 
 
 @command(
@@ -35,7 +30,7 @@ GOAL_NOT_MET = 1
     epilog=examples(
         'zkchat ask "what did I decide about the roof?"',
         'git log -5 | zkchat ask "which of my notes does this touch?"',
-        'zkchat ask @plan.md "what is missing?" -o answer.md',
+        'zkchat ask @plan.md "what is missing?"',
     ),
 )
 def ask(
@@ -50,22 +45,14 @@ def ask(
     cid: options.ConversationOption = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
     stream_json: Annotated[bool, typer.Option("--stream-json", help="Print one JSON event per line.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, completely or not at all.")
-    ] = None,
     show_context: Annotated[bool, typer.Option("--show-context", help="Print on standard error what the prompt is made of.")] = False,
-    iterations: Annotated[
-        int | None,
-        typer.Option("--iterations", metavar="N", min=1, help="Treat PROMPT as a goal and work on it in up to N rounds."),
-    ] = None,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
     no_store: options.NoStoreOption = False,
 ) -> None:
     """Ask one question about your notes; print the answer and its sources."""
-    from zkchat_cli.chat.agent_run import run_goal
     from zkchat_cli.chat.turn_recorder import default_title
-    from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy, warn_if_unable
+    from zkchat_cli.terminal.change_approval import policy, warn_if_unable
     from zkchat_cli.terminal.hyperlinks import note_opener
     from zkchat_cli.terminal.plain_view import note_printer
     from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
@@ -74,10 +61,10 @@ def ask(
     as_json, hints = ctx.as_json, UNSTORED if no_store else IN_SHELL
     continuing = continue_ or cid is not None
     text, typed = _question(prompt or [], needed=not continuing)
-    with _output(ctx.screen, output) as screen, ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
-        interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
-        app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive))
-        screen = replace(screen, address=note_opener(app.vault.root, app.loaded.values.references.link_style))
+    with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
+        interactive = sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
+        app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=ctx.screen, interactive=interactive))
+        screen = replace(ctx.screen, address=note_opener(app.vault.root))
         vocabulary = app.counter.load_in_background()
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
@@ -89,32 +76,22 @@ def ask(
         session.mark_scanned()
         warn_if_unable(session, screen, unsafe=unsafe)
         vocabulary.join()
-        if iterations:
-            turn = run_goal(session, text, iterations, typed=typed, resume_hint=hints.resume_run)
-        else:
-            turn = session.send(text, typed=typed) if text else session.continue_answer()
+        turn = session.send(text, typed=typed) if text else session.continue_answer()
         try:
             with closing(turn):  # closing it stores the partial answer if the reader is gone
                 if as_json or stream_json:
-                    report = _run_as_json(session, turn, screen, hints, stream=stream_json)
+                    _run_as_json(session, turn, screen, stream=stream_json)
                 else:
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
                     verbosity = Verbosity(max_sources, hints=hints)
-                    attended = app.approve.observe(turn) if isinstance(app.approve, ApprovalPrompt) else turn
-                    report = _report(show_turn(attended, screen, note_printer(screen), verbosity))
+                    _report(show_turn(turn, screen, note_printer(screen), verbosity))
                     session.flush()
             if typed != text and not continuing:
                 with suppress(StoreError):  # a title is not worth an error
                     session.rename(default_title(typed))  # the question is a better title than the piped text before it
-        except KeyboardInterrupt:
-            if iterations and hints.resume_run:
-                screen.warn("the run was stopped; what it did is stored", f"continue with {hints.resume_run}")
-            raise
         finally:
             if show_context:
                 _print_context(session, screen)
-    if report.run is not None and not report.run.met:
-        raise typer.Exit(GOAL_NOT_MET)
 
 
 def _print_context(session: "ZkChatSession", screen: Screen) -> None:
@@ -130,30 +107,11 @@ def _print_context(session: "ZkChatSession", screen: Screen) -> None:
             screen.remark(line)
 
 
-@contextmanager
-def _output(screen: Screen, file: Path | None) -> Iterator[Screen]:
-    """The screen to print the answer on: stdout, or a buffer that is written to `file` at the end, or to stdout if that fails."""
-    if file is None:
-        yield screen
-        return
-    output_file.check(file)
-    collected = StringIO()
-    try:
-        yield replace(screen, out=collected, colour=False)
-        output_file.save(file, collected.getvalue())
-    except (ZkchatError, KeyboardInterrupt):
-        screen.write(collected.getvalue())
-        raise
-    screen.progress(f"Wrote {file}")
-
-
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
     """The whole message, and the part that was typed: piped text is data and must not import files."""
-    at_terminal = sys.stdin is not None and sys.stdin.isatty()
-    piped = "" if sys.stdin is None or at_terminal else refuse_oversized(sys.stdin.read(MAX_PIPED + 1))
+    at_terminal = sys.stdin.isatty()
+    piped = "" if at_terminal else refuse_oversized(sys.stdin.read(MAX_PIPED + 1))
     typed = " ".join(map(_quote_path, arguments)).strip("\n")
-    if not typed.strip() and at_terminal and needed:
-        raise UsageError("there is nothing to ask", 'For example: zkchat ask "…", or pipe a text in.')
     text = "\n\n".join(part.strip("\n") for part in (piped, typed) if part.strip())
     if not text and needed:
         raise UsageError("there is nothing to ask", 'For example: zkchat ask "…", or pipe a text in.')
@@ -175,12 +133,9 @@ def _conversation(app: "App", cid: str | None, *, continue_: bool) -> "Conversat
     return app.find(cid) if cid is not None or continue_ else None
 
 
-def _run_as_json(
-    session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: "CommandHints", *, stream: bool
-) -> "TurnReport":
+def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, *, stream: bool) -> None:
     from zkchat_cli import events
     from zkchat_cli.terminal.change_approval import show_change
-    from zkchat_cli.terminal.turn_renderer import unmet_line
 
     last: events.Event | None = None
     for event in turn:
@@ -199,9 +154,6 @@ def _run_as_json(
         raise
     if not stream:
         screen.json(report)
-    if report.run is not None and (unmet := unmet_line(report.run, hints)):
-        screen.warn(unmet)
-    return report
 
 
 def _report(last: "events.Event | None") -> "TurnReport":

@@ -14,7 +14,7 @@ from zkchat_cli.terminal.pager import paged
 from zkchat_cli.text.sanitize import sanitize
 
 if TYPE_CHECKING:
-    from zkchat_cli.models import ConversationSummary, FoundMessage
+    from zkchat_cli.models import FoundMessage
     from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 COMMAND = command_group("Stored conversations.")
@@ -23,31 +23,20 @@ DEFAULT_LIMIT = 20
 OVERSAMPLING = 4
 """Messages fetched per message shown, since most matches may be tool results."""
 MAX_SOURCES = 10
-MAX_LISTED = 20
-"""Conversations listed one by one before they are deleted; of more, only the number is shown."""
 
 AllOption = Annotated[bool, typer.Option("--all", "-a", help="All vaults, not only this one.")]
-AgeOption = Annotated[
-    str | None,
-    typer.Option("--older-than", metavar="AGE", help="Those unchanged for this long (90d, 12w, 1y), or since a date (2025-05-08)."),
-]
 
 
 @contextmanager
 def _store(ctx: CommandContext, *, anywhere: bool = True) -> "Iterator[tuple[ChatSessionStore, str | None]]":
     """The store, and the vault whose conversations are meant; None for all vaults, if no vault is chosen and `anywhere` allows that."""
     from zkchat_cli.app import factory
-    from zkchat_cli.store.retention import Retention
 
     root = factory.vault_root(ctx.config, Path.cwd())
     if root is None and not anywhere:
         raise factory.no_vault_error(Path.cwd())
     store = factory.open_store(ctx.config)
     try:
-        old = Retention(store, ctx.config.values, factory.now())
-        old.run()
-        if old.notice is not None:
-            ctx.screen.warn(*old.notice)
         yield store, root
     finally:
         store.close()
@@ -153,47 +142,18 @@ def rename(
         ctx.screen.print(f"Renamed {conversation.id} to “{title}”.")
 
 
-@command(COMMAND, *options.NOTES, epilog=examples("zkchat sessions delete 3f2a 91bc", "zkchat sessions delete --older-than 90d"))
-def delete(
-    ctx: CommandContext,
-    ids: options.IdsArgument = None,
-    age: AgeOption = None,
-    everywhere: Annotated[bool, typer.Option("--all", "-a", help="With --older-than: of all vaults, not only this one.")] = False,
-    yes: options.ConfirmOption = False,
-) -> None:
+@command(COMMAND, *options.NOTES, epilog=examples("zkchat sessions delete 3f2a 91bc"))
+def delete(ctx: CommandContext, ids: options.IdsArgument, yes: options.ConfirmOption = False) -> None:
     """Delete conversations permanently, with all their branches."""
-    from zkchat_cli.app import factory
-    from zkchat_cli.views import conversation_list
+    from zkchat_cli.views.conversation_list import display_title, size_and_time
 
-    if bool(ids) == (age is not None):
-        raise UsageError(
-            "name the conversations to delete: either ids or --older-than",
-            "zkchat sessions list prints ids; an age is 90d, for example",
-        )
-    with _store(ctx, anywhere=age is None or everywhere) as (store, root):
-        if age is not None:
-            old = {*store.untouched_since(conversation_list.parse_age(age, factory.now()).isoformat())}
-            selected = [each for each in store.overviews(None if everywhere else root) if each.id in old]
-        else:
-            selected = list({found.id: store.overview(found.id) for found in (store.find(id_, root) for id_ in ids or ())}.values())
-        if selected:
-            confirm(sanitize(f"{_list_text(selected)}Delete permanently? This cannot be undone."), "sessions delete", yes=yes)
-            store.delete(*(each.id for each in selected))
+    with _store(ctx) as (store, root):
+        selected = list({found.id: store.overview(found.id) for found in (store.find(id_, root) for id_ in ids)}.values())
+        listed = "".join(f"  {each.id}  {display_title(each)} ({size_and_time(each)})\n" for each in selected)
+        confirm(sanitize(f"{listed}Delete permanently? This cannot be undone."), "sessions delete", yes=yes)
+        store.delete(*(each.id for each in selected))
     if ctx.as_json:
         ctx.screen.json({"deleted": [each.id for each in selected]})
         return
     for each in selected:
-        ctx.screen.print(f"Deleted {each.id}: {conversation_list.display_title(each)}")
-    if not selected:
-        ctx.screen.remark("No conversation is that old.")
-
-
-def _list_text(selected: "list[ConversationSummary]") -> str:
-    """The conversations to delete, one per line."""
-    from zkchat_cli.views import conversation_list
-
-    lines = [
-        f"  {each.id}  {conversation_list.display_title(each)} ({conversation_list.size_and_time(each)})" for each in selected[:MAX_LISTED]
-    ]
-    more = [f"  and {len(selected) - MAX_LISTED} more, {len(selected)} in all"] if len(selected) > MAX_LISTED else []
-    return "".join(f"{line}\n" for line in (*lines, *more))
+        ctx.screen.print(f"Deleted {each.id}: {display_title(each)}")

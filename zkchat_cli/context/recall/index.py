@@ -8,14 +8,13 @@ The index grows with its conversation; a search takes about a millisecond in 10 
 """
 
 from array import array
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import date
 from operator import is_not
 from typing import TYPE_CHECKING
 
-from zkchat_cli.context.message_priority import CRITICAL, IMPORTANT, is_acknowledgement, is_critical, is_fixed, priority_of
+from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.recall.date_expressions import find_periods
 from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, RecallPassage, split_into_passages
 from zkchat_cli.context.turn_history import TurnHistory
@@ -50,10 +49,6 @@ MIN_SHARE_OF_BEST = 0.1
 """Passages with a lower share are not worth their tokens."""
 SIZE_POWER = 0.3
 """Score is divided by size to this power: a long passage brings its own context; 1 would prefer fragments."""
-PRIORITY_STEP = 0.05
-"""Relative change of the score for each step of priority above or below the neutral 5."""
-BUDGET_SHARES = ((CRITICAL, 0.3), (IMPORTANT, 0.25), (0, 0.45))
-"""Passages of at least this priority get this share first; what they leave unused flows on."""
 MAX_QUERY_WORDS = 40
 MAX_SIZED = 1000
 """Passages that are sorted by score for their size."""
@@ -84,9 +79,7 @@ class RecallIndex:
         self._date_numbers: dict[int, int] = {}
         self._date_groups = array("L")
         """The number of each passage's date."""
-        self._priorities, self._ends_with_question, self._is_fixed = array("B"), array("B"), array("B")
-        self._critical: list[int] = []
-        """Passages whose priority the user set to critical."""
+        self._ends_with_question, self._is_fixed = array("B"), array("B")
         self._counter: TokenCounter | None = None
         self._tokens: dict[int, int] = {}
         self._last_search: tuple[tuple[str, str, int], list[int]] | None = None
@@ -135,11 +128,8 @@ class RecallIndex:
                 self._sizes.append(len(passage.text.encode("utf-8", "surrogatepass")))
                 self._dates.append(day)
                 self._date_groups.append(self._date_numbers.setdefault(day, len(self._date_numbers)))
-                self._priorities.append(priority_of(message))
                 self._ends_with_question.append(any(mark in passage.text[-QUESTION_END:] for mark in "?？"))
                 self._is_fixed.append(is_fixed(message))
-                if is_critical(message):
-                    self._critical.append(number)
 
     def _truncate(self, turns: int) -> None:
         """Keep only the first `turns` turns: another branch continues from there."""
@@ -152,10 +142,9 @@ class RecallIndex:
                 for values in self._postings[word]:
                     values.pop()
         del self._turns[turns:], self._starts[turns:], self.passages[start:]
-        arrays = (self._lengths, self._sizes, self._dates, self._date_groups, self._priorities, self._ends_with_question, self._is_fixed)
+        arrays = (self._lengths, self._sizes, self._dates, self._date_groups, self._ends_with_question, self._is_fixed)
         for values in arrays:
             del values[start:]
-        del self._critical[bisect_left(self._critical, start) :]
         self._tokens = {number: tokens for number, tokens in self._tokens.items() if number < start}
 
     def search(self, question: str, asked_at: str, before: int) -> Sequence[int]:
@@ -183,7 +172,6 @@ class RecallIndex:
         on_date = self._on_named_date(question, asked_at)
         if on_date is not None:
             total = total * (1 + DATE_BONUS * on_date) + DATE_BASE * max(1.0, total.max(initial=0.0)) * on_date
-        total *= 1 + PRIORITY_STEP * (np.array(self._priorities, np.float64) - 5)
         relevant = np.flatnonzero((total > 0) & (total >= MIN_SHARE_OF_BEST * total.max(initial=0.0)))
         relevant = relevant[(relevant < self._end(before)) & (np.array(self._is_fixed, np.uint8)[relevant] == 0)]
         value = total[relevant] / (np.array(self._sizes, np.float64)[relevant] + 1) ** SIZE_POWER
@@ -196,15 +184,6 @@ class RecallIndex:
     def _end(self, before: int) -> int:
         """The number of passages in the first `before` turns."""
         return self._starts[before] if before < len(self._starts) else len(self.passages)
-
-    def critical_passages(self, before: int) -> list[int]:
-        """Passages of the first `before` turns that the user marked critical, by priority, then newest first."""
-        end = self._end(before)
-        return sorted((n for n in self._critical if n < end and not self._is_fixed[n]), key=lambda n: (-self._priorities[n], -n))
-
-    def filter_by_priority(self, numbers: Sequence[int], minimum: int) -> Sequence[int]:
-        priorities = self._priorities
-        return [number for number in numbers if priorities[number] >= minimum] if minimum else numbers
 
     def count_tokens(self, number: int, counter: TokenCounter) -> int:
         """Tokens of a quoted passage; counted once."""
@@ -264,33 +243,23 @@ def recall_passages(
 ) -> tuple[RecallPassage, ...]:
     """The most relevant passages of the first `before` turns that fit into `budget` tokens, in their original order.
 
-    Passages the user marked critical may be irrelevant to the question, but get only the share of critical ones (`BUDGET_SHARES`).
-    `asked_at` (ISO 8601) dates "yesterday". An acknowledgement such as "thanks" recalls nothing else.
+    `asked_at` (ISO 8601) dates "yesterday".
     """
     budget -= FRAME_TOKENS
-    if budget <= 0:
-        return ()
-    relevant = [] if is_acknowledgement(question) else index.search(question, asked_at, before)
-    critical = index.critical_passages(before)
-    chosen: set[int] = set()
+    chosen: list[int] = []
     days: set[str] = set()
-    allowed, spent = 0.0, 0
-    for minimum, share in BUDGET_SHARES:
-        allowed += share * budget
-        misfits = 0
-        for number in index.filter_by_priority((*relevant, *critical) if minimum == CRITICAL else relevant, minimum):
-            if number in chosen:
-                continue
-            day = index.passages[number].day
-            tokens = index.count_tokens(number, counter) + (0 if day in days else DATE_TOKENS)
-            if spent + tokens > allowed:
-                misfits += 1
-                if misfits == MAX_MISFITS:
-                    break
-                continue
-            spent += tokens
-            chosen.add(number)
+    misfits = 0
+    for number in index.search(question, asked_at, before) if budget > 0 else ():
+        day = index.passages[number].day
+        tokens = index.count_tokens(number, counter) + (0 if day in days else DATE_TOKENS)
+        if tokens <= budget:
+            budget -= tokens
+            chosen.append(number)
             days.add(day)
+            continue
+        misfits += 1
+        if misfits == MAX_MISFITS:
+            break
     return tuple(index.passages[number] for number in sorted(chosen))
 
 

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
 from zkchat_cli.vault.search.vector_store import Embedder, Purpose
 
 if TYPE_CHECKING:
@@ -32,12 +33,14 @@ class EmbedderKind:
     open: Callable[[EmbedderConfig], Embedder]
 
 
+TIMEOUTS = {"query": HttpTimeouts(answer=30, retry=2), "document": HttpTimeouts(answer=300, retry=10)}
+"""The first call may load a model, which takes seconds; a batch on a slow processor takes minutes."""
 _SEARCH = "Represent this sentence for searching relevant passages: "
 _PREFIXES: tuple[tuple[str, str, str], ...] = (
     ("nomic-embed-text", "search_query: ", "search_document: "),
     ("mxbai-embed", _SEARCH, ""),
     ("bge-(small|base|large)-en", _SEARCH, ""),
-    ("(multilingual-)?e5-", "query: ", "passage: "),
+    (r"\be5-", "query: ", "passage: "),
     ("embeddinggemma", "task: search result | query: ", "title: none | text: "),
 )
 """What model families were trained to see before a question and before a text that may answer it, by their model cards. Without it they
@@ -46,14 +49,27 @@ work, but find less. A change here must change the embedders' ids, or old vector
 
 def add_prefixes(texts: Sequence[str], model: str, purpose: Purpose) -> list[str]:
     """The texts in the form that this model expects for this purpose."""
-    name = model.rpartition("/")[2].lower()
-    query, document = next(((query, document) for family, query, document in _PREFIXES if re.match(family, name)), ("", ""))
+    query, document = next(((query, document) for family, query, document in _PREFIXES if re.search(family, model.lower())), ("", ""))
     return [(query if purpose == "query" else document) + text for text in texts]
 
 
-def read_rows(id_: str, read: Callable[[], "ArrayLike"], hint: str) -> "ArrayLike":
-    """The vectors in a server's answer. Raises ProviderError if it has none."""
-    try:
-        return read()
-    except (KeyError, TypeError, AttributeError) as e:
-        raise ProviderError("bad_answer", f"{id_}: the answer contains no embeddings", hint) from e
+@dataclass(frozen=True, slots=True)
+class ServerEmbedder:
+    """A model on a server. `rows` reads the vectors out of its answer."""
+
+    id: str
+    model: str
+    server: JsonClient
+    path: str
+    rows: Callable[[Any], "ArrayLike"]
+    batch: int = 32
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
+        answer = self.server.post(self.path, {"model": self.model, "input": add_prefixes(texts, self.model, purpose)}, TIMEOUTS[purpose])
+        try:
+            return self.rows(answer)
+        except (LookupError, TypeError, AttributeError) as e:
+            raise ProviderError("bad_answer", f"{self.id}: the answer contains no embeddings", self.server.check) from e
+
+    def close(self) -> None:
+        self.server.close()

@@ -6,7 +6,6 @@ Loaded with the first message (see providers/offline.py): it would take a tenth 
 import json
 import re
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from zkchat_cli.llm.base import Delta, Request, StreamFinished, TextPart, ToolCallsPart
@@ -33,8 +32,6 @@ BEGINNING = 60
 IN_SECTION, QUOTED_BEFORE = 1.6, 0.3
 """Factors for passages of a section that the message names, and for passages that were quoted before."""
 MIN_SENTENCES, MAX_DIGEST = 4, 12
-FINISH = "finish"
-"""The tool that ends an agent's run. Without a plan, a goal is done after one round."""
 NO_ANSWER = "Your notes don't say"
 NO_MATCH = f"{NO_ANSWER}: nothing in them shares a word with your question.\n"
 _DASH = re.compile(r"(?<!\S)-+(?=\w)")
@@ -42,18 +39,12 @@ _DASH = re.compile(r"(?<!\S)-+(?=\w)")
 _MARKS = re.compile(r"[“”„«»「」『』\"`\[\]<>]")
 """Would turn a repeated question into a quotation or a citation."""
 _LINE_NUMBER = re.compile(r"[0-9]{1,9}")
-_ROUND = re.compile(r"\n\n\(Round [0-9]+ of [0-9]+: [^\n]*\)\Z")
 _PAIRED_MARKS = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
 
 
 def answer_request(request: Request) -> Generator[Delta, None, None]:
     """The deltas of one model call: tool calls, or an answer word by word, as from a model."""
     asked = max((i for i, m in enumerate(request.messages) if m.role == "user" and m.kind == "conversation"), default=-1)
-    in_run = asked >= 0 and any(tool.name == FINISH for tool in request.tools)
-    if in_run:  # the number of the round says nothing about the question
-        goal = request.messages[asked]
-        bare = goal.model_copy(update={"content": _ROUND.sub("", goal.content)})
-        request = replace(request, messages=(*request.messages[:asked], bare, *request.messages[asked + 1 :]))
     messages = request.messages
     message = analyze_message(messages, asked)
     turn = messages[asked + 1 :]
@@ -70,9 +61,6 @@ def answer_request(request: Request) -> Generator[Delta, None, None]:
         named = [*documents, *(m for m in results if m.tool_call_id in reads)]
         text = "" if results or _read_excerpts(documents) else _retell_conversation(message, messages) or summarize_message(messages)
         text = remembered_facts(message, messages[:asked]) + (text or quote_answer(message, [*documents, *results], named))
-        if in_run:
-            unmet = "the notes do not say" if text.startswith(NO_ANSWER) else ""
-            calls = (ToolCall(id=f"offline-{asked}-finish", name=FINISH, arguments={"answer": text, "unmet": unmet}),)
     if calls:
         yield ToolCallsPart(calls)
         yield StreamFinished("tool_calls")

@@ -12,35 +12,49 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
-from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, counts, text_of
+from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.remote_model import LIST_TIMEOUTS, RemoteModel, settings_of
-from zkchat_cli.llm.threaded_stream import Emit
+from zkchat_cli.llm.remote_model import LIST_TIMEOUTS, RemoteModel, ServerSettings, fetch_models, settings_of
 
 DEFAULT_MAX_WINDOW = 32768
 """Tokens of window to use unless the user asks for more: memory for a model's whole 128k exceeds what many machines have."""
 
 
-class OllamaSettings(Section):
+class OllamaSettings(ServerSettings):
     host: str = Field("", description="URL of the Ollama server; empty: OLLAMA_HOST, else http://127.0.0.1:11434")
     timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first token, while the model may be loading")
-    stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further token")
+
+
+class OllamaReader(ChatReader):
+    """One JSON document a line."""
+
+    def parse_line(self, line: bytes) -> object:
+        return json.loads(line) if line.strip() else None
+
+    def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
+        message = event.get("message") or {}
+        for call in message.get("tool_calls") or ():
+            function = call["function"]
+            arguments = function.get("arguments")
+            text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+            self.calls.append(PartialToolCall(text_of(call.get("id")), text_of(function.get("name")), text))
+        if event.get("done"):
+            self.finish = text_of(event.get("done_reason")) or "stop"
+            self.count(prompt_tokens=event.get("prompt_eval_count"), completion_tokens=event.get("eval_count"))
+        return text_of(message.get("content")), text_of(message.get("thinking"))
 
 
 @dataclass
 class OllamaModel(RemoteModel):
     provider = "ollama"
-    exact = False
+    path = "/api/chat"
+    reader = OllamaReader
     settings: OllamaSettings
 
-    def import_library(self) -> None:
-        from zkchat_cli.llm import mojentic_adapter  # noqa: F401  takes a second
-
     def find_window(self) -> Window | None:
-        from mojentic.llm.model_context_window import ollama_context_window  # see import_library
+        from mojentic.llm.model_context_window import ollama_context_window  # takes a second
 
         try:
             found = ollama_context_window(self.server.post("/api/show", {"model": self.model}, LIST_TIMEOUTS))
@@ -57,20 +71,8 @@ class OllamaModel(RemoteModel):
     def body(self, request: Request) -> dict[str, Any]:
         return request_body(self.model, request)
 
-    async def call(self, request: Request, emit: Emit) -> None:
-        from zkchat_cli.llm.mojentic_adapter import ChatCall, stream_chat  # see import_library
-
-        await stream_chat(
-            ChatCall(self.server, "/api/chat", self.body(request), OllamaReader, {}, self.model_names, self.first_delay), emit
-        )
-
     def list_models(self) -> tuple[ModelInfo, ...]:
-        answer: Any = self.server.get("/api/tags", LIST_TIMEOUTS)
-        try:
-            names = [row["name"] for row in answer["models"] if isinstance(row.get("name"), str)]
-        except (KeyError, TypeError, AttributeError) as e:
-            raise self.server.not_an_answer("", "something that is not a list of models") from e
-        return tuple(ModelInfo(name) for name in sorted(names))
+        return fetch_models(self.server, "/api/tags", rows="models", name="name")
 
     def config_error(self) -> ProviderError | None:
         if not self.model:
@@ -134,33 +136,6 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
     if request.tools:
         body["tools"] = [tool.descriptor for tool in request.tools]
     return body
-
-
-class OllamaReader(ChatReader):
-    """One JSON document a line. Real servers end without a reason or with one of their own, leave out figures, and send tool arguments as
-    text, which may not be JSON."""
-
-    closes_with_finish = True
-
-    def parse_line(self, line: bytes) -> object:
-        return json.loads(line) if line.strip() and not line.startswith(b":") else None
-
-    def read_event(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        message = event.get("message", {})
-        for call in message.get("tool_calls") or ():
-            function = call["function"]
-            arguments = function.get("arguments")
-            text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-            if not isinstance(arguments, str | dict | None):
-                raise TypeError(arguments)
-            self.calls.append(PartialToolCall(text_of(call.get("id")), text_of(function.get("name")), text))
-        if event.get("done"):
-            self.finish = str(event.get("done_reason") or "stop")
-            self.usage = counts(event, prompt_tokens="prompt_eval_count", completion_tokens="eval_count")
-        return {"content": text_of(message.get("content")), "reasoning_content": text_of(message.get("thinking"))}
-
-    def read_document(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        return self.read_event(document)
 
 
 PROVIDER = Provider("ollama", "models on your own machine, with Ollama", _open, settings=OllamaSettings, server_info=_server_info)

@@ -1,7 +1,7 @@
-"""The notes as a graph: neighbours, shortest paths, orphans, hubs, and notes related by links.
+"""The notes as a graph: shortest paths, and notes related by links.
 
 A vertex is a note, an edge at least one link between two notes, in any form (a link, an embed, a front matter property). Broken links and
-links of a note to itself are no edges. Attachments are only ends of paths, or one logo would connect all notes that show it.
+links of a note to itself are no edges, and attachments no vertices, or one logo would connect all notes that show it.
 
 The graph is never loaded as a whole: a search asks the index for one ring of notes at a time, so its cost does not grow with the vault.
 Answers depend on the notes alone, never on the order in which they were indexed.
@@ -10,7 +10,7 @@ Answers depend on the notes alone, never on the order in which they were indexed
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
@@ -25,14 +25,6 @@ MOST_NEIGHBOURS_COMPARED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A note and its distance in links."""
-
-    path: str
-    distance: int
-
-
-@dataclass(frozen=True, slots=True)
 class LinkPath:
     """The notes of a path with both ends, and the links between them in order, one less.
 
@@ -41,15 +33,6 @@ class LinkPath:
 
     notes: tuple[str, ...]
     links: tuple[LinkRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Hub:
-    """A note, the number of notes that link to it, and the number it links to."""
-
-    path: str
-    linked_from: int
-    links_to: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,63 +46,21 @@ class LinkKinship:
     common: tuple[str, ...]
 
 
-def neighbours(index: IndexDatabase, path: str, depth: int, direction: Direction, limit: int) -> list[Neighbour]:
-    """The notes at most `depth` links away from `path`, nearest first and then by path."""
-    search = _BreadthFirstSearch(path, direction)
-    found: list[Neighbour] = []
-    for distance in range(1, depth + 1):
-        if not search.advance(index):
-            break
-        found += [Neighbour(near, distance) for near in search.frontier]
-        if len(found) >= limit:
-            break
-    return found[: max(limit, 0)]
-
-
-def shortest_path(index: IndexDatabase, source: str, target: str, *, directed: bool) -> LinkPath | None:
-    """A shortest path from `source` to `target`, always the same one; None if there is none.
-
-    The search goes from both ends, the smaller ring first: of 100 000 notes it sees a thousand.
-    """
-    ends = (source, target)
-    here = _BreadthFirstSearch(source, "out" if directed else "both", ends)
-    there = _BreadthFirstSearch(target, "in" if directed else "both", ends)
-    met = here.parents.keys() & there.parents.keys()
-    while not met:
-        smaller, other = (here, there) if len(here.frontier) <= len(there.frontier) else (there, here)
-        if not smaller.advance(index):
-            return None
-        met = other.parents.keys() & smaller.frontier  # rings are complete: all notes in both are equally far
-    middle = min(met)
-    notes = (*reversed(here.trace(middle)), *there.trace(middle)[1:])
-    return LinkPath(notes, tuple(_link_between(index, a, b, directed=directed) for a, b in pairwise(notes)))
-
-
-def orphans(index: IndexDatabase, *, linking: bool) -> list[str]:
-    """The notes without links to or from other notes, by path; with `linking`, all that no other note links to."""
-    rows = index.rows(
-        """SELECT path FROM notes
-           WHERE NOT EXISTS (SELECT 1 FROM links WHERE links.target = notes.path AND links.note_id != notes.id)
-             AND (? OR NOT EXISTS (SELECT 1 FROM links JOIN notes AS other ON other.path = links.target
-                                   WHERE links.note_id = notes.id AND other.id != notes.id))
-           ORDER BY path""",
-        linking,
-    )
-    return [str(path) for (path,) in rows]
-
-
-def hubs(index: IndexDatabase, limit: int) -> list[Hub]:
-    """The notes that most other notes link to; equal ones by path."""
-    rows = index.rows(
-        """SELECT hub.path, hub.linked_from, (SELECT COUNT(DISTINCT other.id) FROM links JOIN notes AS other ON other.path = links.target
-                                              WHERE links.note_id = hub.id AND other.id != hub.id)
-           FROM (SELECT notes.id, notes.path, COUNT(DISTINCT links.note_id) AS linked_from
-                 FROM links JOIN notes ON notes.path = links.target WHERE links.note_id != notes.id
-                 GROUP BY notes.id ORDER BY linked_from DESC, notes.path LIMIT ?) AS hub
-           ORDER BY hub.linked_from DESC, hub.path""",
-        max(limit, 0),
-    )
-    return [Hub(*row) for row in rows]
+def shortest_path(index: IndexDatabase, source: str, target: str) -> LinkPath | None:
+    """A shortest path from `source` to `target` over links in either direction, always the same one; None if there is none."""
+    reached_from = {source: source}
+    ring = [source]
+    while ring and target not in reached_from:
+        reached = _adjacent(index, ring, "both")
+        ring = sorted(reached.keys() - reached_from.keys())
+        reached_from.update((note, reached[note]) for note in ring)
+    if target not in reached_from:
+        return None
+    notes = [target]
+    while notes[-1] != source:
+        notes.append(reached_from[notes[-1]])
+    notes.reverse()
+    return LinkPath(tuple(notes), tuple(_link_between(index, a, b) for a, b in pairwise(notes)))
 
 
 def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkKinship]:
@@ -143,46 +84,16 @@ def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkKi
     return sorted(map(kinship, common), key=lambda k: (-k.score, k.path))[: max(limit, 0)]
 
 
-@dataclass(slots=True)
-class _BreadthFirstSearch:
-    """The newest ring of notes, and every note seen with the one it was reached from; attachments are seen only as `ends`."""
-
-    start: str
-    direction: Direction
-    ends: tuple[str, ...] = ()
-    parents: dict[str, str | None] = field(init=False)
-    frontier: list[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.parents, self.frontier = {self.start: None}, [self.start]
-
-    def advance(self, index: IndexDatabase) -> bool:
-        """One ring further; False when there are no more notes."""
-        reached = _adjacent(index, self.frontier, self.direction, self.ends)
-        self.frontier = sorted(reached.keys() - self.parents.keys())
-        self.parents.update((note, reached[note]) for note in self.frontier)
-        return bool(self.frontier)
-
-    def trace(self, note: str) -> list[str]:
-        """The path from `note` back to the start."""
-        back: list[str] = []
-        at: str | None = note
-        while at is not None:
-            back.append(at)
-            at = self.parents[at]
-        return back
-
-
-def _adjacent(index: IndexDatabase, frontier: Iterable[str], direction: Direction, ends: tuple[str, ...] = ()) -> dict[str, str]:
+def _adjacent(index: IndexDatabase, frontier: Iterable[str], direction: Direction) -> dict[str, str]:
     """The notes one link away from those of `frontier`, each with the first of them that it is linked with."""
     reached: dict[str, str] = {}
-    for here, there in sorted(_edges(index, frontier, direction, ends)):
+    for here, there in sorted(_edges(index, frontier, direction)):
         reached.setdefault(there, here)
     return reached
 
 
-def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Direction, ends: tuple[str, ...] = ()) -> set[tuple[str, str]]:
-    """Pairs of a note of `frontier` and a linked note; an attachment only if it is one of `ends`.
+def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Direction) -> set[tuple[str, str]]:
+    """Pairs of a note of `frontier` and a linked note.
 
     CROSS JOIN keeps SQLite from reordering: it does not know the length of a JSON list.
     """
@@ -194,11 +105,9 @@ def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Direction, 
                 """SELECT DISTINCT here.path, links.target
                    FROM json_each(?) AS frontier CROSS JOIN notes AS here ON here.path = frontier.value
                    CROSS JOIN links ON links.note_id = here.id
-                   WHERE links.target != here.path
-                     AND (links.target IN (SELECT value FROM json_each(?))
-                          OR EXISTS (SELECT 1 FROM notes WHERE notes.path = links.target))""",
+                   CROSS JOIN notes AS there ON there.path = links.target
+                   WHERE links.target != here.path""",
                 starts,
-                json.dumps(ends),
             )
         )
     if direction != "out":
@@ -224,8 +133,7 @@ def _degrees(index: IndexDatabase, notes: list[str]) -> dict[str, int]:
     return {str(path): max(1, degree) for path, degree in rows}
 
 
-def _link_between(index: IndexDatabase, here: str, there: str, *, directed: bool) -> LinkRow:
-    """The first link from `here` to `there`, or (unless `directed`) from `there` to `here`."""
+def _link_between(index: IndexDatabase, here: str, there: str) -> LinkRow:
+    """The first link from `here` to `there`, or else from `there` to `here`."""
     between = "notes.path = ? AND links.target = ?"
-    rows = index.link_rows(between, here, there)
-    return (rows if rows or directed else index.link_rows(between, there, here))[0]
+    return (index.link_rows(between, here, there) or index.link_rows(between, there, here))[0]

@@ -1,16 +1,17 @@
 """`zkchat context export` and `import`: conversations to and from files."""
 
-import json
+import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, standard_input
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.cli.completion import complete_formats
-from zkchat_cli.errors import UsageError, reason
-from zkchat_cli.terminal import output_file
+from zkchat_cli.errors import StoreError, UsageError, reason
+from zkchat_cli.fileio import atomic_write
 
 if TYPE_CHECKING:
     from zkchat_cli.exporters.base import Exporter
@@ -36,7 +37,6 @@ def export(
         str,
         typer.Option("--format", metavar="F", help="md, html, json or context (the next call).", autocompletion=complete_formats),
     ] = "md",
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of --format json instead.")] = False,
     next_: Annotated[
         str | None, typer.Option("--next", metavar="TEXT", help="With --format context: the request for this message.")
     ] = None,
@@ -50,18 +50,24 @@ def export(
     exporter = exporters.exporter(format_)
     if next_ is not None and exporter.of != "call":
         raise UsageError("--next needs --format context", "Add --format context, or leave out --next.")
+    text = _exported(ctx, id_, exporter, next_)
     if output is not None:
-        output_file.check(output)
-    from zkchat_cli.exporters.base import json_schema
-
-    text = json.dumps(json_schema(), indent=2) + "\n" if schema else _exported(ctx, id_, exporter, next_)
-    if output is not None:
-        output_file.save(output, text)
+        _save(output, text)
         ctx.screen.progress(f"Wrote {output}")
     elif ctx.screen.out.isatty():
         ctx.screen.write(text)
     else:
         ctx.screen.out.write(text)  # a pipe gets the text as it is, a terminal sanitized text
+
+
+def _save(file: Path, text: str) -> None:
+    """Replace the file's content; a pipe or a device is written to. Raises StoreError; the file is unchanged then."""
+    try:
+        target = file.expanduser().resolve()
+        write = target.write_bytes if target.exists() and not target.is_file() else partial(atomic_write, target)
+        write(text.encode("utf-8", "backslashreplace"))
+    except (OSError, RuntimeError, ValueError) as e:
+        raise StoreError(f"{file} cannot be written: {reason(e)}", "Name another place with -o.") from e
 
 
 def _exported(ctx: CommandContext, id_: str | None, exporter: "Exporter", next_: str | None) -> str:
@@ -84,17 +90,17 @@ def _exported(ctx: CommandContext, id_: str | None, exporter: "Exporter", next_:
     COMMANDS,
     *options.NOTES,
     name="import",
-    epilog=examples("zkchat context import --file talk.json", "llm logs --json -n 0 | zkchat context import --file -"),
+    epilog=examples("zkchat context import --file talk.json"),
 )
 def import_(
     ctx: CommandContext,
-    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="An export of zkchat or llm, or a list of messages; - for a pipe.")],
+    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="An export of zkchat, or a list of messages; - for a pipe.")],
 ) -> None:
     """Import conversations: the whole file or, on an error, nothing."""
     from zkchat_cli.app import factory
-    from zkchat_cli.importers.conversation_file import LARGEST_FILE, read_conversations
+    from zkchat_cli.importers.conversation_file import read_conversations
 
-    data = _read_at_most(file, LARGEST_FILE + 1)
+    data = _read(file)
     with ctx.open_app() as app:
         root = str(app.vault.root)
         imported = read_conversations(data, vault=root, new_id=factory.new_id, now=factory.now())
@@ -123,13 +129,9 @@ def import_(
         )
 
 
-def _read_at_most(file: Path, most: int) -> bytes:
-    """The first bytes of a file or a pipe."""
+def _read(file: Path) -> bytes:
     try:
-        if str(file) == "-":
-            return standard_input().buffer.read(most)
-        with file.open("rb") as opened:
-            return opened.read(most)
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except (OSError, ValueError) as e:
         raise UsageError(f"cannot read {file}: {reason(e)}", "--file takes a JSON file, or - for a pipe.") from e
 

@@ -9,21 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from zkchat_cli.agents import loader as agents
+from zkchat_cli import credentials
 from zkchat_cli.app import factory
 from zkchat_cli.app.startup_options import StartupOptions
-from zkchat_cli.cli.commands.doctor import environment_checks
-from zkchat_cli.cli.commands.doctor.environment_checks import EnvironmentCheck
 from zkchat_cli.config.loader import LoadedConfig, environment, load_config
-from zkchat_cli.errors import ConfigError, ProviderError, StoreUnwritable, VaultError, ZkchatError
+from zkchat_cli.errors import ConfigError, ProviderError, StoreError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import Model, Options, Request, ServerInfo, StreamFailed
 from zkchat_cli.llm.http_errors import mask_address
 from zkchat_cli.models import PromptMessage
-from zkchat_cli.paths import app_paths
+from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import plural
-from zkchat_cli.vault.index.cache_dir import open_cache_dir
 from zkchat_cli.vault.search import vector_store
 
 UNCHECKED = "not checked: there is no vault"
@@ -34,10 +31,7 @@ OUTPUT_LIMIT_REACHED = "output limit was reached"
 
 def checks(choices: StartupOptions, *, ask_model: bool) -> list[dict[str, Any]]:
     """All checks as `{"name", "ok", "detail", "next_step", "code"}`; `code` is the error code of a failed one."""
-    env = environment()
     loaded, problem = _load_settings(choices)
-    root = factory.vault_root(loaded, Path.cwd())
-    folder = Path(root) if root is not None and Path(root).is_dir() else None
     vault = _check("vault", lambda: _vault(loaded))
     return [
         _check("settings", lambda: _settings(loaded, problem)),
@@ -46,17 +40,10 @@ def checks(choices: StartupOptions, *, ask_model: bool) -> list[dict[str, Any]]:
         _check("store", lambda: _store(loaded)),
         _check("vocabulary", _vocabulary),
         _check("provider", lambda: _provider(loaded, ask=ask_model)),
-        _check("providers", _providers),
         *_servers(loaded),
         _check("semantic", lambda: _semantic(loaded)),
-        _check("keys", lambda: environment_checks.api_keys(factory.key_variables(env), env, loaded.places)),
-        _check("agents", lambda: _agents(loaded)),
-        _check("permissions", lambda: environment_checks.permissions(loaded.places)),
-        _check("disk", lambda: environment_checks.disk(loaded.places, folder)),
-        _check("git", lambda: environment_checks.repository(folder, wanted=loaded.values.vault.git)),
-        _check("editor", lambda: environment_checks.editor(env)),
-        _check("clipboard", lambda: environment_checks.clipboard(env)),
-        _check("terminal", lambda: environment_checks.terminal(env)),
+        _check("keys", lambda: _keys(loaded.places)),
+        _check("permissions", lambda: _permissions(loaded.places)),
     ]
 
 
@@ -72,12 +59,10 @@ def _load_settings(choices: StartupOptions) -> tuple[LoadedConfig, ZkchatError |
         return replace(load_config(flags, {}, nothing, schema=factory.settings_schema()), places=where), e
 
 
-def _check(name: str, run: Callable[[], str | EnvironmentCheck]) -> dict[str, Any]:
-    """Run one check. A result that is `ok` and has a next step works but could be better."""
+def _check(name: str, run: Callable[[], str]) -> dict[str, Any]:
+    """Run one check, which returns what it found or raises the problem."""
     try:
-        found = run()
-        detail, step = (found, None) if isinstance(found, str) else found
-        return {"name": name, "ok": True, "detail": detail, "next_step": step, "code": None}
+        return {"name": name, "ok": True, "detail": run(), "next_step": None, "code": None}
     except ZkchatError as e:
         return {"name": name, "ok": False, "detail": e.message, "next_step": e.hint or None, "code": e.code}
 
@@ -89,43 +74,13 @@ def _settings(loaded: LoadedConfig, problem: ZkchatError | None) -> str:
     return f"{file}" if file.is_file() else f"defaults; {file} does not exist"
 
 
-def _agents(loaded: LoadedConfig) -> EnvironmentCheck:
-    """All agents' files, including the models they name. Raises ConfigError for invalid ones."""
-    folder = agents.agents_folder(loaded.places.config_file)
-    no_file = replace(loaded.places, config_file=loaded.places.config_file / "none")  # the settings have a check of their own
-    invalid: list[ConfigError] = []
-    names = agents.list_names(folder)
-    for name in names:
-        try:
-            agent = factory.open_agent(name, loaded.places)
-            factory.check(load_config({}, {}, no_file, schema=factory.settings_schema(), agent=agent.settings_layer))
-        except ConfigError as e:
-            invalid.append(e)
-    if invalid:
-        raise ConfigError("; ".join(e.message for e in invalid), invalid[0].hint)
-    misnamed = ", ".join(agents.find_invalid_file_names(folder))
-    own = [name for name in names if not agents.is_built_in(name) or agents.agent_file(folder, name).exists()]
-    detail = f"{', '.join(names)}; {len(own) or 'none'} of them yours"
-    return EnvironmentCheck(detail, f"Rename {misnamed}: letters, digits, - and _, in lower case." if misnamed else None)
-
-
-def _vault(loaded: LoadedConfig) -> EnvironmentCheck:
+def _vault(loaded: LoadedConfig) -> str:
     vault = factory.open_vault(loaded, environment(), Path.cwd())
     vault.close()
-    detail = str(vault.root)
-    return (
-        EnvironmentCheck(detail)
-        if os.access(vault.root, os.W_OK)
-        else EnvironmentCheck(f"{detail}, read-only: /save and --unsafe cannot write")
-    )
+    return f"{vault.root}" + ("" if os.access(vault.root, os.W_OK) else ", read-only: /save and --unsafe cannot write")
 
 
 def _index(loaded: LoadedConfig) -> str:
-    cache = open_cache_dir(loaded.places.cache_dir)
-    cache.close()
-    if cache.notice is not None:
-        problem = f"{cache.folder} is not writable ({cache.reason}): chat and ask index the notes at each start, vault commands fail"
-        raise VaultError(problem, "Make the folder writable and check the disk space, or set ZKCHAT_HOME to another folder.")
     vault = factory.open_vault(loaded, environment(), Path.cwd())
     try:
         report = vault.refresh()
@@ -163,10 +118,6 @@ def _provider(loaded: LoadedConfig, *, ask: bool) -> str:
     window = f"; window {model.window.tokens} tokens ({model.window.source})" if model.window else ""
     answered = f"; {_test_call(model)}" if ask else ""
     return f"{model.name} is ready{window}{answered}"
-
-
-def _providers() -> str:
-    return "; ".join(f"{name}: {providers.provider(name).help}" for name in providers.names())
 
 
 def _test_call(model: Model) -> str:
@@ -218,3 +169,21 @@ def _semantic(loaded: LoadedConfig) -> str:
         vault.close()
     rest = "" if report.semantic else ": zkchat vault index computes the rest"
     return f"{embedder.id}, {dimensions} dimensions; {report.vectors} of {report.chunks} chunks have a vector{rest}"
+
+
+def _keys(where: AppPaths) -> str:
+    """Where each provider's key comes from."""
+    env = environment()
+    credentials.read_keys(where)  # a damaged file is an error here
+    found = {provider: credentials.find_key(provider, variable, env, where) for provider, variable in factory.key_variables(env).items()}
+    return "; ".join(f"{provider}: {key.description}" for provider, key in found.items() if key.value) or "none (offline needs none)"
+
+
+def _permissions(where: AppPaths) -> str:
+    """Whether other users can read conversations or keys."""
+    files = [file for file in (where.keys_file, where.store_file, *where.data_dir.glob("*.log*")) if file.exists()]
+    exposed = [file for file in files if os.name == "posix" and file.stat().st_mode & 0o077]
+    if exposed:
+        kind = ConfigError if where.keys_file in exposed else StoreError
+        raise kind(f"other users can read {', '.join(map(str, exposed))}", f"chmod 600 {' '.join(map(str, exposed))}")
+    return "keys and conversations are private"

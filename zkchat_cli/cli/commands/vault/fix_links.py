@@ -17,7 +17,7 @@ Ask = Callable[[str, str], str]
 YES, EACH, STOP = ("y", "yes"), ("e", "each"), ("q", "quit", STOPPED)
 
 
-def fix_links(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: bool, as_json: bool, ask: Ask | None = None) -> bool:
+def fix_links(notes: Vault, screen: Screen, *, unsure: bool, yes: bool, as_json: bool, ask: Ask | None = None) -> bool:
     """Propose a target for each broken link: the only possible note, or with `unsure` the nearest. Repair with `yes`, or as the user
     answers. Returns False if the user was asked and declined everything.
     """
@@ -36,19 +36,19 @@ def fix_links(notes: Vault, screen: Screen, *, git: bool, unsure: bool, yes: boo
     approved = fixes if yes else _approved_fixes(change.summary, fixes, ask) if ask is not None else []
     if 0 < len(approved) < len(fixes):
         change = notes.editor.fix_links(approved)
-    made = approval.apply_change(notes, change, git=git) if approved and change.files else None
+    made = approval.apply_change(notes, change) if approved and change.files else None
     if as_json:
         rows = [
             {"source": link.row.source, "line": link.row.line, "raw": link.row.raw, "candidates": list(link.candidates)} for link in links
         ]
         found = [{**row, "fix": path, "sure": certain is not None} for row, path, certain in zip(rows, targets, sure, strict=True)]
-        screen.json({"links": found, "diff": change.diff, "made": made is not None, "told": made and made.message})
+        screen.json({"links": found, "diff": change.diff, "made": made is not None, "told": made and "done"})
     else:
         unchanged = "nothing was changed" if ask is not None else "nothing was changed; use --yes"
         screen.print(
-            _result_text(change, made.message if made else unchanged, targets.count(None), len(fixes) - len(approved) if made else 0), "dim"
+            _result_text(change, "done" if made else unchanged, targets.count(None), len(fixes) - len(approved) if made else 0), "dim"
         )
-    for warning in (*notes.take_warnings(), *([made.problem] if made is not None and made.problem is not None else ())):
+    for warning in notes.take_warnings():
         screen.warn(warning.message, warning.hint)
     if made is not None and made.interrupted:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""`zkchat vault links`, `backlinks`, `mentions` and `broken`."""
+"""`zkchat vault links`, `backlinks`, `path`, `mentions` and `broken`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +22,6 @@ NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path or name 
 _USES: "dict[MentionKind, str]" = {
     "named": "named by you",
     "import": "imported",
-    "link": "linked from a note you named",
     "memory": "from memory",
     "found": "found",
     "cited": "cited",
@@ -43,6 +42,28 @@ def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
     with ctx.indexed_vault() as (notes, _):
         path = path_of(notes, note)
         _print_links(ctx, notes.backlinks(path), f"Nothing links to {path}.")
+
+
+@command(COMMANDS, *options.NOTES, epilog=examples('zkchat vault path "Roof" "Heat pump"'))
+def path(
+    ctx: CommandContext,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Path or name of a note.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Path or name of the other note.")],
+) -> None:
+    """The shortest path of links from one note to another."""
+    with ctx.indexed_vault() as (notes, _):
+        ends = path_of(notes, source), path_of(notes, target)
+        found = notes.shortest_path(*ends)
+    if ctx.as_json:
+        steps = found and [row(link) for link in found.links]
+        ctx.screen.json({"source": ends[0], "target": ends[1], "notes": found and found.notes, "links": steps})
+        return
+    if found is None:
+        ctx.screen.remark(f"No path of links from {ends[0]} to {ends[1]}.")
+        return
+    ctx.screen.print(found.notes[0])
+    for here, link, there in zip(found.notes, found.links, found.notes[1:], strict=False):
+        ctx.screen.print(f"  {'→' if link.source == here else '←'} {there}   {link.raw} in {link.source}:{link.line}")
 
 
 @command(COMMANDS, *options.NOTES)
@@ -125,8 +146,7 @@ def _fix(ctx: CommandContext, *, unsure: bool, yes: bool) -> None:
     from zkchat_cli.cli.commands.vault.fix_links import ask_at_terminal, fix_links
 
     with ctx.indexed_vault() as (notes, _):
-        git, ask = ctx.config.values.vault.git, ask_at_terminal(ctx.screen)
-        agreed = fix_links(notes, ctx.screen, git=git, unsure=unsure, yes=yes, as_json=ctx.as_json, ask=ask)
+        agreed = fix_links(notes, ctx.screen, unsure=unsure, yes=yes, as_json=ctx.as_json, ask=ask_at_terminal(ctx.screen))
     if not agreed:
         raise typer.Exit(DECLINED)
 

@@ -1,4 +1,4 @@
-"""A request in the form of Anthropic's Messages API: pure functions, testable without the SDK.
+"""Anthropic's Messages API: requests, and the events of a stream. Pure.
 
 The form has rules of its own: instructions are separate, roles alternate and start with the user, results directly follow their calls, ids
 and names use few characters, and no text is empty. Cache markers go where the part ends that stays the same byte for byte: after the tools,
@@ -6,12 +6,13 @@ the instructions, the summary, and the turns before the current one.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from zkchat_cli.llm.base import Options, Request
-from zkchat_cli.models import PromptMessage, PromptTool
+from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
+from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
 
 PROVIDER_NAME = "anthropic"
 """Only reasoning of this provider goes back; another's is of no use here."""
@@ -30,41 +31,52 @@ _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 Block = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelAbilities:
-    """A model's longest answer and window in tokens; whether it decides itself how long to think (`adaptive`), takes a budget for it
-    (`budgeted`), or neither; and whether it takes a temperature."""
+class AnthropicReader(ChatReader):
+    """The events of one response. An answer consists of blocks: text, thinking and calls."""
 
-    max_answer: int
-    window: int | None
-    adaptive: bool
-    budgeted: bool
-    temperature: bool
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._blocks: dict[int, Block] = {}
+        self._calls_by_block: dict[int, PartialToolCall] = {}
+
+    def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
+        match event.get("type"):
+            case "message_start":
+                self._count_tokens(event["message"].get("usage"))
+            case "content_block_start":
+                block = dict(event["content_block"])
+                self._blocks[event["index"]] = block
+                if block["type"] == "tool_use":
+                    call = PartialToolCall(text_of(block.get("id")), text_of(block.get("name")))
+                    self._calls_by_block[event["index"]] = call
+                    self.calls.append(call)
+                return text_of(block.get("text")), text_of(block.get("thinking"))
+            case "content_block_delta":
+                block, delta = self._blocks[event["index"]], event["delta"]
+                if delta["type"] == "input_json_delta":
+                    self._calls_by_block[event["index"]].arguments += delta["partial_json"]
+                for part in {"thinking", "signature"} & delta.keys():
+                    block[part] = block.get(part, "") + delta[part]
+                return text_of(delta.get("text")), text_of(delta.get("thinking"))
+            case "message_delta":
+                reason = text_of(event["delta"].get("stop_reason"))
+                self.finish = "content_filter" if reason == "refusal" else reason or self.finish
+                self._count_tokens(event.get("usage"))
+        return "", ""
+
+    def _count_tokens(self, usage: Mapping[str, Any] | None) -> None:
+        """Figures come at the start and, as totals, at the end. Anthropic does not count tokens in its cache as input."""
+        usage = usage or {}
+        cached = usage.get("cache_read_input_tokens")
+        prompt = (usage.get("input_tokens") or 0) + (cached or 0) + (usage.get("cache_creation_input_tokens") or 0)
+        self.count(prompt_tokens=prompt, completion_tokens=usage.get("output_tokens"), cached_tokens=cached)
+
+    def thinking(self) -> ThinkingBlocks | None:
+        blocks = tuple(block for block in self._blocks.values() if block["type"] in ("thinking", "redacted_thinking"))
+        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=blocks) if self.calls and blocks else None
 
 
-def model_abilities(
-    model: str, max_answer: int | None = None, window: int | None = None, *, adaptive: bool | None = None, budgeted: bool | None = None
-) -> ModelAbilities:
-    """By the model's name where its server does not say. A Claude without a version counts as new, any other name as an imitation of an
-    older one."""
-    version = _version(model)
-    return ModelAbilities(
-        max_answer=min(max_answer or (MAX_ANSWER if version >= (4, 5) else MAX_ANSWER_OF_OLDER), MAX_ANSWER),
-        window=window,
-        adaptive=version >= (4, 6) if adaptive is None else adaptive,
-        budgeted=(3, 7) <= version < (4, 6) if budgeted is None else budgeted,
-        temperature=version < (4, 7),
-    )
-
-
-def _version(model: str) -> tuple[int, int]:
-    found = _VERSION.search(model)
-    if found:
-        return int(found[1]), int(found[2] or 0)
-    return (99, 0) if "claude-" in model else (4, 0)
-
-
-def request_body(model: str, request: Request, abilities: ModelAbilities) -> dict[str, Any]:
+def request_body(model: str, request: Request, window: int | None) -> dict[str, Any]:
     """The request's JSON. The same beginning of a conversation gives the same bytes, with markers at the same positions."""
     rest = list(request.messages)
     system: list[Block] = []
@@ -72,12 +84,9 @@ def request_body(model: str, request: Request, abilities: ModelAbilities) -> dic
         system += _text_blocks(rest.pop(0).content)
     converted = _Messages(rest)
     tools = [_tool(tool) for tool in request.tools]
-    body: dict[str, Any] = {
-        "model": model,
-        "max_tokens": request.options.max_output_tokens or _max_answer(request, abilities),
-        "messages": converted.messages,
-        "stream": True,
-    }
+    version = _version(model)
+    max_tokens = request.options.max_output_tokens or _max_answer(request, version, window)
+    body: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "messages": converted.messages, "stream": True}
     if system:
         body["system"] = system
     if not tools and converted.tool_names:  # the API rejects calls in a conversation without tools: declare them, but forbid their use
@@ -87,26 +96,36 @@ def request_body(model: str, request: Request, abilities: ModelAbilities) -> dic
         body["tools"] = tools
     for block in (*tools[-1:], *system[-1:], *converted.cache_ends):
         block["cache_control"] = CACHE_MARKER
-    return body | _thinking_options(request.options, body["max_tokens"], abilities)
+    return body | _thinking_options(request.options, max_tokens, version)
 
 
-def _max_answer(request: Request, abilities: ModelAbilities) -> int:
+def _version(model: str) -> tuple[int, int]:
+    """A Claude without a version counts as new, any other name as an imitation of an older one."""
+    found = _VERSION.search(model)
+    if found:
+        return int(found[1]), int(found[2] or 0)
+    return (99, 0) if "claude-" in model else (4, 0)
+
+
+def _max_answer(request: Request, version: tuple[int, int], window: int | None) -> int:
     """The longest answer that fits into the window: older models reject a call that asks for more."""
-    if abilities.window is None:
-        return abilities.max_answer
+    longest = MAX_ANSWER if version >= (4, 5) else MAX_ANSWER_OF_OLDER
+    if window is None:
+        return longest
     used = sum(message.tokens for message in request.messages) + sum(tool.tokens for tool in request.tools)
-    return min(abilities.max_answer, max(abilities.window - used, MIN_ANSWER))
+    return min(longest, max(window - used, MIN_ANSWER))
 
 
-def _thinking_options(options: Options, max_tokens: int, abilities: ModelAbilities) -> dict[str, Any]:
+def _thinking_options(options: Options, max_tokens: int, version: tuple[int, int]) -> dict[str, Any]:
+    """From 4.6 on, a model decides itself how long to think; from 3.7 on, it takes a budget; from 4.7 on, no temperature."""
     effort = options.reasoning_effort
-    if effort and abilities.adaptive:
+    if effort and version >= (4, 6):
         return {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": effort}}
-    if effort and abilities.budgeted:
+    if effort and version >= (3, 7):
         budget = min(THINKING_BUDGETS[effort], max_tokens - max_tokens // 4)
         if budget >= MIN_THINKING_BUDGET:
             return {"thinking": {"type": "enabled", "budget_tokens": budget}}
-    if options.temperature is not None and abilities.temperature:
+    if options.temperature is not None and version < (4, 7):
         return {"temperature": min(options.temperature, 1.0)}
     return {}
 

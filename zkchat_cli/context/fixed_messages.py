@@ -1,0 +1,56 @@
+"""Fixed messages: those that every prompt has word for word, because the user pinned them or because they are standing instructions.
+
+The rules know English, German and Chinese. Only "from now on …", "always answer in …" and the like are standing instructions, since every
+prompt repeats them: "translate this" is none, nor is a phrase in a long pasted text.
+"""
+
+import re
+from functools import lru_cache
+
+from zkchat_cli.models import ZkChatMessage
+
+MAX_CLASSIFIED = 2000
+"""Characters; a longer message is a text to work on."""
+CACHED_MESSAGES = 32_768
+"""Each compaction looks at every message again."""
+
+_START = r"(?:^|(?<=[.!?。！？\n]))[ \t]{0,8}(?:[-*] )?(?:(?:and|but|so|please|also|und|aber|bitte|请)[ ,，]{0,2}){0,3}"
+"""The start of a sentence. All repetitions are bounded: a text of blank lines must not take a second."""
+_VERBS = (
+    r"(?:answer|reply|respond|use|write|cite|quote|mention|include|add|say|tell|call|ask|show|give me|translate|invent|guess|summari[sz]e|"
+    r"assume|change|delete|link|list|refer|format|explain|keep (?:it|your|answers)|be (?:brief|concise|short|precise|exact|honest|polite))"
+)
+_RULES = (
+    rf"(?:always|never|don't ever|do not ever) {_VERBS}\b|(?:don't|do not) {_VERBS}\b",
+    r"(?:make sure|be sure|remember|you (?:must|should|are to|shall))(?: to| that you| you)? (?:always|never)\b",
+    r"(?:from (?:now|here|today) on|from this point on|going forward|for the rest of (?:this|our) (?:chat|conversation))\b",
+    r"(?:in (?:all )?(?:your )?(?:future|further) (?:answers|replies)|in (?:all|every one of) your (?:answers|replies))\b",
+    r"(?:remember (?:that|:)|keep in mind (?:that|:)|don't forget that|do not forget that)",
+    r"(?:answer|reply|respond|write) (?:me )?(?:only|always|exclusively|briefly|concisely|in (?:english|german|french|spanish|italian|"
+    r"chinese|japanese|korean|portuguese|russian|dutch|short|one sentence|bullet points))\b",
+    r"(?:ab jetzt|ab sofort|von nun an|von jetzt an|künftig|in zukunft)\b",
+    r"(?:immer|nie|niemals) (?:auf |in |mit |nur )",
+    r"(?:antworte|schreibe?|nenne|verwende|benutze|zitiere|erkläre)\b[^.!?\n]{0,60}\b(?:immer|nie|niemals|nur|stets)\b",
+    r"(?:antworte|schreibe?) (?:mir )?(?:bitte )?(?:auf|kurz|knapp)\b|merke? dir\b|denke? daran\b|vergiss nicht\b",
+    r"(?:从现在(?:开始|起)|从今以后|今后|以后|始终|总是|永远|务必|不要再|记住|牢记|请记)",
+)
+_INSTRUCTION = re.compile(rf"{_START}(?:{'|'.join(_RULES)})", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?。！？\n]")
+
+
+def is_fixed(message: ZkChatMessage) -> bool:
+    """Whether every prompt has the message, even if its turn is folded or dropped. What the user said with /pin or /unpin wins."""
+    return message.pinned if message.pinned is not None else is_instruction(message)
+
+
+def is_instruction(message: ZkChatMessage) -> bool:
+    return message.role == "user" and _gives_instruction(message.content)
+
+
+@lru_cache(maxsize=CACHED_MESSAGES)
+def _gives_instruction(content: str) -> bool:
+    found = _INSTRUCTION.search(content) if len(content) <= MAX_CLASSIFIED else None
+    if found is None:
+        return False
+    end = _SENTENCE_END.search(content, found.end())
+    return end is None or end[0] not in "?？"  # "remember that note about owls?" is no instruction
