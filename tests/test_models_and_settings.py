@@ -138,12 +138,6 @@ def completed(zkchat: Program, line: str) -> list[str]:
     return done.stdout.split()
 
 
-def test_the_shell_completes_models_that_there_are(zkchat: Program, server: ModelServer) -> None:
-    zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "OLLAMA_HOST": server.address}
-    assert completed(zkchat, "zkchat ask --model ol") == ["ollama/qwen3:latest", "ollama/"]
-    assert "openai/large" in completed(zkchat, "zkchat ask --model ope")
-
-
 def test_the_shell_completes_providers_where_no_server_answers(zkchat: Program) -> None:
     zkchat.env["OLLAMA_HOST"] = closed_port()
     assert completed(zkchat, "zkchat ask --model of") == ["offline"]
@@ -183,14 +177,8 @@ def test_without_verbose_no_log_is_written(zkchat: Program) -> None:
 
 def test_with_no_store_no_log_is_written(zkchat: Program) -> None:
     done = zkchat("ask", "What is a filter?", "--verbose", "--no-store")
-    assert (done.exit_status, "no log" in done.err) == (0, True)
+    assert (done.exit_status, done.err) == (0, "")
     assert not (zkchat.home / "data" / logging_setup.FILE).exists()
-
-
-def test_a_log_that_cannot_be_written_stops_nothing(zkchat: Program) -> None:
-    (zkchat.home / "data" / logging_setup.FILE).mkdir(parents=True)
-    done = zkchat("ask", "What is a filter?", "--verbose")
-    assert (done.exit_status, "cannot be written" in done.err) == (0, True)
 
 
 def test_secrets_are_taken_out_of_every_line(tmp_path: Path) -> None:

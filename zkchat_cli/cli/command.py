@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TextIO
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import typer
 
@@ -157,13 +157,6 @@ def examples(*calls: str) -> str:
     return "\b\n" + "\n".join(calls)
 
 
-def standard_input() -> TextIO:
-    """Standard input, for an argument `-`. Raises UsageError if it is closed (a service, `<&-`)."""
-    if sys.stdin is None:
-        raise UsageError("there is no standard input to read", "Pipe a text in, or name a file.")
-    return sys.stdin
-
-
 def refuse_oversized(text: str) -> str:
     """`text`, a message from a pipe. Raises UsageError if no model could take it: counting its tokens alone would take minutes."""
     if len(text) > MAX_PIPED:
@@ -176,7 +169,7 @@ def confirm(question: str, command_name: str, *, yes: bool) -> None:
     """Return if the user agrees, now or with --yes. Exits with DECLINED on a no. Raises UsageError where nobody can answer."""
     if yes:
         return
-    if sys.stdin is None or not sys.stdin.isatty():
+    if not sys.stdin.isatty():
         raise UsageError(f"{command_name} asks for confirmation", "Use --yes where nobody can answer.")
     if not typer.confirm(question, err=True):
         typer.echo("Nothing was changed.", err=True)
@@ -195,25 +188,15 @@ def open_app(options: "StartupOptions") -> "Iterator[App]":
         app.close()
 
 
-def can_be_first_start() -> bool:
-    """Whether someone at a terminal has no settings file and no notes at hand. Checked before importing onboarding, which takes 0.4 s."""
-    return (
-        sys.stdin is not None
-        and sys.stdin.isatty()
-        and sys.stdout.isatty()
-        and not os.environ.get("ZKCHAT_VAULT")
-        and not paths.app_paths(os.environ).config_file.exists()
-        and not holds_notes(Path.cwd())
-    )
-
-
 def run_onboarding(screen: Screen) -> "tuple[Path | None, str | None]":
-    """On the first start, let the user choose notes and model; otherwise None, None."""
-    if not can_be_first_start():
-        return None, None
-    from zkchat_cli.terminal import onboarding
-
+    """If someone at a terminal has no settings file and no notes at hand, let them choose notes and model; otherwise None, None."""
     here = Path.cwd()
+    at_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    has_notes = os.environ.get("ZKCHAT_VAULT") or paths.app_paths(os.environ).config_file.exists() or holds_notes(here)
+    if has_notes or not at_terminal:
+        return None, None
+    from zkchat_cli.terminal import onboarding  # takes 0.4 s
+
     config = onboarding.onboarding_config(os.environ, here)
     if config is None:
         return None, None
