@@ -78,7 +78,7 @@ def test_request_to_openai(opened: Any, servers: Servers) -> None:
         ("nomic-embed-text:v1.5", "search_query: x", "search_document: x"),
         ("nomic-ai/nomic-embed-text-v1.5", "search_query: x", "search_document: x"),
         ("multilingual-e5-small", "query: x", "passage: x"),
-        ("E5-base-v2", "query: x", "passage: x"),
+        ("/models/E5-base-v2/onnx/model.onnx", "query: x", "passage: x"),
         ("mxbai-embed-large", "Represent this sentence for searching relevant passages: x", "x"),
         ("bge-m3", "x", "x"),
         ("text-embedding-3-large", "x", "x"),

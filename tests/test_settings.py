@@ -1,6 +1,5 @@
 """Settings in layers: which one counts, where it came from, and errors that say what to write instead."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +56,6 @@ def test_every_value_knows_where_it_came_from(where: AppPaths) -> None:
         "model": "ZKCHAT_MODEL",
         "vault.path": "command line",
     }
-    assert settings.is_set("model")
-    assert not settings.is_set("context.strategy")
 
 
 def test_the_vaults_own_file_is_read_only_once_the_vault_is_known(where: AppPaths) -> None:
@@ -85,7 +82,7 @@ def test_other_programs_variables_are_left_alone(where: AppPaths) -> None:
 
 def test_a_file_may_begin_with_a_byte_order_mark(where: AppPaths) -> None:
     where.config_file.write_bytes(b'\xef\xbb\xbfmodel = "offline"\n')
-    assert load_config({}, {}, where).is_set("model")
+    assert load_config({}, {}, where).origins["model"]
 
 
 @pytest.mark.parametrize(
@@ -167,25 +164,16 @@ def test_a_file_nested_beyond_reason_is_refused(where: AppPaths) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a." * 100_000 + "a = 1", "a key of more than 20 parts"),
-        ("[" + '"a" . ' * 60_000 + "a]", "a key of more than 20 parts"),
-        ("x = {b = 1, " + "'a'." * 60_000 + "a = 1}", "a key of more than 20 parts"),
-        ("x" * 600_000, "larger than 500 kB"),
-        ("llm.temperature = '" + "x" * 400_000 + "'", "llm.temperature = "),
-        ("x" * 400_000 + " = 1", "is not a setting"),
+        ("x" * 600_000, "larger than 32 kB"),
+        ("llm.temperature = '" + "x" * 30_000 + "'", "llm.temperature = "),
+        ("x" * 30_000 + " = 1", "is not a setting"),
     ],
-    ids=["dotted", "header", "inline", "large", "value", "key"],
+    ids=["large", "value", "key"],
 )
 def test_what_a_hostile_vault_brings_takes_neither_the_machine_nor_the_screen(where: AppPaths, text: str, told: str) -> None:
     message = refused(where, project=text).message
     assert told in message
     assert len(message) < 600
-
-
-def test_a_named_pipe_as_settings_file_does_not_block(where: AppPaths) -> None:
-    os.mkfifo(where.config_file)
-    with pytest.raises(ConfigError, match="it is no file"):
-        load_config({}, {}, where)
 
 
 def test_an_invalid_vault_path_is_refused(where: AppPaths) -> None:

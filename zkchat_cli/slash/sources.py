@@ -156,7 +156,6 @@ def _provenance_lines(document: Provenance, prompt: Prompt | None, problem: str,
 def _named_lines(named: NamedByUser, in_prompt: str) -> Iterable[StyledLine]:
     reference = named.reference
     how = {
-        "link": f"linked from a note that you named in turn {named.turn}",
         "import": f"imported by {reference.wikilink} in turn {named.turn}",
         "memory": f"came from memory in turn {named.turn}",
     }.get(reference.reference_type, f"you named it in turn {named.turn}: {reference.wikilink}")

@@ -36,7 +36,7 @@ def overview_lines(prompt: Prompt, named: Sequence[DocumentReference] = (), toke
     for kind, (one, more) in _NAMES.items():
         if of_kind := [m for m in said if m.kind == kind]:
             yield f"  - {_count(len(of_kind), one, more)} ({mark}{_tokens(of_kind)} tokens)"
-    for one, more, types in (("imported file", "imported files", {"import"}), ("named note", "named notes", {"direct", "link"})):
+    for one, more, types in (("imported file", "imported files", {"import"}), ("named note", "named notes", {"direct"})):
         if names := [_shown(d, tokens, mark) for d in named if d.relative_path and d.reference_type in types]:
             yield f"  - {_count(len(names), one, more)} ({', '.join(names[:MAX_NAMES])}{', …' if len(names) > MAX_NAMES else ''})"
 

@@ -37,8 +37,7 @@ def tokens(
     counter = TokenCounter(encoding)
     counter.load_in_background().join()  # so that `estimated` is known even for an empty text
     screen = Screen.of()  # not ctx.screen, which would read the settings first
-    with screen.progress_bar("Counting") as progress:
-        count = counter.count(text, progress)
+    count = counter.count(text)
     if ctx.as_json:
         screen.json({"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)})
     else:
