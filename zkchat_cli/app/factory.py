@@ -81,7 +81,7 @@ class App:
             clock=time.monotonic,
             new_id=new_id,
             approve=self.approve or (lambda _: UNASKED),
-            working_folder=_current_folder(),
+            working_folder=self.cwd,
             agent_names=lambda: agents.list_names(folder),
         )
         session = ZkChatSession(services, self._runtime(self.loaded, self.using), conversation)
@@ -119,14 +119,6 @@ class App:
         self.vault.close()
         if self.cache is not None:
             self.cache.close()
-
-
-def _current_folder() -> Path | None:
-    """None when it was deleted while the program runs."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return None
 
 
 def now() -> str:
@@ -298,12 +290,9 @@ def model_config(provider: Provider, loaded: LoadedConfig, env: Mapping[str, str
 
 
 def key_variables(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment variable of each provider's key; the default one when the settings are wrong."""
+    """The environment variable of each provider's key."""
     tables = {name: table for name in providers.names() if "key_variable" in (table := providers.provider(name).settings).model_fields}
-    try:
-        values = loader.load_config({}, env, paths.app_paths(env), schema=settings_schema()).values
-    except ConfigError:
-        values = settings_schema()()
+    values = loader.load_config({}, env, paths.app_paths(env), schema=settings_schema()).values
     return {name: getattr(values, name).key_variable for name in tables}
 
 
