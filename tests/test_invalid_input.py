@@ -5,15 +5,13 @@ import resource
 import sqlite3
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import Done, Program
 
-from zkchat_cli.app import factory, startup_options
-from zkchat_cli.errors import VaultError, on_one_line
+from zkchat_cli.errors import on_one_line
 
 
 def refused(done: Done, exit_status: int, *words: str) -> None:
@@ -150,26 +148,6 @@ def test_a_chat_works_without_a_writable_store(zkchat: Program, script: Callable
     assert "this chat is not stored: The store " in chat.err and "cannot be opened" in chat.err
     resumed = zkchat("chat", "-c", stdin="Is it?\n")
     assert resumed.exit_status == 3 and "So it is." not in resumed.out
-
-
-def test_a_chat_works_without_a_writable_index(zkchat: Program) -> None:
-    zkchat.home.mkdir(exist_ok=True)
-    (zkchat.home / "cache").write_text("a file where the folder should be")
-    chat = zkchat("chat", stdin="What do filters say?\n")
-    assert "[1]" in chat.out and chat.exit_status == 0
-    assert "cannot be written (File exists): the notes are indexed for this run alone" in chat.err
-    assert zkchat("sessions", "list", "--json").json[0]["messages"] == 2
-
-
-def test_a_scratch_index_goes_when_there_are_no_notes_to_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scratch, home = tmp_path / "scratch", tmp_path / "home"
-    scratch.mkdir()
-    home.mkdir()
-    (home / "cache").write_text("a file where the folder should be")
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    with pytest.raises(VaultError) as refusal:
-        factory.open_app(startup_options.StartupOptions(tmp_path / "missing"), {"ZKCHAT_HOME": str(home)}, tmp_path)
-    assert "missing" in refusal.value.message and list(scratch.iterdir()) == []
 
 
 @pytest.mark.parametrize("stdin", ["", " \n\n"])

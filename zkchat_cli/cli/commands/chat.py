@@ -72,11 +72,9 @@ def chat(
             app = replace(resources.enter_context(open_app(choices)), approve=approve)
             session = app.session(_conversation(app, resume, continue_=continue_))
             unstored = app.unstored
-            warnings = [(f"this chat is not stored: {unstored.message}", unstored.hint)] if unstored is not None else []
-            if app.cache is not None and app.cache.notice is not None:
-                warnings.append(app.cache.notice)
+            warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""
-            return StartedSession(app, session, tuple(warnings), tip)
+            return StartedSession(app, session, warnings, tip)
 
         if interactive:
             with typing_ahead() as typed:  # keys pressed before the prompt appears
