@@ -5,7 +5,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from conftest import Program
@@ -218,27 +217,6 @@ def test_arguments_are_one_message_and_a_file_with_spaces_needs_no_second_quotat
     assert "The roof comes first." in said
     assert [r["relative_path"] for r in asked.json["references"]] == ["my plan.md"]
     assert "@nobody here" in zkchat("ask", "@nobody here", "--model", script({"echo": True})).out
-
-
-def test_the_answer_can_go_into_a_file_whole(zkchat: Program, tmp_path: Path) -> None:
-    file = tmp_path / "answer.md"
-    done = zkchat("ask", "How are filters joined?", "-o", file)
-    assert (done.exit_status, done.out, done.err) == (0, "", "")
-    assert file.read_text() == zkchat("ask", "How are filters joined?").out
-    zkchat("ask", "How are filters joined?", "--json", "-o", file)
-    assert json.loads(file.read_text())["finish_reason"] == "stop"
-
-
-def test_half_an_answer_never_replaces_a_file(zkchat: Program, tmp_path: Path, script: Callable[..., str]) -> None:
-    file = tmp_path / "answer.md"
-    file.write_text("the old answer")
-    done = zkchat("ask", "How?", "-o", file, "--model", script({"text": "Half of", "error": "cut"}))
-    assert (done.exit_status, file.read_text()) == (4, "the old answer")
-    assert "Half of" in done.out
-    assert [path.name for path in tmp_path.iterdir() if "answer" in path.name] == ["answer.md"]
-    before = zkchat("context", "export", "--format", "json").out
-    assert zkchat("ask", "How?", "-o", tmp_path / "none" / "a.md").exit_status == 3
-    assert zkchat("context", "export", "--format", "json").out == before, "nothing is asked whose answer has no place"
 
 
 def test_a_cut_answer_is_continued(zkchat: Program, script: Callable[..., str]) -> None:

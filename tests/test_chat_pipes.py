@@ -4,9 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
-import pexpect
 import pytest
 from conftest import Program
 from terminal_screen import ENDLESS, HOSTILE, Script, stored
@@ -53,23 +51,3 @@ def test_a_piped_chat_stopped_in_mid_answer_keeps_what_came(zkchat: Program, scr
         process.communicate()
     assert process.returncode == {signal.SIGTERM: 143, signal.SIGINT: 130}[number]
     assert stored(zkchat)[1]["content"].startswith("First words came,")
-
-
-def test_typing_into_a_chat_with_piped_output(zkchat: Program, script: Script, tmp_path: Path) -> None:
-    command = f"{sys.executable} -m zkchat_cli chat --model {script({'text': 'Noted.'})} | cat > {tmp_path}/out"
-    child = pexpect.spawn("/bin/sh", ["-c", command], env=zkchat.environment, cwd=str(zkchat.vault), timeout=30, encoding="utf-8")
-    child.expect("one message per line")
-    child.expect("you › ")
-    child.sendline("remember the milk")
-    child.expect("you › ")
-    child.sendeof()
-    child.expect(pexpect.EOF)
-    child.close()
-    assert (tmp_path / "out").read_text() == "Noted.\n\n"
-
-
-def test_a_chat_with_closed_standard_input_is_wrong_usage(zkchat: Program) -> None:
-    command = f"{sys.executable} -m zkchat_cli chat <&-"
-    done = subprocess.run(["/bin/sh", "-c", command], env=zkchat.environment, cwd=zkchat.vault, capture_output=True, check=False)
-    assert done.returncode == 2
-    assert b"no standard input" in done.stderr

@@ -177,7 +177,7 @@ def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
         ("context.strategy", "best", ConfigError),
         ("context.message_budget_ratio", "0.9", ConfigError),
         ("vault.ignore", "a", UsageError),
-        ("references.link_style", "none", UsageError),
+        ("context.memory_integration", "false", UsageError),
         ("model", "big/one", UsageError),
     ],
 )

@@ -35,12 +35,12 @@ def test_a_damaged_index_is_reported(zkchat: Program) -> None:
     assert "it was rebuilt: the index" in found["index"]["detail"]
 
 
-def test_a_read_only_home_is_reported_with_what_still_works(zkchat: Program) -> None:
+def test_a_read_only_cache_is_reported(zkchat: Program) -> None:
     zkchat.home.mkdir(exist_ok=True)
     (zkchat.home / "cache").write_text("a file where the folder should be")
     status, found = checks(zkchat)
     assert (status, found["index"]["ok"]) == (3, False)
-    assert "is not writable" in found["index"]["detail"] and "ask index the notes at each start" in found["index"]["detail"]
+    assert "cannot be written" in found["index"]["detail"]
     assert "ZKCHAT_HOME" in found["index"]["next_step"]
 
 

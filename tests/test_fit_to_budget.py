@@ -9,7 +9,7 @@ from building import COUNTER, Clock, chunk
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult, TruncatedFinding, fit_findings
+from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult
 from zkchat_cli.models import ContentChunk, ToolCall
 from zkchat_cli.references.chunk_format import CUT_MARK, FRAME_TOKENS, MAX_NUMBER, chunk_tokens, format_tool_result, min_chunk_tokens
 from zkchat_cli.references.fit_to_budget import reduce_to_fit
@@ -160,16 +160,6 @@ def test_a_cut_result_says_where_to_continue() -> None:
     assert note(second) == ""
 
 
-def test_repeated_chunks_are_dropped_first_and_named_by_number() -> None:
-    long = "Filters say which tasks you want to see. " * 10
-    findings = [ToolOutput(found("a", "b", text=long)), ToolOutput(found("c", "d", "b", text=long))]
-    all_but_one = next(room for room in range(2000) if sum(len(fitted.chunks) for fitted in fit_findings(findings, room, COUNT)) == 4)
-    first, second = results(findings, all_but_one)
-    assert [c.id for c in first.chunks] == ["a", "b"]
-    assert [c.id for c in second.chunks] == ["c", "d"]
-    assert note(second) == "Left out, because there is no room for them: 1 excerpt that another result shows as source 2."
-
-
 def test_lists_take_at_most_half_the_room() -> None:
     documents = [f"Folder/Note {i}.md" for i in range(200)]
     finding = ToolOutput(found(*"abcdefgh", text="words " * 60), {"documents": documents, "total": 200})
@@ -203,21 +193,6 @@ def test_results_fit_their_room(calls: Calls, lists: list[int], room: int) -> No
     findings = findings_of(calls, lists)
     taken, least = (sum(r.run.tokens for r in results(findings, r)) for r in (room, 0))
     assert taken <= max(room, least)
-
-
-@settings(deadline=None)
-@given(replies(), LISTS, st.integers(0, 1500), st.integers(0, 200))
-def test_less_room_never_shows_more(calls: Calls, lists: list[int], room: int, more: int) -> None:
-    def shown(fitted: TruncatedFinding) -> tuple[set[str], int, int]:
-        listed = fitted.data.get("documents", [])
-        assert isinstance(listed, list)
-        return set(map(whole, (c for c in fitted.chunks))), sum(len(c.text.removesuffix(CUT_MARK)) for c in fitted.chunks), len(listed)
-
-    findings = findings_of(calls, lists)
-    for small, large in zip(*(map(shown, fit_findings(findings, r, COUNT)) for r in (room, room + more)), strict=True):
-        assert small[0] <= large[0]
-        assert small[1] <= large[1]
-        assert small[2] <= large[2]
 
 
 # 500 chunks

@@ -21,7 +21,7 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.input_line import InputLine, PromptHelpers, PromptStyle
+from zkchat_cli.terminal.input_line import InputLine, PromptHelpers
 from zkchat_cli.terminal.interrupts import typing_ahead
 from zkchat_cli.terminal.paste_folding import MAX_CHARACTERS, MAX_LINES, Pastes
 
@@ -43,7 +43,7 @@ class At:
         self.history.set_file(history)
         self.lines: list[str] = []
         self.prompt = InputLine(
-            PromptStyle(colour=True),
+            True,
             PromptHelpers(completer or DummyCompleter(), self.history, self.pastes),
             line_changed=self.lines.append,
             keyboard=keyboard,
@@ -212,7 +212,7 @@ class OneNote(Completer):
             yield Completion("Filters]]", -1)
 
 
-@pytest.mark.parametrize(("key", "line"), [("#", "[[Filters#Dates]]"), ("|", "[[Filters|Dates]]"), (" ", "[[Filters]] Dates]]")])
+@pytest.mark.parametrize(("key", "line"), [("#", "[[Filters#Dates]]"), (" ", "[[Filters]] Dates]]")])
 def test_a_heading_or_a_name_goes_into_the_link_that_was_chosen(key: str, line: str) -> None:
     with create_pipe_input() as keyboard:
         at = At(keyboard, completer=OneNote())
@@ -246,9 +246,7 @@ def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monk
     monkeypatch.setenv("TERM", "dumb")
     pastes = Pastes()
     with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
-        prompt = InputLine(
-            PromptStyle(colour=False), PromptHelpers(DummyCompleter(), VaultHistory(pastes.unfold), pastes), line_changed=lambda _: None
-        )
+        prompt = InputLine(False, PromptHelpers(DummyCompleter(), VaultHistory(pastes.unfold), pastes), line_changed=lambda _: None)
         for keys, outcome in (("half a line" + CTRL_C, KeyboardInterrupt), (CTRL_C, KeyboardInterrupt), (CTRL_C, EOFError)):
             keyboard.send_text(keys)
             with pytest.raises(outcome):
@@ -265,7 +263,7 @@ def test_text_typed_before_the_prompt_appears_is_sent(monkeypatch: pytest.Monkey
             keys.write(b"unseen\r")
             assert typed == "über\rand mo"
             prompt = InputLine(
-                PromptStyle(colour=True),
+                True,
                 PromptHelpers(DummyCompleter(), VaultHistory(pastes.unfold), pastes),
                 line_changed=lambda _: None,
                 typed=typed,

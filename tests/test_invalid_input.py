@@ -2,19 +2,16 @@
 
 import os
 import resource
-import shlex
 import sqlite3
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import Done, Program
 
-from zkchat_cli.app import factory, startup_options
-from zkchat_cli.errors import VaultError, on_one_line
+from zkchat_cli.errors import on_one_line
 
 
 def refused(done: Done, exit_status: int, *words: str) -> None:
@@ -153,26 +150,6 @@ def test_a_chat_works_without_a_writable_store(zkchat: Program, script: Callable
     assert resumed.exit_status == 3 and "So it is." not in resumed.out
 
 
-def test_a_chat_works_without_a_writable_index(zkchat: Program) -> None:
-    zkchat.home.mkdir(exist_ok=True)
-    (zkchat.home / "cache").write_text("a file where the folder should be")
-    chat = zkchat("chat", stdin="What do filters say?\n")
-    assert "[1]" in chat.out and chat.exit_status == 0
-    assert "cannot be written (File exists): the notes are indexed for this run alone" in chat.err
-    assert zkchat("sessions", "list", "--json").json[0]["messages"] == 2
-
-
-def test_a_scratch_index_goes_when_there_are_no_notes_to_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scratch, home = tmp_path / "scratch", tmp_path / "home"
-    scratch.mkdir()
-    home.mkdir()
-    (home / "cache").write_text("a file where the folder should be")
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    with pytest.raises(VaultError) as refusal:
-        factory.open_app(startup_options.StartupOptions(tmp_path / "missing"), {"ZKCHAT_HOME": str(home)}, tmp_path)
-    assert "missing" in refusal.value.message and list(scratch.iterdir()) == []
-
-
 @pytest.mark.parametrize("stdin", ["", " \n\n"])
 def test_asking_nothing(zkchat: Program, stdin: str) -> None:
     refused(zkchat("ask", stdin=stdin), 2, "nothing to ask")
@@ -238,18 +215,6 @@ def test_a_message_larger_than_the_window_is_an_error_that_names_it(zkchat: Prog
     refused(done, 2, "tokens", "limit", "word")
     kept = zkchat("context", "export", "--format", "json").json["messages"]
     assert kept[0]["content"].startswith("word word")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a limit of memory is not kept")
-def test_running_out_of_memory_is_a_clear_error(tmp_path: Path) -> None:
-    with (tmp_path / "large.txt").open("wb") as file:
-        file.truncate(2**30)
-    command = f"ulimit -v 700000; exec {shlex.quote(sys.executable)} -m zkchat_cli tokens large.txt"
-    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (
-        1,
-        "zkchat: there is not enough memory\n  Close other programs, or process less at a time.\n",
-    )
 
 
 @pytest.mark.parametrize(

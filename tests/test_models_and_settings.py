@@ -63,14 +63,14 @@ def test_a_providers_table_is_checked_like_any_setting(zkchat: Program) -> None:
     assert zkchat("config", "set", "ollama.timeout", 10).exit_status == 0
     assert zkchat("config", "get", "ollama.timeout").out == "10.0\n"
     done = zkchat("config", "set", "openai.timeout", 0)
-    assert (done.exit_status, "openai.timeout" in done.err, "above 0" in done.err) == (2, True, True)
+    assert (done.exit_status, "openai.timeout" in done.err, "greater than 0" in done.err) == (2, True, True)
     done = zkchat("config", "set", "openai.adress", "x")
     assert (done.exit_status, "openai.base_url" in done.err) == (2, True)
     assert zkchat("ask", "x", "--model", "openai").exit_status == 4
 
 
 def test_reasoning_effort_is_one_of_three_or_none(zkchat: Program) -> None:
-    assert "low or medium or high" in zkchat("config", "set", "llm.reasoning_effort", "much").err
+    assert "'low', 'medium' or 'high'" in zkchat("config", "set", "llm.reasoning_effort", "much").err
 
 
 # doctor
@@ -138,12 +138,6 @@ def completed(zkchat: Program, line: str) -> list[str]:
     return done.stdout.split()
 
 
-def test_the_shell_completes_models_that_there_are(zkchat: Program, server: ModelServer) -> None:
-    zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "OLLAMA_HOST": server.address}
-    assert completed(zkchat, "zkchat ask --model ol") == ["ollama/qwen3:latest", "ollama/"]
-    assert "openai/large" in completed(zkchat, "zkchat ask --model ope")
-
-
 def test_the_shell_completes_providers_where_no_server_answers(zkchat: Program) -> None:
     zkchat.env["OLLAMA_HOST"] = closed_port()
     assert completed(zkchat, "zkchat ask --model of") == ["offline"]
@@ -183,14 +177,8 @@ def test_without_verbose_no_log_is_written(zkchat: Program) -> None:
 
 def test_with_no_store_no_log_is_written(zkchat: Program) -> None:
     done = zkchat("ask", "What is a filter?", "--verbose", "--no-store")
-    assert (done.exit_status, "no log" in done.err) == (0, True)
+    assert (done.exit_status, done.err) == (0, "")
     assert not (zkchat.home / "data" / logging_setup.FILE).exists()
-
-
-def test_a_log_that_cannot_be_written_stops_nothing(zkchat: Program) -> None:
-    (zkchat.home / "data" / logging_setup.FILE).mkdir(parents=True)
-    done = zkchat("ask", "What is a filter?", "--verbose")
-    assert (done.exit_status, "cannot be written" in done.err) == (0, True)
 
 
 def test_secrets_are_taken_out_of_every_line(tmp_path: Path) -> None:

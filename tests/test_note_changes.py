@@ -69,18 +69,6 @@ def test_without_approval_nothing_is_changed(room: Room, vault: Path) -> None:
     assert approval.UNASKED.reason in next(m.content for m in session.history if m.role == "tool")
 
 
-def test_a_declined_change_is_not_proposed_again(room: Room) -> None:
-    asked: list[str] = []
-
-    def approve(change: Change) -> Decision:
-        asked.append(change.summary)
-        return DECLINED
-
-    again = [calls(wants("create_note", f"c{i}", path="New", content="x")) for i in range(3)]
-    turn(room, *again, says("Well."), approve=approve)
-    assert asked == ["create New.md"]
-
-
 def test_the_next_tool_sees_the_change(room: Room) -> None:
     reading = {"relative_path": "Garden/Compost.md"}
     together = calls(

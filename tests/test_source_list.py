@@ -35,15 +35,6 @@ def test_a_source_is_a_link_to_its_note(zkchat: Program) -> None:
         assert len(set(links(chat.raw))) >= 1
 
 
-def test_link_style_setting(zkchat: Program) -> None:
-    encoded = str(zkchat.vault).replace("/", "%2F")
-    for style, expected in (("obsidian", [f"obsidian://open?path={encoded}%2FGarden%2FCompost.md"]), ("none", [])):
-        zkchat.env["ZKCHAT_REFERENCES__LINK_STYLE"] = style
-        with Chat(zkchat) as chat:
-            chat.ask("when is compost ready?", "Sources")
-            assert links(chat.raw)[:1] == expected
-
-
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_plain_terminals_get_no_links(zkchat: Program, env: dict[str, str]) -> None:
     with Chat(zkchat, **env) as chat:

@@ -14,32 +14,12 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
 
-@pytest.mark.parametrize(
-    "command",
-    [["tokens"], ["memory", "add", "-"], ["context", "import", "--file", "-"], ["vault", "search", "-"], ["keys", "set", "openai"]],
-)
-def test_a_missing_standard_input_is_an_error(
-    zkchat: Program, command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("ZKCHAT_HOME", str(zkchat.home))
-    monkeypatch.chdir(zkchat.vault)
-    monkeypatch.setattr(sys, "stdin", None)
-    assert app._run_command(command) == 2
-    assert "there is no standard input" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(("closed", "left"), [(">&-", "err"), ("2>&-", "out")])
 def test_a_closed_stream_takes_nothing_and_breaks_nothing(zkchat: Program, closed: str, left: str) -> None:
     shell = ["sh", "-c", f'"$0" -m zkchat_cli vault status --vault nowhere --json {closed}', sys.executable]
     done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
     assert done.returncode == 3
     assert "there is no folder" in (done.stderr if left == "err" else done.stdout)
-
-
-def test_a_full_disk_behind_standard_output_is_named(zkchat: Program) -> None:
-    shell = ["sh", "-c", '"$0" -m zkchat_cli config path > /dev/full', sys.executable]
-    done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
-    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "zkchat: the output cannot be written: no space left on device")
 
 
 def test_input_without_an_end_is_not_read_to_it(zkchat: Program) -> None:
@@ -80,9 +60,9 @@ def test_a_no_changes_nothing_and_ends_as_no_success(
     zkchat: Program, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, code: int
 ) -> None:
     monkeypatch.setenv("ZKCHAT_HOME", str(zkchat.home))
-    assert app._run_command(["agent", "create", "helper"]) == 0
+    assert app.run_command(["agent", "create", "helper"]) == 0
     monkeypatch.setattr(sys, "stdin", Typed(f"{said}\n"))
-    assert app._run_command(["agent", "delete", "helper"]) == code
+    assert app.run_command(["agent", "delete", "helper"]) == code
     assert ("Nothing was changed." in capsys.readouterr().err) == (said == "n")
     assert (zkchat.home / "config/agents/helper.toml").exists() == (said == "n")
 
@@ -109,15 +89,3 @@ def test_a_list_in_columns_is_as_wide_as_the_terminal(monkeypatch: pytest.Monkey
         [StyledLine((StyledSpan("67a035daf51a  A rather long title"),), (StyledSpan("2026-11-21 21:13, 4 messages"),))]
     )
     assert shown.getvalue().splitlines() == ["67a035daf51a  A rather long title", "    2026-11-21 21:13, 4 messages"]
-
-
-def test_completion_for_a_closed_shell_is_silent(zkchat: Program) -> None:
-    env = {
-        **zkchat.environment,
-        "_ZKCHAT_COMPLETE": "complete_fish",
-        "_TYPER_COMPLETE_ARGS": "zkchat ",
-        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
-    }
-    shell = ["sh", "-c", '("$0" -m zkchat_cli; echo $? >&2) | true', sys.executable]
-    done = subprocess.run(shell, capture_output=True, text=True, env=env, cwd=zkchat.vault, check=False)
-    assert done.stderr in ("141\n", "0\n")  # it may have written before its reader went

@@ -243,9 +243,3 @@ def test_hostile_text_is_visible_and_harmless_wherever_it_is_cut(around: str) ->
 
 def test_entities_of_control_characters_are_harmless() -> None:
     assert seen("&#27;[2J &#x9b;3J &#x202e;abc") == ["�[2J �3J �abc"]
-
-
-def test_ascii_screens_get_ascii_symbols() -> None:
-    rows = seen("- a\n- [x] b\n\n> c\n\n| d | e |\n|--|--|\n| f | g |\n\n---\n", 40, ascii=True)
-    assert "\n".join(rows).isascii()
-    assert rows[:5] == ["- a", "[x] b", "", "| c", ""]

@@ -224,7 +224,7 @@ def test_a_thread_moves_the_status_line_except_while_the_view_is_paused() -> Non
     live = StreamingView(Screen(out, out, colour=True, err_is_terminal=False, columns=lambda: 80))
     try:
         waited(lambda: re.search(r". \d s", out.getvalue()) is not None)
-        live.pause()
+        live.end_stream()
         before = out.getvalue()
         time.sleep(0.3)
         assert out.getvalue() == before

@@ -79,12 +79,6 @@ def test_pieces_of_a_long_text_have_the_same_tokens(encoding: str) -> None:
         assert TokenCounter(encoding).count(text) == len(whole.encode_ordinary(text))
 
 
-def test_a_long_text_reports_progress() -> None:
-    told: list[tuple[int, int]] = []
-    COUNTER.count("to be or not to be " * 20_000, lambda done, total: told.append((done, total)))
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
-
-
 def test_a_counter_is_ready_when_its_vocabulary_is_loaded() -> None:
     counter = TokenCounter(load=lambda _: Letters())
     before = counter.ready

@@ -28,7 +28,6 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.toolbar import Toolbar, shorten_middle
 from zkchat_cli.terminal.turn_renderer import tool_line
 from zkchat_cli.text.sanitize import sanitize_name
-from zkchat_cli.views.budget_bar import BudgetBar
 from zkchat_cli.views.sources import source_lines
 from zkchat_cli.views.text import StyledLine, StyledSpan, plain_text, styled_line
 
@@ -121,7 +120,7 @@ def row(name: str, path: str, **more: Any) -> StyledLine:
 
 
 def laid(lines: list[StyledLine], width: int | None = None, *, plain: bool = False) -> str:
-    return "\n".join("".join(span.text for span in (*each.left, *each.right)) for each in lay_out(lines, width, plain=plain))
+    return "\n".join("".join(span.text for span in each) for each in lay_out(lines, width, plain=plain))
 
 
 def test_columns_are_aligned_by_what_characters_take_not_by_their_number() -> None:
@@ -144,38 +143,32 @@ def test_laying_out_changes_nothing_but_spaces_and_keeps_every_look(lines: list[
         return [(c, span.style) for span in spans for c in sanitize_name(span.text) if c != " "]
 
     made = lay_out(lines, width, plain=False)
-    assert looks(span for each in made for span in (*each.left, *each.right)) == looks(
-        span for each in lines for span in (*each.left, *each.right)
-    )
-    assert not any("\n" in span.text for each in made for span in (*each.left, *each.right))
+    assert looks(span for each in made for span in each) == looks(span for each in lines for span in (*each.left, *each.right))
+    assert not any("\n" in span.text for each in made for span in each)
 
 
 @given(st.lists(st.builds(StyledLine, SPANS, SPANS), max_size=4), st.integers(10, 60))
 def test_a_laid_out_row_fits_unless_a_single_word_does_not(lines: list[StyledLine], width: int) -> None:
     for each in lay_out(lines, width, plain=False):
-        text = "".join(span.text for span in (*each.left, *each.right))
+        text = "".join(span.text for span in each)
         assert get_cwidth(text.rstrip()) <= width or re.search(r"[^ ]{6,}|^ ", text)
 
 
 # links
 
 
-def opened(root: str, style: str, path: str) -> str | None:
-    return note_opener(Path(root), style)(path)
+opened = note_opener(Path("/my notes"))
 
 
-def test_a_link_opens_the_file_or_obsidian_or_nothing() -> None:
-    assert opened("/my notes", "file", "Sub/A note.md") == "file:///my%20notes/Sub/A%20note.md"
-    assert opened("/my notes", "obsidian", "Sub/A note.md") == "obsidian://open?path=%2Fmy%20notes%2FSub%2FA%20note.md"
-    assert opened("/my notes", "none", "Sub/A note.md") is None
+def test_a_link_opens_the_file() -> None:
+    assert opened("Sub/A note.md") == "file:///my%20notes/Sub/A%20note.md"
 
 
-@pytest.mark.parametrize("style", ["file", "obsidian"])
 @given(path=st.text(min_size=1))
 @example(path="知识/a#b%41?c&d=e\n\x1b\\\x07;.md")
 @example(path="\udcff.md")
-def test_no_name_can_break_out_of_its_link(style: str, path: str) -> None:
-    made = opened("/notes", style, path)
+def test_no_name_can_break_out_of_its_link(path: str) -> None:
+    made = opened(path)
     assert made is None or re.fullmatch(r"[!-~]+", made)
     if made is not None and ".." not in path and "//" not in path and "./" not in path and path != ".":
         assert unquote_to_bytes(made).endswith(os.fsencode(path.rstrip("/")).removesuffix(b"/."))
@@ -183,7 +176,7 @@ def test_no_name_can_break_out_of_its_link(style: str, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["../secret.md", "a/../../secret.md", "/etc/passwd", "..", "a\0b.md", "x" * 3000])
 def test_paths_outside_the_vault_or_too_long_are_not_linked(path: str) -> None:
-    assert opened("/notes", "file", path) is None
+    assert opened(path) is None
 
 
 def screen(*, colour: bool, address: Any = None, width: int | None = None) -> tuple[Screen, io.StringIO]:
@@ -192,11 +185,11 @@ def screen(*, colour: bool, address: Any = None, width: int | None = None) -> tu
 
 
 def test_a_path_is_a_link_on_a_terminal_only() -> None:
-    for colour, address in [(True, None), (False, note_opener(Path("/n"), "file")), (True, note_opener(Path("/n"), "none"))]:
+    for colour, address in [(True, None), (False, note_opener(Path("/n")))]:
         to, out = screen(colour=colour, address=address)
         to.show([StyledLine((StyledSpan("a.md", "", "a.md"),))])
         assert out.getvalue() == "a.md\n"
-    to, out = screen(colour=True, address=note_opener(Path("/n"), "file"))
+    to, out = screen(colour=True, address=note_opener(Path("/n")))
     to.show([StyledLine((StyledSpan("a.md", "dim", "a.md"), StyledSpan(":3")))])
     assert re.fullmatch(r"\x1b\]8;id=\d+;file:///n/a.md\x1b\\\x1b\[2ma.md\x1b\[0m\x1b\]8;;\x1b\\:3\n", out.getvalue())
 
@@ -282,11 +275,9 @@ def test_a_tool_call_is_one_line() -> None:
 
 def test_a_table_on_a_terminal_has_the_columns_of_a_pipe() -> None:
     lines = [row("Filters", "a.md"), styled_line("between"), row("x" * 70, "b.md"), row("知识花园", "c.md"), row("Tags", "q" * 90)]
-    lines.append(StyledLine((StyledSpan("tokens  "), BudgetBar(50, 100, 4).span)))
     for width in (None, 120, 40):
         drawn_in_colour, out = screen(colour=True, width=width)
         drawn_in_colour.show(lines)
         piped, text = screen(colour=False, width=width)
         piped.show(lines)
         assert re.sub(r"\x1b\[[\d;]*m", "", out.getvalue()) == text.getvalue()
-    assert "\x1b[32m██░░\x1b[0m  50%" in out.getvalue()

@@ -193,15 +193,13 @@ def test_the_index_is_private(notes):
     "damage",
     [
         lambda file: file.write_bytes(b"this is no database" * 500),
-        lambda file: file.write_bytes(b""),
         lambda file: file.write_bytes(file.read_bytes()[:5000]),
-        lambda file: change(file, "PRAGMA user_version = 0"),
         lambda file: change(file, "PRAGMA user_version = 999"),
         lambda file: change(file, "UPDATE meta SET value = '1.0' WHERE key = 'unicode'"),
         lambda file: change(file, "DROP TABLE links"),
         lambda file: change(file, "DROP TABLE meta"),
     ],
-    ids=["garbage", "empty", "truncated", "older", "newer", "other Unicode", "a table gone", "no meta"],
+    ids=["garbage", "truncated", "newer", "other Unicode", "a table gone", "no meta"],
 )
 @pytest.mark.parametrize("ask", ["refresh", "search"])
 def test_a_damaged_or_foreign_index_is_rebuilt(notes, damage, ask):
@@ -232,14 +230,6 @@ def test_an_interrupted_build_loses_nothing(notes):
     with pytest.raises(KeyboardInterrupt):
         notes.vault.refresh(full=True, progress=interrupt)
     assert notes.found("beginning") == ["Alpha.md"]
-    assert not list(notes.vault.index_file.parent.glob("*.new*"))
-    leftover = notes.vault.index_file.with_name(notes.vault.index_file.stem + ".dead.new")
-    fresh = notes.vault.index_file.with_name(notes.vault.index_file.stem + ".busy.new")
-    leftover.touch()
-    fresh.touch()
-    os.utime(leftover, (0, 0))
-    notes.vault.refresh(full=True)
-    assert (leftover.exists(), fresh.exists()) == (False, True)
 
 
 def test_a_note_deleted_during_a_refresh_is_not_indexed(notes):
@@ -271,7 +261,7 @@ def test_an_interrupted_refresh_changes_nothing(notes):
     notes.check()
 
 
-def test_a_replaced_index_is_opened_again(notes):
+def test_a_rebuilt_index_is_seen_by_others(notes):
     notes.vault.refresh()
     other = notes.another()
     assert other.search("beginning")
@@ -290,7 +280,7 @@ def test_a_locked_index_is_busy(notes):
     other = sqlite3.connect(notes.vault.index_file, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     notes.write("Alpha.md", "changed")
-    mine = IndexDatabase.open(notes.vault.index_file)
+    mine = IndexDatabase(notes.vault.index_file)
     mine.connection.execute("PRAGMA busy_timeout = 1")
     with pytest.raises(VaultError, match="another zkchat"), mine.transaction():
         pass
@@ -341,12 +331,8 @@ def test_a_refresh_of_some_paths_sees_only_those(notes):
     notes.check()
 
 
-@pytest.mark.parametrize("folder", ["Sub", "v1.2"])
-def test_a_folder_among_the_paths_causes_a_full_scan(notes, folder):
+def test_a_folder_among_the_paths_causes_a_full_scan(notes):
     notes.vault.refresh()
-    notes.write(f"{folder}/Deep.md", "bottomless")
-    notes.vault.refresh(only=[folder])
-    assert notes.found("bottomless") == [f"{folder}/Deep.md"]
-    (notes.root / folder).rename(notes.root / "Moved")
-    notes.vault.refresh(only=[folder])
-    assert notes.found("bottomless") == ["Moved/Deep.md"]
+    notes.write("Sub/Deep.md", "bottomless")
+    notes.vault.refresh(only=["Sub"])
+    assert notes.found("bottomless") == ["Sub/Deep.md"]

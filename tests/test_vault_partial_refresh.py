@@ -1,9 +1,7 @@
 """Partial refreshes: the index equals one that is built at once."""
 
 import os
-import shutil
 import tempfile
-import threading
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from notes import Notes
 
-from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.vault import Vault
 
 PATHS = st.sampled_from(["a.md", "A.md", "b.md", "sub/a.md", "sub/c.md", "sub/deep/b.md", "caf\u00e9.md", "消息.markdown"])
@@ -138,50 +135,3 @@ def test_a_hidden_or_ignored_path_is_not_added(tmp_path):
     vault.refresh()
     assert vault.refresh(only=[".trash/Gone.md", "Drafts/Draft.md"]).notes == 1
     vault.close()
-
-
-def test_an_index_replaced_during_a_refresh_gets_its_changes(tmp_path):
-    notes = Notes(tmp_path, Alpha="the beginning")
-    notes.vault.refresh()
-    notes.vault.close()
-    older = notes.vault.index_file.with_suffix(".older")
-    shutil.copy(notes.vault.index_file, older)
-    notes.write("Alpha.md", "the end")
-
-    def replace(done: int, total: int) -> None:
-        """As another process does that had looked at the files before."""
-        if older.exists():
-            for leftover in ("-wal", "-shm"):
-                Path(f"{notes.vault.index_file}{leftover}").unlink(missing_ok=True)
-            older.replace(notes.vault.index_file)
-
-    notes.vault.refresh(only=["Alpha.md"], progress=replace)
-    assert notes.found("end") == ["Alpha.md"]
-    notes.check()
-    notes.vault.close()
-
-
-def test_a_scan_blocks_no_query_and_reverts_no_newer_change(tmp_path, monkeypatch):
-    notes = Notes(tmp_path, Alpha="the beginning")
-    notes.vault.refresh()
-    scan, listings = filesystem.scan, []
-    found: list[list[str]] = []
-
-    def meanwhile() -> None:
-        notes.write("Beta.md", "the end")
-        notes.vault.refresh(only=["Beta.md"])
-        found.append(notes.found("end"))
-
-    def slow(*where):
-        listings.append(scan(*where))
-        if len(listings) == 1:
-            other = threading.Thread(target=meanwhile, daemon=True)
-            other.start()
-            other.join(10)
-        return listings[-1]
-
-    monkeypatch.setattr(filesystem, "scan", slow)
-    notes.vault.refresh()
-    assert found == [["Beta.md"]]
-    assert notes.found("end") == ["Beta.md"]
-    notes.vault.close()

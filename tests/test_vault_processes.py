@@ -1,13 +1,10 @@
-"""Several processes read, write and replace one index."""
+"""Several processes read, write and rebuild one index."""
 
 import subprocess
 import sys
-import threading
 
 import pytest
 from notes import Notes
-
-from zkchat_cli.vault.index.file_lock import replacing
 
 
 @pytest.fixture
@@ -54,7 +51,7 @@ def test_two_processes_may_write_one_index(notes):
     notes.check()
 
 
-def test_an_index_is_read_while_it_is_written_and_replaced(notes):
+def test_an_index_is_read_while_it_is_written_and_rebuilt(notes):
     reading = [start(notes, READ) for _ in range(2)]
     writing = [start(notes, WRITE, 0, 30, 1), start(notes, WRITE, 1, 150, 1000)]
     assert [process.wait(60) for process in writing] == [0, 0]
@@ -62,16 +59,3 @@ def test_an_index_is_read_while_it_is_written_and_replaced(notes):
     assert [process.wait(60) for process in reading] == [0, 0]
     notes.vault.refresh()
     notes.check()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open is not replaced there")
-def test_opening_waits_for_a_replacement(notes):
-    other, found = notes.another(), []
-    search = threading.Thread(target=lambda: found.extend(other.search("beginning")))
-    with replacing(notes.vault.index_file):
-        search.start()
-        search.join(0.1)
-        assert not found
-    search.join(10)
-    assert found
-    other.close()

@@ -41,8 +41,6 @@ class ZkchatError(Exception):
     """The part of an answer that came before the error; it is printed with it."""
     reported = False
     """Whether the user has seen it already, so that only its exit code is missing."""
-    in_ascii = False
-    """Whether to print it in ASCII."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

@@ -35,7 +35,6 @@ from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.approval import UNASKED, Approve
 from zkchat_cli.vault.discovery import holds_notes
-from zkchat_cli.vault.index.cache_dir import CacheDir, open_cache_dir
 from zkchat_cli.vault.search.vector_store import Embedder
 from zkchat_cli.vault.vault import Vault
 
@@ -60,8 +59,6 @@ class App:
     counter: TokenCounter = field(default_factory=TokenCounter)
     approve: Approve | None = None
     """Approves changes of notes; without it none is made."""
-    cache: CacheDir | None = None
-    """The folder of the index."""
 
     @property
     def model(self) -> Model:
@@ -81,7 +78,7 @@ class App:
             clock=time.monotonic,
             new_id=new_id,
             approve=self.approve or (lambda _: UNASKED),
-            working_folder=_current_folder(),
+            working_folder=self.cwd,
             agent_names=lambda: agents.list_names(folder),
         )
         session = ZkChatSession(services, self._runtime(self.loaded, self.using), conversation)
@@ -117,16 +114,6 @@ class App:
     def close(self) -> None:
         self.store.close()
         self.vault.close()
-        if self.cache is not None:
-            self.cache.close()
-
-
-def _current_folder() -> Path | None:
-    """None when it was deleted while the program runs."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return None
 
 
 def now() -> str:
@@ -226,12 +213,12 @@ def no_vault_error(cwd: Path) -> VaultError:
     )
 
 
-def open_vault(loaded: LoadedConfig, env: Mapping[str, str], cwd: Path, cache_dir: Path | None = None) -> Vault:
-    """The vault that the settings name, not scanned yet. Its index is in `cache_dir` or the usual folder. Raises VaultError."""
+def open_vault(loaded: LoadedConfig, env: Mapping[str, str], cwd: Path) -> Vault:
+    """The vault that the settings name, not scanned yet. Raises VaultError."""
     folder = vault_folder(loaded, cwd)
     if folder is None:
         raise no_vault_error(cwd)
-    return Vault.open(folder, cache_dir or loaded.places.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded, env))
+    return Vault.open(folder, loaded.places.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded, env))
 
 
 def open_embedder(loaded: LoadedConfig, env: Mapping[str, str]) -> Embedder | None:
@@ -298,12 +285,9 @@ def model_config(provider: Provider, loaded: LoadedConfig, env: Mapping[str, str
 
 
 def key_variables(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment variable of each provider's key; the default one when the settings are wrong."""
+    """The environment variable of each provider's key."""
     tables = {name: table for name in providers.names() if "key_variable" in (table := providers.provider(name).settings).model_fields}
-    try:
-        values = loader.load_config({}, env, paths.app_paths(env), schema=settings_schema()).values
-    except ConfigError:
-        values = settings_schema()()
+    values = loader.load_config({}, env, paths.app_paths(env), schema=settings_schema()).values
     return {name: getattr(values, name).key_variable for name in tables}
 
 
@@ -332,10 +316,8 @@ def open_app(choices: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
     loaded = settings(choices, env, cwd, agent)
     using = open_model(loaded, env, agent, unsafe=choices.unsafe)
     with ExitStack() as opened:
-        cache = open_cache_dir(loaded.places.cache_dir)
-        opened.callback(cache.close)
-        vault = open_vault(loaded, env, cwd, cache.path)
+        vault = open_vault(loaded, env, cwd)
         opened.callback(vault.close)
         store, unstored = _conversations(loaded, choices)
         opened.pop_all()
-    return App(loaded, vault, store, env, using, choices, cwd, unstored, cache=cache)
+    return App(loaded, vault, store, env, using, choices, cwd, unstored)

@@ -33,7 +33,7 @@ DEFAULT_WINDOW = "default: the model's window is unknown"
 ORIGIN = "/config"
 CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "memory.", "terminal.open_command")
 """Settings that a session reads whenever it needs them; the others are read once, when the program starts."""
-READ_AT_START = ("context.memory_integration", "context.show_token_count", "references.link_style")
+READ_AT_START = ("context.memory_integration", "context.show_token_count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class Runtime:
 
 def model_options(settings: Config) -> Options:
     llm = settings.llm
-    return Options(llm.max_output_tokens or None, llm.temperature if llm.temperature >= 0 else None, llm.reasoning_effort or None)  # type: ignore[arg-type]
+    return Options(llm.max_output_tokens or None, llm.temperature if llm.temperature >= 0 else None, llm.reasoning_effort or None)
 
 
 def prepare_model(model: Model, seconds: float | None = None) -> None:

@@ -386,10 +386,6 @@ class ZkChatSession:
         """Tell the session that the vault was scanned a moment ago."""
         self._scanner.mark_scanned()
 
-    def invalidate_scan(self) -> None:
-        """Tell the session that the vault may have changed since it was scanned."""
-        self._scanner.invalidate()
-
     def start_background_tasks(self) -> None:
         self._auto_title.start(self._runtime)
 

@@ -1,10 +1,9 @@
 """Runs the model and its tools in a loop: call the model, run the tools that it calls, call it again with the results, until it answers.
 
-The prompt is built within budget before each call. Whatever a model does (unknown tools, arguments that are not JSON, the same call over
-and over, endless tool calls), the turn's messages stay well-formed: each tool call is followed by its result.
+The prompt is built within budget before each call. Whatever a model does (unknown tools, arguments that are not JSON, endless tool
+calls), the turn's messages stay well-formed: each tool call is followed by its result.
 """
 
-import json
 import logging
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -38,17 +37,15 @@ from zkchat_cli.models import FinishReason, Prompt, SentPrompt, TokenUsage, Tool
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tools.base import ToolOutput
 from zkchat_cli.vault.approval import mark_memory_file
+from zkchat_cli.vault.edit.transaction import Change
 
 _log = logging.getLogger(__name__)
 MIN_TOOL_TOKENS = 300
 """Tokens below which another round of tools is not worth it: describing them takes as many."""
 RETRY_SIZE = 0.7
 """Share of a prompt refused as too long that is sent the second time, where the server does not tell its limit."""
-MOST_MALFORMED = 2
-"""Replies in a row without a readable tool call after which the turn fails: the model will not learn it."""
-PLAUSIBLE_FACTORS = (0.25, 10.0)
-"""Reported usage outside of this is no measure: some servers count only what was not in their cache."""
 MIN_FACTOR, MAX_FACTOR = 0.5, 5.0
+"""Reported usage outside of this is no measure: some servers count only what was not in their cache."""
 _STOPPED = ToolOutput(data={"error": "not done: the turn was stopped"})
 
 
@@ -59,12 +56,10 @@ class TurnRunner:
         self, services: SessionServices, state: ConversationState, prompts: PromptBuilder, compactor: Compactor, turn: TurnInProgress
     ) -> None:
         self._services, self._state, self._prompts, self._compactor, self._turn = services, state, prompts, compactor, turn
-        self._answered: dict[tuple[str, str], ToolOutcome] = {}
-        self._outcomes: dict[str, ToolOutcome] = {}
-        """Outcomes of the current reply's calls so far, by call id."""
+        self._outcomes: list[ToolOutcome] = []
+        """Outcomes of the current reply's calls so far."""
         self._notes_changed = False
         """Whether one of them has changed notes."""
-        self._malformed = 0
         self._shrunk = False
 
     @property
@@ -82,7 +77,6 @@ class TurnRunner:
             calls, finish = yield from self._call(offer_tools=offered)
             if not calls or not offered:
                 break
-            self._check_malformed(calls)
             room = yield from self._run_tools(calls)
             rounds += 1
             offered = rounds <= self._runtime.settings.llm.max_tool_rounds and room >= MIN_TOOL_TOKENS
@@ -101,13 +95,6 @@ class TurnRunner:
             hint = "Raise llm.max_output_tokens, or lower llm.reasoning_effort."
             return ProviderError("empty", f"{name} reached its length limit before it answered", hint)
         return ProviderError("empty", f"{name} sent an empty answer", "Try again, or ask in other words.")
-
-    def _check_malformed(self, calls: Sequence[ToolCall]) -> None:
-        """Raises ProviderError when the model keeps sending calls that cannot be read."""
-        self._malformed = self._malformed + 1 if all(call.malformed is not None for call in calls) else 0
-        if self._malformed >= MOST_MALFORMED:
-            problem = f"{self._runtime.model.name} keeps calling tools with arguments that are not JSON"
-            raise ProviderError("bad_answer", problem, "Try again, or use a model that is better with tools.")
 
     # calling the model
 
@@ -203,8 +190,8 @@ class TurnRunner:
         overhead = MESSAGE_OVERHEAD * len(prompt.messages)
         raw = (prompt.usage.total_tokens - overhead) / self._runtime.counter.factor
         factor = (usage.prompt_tokens - overhead) / raw if raw else 0.0
-        if PLAUSIBLE_FACTORS[0] <= factor <= PLAUSIBLE_FACTORS[1]:
-            self._turn.factors.append((self._runtime.model.name, max(MIN_FACTOR, min(MAX_FACTOR, factor))))
+        if MIN_FACTOR <= factor <= MAX_FACTOR:
+            self._turn.factors.append((self._runtime.model.name, factor))
 
     # running tools
 
@@ -237,19 +224,54 @@ class TurnRunner:
             runtime.tools, self._services.vault, self._state.references, counter, self._services.clock, self._prompts.memory(runtime)
         )
         try:
-            results = yield from self._results(calls, room, executor)
+            yield from self._run_calls(calls, executor)
         except BaseException:
             if self._notes_changed:  # the log must tell that, whatever stopped the turn
-                outcomes = [self._outcomes.get(call.id) or ToolOutcome(call, _STOPPED, False, 0.0) for call in calls]
-                self._add_results(request, zip(calls, executor.results(outcomes, room), strict=True))
+                stopped = [ToolOutcome(call, _STOPPED, False, 0.0) for call in calls[len(self._outcomes) :]]
+                self._add_results(request, executor.results([*self._outcomes, *stopped], room))
             raise
+        with turn.timer("tools"):
+            results = executor.results(self._outcomes, room)
+        for call, result in zip(calls, results, strict=True):
+            yield events.ToolCallFinished(call, result.run, len(result.chunks))
         self._add_results(request, results)
         return limit - self._count(turn.messages)
 
-    def _add_results(self, request: ZkChatMessage, results: Iterable[tuple[ToolCall, ToolResult]]) -> None:
+    def _run_calls(self, calls: tuple[ToolCall, ...], executor: ToolExecutor) -> Iterator[events.Event]:
+        """Run the calls one after another, and make the changes that the user approves."""
+        memory = self._prompts.memory(self._runtime)
+        self._outcomes, self._notes_changed = [], False
+        for call in calls:
+            yield events.ToolCallStarted(call)
+            with self._turn.timer("tools"):
+                outcome = executor.run_call(call)
+            if outcome.finding.change is not None:
+                yield from self._decide(outcome, outcome.finding.change, executor)
+            else:
+                self._outcomes.append(outcome)
+            yield from (events.Notice(w.message, w.hint) for w in self._services.vault.take_warnings())
+            yield from (events.Notice(*each) for each in memory.pop_notices())
+
+    def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:
+        """Show a proposed change, get it approved or declined, and make it."""
+        call = outcome.call
+        change = mark_memory_file(proposed, self._prompts.memory(self._runtime).memory_file_among(proposed.paths))
+        yield events.ChangeProposed(call, change.summary, change.diff, change.note)
+        decision = self._services.approve(change)  # the user's time, not the tools'
+        with self._turn.timer("tools"):
+            decided, applied = executor.apply_decision(outcome, decision)
+        self._outcomes.append(decided)
+        if applied is not None:
+            self._notes_changed = True
+            self._prompts.forget_summaries()
+        yield events.ChangeDecided(call, applied is not None, "done" if applied is not None else str(decided.finding.data["error"]))
+        if applied is not None and applied.interrupted:
+            raise KeyboardInterrupt
+
+    def _add_results(self, request: ZkChatMessage, results: Iterable[ToolResult]) -> None:
         """Add a reply's calls and their results to the turn."""
         turn, messages = self._turn, [request]
-        for call, result in results:
+        for call, result in zip(request.tool_calls, results, strict=True):
             message = self._services.new_message(
                 "tool",
                 result.content,
@@ -264,71 +286,9 @@ class TurnRunner:
         turn.messages += messages
         turn.text = turn.reasoning = ""  # not before: a turn that is stopped while a tool runs keeps the model's text
         turn.thinking = None
-        self._outcomes.clear()
-        self._notes_changed = False
-
-    def _results(
-        self, calls: tuple[ToolCall, ...], room: int, executor: ToolExecutor
-    ) -> Generator[events.Event, None, list[tuple[ToolCall, ToolResult]]]:
-        """The result of each call in order, in `room` tokens together. A call repeated in this turn gets the first one's result."""
-        memory, timer = self._prompts.memory(self._runtime), self._turn.timer
-        new = self._new_calls(calls, executor)
-        running = executor.run_calls(new)
-        for call in calls:
-            yield events.ToolCallStarted(call)
-        for call in calls:
-            if call in new:
-                with timer("tools"):
-                    outcome = next(running)
-                if outcome.finding.change is not None:
-                    outcome = yield from self._decide(outcome, executor)
-                self._answered[_call_key(call)] = outcome
-                yield from (events.Notice(w.message, w.hint) for w in self._services.vault.take_warnings())
-                yield from (events.Notice(*each) for each in memory.pop_notices())
-            self._outcomes[call.id] = self._answered[_call_key(call)].for_call(call)
-        with timer("tools"):
-            results = list(zip(calls, executor.results([self._outcomes[call.id] for call in calls], room), strict=True))
-        for call, result in results:
-            yield events.ToolCallFinished(call, result.run, len(result.chunks))
-        return results
-
-    def _new_calls(self, calls: Sequence[ToolCall], executor: ToolExecutor) -> list[ToolCall]:
-        """The calls that have to be run: not a repeated one, unless a change of the notes may lie in between."""
-        known, new = set(self._answered), []
-        for call in calls:
-            if _call_key(call) not in known:
-                new.append(call)
-                if executor.writes(call):
-                    known.clear()
-                known.add(_call_key(call))
-        return new
-
-    def _decide(self, outcome: ToolOutcome, executor: ToolExecutor) -> Generator[events.Event, None, ToolOutcome]:
-        """Show a proposed change, get it approved or declined, and make it. Results from before it do not answer later calls."""
-        proposed, call = outcome.finding.change, outcome.call
-        assert proposed is not None
-        change = mark_memory_file(proposed, self._prompts.memory(self._runtime).memory_file_among(proposed.paths))
-        yield events.ChangeProposed(call, change.summary, change.diff, change.note)
-        decision = self._services.approve(change)  # the user's time, not the tools'
-        with self._turn.timer("tools"):
-            decided, applied = executor.apply_decision(outcome, decision)
-        if applied is not None:
-            self._outcomes[call.id], self._notes_changed = decided, True
-            self._answered.clear()
-            self._prompts.forget_summaries()
-        message = "done" if applied is not None else str(decided.finding.data["error"])
-        yield events.ChangeDecided(call, applied is not None, message)
-        if applied is not None and applied.interrupted:
-            raise KeyboardInterrupt
-        return decided
 
     def _count(self, messages: Sequence[ZkChatMessage]) -> int:
         return sum(m.tokens for m in render_turn(messages, self._runtime.counter, thinking=True))
-
-
-def _call_key(call: ToolCall) -> tuple[str, str]:
-    """Equal for calls of the same tool with the same arguments."""
-    return call.name, call.malformed or json.dumps(call.arguments, sort_keys=True)
 
 
 def cited_events(found: Iterable[CitationMark]) -> Iterator[events.Cited]:

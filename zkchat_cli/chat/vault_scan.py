@@ -40,6 +40,3 @@ class VaultScanner:
 
     def mark_scanned(self) -> None:
         self._scanned_at = self._clock()
-
-    def invalidate(self) -> None:
-        self._scanned_at = float("-inf")

@@ -4,7 +4,6 @@ Commands are listed by the first line of their file's docstring and imported whe
 importing Typer.
 """
 
-import errno
 import gc
 import json
 import logging
@@ -27,7 +26,7 @@ import typer  # noqa: E402
 
 from zkchat_cli import __version__, registry  # noqa: E402
 from zkchat_cli.cli import commands, help_format  # noqa: E402
-from zkchat_cli.errors import ZkchatError, reason  # noqa: E402
+from zkchat_cli.errors import ZkchatError  # noqa: E402
 
 if _loading:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -137,6 +136,8 @@ def run() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed (`>&-`): discard the output
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -150,60 +151,32 @@ def run() -> None:
         os.environ["NO_COLOR"] = "1"
     global_options = [a for a in arguments[:end] if a in GLOBAL_OPTIONS]
     rest = [a for i, a in enumerate(arguments) if i >= end or a not in GLOBAL_OPTIONS]
-    if "--verbose" in global_options:
-        _log_to_file(rest)
     if rest[:1] in (["--show-completion"], ["--install-completion"]) and len(rest) > 1:
         os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"  # Typer accepts a shell's name only when it does not detect one
-    if not rest and _is_first_start():
+    if not arguments and sys.stdin.isatty() and sys.stdout.isatty():
         rest = ["chat"]
-    code = _run_command(global_options + _with_resume(rest))
+    code = run_command(global_options + _with_resume(rest))
     gc.freeze()  # skips the search for cycles at exit: 0.5 s with a provider's library loaded
     sys.exit(code)
 
 
 def _complete() -> None:
     """Answer a shell's completion request, and exit. Somebody is typing, so an error must not be printed: it means no suggestions."""
-    try:
+    with suppress(Exception, SystemExit):
         app(prog_name="zkchat", standalone_mode=False)
+    with suppress(BrokenPipeError):
         sys.stdout.flush()
-    except SystemExit:
-        with suppress(BrokenPipeError):
-            sys.stdout.flush()
-            raise
-        _detach_stdout()
-    except Exception:  # noqa: BLE001
-        _detach_stdout()
+    _detach_stdout()
     sys.exit(0)
 
 
-def _is_first_start() -> bool:
-    """Whether `zkchat` was called without arguments, at a terminal, by someone who has no settings yet."""
-    from zkchat_cli.cli.command import can_be_first_start  # deferred: only `zkchat` alone needs it
-
-    try:
-        if not can_be_first_start():
-            return False
-        from zkchat_cli.terminal import onboarding  # imports pydantic, which --help must not
-
-        return onboarding.onboarding_config(os.environ, Path.cwd()) is not None
-    except (ZkchatError, OSError):
-        return False  # the help is printed instead; a command will report the problem
-
-
 def _log_to_file(arguments: list[str]) -> None:
-    """Start the log file and print its path; none with --no-store."""
-    if "--no-store" in arguments:
-        print("zkchat: no log is written with --no-store", file=sys.stderr)  # noqa: T201
-        return
-    from zkchat_cli import __version__, logging_setup  # imports pydantic, which --help must not
+    """Start the log file and print its path. Raises ZkchatError if it cannot be written."""
+    from zkchat_cli import logging_setup  # imports pydantic, which --help must not
 
-    try:
-        file = logging_setup.start_logging(os.environ)
-    except ZkchatError as e:
-        print(f"zkchat: {e.message}", file=sys.stderr)  # noqa: T201
-        return
+    file = logging_setup.start_logging(os.environ)
     print(f"zkchat: the log is {file}", file=sys.stderr)  # noqa: T201
-    logging.getLogger(__name__).info("zkchat %s, Python %s: %s", __version__, sys.version.split()[0], arguments[:1])
+    logging.getLogger(__name__).info("zkchat %s, Python %s: %s", __version__, sys.version.split()[0], arguments[1:2])
 
 
 def _with_resume(arguments: list[str]) -> list[str]:
@@ -214,57 +187,35 @@ def _with_resume(arguments: list[str]) -> list[str]:
     ]
 
 
-def _run_command(arguments: list[str]) -> int:
+def run_command(arguments: list[str]) -> int:
+    """Run the command line; returns its exit code, and prints an error."""
     try:
+        if "--verbose" in arguments and "--no-store" not in arguments:
+            _log_to_file(arguments)
         result = app(args=arguments, prog_name="zkchat", standalone_mode=False)
         sys.stdout.flush()
     except ZkchatError as e:
         return _fail(e, arguments)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
-    except BrokenPipeError:
-        return _output_closed()
-    except SystemExit as e:
-        if isinstance(e.__context__, BrokenPipeError):  # Typer turns a broken pipe into an exit
-            return _output_closed()
-        raise
-    except OSError as e:
-        return _fail(_as_output_error(e), arguments)
+    except (BrokenPipeError, SystemExit) as e:
+        if not isinstance(e, BrokenPipeError) and not isinstance(e.__context__, BrokenPipeError):  # Typer turns a broken pipe into an exit
+            raise
+        _detach_stdout()
+        return OUTPUT_CLOSED
     except Exception as e:  # noqa: BLE001  the last resort: a clear message and an exit code instead of a traceback
         if _is_usage_error(e):
             return _fail(_as_usage(e), arguments)
-        return _fail(_as_unexpected(e), arguments)
+        error = ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where.")
+        error.__cause__ = e
+        return _fail(error, arguments)
     return result if isinstance(result, int) else 0
 
 
-def _output_closed() -> int:
-    """The exit code when the reader is gone (`zkchat ask … | head -1`)."""
-    _detach_stdout()
-    return OUTPUT_CLOSED
-
-
 def _detach_stdout() -> None:
-    """Discard what is still buffered, so that the interpreter does not report a broken pipe at exit."""
+    """Discard what is still buffered for a reader that is gone, so that the interpreter reports no broken pipe at exit."""
     if sys.__stdout__ is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
-
-
-def _as_unexpected(e: Exception) -> ZkchatError:
-    if isinstance(e, MemoryError):
-        error = ZkchatError("there is not enough memory", "Close other programs, or process less at a time.")
-    else:
-        error = ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where.")
-    error.__cause__ = e
-    return error
-
-
-def _as_output_error(e: OSError) -> ZkchatError:
-    """A full disk under standard output (`… > FILE`); other file errors are handled where they occur."""
-    if e.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return _as_unexpected(e)
-    error = ZkchatError(f"the output cannot be written: {reason(e)}", "Free some disk space, or write it elsewhere.")
-    error.__cause__ = e
-    return error
 
 
 def _is_usage_error(e: Exception) -> bool:
@@ -294,13 +245,12 @@ def _fail(error: ZkchatError, arguments: list[str]) -> int:
     if isinstance(error, _Help):
         print(error.message, file=sys.stderr)  # noqa: T201
         return EXIT_CODES["usage"]
-    from zkchat_cli.terminal.theme import to_ascii
     from zkchat_cli.text.sanitize import sanitize  # imported only for errors
 
     if "--verbose" in arguments:
         traceback.print_exception(error.__cause__ or error, file=sys.stderr)
     text = f"zkchat: {error.message}" + (f"\n  {error.hint}" if error.hint else "")
-    print(sanitize(to_ascii(text) if error.in_ascii else text), file=sys.stderr)  # noqa: T201
+    print(sanitize(text), file=sys.stderr)  # noqa: T201
     if "--json" in arguments or "--stream-json" in arguments:
         document: dict[str, object] = {"code": error.code, "message": error.message, "hint": error.hint or None}
         if error.partial:

@@ -11,17 +11,17 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TextIO
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import typer
 
 from zkchat_cli import paths, registry
 from zkchat_cli.cli import help_format
 from zkchat_cli.cli.options import SHARED
-from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.errors import UsageError
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault.discovery import holds_notes
 
@@ -64,11 +64,7 @@ class CommandContext:
 
     @cached_property
     def screen(self) -> Screen:
-        """The screen with the theme from the settings, or the default one if the settings are invalid (the command itself reports that)."""
-        screen = Screen.of()
-        with suppress(ZkchatError, OSError):
-            screen = screen.with_settings(self.config.values.terminal)
-        return screen
+        return Screen.of()
 
     @contextmanager
     def open_app(self, **more: Any) -> "Iterator[App]":
@@ -122,11 +118,7 @@ def command(
         @wraps(body)
         def run(**given: Any) -> None:
             ctx = CommandContext(**{option: given.pop(option, None) for option in shared})
-            try:
-                body(ctx, **given)  # type: ignore[call-arg]  # Typer passes the parameters of `body` by name
-            except ZkchatError as e:
-                e.in_ascii = ctx.screen.ascii
-                raise
+            body(ctx, **given)  # type: ignore[call-arg]  # Typer passes the parameters of `body` by name
 
         keyword = inspect.Parameter.KEYWORD_ONLY
         _, *own = inspect.signature(body).parameters.values()
@@ -165,13 +157,6 @@ def examples(*calls: str) -> str:
     return "\b\n" + "\n".join(calls)
 
 
-def standard_input() -> TextIO:
-    """Standard input, for an argument `-`. Raises UsageError if it is closed (a service, `<&-`)."""
-    if sys.stdin is None:
-        raise UsageError("there is no standard input to read", "Pipe a text in, or name a file.")
-    return sys.stdin
-
-
 def refuse_oversized(text: str) -> str:
     """`text`, a message from a pipe. Raises UsageError if no model could take it: counting its tokens alone would take minutes."""
     if len(text) > MAX_PIPED:
@@ -184,7 +169,7 @@ def confirm(question: str, command_name: str, *, yes: bool) -> None:
     """Return if the user agrees, now or with --yes. Exits with DECLINED on a no. Raises UsageError where nobody can answer."""
     if yes:
         return
-    if sys.stdin is None or not sys.stdin.isatty():
+    if not sys.stdin.isatty():
         raise UsageError(f"{command_name} asks for confirmation", "Use --yes where nobody can answer.")
     if not typer.confirm(question, err=True):
         typer.echo("Nothing was changed.", err=True)
@@ -203,25 +188,15 @@ def open_app(options: "StartupOptions") -> "Iterator[App]":
         app.close()
 
 
-def can_be_first_start() -> bool:
-    """Whether someone at a terminal has no settings file and no notes at hand. Checked before importing onboarding, which takes 0.4 s."""
-    return (
-        sys.stdin is not None
-        and sys.stdin.isatty()
-        and sys.stdout.isatty()
-        and not os.environ.get("ZKCHAT_VAULT")
-        and not paths.app_paths(os.environ).config_file.exists()
-        and not holds_notes(Path.cwd())
-    )
-
-
 def run_onboarding(screen: Screen) -> "tuple[Path | None, str | None]":
-    """On the first start, let the user choose notes and model; otherwise None, None."""
-    if not can_be_first_start():
-        return None, None
-    from zkchat_cli.terminal import onboarding
-
+    """If someone at a terminal has no settings file and no notes at hand, let them choose notes and model; otherwise None, None."""
     here = Path.cwd()
+    at_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    has_notes = os.environ.get("ZKCHAT_VAULT") or paths.app_paths(os.environ).config_file.exists() or holds_notes(here)
+    if has_notes or not at_terminal:
+        return None, None
+    from zkchat_cli.terminal import onboarding  # takes 0.4 s
+
     config = onboarding.onboarding_config(os.environ, here)
     if config is None:
         return None, None

@@ -6,28 +6,17 @@ given, so help texts that contain a user's words are reduced to harmless charact
 
 import os
 import re
-from pathlib import Path
+from contextlib import closing
 
-from zkchat_cli.errors import ZkchatError
-
-SERVER_TIMEOUT = 2.0
-"""Seconds to wait for servers to list their models while somebody waits for a Tab."""
 MAX_CONVERSATIONS = 50
 _UNSAFE = re.compile(r"[^\w .,/@+=_%~’-]")
 
 
 def complete_models(incomplete: str) -> list[str]:
-    """The models that servers list, and the names of the providers."""
-    from zkchat_cli.app import factory
-    from zkchat_cli.app.startup_options import StartupOptions
+    """The names of the providers; asking their servers for models would keep somebody waiting for a Tab."""
     from zkchat_cli.llm import providers
 
-    try:
-        config = factory.settings(StartupOptions(), os.environ, Path.cwd())
-        listed = [name for offer in factory.available_models(config, os.environ, SERVER_TIMEOUT) for name in offer.names]
-    except (ZkchatError, OSError):
-        listed = ["offline"]
-    return _matching([*listed, *(f"{provider}/" for provider in providers.names() if provider != "offline")], incomplete)
+    return _matching([name if name == "offline" else f"{name}/" for name in providers.names()], incomplete)
 
 
 def complete_agents(incomplete: str) -> list[str]:
@@ -80,16 +69,8 @@ def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
     from zkchat_cli.paths import app_paths
     from zkchat_cli.store.chat_session_store import ChatSessionStore
 
-    try:
-        store = ChatSessionStore.open_to_read(app_paths(os.environ).store_file)
-    except ZkchatError:
-        return []
-    try:
+    with closing(ChatSessionStore.open_to_read(app_paths(os.environ).store_file)) as store:
         found = [each for each in store.overviews(None, None) if each.id.startswith(incomplete)][:MAX_CONVERSATIONS]
-    except ZkchatError:
-        return []
-    finally:
-        store.close()
     return [(each.id, _harmless(f"{each.title or ''} {each.updated_at[:10]}")) for each in found]
 
 

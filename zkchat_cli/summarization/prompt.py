@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from zkchat_cli.context.prompt_assembly import fence
-from zkchat_cli.context.turns import Turn, make_prompt_message
+from zkchat_cli.context.turns import Turn, fence, make_prompt_message
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.tokens.counter import TokenCounter
 

@@ -4,7 +4,6 @@ They are percent-encoded ASCII, so that a file name cannot end the escape sequen
 addresses are accepted; the address of a note is made here, from a path in the vault.
 """
 
-import os
 import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,21 +26,17 @@ NoteOpener = Callable[[str], str | None]
 """Returns the address that opens the note at a path relative to the vault, or None."""
 
 
-def note_opener(root: Path, style: str) -> NoteOpener:
-    """Addresses for the notes below `root`: `file` opens them with the desktop's program, `obsidian` with Obsidian, `none` not at all.
-
-    A path that leads out of the vault, which an imported conversation can contain, has no address.
-    """
+def note_opener(root: Path) -> NoteOpener:
+    """Addresses for the notes below `root`. A path that leads out of it, which an imported conversation can contain, has none."""
 
     def address(relative_path: str) -> str | None:
         normal = posixpath.normpath(relative_path)
         if normal.startswith(("/", "..")) or "\0" in normal or Path(normal).drive:
             return None
-        file = root / normal
-        encoded = file.as_uri() if style == "file" else "obsidian://open?path=" + quote(os.fsencode(file), safe="")
+        encoded = (root / normal).as_uri()
         return encoded if len(encoded) <= MAX_ADDRESS else None
 
-    return address if style != "none" else lambda _: None
+    return address
 
 
 @dataclass(frozen=True, slots=True)

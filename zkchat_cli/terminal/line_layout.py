@@ -1,7 +1,7 @@
 """`StyledLine` values as rows of a screen: the right parts in one column, long lines broken between words.
 
-A pipe gets lines of any length, measured without rich: importing it costs 40 ms. The screen draws rows of two parts as a rich table. Which
-rows have two is decided here: rich.table cannot put a cell below the row instead of beside it, which narrow lists of sources need.
+A pipe gets lines of any length, measured without rich: importing it costs 40 ms. rich.table cannot put a cell below the row instead of
+beside it, which narrow lists of sources need.
 """
 
 import unicodedata
@@ -19,8 +19,8 @@ MAX_LEFT = 60
 """Columns, or half the screen, up to which a left part moves the column of the right parts; a longer one moves only its own right part."""
 
 
-def lay_out(lines: Iterable[StyledLine], width: int | None, *, plain: bool) -> list[StyledLine]:
-    """The rows of these lines in `width` columns, or of any length; the left part of a row with two ends with the space between them.
+def lay_out(lines: Iterable[StyledLine], width: int | None, *, plain: bool) -> list[Spans]:
+    """The rows of these lines in `width` columns, or of any length.
 
     `plain`: the output has no styles.
     """
@@ -54,15 +54,14 @@ def _right_column(lines: Sequence[StyledLine], width: int | None, measure: Measu
     return widest if width is None else min(widest, width - len(GAP) - max(right for _, right in fitting))
 
 
-def _rows(line: StyledLine, column: int, width: int | None, measure: Measure) -> list[StyledLine]:
+def _rows(line: StyledLine, column: int, width: int | None, measure: Measure) -> list[Spans]:
     if not line.right:
-        rows = _broken(line.left, line.indent, width)
-        return [StyledLine(row[:-1], row[-1:]) if row and row[-1].renderable else StyledLine(row) for row in rows]
+        return _broken(line.left, line.indent, width)
     left = measure(_text(line.left))
     if width is None or left + len(GAP) + measure(_text(line.right)) <= width:
-        return [StyledLine((*line.left, StyledSpan(" " * max(0, column - left) + GAP)), line.right)]
+        return [(*line.left, StyledSpan(" " * max(0, column - left) + GAP), *line.right)]
     below = (StyledSpan(" " * min(line.indent, width // 2)), *line.right)
-    return [StyledLine(row) for part in (line.left, below) for row in _broken(part, line.indent, width)]
+    return [row for part in (line.left, below) for row in _broken(part, line.indent, width)]
 
 
 def _broken(spans: Spans, indent: int, width: int | None) -> list[Spans]:

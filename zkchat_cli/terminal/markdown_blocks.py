@@ -16,7 +16,6 @@ from rich.table import Table
 from rich.text import Text
 
 from zkchat_cli.terminal.text_layout import break_code, line_breaks, wrap
-from zkchat_cli.terminal.theme import to_ascii
 
 Row = Sequence[Segment]
 Align = Literal["left", "right", "center"]
@@ -53,11 +52,7 @@ class Canvas:
     console: Console
     width: int = 80
     height: int = 24
-    ascii: bool = False
     column_widths: list[int] | None = None
-
-    def symbol(self, text: str) -> str:
-        return to_ascii(text) if self.ascii else text
 
     def row(self, text: Text) -> Row:
         text = text.copy()
@@ -121,7 +116,7 @@ class RuleBlock(DrawnBlock):
 
     def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:  # noqa: ARG002
         prefix = self.prefix.draw(canvas.width, first=True)
-        rule = canvas.symbol("─") * min(MAX_RULE, max(3, canvas.width - prefix.cell_len))
+        rule = "─" * min(MAX_RULE, max(3, canvas.width - prefix.cell_len))
         rows = [canvas.row(Text.assemble(prefix, (rule, "frame")))]
         return Split(rows, []) if closed else Split([], rows)
 
@@ -236,7 +231,7 @@ class TableBlock(DrawnBlock):
 
     def _draw(self, start: int, end: int, widths: Sequence[int], canvas: Canvas) -> list[Row]:
         table = Table(
-            box=Box(canvas.symbol(_TABLE_BOX)),
+            box=Box(_TABLE_BOX),
             show_edge=False,
             pad_edge=False,
             padding=(0, 1),

@@ -46,7 +46,7 @@ def run_onboarding(
     screen.print("Welcome to zkchat. There are no settings yet; Enter takes the first answer.", "bold")
     vault = _ask_vault(screen, here, env)
     model = None
-    if not loaded.is_set("model"):
+    if "model" not in loaded.origins:
         listing.join()
         model = _ask_model(screen, available)
     _offer_to_save(screen, {"vault.path": vault, "model": model}, loaded, write)

@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TextIO
 
 from zkchat_cli.terminal.line_layout import lay_out
-from zkchat_cli.terminal.theme import EITHER, Theme, can_encode_symbols, choose_theme, to_ascii
+from zkchat_cli.terminal.theme import rich_theme, sgr
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
@@ -25,13 +25,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from zkchat_cli.config.schema import TerminalSettings
-
 PROMPT = "you › "
 PROGRESS_DELAY = 0.3
-"""Seconds before a progress bar appears: for quicker work it would only flicker."""
+"""Seconds before progress is shown: for quicker work it would only flicker."""
 PROGRESS_INTERVAL = 0.1
-MAX_WIDTH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +36,7 @@ class Screen:
     """The two streams. `colour` is for stdout; stderr can be another terminal or none.
 
     `columns` returns the width that lines are fitted to; without it lines keep their length, for files and for readers who resize the
-    window. `lines` returns the height. `address` returns what opens the note at a path, if anything does. With `ascii` the symbols that
-    zkchat draws are ASCII; with `plain` no terminal gets escape sequences.
+    window. `lines` returns the height. `address` returns what opens the note at a path, if anything does.
     """
 
     out: TextIO
@@ -49,33 +45,12 @@ class Screen:
     err_is_terminal: bool
     columns: Callable[[], int] | None = None
     address: Callable[[str], str | None] | None = None
-    theme: Theme = EITHER
-    ascii: bool = False
     lines: Callable[[], int] = lambda: 24
-    plain: bool = False
 
     @classmethod
     def of(cls, env: Mapping[str, str] = os.environ) -> "Screen":
         plain = bool(env.get("NO_COLOR")) or env.get("TERM") == "dumb"
-        return cls(
-            sys.stdout,
-            sys.stderr,
-            colour=sys.stdout.isatty() and not plain,
-            plain=plain,
-            err_is_terminal=sys.stderr.isatty(),
-            theme=choose_theme("auto", env),
-            ascii=not can_encode_symbols(sys.stdout.encoding),
-        )
-
-    def with_settings(self, settings: "TerminalSettings", env: Mapping[str, str] = os.environ) -> "Screen":
-        """The screen with the theme and the symbols that the settings want."""
-        return replace(
-            self,
-            colour=self.colour and settings.theme != "plain",
-            plain=self.plain or settings.theme == "plain",
-            theme=choose_theme(settings.theme, env),
-            ascii=self.ascii or settings.ascii,
-        )
+        return cls(sys.stdout, sys.stderr, colour=sys.stdout.isatty() and not plain, err_is_terminal=sys.stderr.isatty())
 
     def with_width(self) -> "Screen":
         """For lists in columns: a terminal that breaks their lines anywhere makes them unreadable."""
@@ -90,16 +65,12 @@ class Screen:
             width=self.columns() if self.columns else None,
             force_terminal=self.colour,
             color_system="256" if self.colour else None,
-            theme=self.theme.for_rich(),
+            theme=rich_theme(),
             markup=False,
             emoji=False,
             highlight=False,
             legacy_windows=False,
         )
-
-    def symbols(self, text: str) -> str:
-        """A text of ours with the symbols that this screen has."""
-        return to_ascii(text) if self.ascii else text
 
     def write(self, text: str) -> None:
         """Any text to stdout, sanitized and otherwise unchanged."""
@@ -108,7 +79,7 @@ class Screen:
 
     def print(self, text: str = "", *styles: str) -> None:
         """A line to stdout. On a screen, its rows after the first are indented."""
-        text = sanitize(self.symbols(text))
+        text = sanitize(text)
         if self.columns is not None:
             text = "\n".join(row for line in text.split("\n") for row in self._rows(line, self.columns()))
         self.write_styled(text + "\n", *styles)
@@ -126,37 +97,14 @@ class Screen:
 
     def show(self, lines: Iterable[StyledLine]) -> None:
         """Lines to stdout with their styles, columns and links, as far as this screen has them."""
-        if self.ascii:
-            lines = [StyledLine(tuple(map(self._ascii, each.left)), tuple(map(self._ascii, each.right)), each.indent) for each in lines]
         rows = lay_out(lines, self.columns() if self.columns is not None else None, plain=not self.colour)
         if self.colour:
-            self._print_rows(rows)
+            console = self.console()
+            for row in rows:
+                console.print(self._rich_text(row, console), soft_wrap=True)  # the rows fit already, or may be of any length
         else:
-            self.out.write("".join("".join(span.text for span in (*row.left, *row.right)) + "\n" for row in rows))
+            self.out.write("".join("".join(span.text for span in row) + "\n" for row in rows))
         self.out.flush()
-
-    def _print_rows(self, rows: Iterable[StyledLine]) -> None:
-        """Rows of one part as text, and neighbouring rows of two as a table with the columns that the layout chose."""
-        from rich.segment import Segment, Segments  # deferred: it costs 40 ms
-        from rich.table import Table
-
-        from zkchat_cli.terminal.markdown_blocks import strip_end
-
-        console = self.console()
-        texts = ((self._rich_text(row.left, console), row.right) for row in rows)
-        for left_width, group in groupby(texts, key=lambda row: row[0].cell_len if row[1] else None):
-            if left_width is None:
-                for text, _ in group:
-                    console.print(text, soft_wrap=True)
-                continue
-            table = Table.grid()
-            table.add_column(no_wrap=True)
-            table.add_column(no_wrap=True)
-            for text, right in group:
-                table.add_row(text, right[0].renderable or self._rich_text(right, console))
-            options = console.options.update(width=MAX_WIDTH)  # the rows fit already, or may be of any length
-            for row in console.render_lines(table, options, pad=False):
-                console.print(Segments([*strip_end(row), Segment.line()]), soft_wrap=True)
 
     def _rich_text(self, spans: Iterable[StyledSpan], console: "Console") -> "Text":
         from rich.style import Style
@@ -167,9 +115,6 @@ class Screen:
             address = self.address(span.path) if span.path is not None and self.address else None
             text.append(span.text, Style.combine([Style(link=address), *map(console.get_style, span.style.split())]))
         return text
-
-    def _ascii(self, span: StyledSpan) -> StyledSpan:
-        return replace(span, text=self.symbols(span.text), renderable=None)
 
     def abandon(self) -> None:
         """The terminal may be gone: send the rest to nowhere, because the interpreter would report it at exit."""
@@ -188,7 +133,7 @@ class Screen:
         safe = sanitize(text)
         if self.colour and styles and safe.strip():
             body = safe.rstrip("\n")
-            safe = f"\x1b[{self.theme.sgr(' '.join(styles))}m{body}\x1b[0m{safe[len(body) :]}"
+            safe = f"\x1b[{sgr(' '.join(styles))}m{body}\x1b[0m{safe[len(body) :]}"
         self.out.write(safe)
         self.out.flush()
 
@@ -206,12 +151,12 @@ class Screen:
 
     def warn(self, message: str, hint: str = "") -> None:
         """One or two lines on stderr."""
-        self.err.write(sanitize(self.symbols(f"zkchat: {message}" + (f" ({hint})" if hint else ""))) + "\n")
+        self.err.write(sanitize(f"zkchat: {message}" + (f" ({hint})" if hint else "")) + "\n")
         self.err.flush()
 
     def remark(self, text: str) -> None:
         """A line on stderr about the result: that it is empty, or how many there are."""
-        self.err.write(sanitize(self.symbols(text)) + "\n")
+        self.err.write(sanitize(text) + "\n")
         self.err.flush()
 
     def progress(self, text: str) -> None:
@@ -222,46 +167,13 @@ class Screen:
 
     @contextmanager
     def progress_bar(self, title: str) -> Iterator[Callable[[int, int], None]]:
-        """A bar on a terminal's stderr that appears after a moment and leaves nothing behind; nothing elsewhere."""
-        if not self.err_is_terminal:
-            yield lambda _done, _total: None
-            return
-        if self.plain:
-            with self._plain_progress(title) as report_plain:
-                yield report_plain
-            return
-        from rich.console import Console  # 40 ms, paid only where a bar is drawn
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        bars = () if self.ascii else (BarColumn(),)
-        columns = (TextColumn(f"{title} "), *bars, MofNCompleteColumn(), TimeRemainingColumn())
-        bar = Progress(*columns, console=Console(file=self.err), transient=True)
-        task = bar.add_task(title)
-        began = time.monotonic()
-        started = False
-
-        def report(done: int, total: int) -> None:
-            nonlocal started
-            if not started and time.monotonic() - began > PROGRESS_DELAY:
-                bar.start()
-                started = True
-            bar.update(task, completed=done, total=total)
-
-        try:
-            yield report
-        finally:
-            if started:
-                bar.stop()
-
-    @contextmanager
-    def _plain_progress(self, title: str) -> Iterator[Callable[[int, int], None]]:
-        """A line that is rewritten with a carriage return and spaces, which every terminal understands."""
+        """A line of figures on a terminal's stderr that appears after a moment and leaves nothing behind; nothing elsewhere."""
         next_at = time.monotonic() + PROGRESS_DELAY
         drawn = 0
 
         def report(done: int, total: int) -> None:
             nonlocal drawn, next_at
-            if time.monotonic() > next_at:
+            if self.err_is_terminal and time.monotonic() > next_at:
                 text = f"{title}  {done}/{total}"
                 self.err.write("\r" + text.ljust(drawn))
                 self.err.flush()

@@ -10,7 +10,8 @@ BYTES_PER_TOKEN = 4
 MIN_RATE_TIME = 0.5
 """Seconds of an answer before its tokens per second are shown."""
 STOP_HINT = "Ctrl-C stops"
-_SPINNER, _ASCII_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
+SEPARATOR = " · "
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 class StatusLine:
@@ -47,18 +48,17 @@ class StatusLine:
     def is_waiting(self) -> bool:
         return bool(self._waiting)
 
-    def line(self, now: float, columns: int, *, ascii_only: bool = False) -> str:
+    def line(self, now: float, columns: int) -> str:
         """At most so many columns; the least important parts are left out first."""
-        frames, separator = (_ASCII_SPINNER, " - ") if ascii_only else (_SPINNER, " · ")
         self._frame += 1
         seconds = f"{now - self.began:.0f} s"
         if self._waiting:
             parts = [self._waiting, seconds]
         else:
             choices = ([who, seconds, *figures, STOP_HINT] for who, figures in self._choices(now))
-            fitting = (each for each in choices if cell_len(separator.join(filter(None, each))) + 2 <= columns)
+            fitting = (each for each in choices if cell_len(SEPARATOR.join(filter(None, each))) + 2 <= columns)
             parts = next(fitting, [self._activity, seconds])
-        return clip(f"{frames[self._frame % len(frames)]} {separator.join(filter(None, parts))}", columns)
+        return clip(f"{_SPINNER[self._frame % len(_SPINNER)]} {SEPARATOR.join(filter(None, parts))}", columns)
 
     def _choices(self, now: float) -> list[tuple[str, tuple[str, ...]]]:
         tokens = f"~{self._tokens:.0f} tokens" if self._tokens else ""

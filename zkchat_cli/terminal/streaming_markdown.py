@@ -124,13 +124,14 @@ class StreamingMarkdown:
 
 def _decided(source: str) -> str:
     """The source without its last line while that shows only marks, and without a line that is probably the head of a table."""
+    source = source.rstrip("*_~`")  # the next character decides whether the mark closes something
     start = source.rfind("\n") + 1
     if _UNDECIDED.match(source, start):
         source = source[:start]
     before, _, last = source.removesuffix("\n").rpartition("\n")
     if last.startswith("|") and not before.rpartition("\n")[2].startswith("|"):
         return before + "\n" if before else ""
-    return source.rstrip("*_~`")  # the next character decides whether the mark closes something
+    return source
 
 
 @dataclass(slots=True)
@@ -175,12 +176,12 @@ class _Document:
                     self.last_part_line, self.blocks_before = line, len(self.blocks)
             match token.type:
                 case "blockquote_open":
-                    self._containers.append(_Container(self._canvas.symbol("│ ")))
+                    self._containers.append(_Container("│ "))
                 case "bullet_list_open" | "ordered_list_open":
                     first = self._lines[line]
                     indent = 0 if self._containers else len(first) - len(first.lstrip(" "))
                 case "list_item_open":
-                    marker = " " * indent + (f"{token.info}{token.markup} " if token.info else self._canvas.symbol("• "))
+                    marker = " " * indent + (f"{token.info}{token.markup} " if token.info else "• ")
                     self._containers.append(_Container(" " * len(marker), marker, is_item=True))
                 case "list_item_close":
                     if self._containers[-1].marker:
@@ -218,7 +219,7 @@ class _Document:
         if item and item.is_item and item.marker and children and (task := _TASK.match(children[0].content)):
             children[0].content = children[0].content[task.end() :]
             indent = item.marker[: len(item.marker) - len(item.marker.lstrip(" "))]
-            item.marker = indent + self._canvas.symbol("☐ " if task[1] == " " else "☑ ")
+            item.marker = indent + ("☐ " if task[1] == " " else "☑ ")
             item.prefix = " " * len(item.marker)
         text, certain = self._inline(token)
         if heading:

@@ -190,7 +190,7 @@ class StreamingView:
                     return  # an answer does not begin with an empty row
                 text = self._leading_space
                 self._end()
-                self._begin(StreamingMarkdown(Canvas(self._console, ascii=self._screen.ascii), self._links))
+                self._begin(StreamingMarkdown(Canvas(self._console), self._links))
                 self._is_answer = True
             self._add(text)
 
@@ -228,12 +228,7 @@ class StreamingView:
             self._draw(force=True)
 
     def end_stream(self) -> None:
-        """The answer or the reasoning is complete."""
-        with self._lock:
-            self._end()
-
-    def pause(self) -> None:
-        """Draw nothing until the turn continues: somebody else uses the screen."""
+        """The answer or the reasoning is complete. Draw nothing until the turn continues: somebody else may use the screen."""
         with self._lock:
             self._end()
             self._paused = True
@@ -305,7 +300,7 @@ class StreamingView:
         limit = max(1, self._lines() // 3)
         if len(rows) <= limit:
             return rows
-        return [[Segment(self._screen.symbols("…"), self._console.get_style("dim"))], *rows[len(rows) - limit + 1 :]][-limit:]
+        return [[Segment("…", self._console.get_style("dim"))], *rows[len(rows) - limit + 1 :]][-limit:]
 
     def _update_status(self, now: float) -> None:
         if now - self._status.began < STATUS_DELAY and not self._status.is_waiting:
@@ -316,7 +311,7 @@ class StreamingView:
         if self._status_row and self._is_answer and fits and now - self._status_time < STATUS_INTERVAL:
             return
         self._status_time = now
-        line = self._status.line(now, room, ascii_only=self._screen.ascii)
+        line = self._status.line(now, room)
         self._status_row = [Segment(line, self._console.get_style("dim"))]
 
     def _write(self, text: str) -> None:

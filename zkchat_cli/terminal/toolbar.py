@@ -104,10 +104,10 @@ class Toolbar:
 
     def _bar(self, cells: int) -> Fragments:
         if self.usage is None:
-            return [("", f"{BudgetBar(0, self.limit, cells).bar.text}  … / {short_count(self.limit)}")]
+            return [("", f"{BudgetBar(0, self.limit, cells).bar}  … / {short_count(self.limit)}")]
         estimated = self.usage.estimated or (self.typed > 0 and self.typed_estimated)
         bar = BudgetBar(self.usage.total_tokens + self.typed, self.usage.effective_limit, cells, estimated)
-        return [(f"ansi{bar.color}", bar.bar.text), ("", f" {bar.percent}  {bar.figures}")]
+        return [(f"ansi{bar.color}", bar.bar), ("", f" {bar.percent}  {bar.figures}")]
 
 
 class ToolbarMetrics:

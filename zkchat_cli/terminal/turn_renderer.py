@@ -70,12 +70,11 @@ def show_turn(
 
 
 def _choose_view(screen: Screen, print_note: NotePrinter, verbosity: Verbosity) -> "StreamingView | PlainTurnView":
-    on_terminal = screen.columns is not None and (screen.colour or screen.out.isatty())
-    if on_terminal and screen.colour:
+    if screen.columns is not None and screen.colour:
         from zkchat_cli.terminal.streaming_view import StreamingView  # loads rich and markdown-it, which a pipe does not need
 
         return StreamingView(screen, verbosity.links, who=verbosity.who)
-    return PlainTurnView(screen, print_note, verbosity.who, status=on_terminal)
+    return PlainTurnView(screen, print_note)
 
 
 def _show_events(
@@ -99,7 +98,7 @@ def _show_events(
                 view.print_note(f"  {on_one_line(message, hint)}", "yellow")
                 view.add_gap()
             case events.ChangeProposed() | events.ChangeDecided():
-                view.pause()  # the user may have to confirm
+                view.end_stream()  # the user may have to confirm
                 show_change(event, screen)
             case events.ToolCallStarted(call):
                 view.end_stream()

@@ -48,12 +48,10 @@ class Tool:
     required: tuple[str, ...]
     run: Callable[[Arguments, Any], ToolOutput]
     """Gets the arguments and the Vault, or the Memory if the `scope` is not the notes."""
-    parallel: bool = True
-    """Whether several calls may run at once. Not for memory tools: the store belongs to one thread."""
     scope: Literal["notes", "memory", "conversation"] = "notes"
     """Memory tools exist only with `context.memory_integration` on."""
     writes: bool = False
-    """Whether it changes notes. It exists only with --unsafe, and runs alone."""
+    """Whether it changes notes. It exists only with --unsafe."""
 
     @property
     def descriptor(self) -> dict[str, Any]:

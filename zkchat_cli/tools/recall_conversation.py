@@ -22,6 +22,5 @@ TOOL = Tool(
     parameters={"query": text("words to search for"), "limit": number(f"1 to {MAX_RECALLED_MESSAGES}, default {DEFAULT_LIMIT}")},
     required=("query",),
     run=_run,
-    parallel=False,
     scope="conversation",
 )

@@ -25,6 +25,5 @@ TOOL = Tool(
     },
     required=("content",),
     run=_run,
-    parallel=False,
     scope="memory",
 )

@@ -6,12 +6,10 @@ lists.
 """
 
 import os
-import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
-from functools import partial
 from pathlib import Path
 
 from zkchat_cli.errors import VaultError
@@ -97,36 +95,23 @@ def scan(root: Path, ignore: Sequence[str] = ()) -> Listing:
 
 
 def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> Listing | None:
-    """The part of a scan with these paths; None if that takes a full scan: a path is a folder, or hidden, or the vault is not there."""
-    if not root.is_dir():
-        return None
+    """The part of a scan with these notes; None if that takes a full scan: another kind of path is among them, or the vault is away."""
     listing = Listing(only=frozenset(paths))
     ignored = _ignored(ignore)
-    found_folders: list[tuple[str, str]] = []
-    for path in sorted(listing.only or ()):
-        full = os.path.join(root, path)  # noqa: PTH118 - as scandir gives it
-        folder = os.path.dirname(full)  # noqa: PTH120
-        is_plain = path and _is_text(path) and not posixpath.isabs(path) and posixpath.normpath(full) == full
-        if not is_plain or os.path.realpath(folder) != folder:
+    for path in listing.only or ():
+        file = root / path
+        real = file.resolve()
+        is_plain = _is_text(path) and path.lower().endswith(NOTE_SUFFIXES)
+        if not is_plain or not root.is_dir() or not real.is_relative_to(root) or real.relative_to(root).as_posix() != path:
             return None
-        if not any(part.startswith(".") for part in path.split("/")):
-            _list(_Entry(full), path, root, ignored, listing, found_folders)
-    return None if found_folders else listing
-
-
-class _Entry:
-    """A stand-in for `os.DirEntry` for one path."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.is_symlink = partial(os.path.islink, path)
-        self.is_dir = partial(os.path.isdir, path)
-        self.is_file = partial(os.path.isfile, path)
-        self.stat = partial(os.stat, path)
+        is_hidden = any(part.startswith(".") for part in path.split("/"))
+        if file.is_file() and not is_hidden and not (ignored and ignored.match(path)):
+            listing.stamps[path] = stamp(file.stat())
+    return listing
 
 
 def _list(
-    entry: "os.DirEntry[str] | _Entry",
+    entry: "os.DirEntry[str]",
     path: str,
     root: Path,
     ignored: "re.Pattern[str] | None",

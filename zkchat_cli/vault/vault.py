@@ -130,13 +130,10 @@ class Vault:
         found = snippets.snippet(chunk.text, chunk.start_line, parse_query(query).terms)
         return sections.heading_above(found.line, chunk.text, chunk.start_line) or chunk.heading, found
 
-    def embed(self, progress: Progress | None = None, *, verify: bool = False) -> None:
-        """Compute missing vectors, if there is an embedder. What fails is a warning; computed vectors are stored.
-
-        `verify` checks that the stored vectors are still the model's, and otherwise computes all again.
-        """
+    def embed(self, progress: Progress | None = None) -> None:
+        """Compute missing vectors, if there is an embedder. What fails is a warning; computed vectors are stored."""
         if self._semantic:
-            self._semantic.embed(progress, verify=verify)
+            self._semantic.embed(progress)
 
     def take_warnings(self) -> list[ZkchatError]:
         """Failures of search by meaning since the last call; each is reported once."""
@@ -227,14 +224,6 @@ class Vault:
         Raises VaultError for a folder or tag that no note has; the hint names the nearest.
         """
         return self._ask(lambda index: listing.list_notes(index, replace_surrogates(folder), replace_surrogates(tag)))
-
-    def linked_within(self, relative_path: str, depth: int, limit: int) -> list[str]:
-        """The notes that a note leads to over at most `depth` links, nearest first and then by path.
-
-        The start may be an attachment. Raises VaultError when there is no such file.
-        """
-        self._require_file(relative_path)
-        return self._ask(lambda index: graph.linked_within(index, relative_path, depth, limit))
 
     def shortest_path(self, source: str, target: str) -> LinkPath | None:
         """A shortest path over links in either direction, always the same one; None if there is none.

@@ -1,18 +1,9 @@
 """The budget bar: how much of a token budget is used, as cells, color, figures and percentage.
 
-One value, computed without a screen, for the toolbar of the chat, `/context`, `context stats` and Rich.
+One value, computed without a screen, for the toolbar of the chat, `/context` and `context stats`.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from zkchat_cli.views.text import StyledSpan
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions
-    from rich.measure import Measurement
-    from rich.text import Text
 
 CELLS = 20
 YELLOW_FROM, RED_FROM = 0.7, 0.9
@@ -43,9 +34,9 @@ class BudgetBar:
         return "green" if self.share < YELLOW_FROM else "yellow" if self.share < RED_FROM else "red"
 
     @property
-    def bar(self) -> StyledSpan:
+    def bar(self) -> str:
         filled = min(self.cells, max(1 if self.used > 0 else 0, round(self.share * self.cells)))
-        return StyledSpan("█" * filled + "░" * (self.cells - filled), self.color)
+        return "█" * filled + "░" * (self.cells - filled)
 
     @property
     def percent(self) -> str:
@@ -54,18 +45,3 @@ class BudgetBar:
     @property
     def figures(self) -> str:
         return f"{'~' if self.estimated else ''}{short_count(self.used)} / {short_count(self.limit)}"
-
-    @property
-    def span(self) -> StyledSpan:
-        """Cells and percentage: this bar on a rich console, text elsewhere."""
-        return StyledSpan(f"{self.bar.text} {self.percent:>4}", self.color, renderable=self)
-
-    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[Text]":
-        from rich.text import Text  # 20 ms, paid only where a Rich console draws
-
-        yield Text.assemble((self.bar.text, self.bar.style), f" {self.percent:>4}")
-
-    def __rich_measure__(self, console: "Console", options: "ConsoleOptions") -> "Measurement":
-        from rich.measure import Measurement
-
-        return Measurement(self.cells + 5, self.cells + 5)

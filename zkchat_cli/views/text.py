@@ -5,24 +5,19 @@ A terminal shows styles and links; a pipe gets the text alone. The screen saniti
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 @dataclass(frozen=True, slots=True)
 class StyledSpan:
     """Text in one style (`"bold green"`). `path`, relative to the vault, is the note that a click opens.
 
-    `quoted` text is put between » and « where there are no styles. A rich console draws the `renderable`, if any, instead of the text.
+    `quoted` text is put between » and « where there are no styles.
     """
 
     text: str
     style: str = ""
     path: str | None = None
     quoted: bool = False
-    renderable: "RenderableType | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,9 @@
 """Ask one question and print the answer with its sources."""
 
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +12,6 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 from zkchat_cli.errors import StoreError, UsageError, ZkchatError
-from zkchat_cli.terminal import output_file
 from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
@@ -32,7 +29,7 @@ COMMAND = command_group()
     epilog=examples(
         'zkchat ask "what did I decide about the roof?"',
         'git log -5 | zkchat ask "which of my notes does this touch?"',
-        'zkchat ask @plan.md "what is missing?" -o answer.md',
+        'zkchat ask @plan.md "what is missing?"',
     ),
 )
 def ask(
@@ -47,9 +44,6 @@ def ask(
     cid: options.ConversationOption = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
     stream_json: Annotated[bool, typer.Option("--stream-json", help="Print one JSON event per line.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, completely or not at all.")
-    ] = None,
     show_context: Annotated[bool, typer.Option("--show-context", help="Print on standard error what the prompt is made of.")] = False,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
@@ -62,14 +56,15 @@ def ask(
     from zkchat_cli.terminal.plain_view import note_printer
     from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
+    from zkchat_cli.views.context_usage import overview_lines
 
     as_json, hints = ctx.as_json, UNSTORED if no_store else IN_SHELL
     continuing = continue_ or cid is not None
     text, typed = _question(prompt or [], needed=not continuing)
-    with _output(ctx.screen, output) as screen, ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
-        interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
-        app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive))
-        screen = replace(screen, address=note_opener(app.vault.root, app.loaded.values.references.link_style))
+    with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
+        interactive = sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
+        app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=ctx.screen, interactive=interactive))
+        screen = replace(ctx.screen, address=note_opener(app.vault.root))
         vocabulary = app.counter.load_in_background()
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
@@ -95,47 +90,16 @@ def ask(
                 with suppress(StoreError):  # a title is not worth an error
                     session.rename(default_title(typed))  # the question is a better title than the piped text before it
         finally:
-            if show_context:
-                _print_context(session, screen)
-
-
-def _print_context(session: "ZkChatSession", screen: Screen) -> None:
-    """Print what the sent prompt was made of, if one was sent."""
-    from zkchat_cli.views.prompt_overview import overview_lines
-
-    if session.last_prompt is not None:
-        question = next((m for m in reversed(session.history) if m.role == "user"), None)
-        tokens: Counter[str] = Counter()
-        for chunk in question.chunks if question is not None else ():
-            tokens[chunk.relative_path] += session.counter.count(chunk.text)
-        for line in overview_lines(session.last_prompt, question.references if question is not None else (), tokens):
-            screen.remark(line)
-
-
-@contextmanager
-def _output(screen: Screen, file: Path | None) -> Iterator[Screen]:
-    """The screen to print the answer on: stdout, or a buffer that is written to `file` at the end, or to stdout if that fails."""
-    if file is None:
-        yield screen
-        return
-    output_file.check(file)
-    collected = StringIO()
-    try:
-        yield replace(screen, out=collected, colour=False)
-        output_file.save(file, collected.getvalue())
-    except (ZkchatError, KeyboardInterrupt):
-        screen.write(collected.getvalue())
-        raise
-    screen.progress(f"Wrote {file}")
+            if show_context and session.last_prompt is not None:
+                for line in overview_lines(session.last_prompt):
+                    screen.remark(line)
 
 
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
     """The whole message, and the part that was typed: piped text is data and must not import files."""
-    at_terminal = sys.stdin is not None and sys.stdin.isatty()
-    piped = "" if sys.stdin is None or at_terminal else refuse_oversized(sys.stdin.read(MAX_PIPED + 1))
+    at_terminal = sys.stdin.isatty()
+    piped = "" if at_terminal else refuse_oversized(sys.stdin.read(MAX_PIPED + 1))
     typed = " ".join(map(_quote_path, arguments)).strip("\n")
-    if not typed.strip() and at_terminal and needed:
-        raise UsageError("there is nothing to ask", 'For example: zkchat ask "…", or pipe a text in.')
     text = "\n\n".join(part.strip("\n") for part in (piped, typed) if part.strip())
     if not text and needed:
         raise UsageError("there is nothing to ask", 'For example: zkchat ask "…", or pipe a text in.')

@@ -1,12 +1,10 @@
 """Chat with your notes in the terminal."""
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from io import TextIOWrapper
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,7 +16,7 @@ from zkchat_cli.cli.command import MAX_PIPED, command_group, examples, open_app,
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.interrupts import InterruptHandler, typing_ahead
-from zkchat_cli.terminal.screen import PROMPT, Screen
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import StartedSession
 
 if TYPE_CHECKING:
@@ -49,8 +47,6 @@ def chat(
 ) -> None:
     """Chat with your notes. If standard input is not a terminal: one message per line, plain output."""
     screen = Screen.of()
-    if sys.stdin is None:
-        raise UsageError("there is no standard input to read messages from", 'Start it in a terminal, or use zkchat ask "…".')
     if demo and vault is not None:
         raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
     if not demo and vault is None and model is None and config_file is None:
@@ -76,14 +72,11 @@ def chat(
             app = replace(resources.enter_context(open_app(choices)), approve=approve)
             session = app.session(_conversation(app, resume, continue_=continue_))
             unstored = app.unstored
-            warnings = [(f"this chat is not stored: {unstored.message}", unstored.hint)] if unstored is not None else []
-            if app.cache is not None and app.cache.notice is not None:
-                warnings.append(app.cache.notice)
+            warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""
-            return StartedSession(app, session, tuple(warnings), tip)
+            return StartedSession(app, session, warnings, tip)
 
         if interactive:
-            _refuse_missing_folder(vault)
             with typing_ahead() as typed:  # keys pressed before the prompt appears
                 from zkchat_cli.terminal.repl import Repl  # imports prompt_toolkit (0.1 s), which pipes do not need
 
@@ -98,25 +91,13 @@ def chat(
             for warning in started.warnings:
                 screen.warn(*warning)
             warn_if_unable(started.session, screen, unsafe=unsafe)
-            settings = started.app.loaded.values.references
-            screen = replace(
-                screen.with_settings(started.app.loaded.values.terminal),
-                address=note_opener(started.app.vault.root, settings.link_style),
-            )
+            screen = replace(screen, address=note_opener(started.app.vault.root))
             with screen.progress_bar("Indexing") as progress:
                 index = started.app.vault.refresh(progress=progress)
             for problem in index.problems:
                 screen.warn(problem)
-            code = _piped(started.session, screen, settings.max_displayed)
+            code = _piped(started.session, screen, started.app.loaded.values.references.max_displayed)
     raise typer.Exit(code)
-
-
-def _refuse_missing_folder(vault: Path | None) -> None:
-    """Report a missing vault before the prompt appears, without importing anything."""
-    if vault is not None and not os.path.isdir(os.path.expanduser(vault)):  # noqa: PTH111, PTH112 - the methods of Path may raise
-        from zkchat_cli.vault import filesystem  # raises an error that says what is wrong
-
-        filesystem.resolve_root(vault)
 
 
 def _conversation(app: "App", resume: str | None, *, continue_: bool) -> "Conversation | None":
@@ -144,7 +125,7 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
 
     aside = note_printer(screen, lambda: session.verbose)
     first: ZkchatError | None = None
-    for line in _lines(screen):
+    for line in _lines():
         try:
             next_session = run_piped(line, session, screen, aside, max_sources)
             if next_session is None:
@@ -163,19 +144,10 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
         raise first
 
 
-def _lines(screen: Screen) -> Iterator[str]:
-    """The non-empty lines of standard input. If a person types them (`zkchat chat | cat`), a prompt is printed on stderr."""
+def _lines() -> Iterator[str]:
+    """The non-empty lines of standard input."""
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
-    show_prompt = sys.stdin.isatty() and screen.err_is_terminal
-    if show_prompt:
-        screen.progress("zkchat: the output is no terminal, so this is the plain chat: one message per line, Ctrl-D ends it.")
-    while True:
-        if show_prompt:
-            screen.err.write(PROMPT)
-            screen.err.flush()
-        line = refuse_oversized(sys.stdin.readline(MAX_PIPED + 1))
-        if not line:
-            return
+    while line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1)):
         if line.strip():
             yield line.strip()

@@ -16,13 +16,10 @@ from zkchat_cli.fileio import atomic_write
 from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
-    from zkchat_cli.config.loader import LoadedConfig
     from zkchat_cli.paths import AppPaths
 
 COMMAND = command_group("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
 
-OriginOption = Annotated[bool, typer.Option("--origin", help="Print where each value comes from.")]
-DescribeOption = Annotated[bool, typer.Option("--describe", help="Print what each setting is for.")]
 KeyArgument = Annotated[
     str,
     typer.Argument(metavar="KEY", help="For example context.strategy; zkchat config show lists all.", autocompletion=complete_settings),
@@ -46,43 +43,36 @@ def path(ctx: CommandContext) -> None:
 
 
 @command(COMMAND, *options.NOTES)
-def show(ctx: CommandContext, describe: DescribeOption = False, origin: OriginOption = False) -> None:
-    """All settings with their values. Passwords and queries in URLs are hidden."""
+def show(ctx: CommandContext) -> None:
+    """All settings, and the file or variable that sets each; passwords and queries in URLs are hidden."""
+    from zkchat_cli.config import loader
     from zkchat_cli.llm.http_errors import mask_address
 
     loaded, screen = ctx.config, ctx.screen
-    values = {key: mask_address(value) if isinstance(value, str) and "://" in value else value for key, value in _values(loaded).items()}
+    values = {
+        key: mask_address(value) if isinstance(value, str) and "://" in value else value
+        for key, value in loader.flatten(loaded.values).items()
+    }
     if ctx.as_json:
-        more = {key: {**(_origin(loaded, key) if origin else {}), **(_description(key) if describe else {})} for key in values}
-        screen.json({key: {"value": value, **more[key]} if more[key] else value for key, value in values.items()})
+        screen.json(values)
         return
     for key, value in values.items():
-        if describe:
-            screen.print(f"# {_description(key)['description']}", "dim")
-        line = f"{key} = {_as_toml(value)}"
-        source = loaded.origins.get(key, "")
-        if origin:
-            screen.print(f"{line}   # {_origin_text(loaded, key)}", *(() if source else ("dim",)))
-        else:
-            screen.print(line + (f"   # {source}" if source else ""))
+        source = loaded.origins.get(key)
+        screen.print(f"{key} = {_as_toml(value)}" + (f"   # {source}" if source else ""))
 
 
-@command(COMMAND, *options.NOTES, epilog=examples("zkchat config get context.max_tokens --origin"))
-def get(ctx: CommandContext, key: KeyArgument, describe: DescribeOption = False, origin: OriginOption = False) -> None:
+@command(COMMAND, *options.NOTES, epilog=examples("zkchat config get context.max_tokens"))
+def get(ctx: CommandContext, key: KeyArgument) -> None:
     """The value of one setting."""
     from zkchat_cli.app import factory
     from zkchat_cli.config import loader
 
     loader.require_known_key(key, "command line", factory.settings_schema())
-    loaded, screen = ctx.config, ctx.screen
-    value = _values(loaded)[key]
+    value = loader.flatten(ctx.config.values)[key]
     if ctx.as_json:
-        screen.json({"key": key, "value": value, **(_origin(loaded, key) if origin else {}), **(_description(key) if describe else {})})
+        ctx.screen.json({"key": key, "value": value})
     else:
-        if describe:
-            screen.print(f"# {_description(key)['description']}", "dim")
-        text = value if isinstance(value, str) else _as_toml(value)
-        screen.print(f"{text}   # {_origin_text(loaded, key)}" if origin else text)
+        ctx.screen.print(value if isinstance(value, str) else _as_toml(value))
 
 
 @command(
@@ -100,7 +90,7 @@ def set_(
     from zkchat_cli.app import factory
     from zkchat_cli.config import loader
 
-    checked = loader.parse_value(key, value, "command line", factory.settings_schema())
+    checked = loader.flatten(loader.with_value(factory.settings_schema()(), key, value, "command line"))[key]
     where = _paths(ctx)
     factory.check(loader.load_config({key: value}, {}, where, schema=factory.settings_schema()))
 
@@ -128,13 +118,6 @@ def unset(ctx: CommandContext, key: KeyArgument) -> None:
     _print_setting(ctx, key, loader.default_values(factory.settings_schema())[key], None)
 
 
-def _description(key: str) -> dict[str, str]:
-    from zkchat_cli.app import factory
-    from zkchat_cli.config import loader
-
-    return {"description": loader.describe_setting(key, factory.settings_schema())}
-
-
 def _print_setting(ctx: CommandContext, key: str, value: object, file: Path | None) -> None:
     """Print the new value and the file that holds it; `file` is None for a default."""
     if ctx.as_json:
@@ -154,8 +137,6 @@ def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
         table: Any = document
         *path_, name = key.split(".")
         for part in path_:
-            if isinstance(table.get(part), str):  # `vault = "DIR"` is short for vault.path
-                table[part] = {"path": table[part]}
             table = table.setdefault(part, tomlkit.table())
         change(table, name)
         text = tomlkit.dumps(document)
@@ -164,33 +145,10 @@ def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
         raise ConfigError(f"cannot read {file}: {reason(e)}", "Nothing was changed.") from e
     except tomlkit.exceptions.TOMLKitError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct it in an editor first. Nothing was changed.") from e
-    _replace(file, text)
-
-
-def _replace(file: Path, text: str) -> None:
     try:
         atomic_write(file, text, private=True)
     except (OSError, UnicodeError) as e:
         raise ConfigError(f"cannot change {file}: {reason(e)}", "Use --config to name another file.") from e
-
-
-def _origin(loaded: "LoadedConfig", key: str) -> dict[str, str | None]:
-    """The layer a value comes from, and the file or variable that sets it."""
-    source = loaded.origins.get(key)
-    layers = {None: "default", "command line": "flag", str(loaded.places.config_file): "user file", str(loaded.vault_file): "vault file"}
-    layer = layers.get(source, "environment")
-    return {"origin": layer, "where": source if layer not in ("default", "flag") else None}
-
-
-def _origin_text(loaded: "LoadedConfig", key: str) -> str:
-    origin = _origin(loaded, key)
-    return f"{origin['origin']}: {origin['where']}" if origin["where"] else str(origin["origin"])
-
-
-def _values(loaded: "LoadedConfig") -> dict[str, Any]:
-    from zkchat_cli.config import loader
-
-    return loader.flatten(loaded.values)
 
 
 def _as_toml(value: object) -> str:

@@ -1,5 +1,6 @@
 """Memory: facts that outlast a conversation, and what of them a prompt includes."""
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, standard_input
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def add(
     """Remember a fact. It replaces an older one with the same key."""
     from zkchat_cli.memory.fact_ranking import MAX_FACT
 
-    fact = standard_input().buffer.read(8 * MAX_FACT).decode("utf-8", "replace") if text == "-" else text
+    fact = sys.stdin.buffer.read(8 * MAX_FACT).decode("utf-8", "replace") if text == "-" else text
     with _session_without_conversation(ctx) as session:
         update = session.memory.remember(fact, key=key)
     if ctx.as_json:

@@ -1,11 +1,12 @@
 """Count the tokens of a text."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, standard_input
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
@@ -29,15 +30,14 @@ def tokens(
     if encoding not in ENCODINGS:
         raise UsageError(f"unknown encoding {encoding}", f"Choose {' or '.join(ENCODINGS)}.")
     try:
-        raw = standard_input().buffer.read() if file == "-" else Path(file).read_bytes()
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except (OSError, ValueError) as e:
         raise UsageError(f"cannot read {file}: {reason(e)}", "Name a text file, or - for standard input.") from e
     text = raw.decode("utf-8", "replace")
     counter = TokenCounter(encoding)
     counter.load_in_background().join()  # so that `estimated` is known even for an empty text
     screen = Screen.of()  # not ctx.screen, which would read the settings first
-    with screen.progress_bar("Counting") as progress:
-        count = counter.count(text, progress)
+    count = counter.count(text)
     if ctx.as_json:
         screen.json({"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)})
     else:

@@ -40,7 +40,7 @@ _PREFIXES: tuple[tuple[str, str, str], ...] = (
     ("nomic-embed-text", "search_query: ", "search_document: "),
     ("mxbai-embed", _SEARCH, ""),
     ("bge-(small|base|large)-en", _SEARCH, ""),
-    ("(multilingual-)?e5-", "query: ", "passage: "),
+    (r"\be5-", "query: ", "passage: "),
     ("embeddinggemma", "task: search result | query: ", "title: none | text: "),
 )
 """What model families were trained to see before a question and before a text that may answer it, by their model cards. Without it they
@@ -49,8 +49,7 @@ work, but find less. A change here must change the embedders' ids, or old vector
 
 def add_prefixes(texts: Sequence[str], model: str, purpose: Purpose) -> list[str]:
     """The texts in the form that this model expects for this purpose."""
-    name = model.rpartition("/")[2].lower()
-    query, document = next(((query, document) for family, query, document in _PREFIXES if re.match(family, name)), ("", ""))
+    query, document = next(((query, document) for family, query, document in _PREFIXES if re.search(family, model.lower())), ("", ""))
     return [(query if purpose == "query" else document) + text for text in texts]
 
 

@@ -20,7 +20,6 @@ from zkchat_cli.errors import IndexDamaged, VaultError
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.index.file_lock import opening, replacing
 from zkchat_cli.vault.links.resolver import Name
 
 VERSION = 5
@@ -66,10 +65,14 @@ CREATE TABLE links (
     status TEXT                          -- NULL: a Markdown link to no note
 );
 CREATE TABLE problems (path TEXT PRIMARY KEY, text TEXT NOT NULL, from_scan INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE tags (tag TEXT NOT NULL, note_id INTEGER NOT NULL, PRIMARY KEY (tag, note_id)) WITHOUT ROWID; -- folded
-CREATE VIRTUAL TABLE words USING fts5 (headings, body, content='', tokenize='ascii');                      -- a row per chunk
-CREATE VIRTUAL TABLE note_words USING fts5 (title, aliases, tags, anchors, content='', tokenize='ascii');  -- a row per note
-CREATE VIRTUAL TABLE name_pairs USING fts5 (pairs, content='', tokenize="ascii"); -- detail=full: without positions bm25 is 0
+-- folded
+CREATE TABLE tags (tag TEXT NOT NULL, note_id INTEGER NOT NULL, PRIMARY KEY (tag, note_id)) WITHOUT ROWID;
+-- a row per chunk
+CREATE VIRTUAL TABLE words USING fts5 (headings, body, content='', tokenize='ascii');
+-- a row per note
+CREATE VIRTUAL TABLE note_words USING fts5 (title, aliases, tags, anchors, content='', tokenize='ascii');
+-- a row per name; detail=full, because without positions bm25 is 0
+CREATE VIRTUAL TABLE name_pairs USING fts5 (pairs, content='', tokenize="ascii");
 """
 
 INDEXES = (
@@ -119,12 +122,32 @@ def sqlite_errors(file: Path) -> Iterator[None]:
         match getattr(e, "sqlite_errorname", "").split("_")[1:2]:
             case ["BUSY" | "LOCKED"]:
                 raise VaultError(f"another zkchat is writing the index {file}", "Try again when it is done.") from e
-            case ["FULL"]:
-                raise VaultError(f"the disk is full: the index {file} cannot be written", "Free some space and try again.") from e
-            case ["READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
-                raise VaultError(f"the index {file} cannot be used: {e}", "Check the folder's permissions, or set ZKCHAT_HOME.") from e
+            case ["FULL" | "READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
+                raise VaultError(f"the index {file} cannot be used: {e}", "Check the disk and its permissions, or set ZKCHAT_HOME.") from e
             case _:
                 raise IndexDamaged(f"the index {file} is damaged: {e}", "`zkchat vault index --full` rebuilds it.") from e
+
+
+def connect(file: Path) -> sqlite3.Connection:
+    """A connection to the file, which is created if needed, readable for its owner only. Raises VaultError.
+
+    Threads may share it. Processes may share the file: readers see the last commit, and a killed writer leaves no trace.
+    """
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as e:
+        raise VaultError(f"{file} cannot be written: {e.strerror}", "Check its permissions, or set ZKCHAT_HOME.") from e
+    connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        with sqlite_errors(file):
+            with suppress(sqlite3.OperationalError):  # another process is setting it, which counts for the file
+                connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")  # what is lost in a power cut is computed again
+    except VaultError:
+        connection.close()
+        raise
+    return connection
 
 
 @contextmanager
@@ -139,16 +162,8 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def is_replaced(file: Path, inode: int) -> bool:
-    """Whether another process has replaced or deleted the file."""
-    try:
-        return file.stat().st_ino != inode
-    except OSError:
-        return True
-
-
 def delete_database(file: Path) -> None:
-    """Delete the file and SQLite's files beside it, as far as possible."""
+    """Delete a damaged file and SQLite's files beside it, as far as possible."""
     for suffix in ("", "-wal", "-shm"):
         with suppress(OSError):
             Path(f"{file}{suffix}").unlink()
@@ -157,84 +172,42 @@ def delete_database(file: Path) -> None:
 class IndexDatabase:
     """An open index, for one thread at a time; processes may share the file."""
 
-    def __init__(self, file: Path, connection: sqlite3.Connection, inode: int) -> None:
+    def __init__(self, file: Path) -> None:
+        """Raises IndexDamaged if the file is no database."""
         self.file = file
-        self.connection = connection
-        self._inode = inode
+        self.connection = connect(file)
+        self.connection.execute("PRAGMA temp_store = MEMORY")
+        self.connection.create_function("fold", 1, words.fold, deterministic=True)
         self._opened = object()
         self._written = 0
 
-    @classmethod
-    def open(cls, file: Path) -> "IndexDatabase":
-        """Raises IndexDamaged for an index that must be rebuilt."""
-        with sqlite_errors(file), opening(file):
-            index = cls._connect(file, os.O_RDWR)
-            try:
-                found = index.connection.execute("PRAGMA user_version").fetchone()[0]
-                if found != VERSION:
-                    age = "an older" if found < VERSION else "a newer"
-                    raise IndexDamaged(f"the index was made by {age} version of zkchat", "It is rebuilt.")
-                if index.meta("unicode") != unicodedata.unidata_version:
-                    raise IndexDamaged("the index was made with other Unicode tables", "It is rebuilt.")
-            except BaseException:
-                index.close()
-                raise
-            return index
+    @property
+    def version(self) -> int:
+        """Of the tables; 0 for a new file."""
+        return int(self.rows("PRAGMA user_version")[0][0])
 
-    @classmethod
-    def create(cls, file: Path) -> "IndexDatabase":
-        """A new index, fast and without protection against crashes; `publish` makes it durable."""
-        with sqlite_errors(file):
-            index = cls._connect(file, os.O_RDWR | os.O_CREAT)
-            index.connection.executescript(
-                f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA user_version = {VERSION}; BEGIN; {_SCHEMA}"
-            )
-            index.connection.executemany(
-                "INSERT INTO meta VALUES (?, ?)",
-                [("unicode", unicodedata.unidata_version), ("version", str(VERSION)), *((name, "0") for name in Sizes._fields)],
-            )
-            for table in _FTS:
-                index.connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('hashsize', ?)", (_HASH_BYTES,))
-            index.connection.execute("COMMIT")
-            return index
+    @property
+    def is_usable(self) -> bool:
+        """Whether the tables are there, and of this version of zkchat and of Python's Unicode tables."""
+        return self.version == VERSION and self.meta("unicode") == unicodedata.unidata_version
 
-    @classmethod
-    def _connect(cls, file: Path, flags: int) -> "IndexDatabase":
-        try:
-            os.close(os.open(file, flags, 0o600))
-        except FileNotFoundError as e:
-            raise IndexDamaged(f"the index {file} is gone", "It is rebuilt.") from e
-        except OSError as e:
-            raise VaultError(f"the index {file} cannot be opened: {e.strerror}", "Check its permissions, or set ZKCHAT_HOME.") from e
-        connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA temp_store = MEMORY")
-        connection.execute("PRAGMA synchronous = NORMAL")  # a refresh lost in a power cut is repeated by the next one
-        connection.create_function("fold", 1, words.fold, deterministic=True)
-        return cls(file, connection, file.stat().st_ino)
+    def create_tables(self) -> None:
+        """Empty tables instead of the old ones; call it in a transaction."""
+        tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'"
+        for (table,) in self.rows(tables):  # the virtual ones first, which drop those behind them
+            self.rows(f'DROP TABLE IF EXISTS "{table}"')
+        for statement in _SCHEMA.split(";\n"):
+            self.rows(statement)
+        self.rows(f"PRAGMA user_version = {VERSION}")
+        meta = {"unicode": unicodedata.unidata_version, **dict.fromkeys(Sizes._fields, "0")}
+        self.connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        for table in _FTS:
+            self.rows(f"INSERT INTO {table} ({table}, rank) VALUES ('hashsize', ?)", _HASH_BYTES)
 
-    def publish(self, as_file: Path) -> None:
-        """Replace the index at `as_file` by this finished one; whoever has the old one open notices by `is_replaced`."""
-        with sqlite_errors(self.file):
-            for table in _FTS:  # one segment each, so that no later refresh has to merge everything
-                self.connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
-            self.connection.execute("PRAGMA journal_mode = WAL")
-        self.close()
-        replaced = None
-        try:
-            if as_file.exists():
-                replaced = _write_locked(as_file)
-            with replacing(as_file):
-                for leftover in ("-wal", "-shm"):  # they belong to the old file
-                    Path(f"{as_file}{leftover}").unlink(missing_ok=True)
-                self.file.replace(as_file)
-        except OSError as e:
-            raise VaultError(f"the index {as_file} cannot be replaced: {e.strerror}", "Close other zkchat programs and try again.") from e
-        finally:
-            if replaced:
-                replaced.close()
-
-    def is_replaced(self) -> bool:
-        return is_replaced(self.file, self._inode)
+    def optimize(self) -> None:
+        """Leave one segment in each FTS5 table, so that no later refresh has to merge everything; call it in a transaction."""
+        for table in _FTS:
+            self.rows(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
 
     def close(self) -> None:
         with suppress(sqlite3.Error):
@@ -266,9 +239,6 @@ class IndexDatabase:
 
     def has_file(self, path: str) -> bool:
         return bool(self.rows("SELECT 1 FROM names WHERE path = ?", path))
-
-    def has_folder(self, path: str) -> bool:
-        return bool(self.rows("SELECT 1 FROM names WHERE path > ? AND path < ? LIMIT 1", f"{path}/", f"{path}0"))
 
     def names(self, key: str) -> list[Name]:
         return [Name(*row) for row in self.rows("SELECT path, kind, spelled FROM names WHERE key = ?", key)]
@@ -361,19 +331,3 @@ def make_chunk(path: str, title: str, heading: str | None, start: int, end: int,
     """A chunk with an id made from its place and its text."""
     id_ = blake2b(f"{path}\0{start}\0{text}".encode("utf-8", "replace"), digest_size=6).hexdigest()
     return ContentChunk(id=id_, relative_path=path, title=title, heading=heading, start_line=start, end_line=end, text=text, score=score)
-
-
-def _write_locked(file: Path) -> sqlite3.Connection | None:
-    """A connection that locks out writers of the index at `file`, with an empty log; None if that index is unusable."""
-    connection = None
-    try:
-        with opening(file):
-            connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
-            connection.execute("PRAGMA user_version")  # opens the log, too
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        connection.execute("BEGIN IMMEDIATE")
-    except sqlite3.Error:
-        if connection:
-            connection.close()
-        return None
-    return connection

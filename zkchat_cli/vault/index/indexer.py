@@ -75,10 +75,17 @@ def is_current(index: IndexDatabase, listing: Listing) -> bool:
     )
 
 
-def refresh(index: IndexDatabase, root: Path, listing: Listing, progress: Progress | None = None) -> IndexChanges:
-    """Index all files of the listing that are new or changed; a note that is deleted meanwhile counts as removed."""
+def refresh(index: IndexDatabase, root: Path, listing: Listing, progress: Progress | None, *, anew: bool) -> IndexChanges:
+    """Index all files of the listing that are new or changed, or `anew` all; a note that is deleted meanwhile counts as removed."""
     with index.transaction() as connection:
-        return _IndexUpdate(connection, listing).run(root, progress)
+        if anew:
+            index.create_tables()
+        changes = _IndexUpdate(connection, listing).run(root, progress)
+        if anew:
+            index.optimize()
+    if anew:
+        index.rows("PRAGMA wal_checkpoint (TRUNCATE)")
+    return changes
 
 
 @dataclass(slots=True)

@@ -8,9 +8,8 @@ slow server must not block completion.
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
 from zkchat_cli.models import ContentChunk
@@ -23,8 +22,6 @@ MOST_EMBEDDED_BY_A_QUERY = 64
 """Chunks without a vector that a query embeds first, those of notes just written; more of them wait for `zkchat vault index`."""
 RETRY_SECONDS = 60.0
 """Pause after a failure: a chat must not wait for a dead server's timeout with every question."""
-SAME_MODEL = 0.9
-"""The least cosine of two vectors of one text by the same model: rounding costs a thousandth, another model far more."""
 
 FUSION_CONSTANT = 60
 """How much less the later ranks count: the constant of Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and
@@ -39,26 +36,6 @@ class Ask(Protocol):
     def __call__(self, question: Callable[[IndexDatabase], T], /) -> T: ...
 
 
-@dataclass(slots=True)
-class _Cached(Generic[T]):
-    """A value that is valid as long as its source has the same stamp."""
-
-    stamp: object = None
-    value: T | None = None
-
-    def get(self, stamp: object, make: Callable[[], T]) -> T:
-        if self.value is None or self.stamp != stamp:
-            self.stamp, self.value = stamp, make()
-        return self.value
-
-
-class _Coverage(NamedTuple):
-    """The number of chunks with a vector, and one chunk for each text without, in the vault's order."""
-
-    chunks: int
-    missing: list[int]
-
-
 class SemanticSearch:
     """Search by meaning in one vault. `clock` gives monotonic seconds."""
 
@@ -70,9 +47,7 @@ class SemanticSearch:
         self._retry_after = float("-inf")
         self._reported: set[str] = set()
         self._warnings: list[ZkchatError] = []
-        self._chunks_by_key = _Cached[Mapping[bytes, list[int]]]()
-        self._coverage = _Cached[_Coverage]()
-        self._matrix = _Cached[Matrix]()
+        self._matrix: tuple[object, Matrix] | None = None
 
     def close(self) -> None:
         self._embedder.close()
@@ -86,42 +61,42 @@ class SemanticSearch:
     def coverage(self, index: IndexDatabase) -> int:
         """The number of the vault's chunks with a vector. Contacts no server."""
         try:
-            return self._compare(index).chunks
+            stored = self._store.keys(self._embedder.id)
         except (ProviderError, VaultError) as e:
             self._fail(e)
             return 0
+        return sum(len(ids) for key, ids in _chunks_by_key(index).items() if key in stored) if stored else 0
 
     def nearest(self, query: str, limit: int) -> list[ContentChunk]:
         """The chunks nearest to the query by meaning, nearest first; none after a failure, which `take_warnings` reports."""
         if self._clock() < self._retry_after:
             return []
         try:
-            missing = self._ask(self._missing)
-            if len(missing) <= MOST_EMBEDDED_BY_A_QUERY:
+            missing = self._ask(self._load_matrix).missing
+            if len(missing) > MOST_EMBEDDED_BY_A_QUERY:
+                self._warn("incomplete", f"{len(missing)} chunks are found by words only", "`zkchat vault index` embeds them.")
+            else:
                 self._embed(missing, None)
-            if not self._ask(self._load_matrix).chunks:
-                self._warn_incomplete(len(missing))
+            if not (dimensions := self._ask(self._load_matrix).rows.shape[1]):
                 return []
             [vector] = vector_store.compute_vectors(self._embedder, [vector_store.truncate_text(query)], "query")
-            chunks = self._ask(lambda index: index.chunks(self._load_matrix(index).nearest(vector, limit)))
+            if len(vector) != dimensions:
+                self._store.prune(())
+                problem = "the model's vectors have another length than the stored ones: another model has this name now"
+                raise ProviderError("bad_answer", problem, "`zkchat vault index` computes them again.")
+            return self._ask(lambda index: index.chunks(self._load_matrix(index).nearest(vector, limit)))
         except (ProviderError, VaultError) as e:
             self._fail(e)
             return []
-        if len(missing) > MOST_EMBEDDED_BY_A_QUERY:
-            self._warn_incomplete(len(missing))
-        return chunks
 
-    def embed(self, progress: Progress | None = None, *, verify: bool = False) -> None:
+    def embed(self, progress: Progress | None = None) -> None:
         """Compute all missing vectors, and delete those that no chunk uses any more. A failure is a warning.
 
-        Each batch is stored at once, so that an interrupted run continues where it stopped. `verify` computes one stored vector again, and
-        all of them if it has changed.
+        Each batch is stored at once, so that an interrupted run continues where it stopped.
         """
         try:
-            if verify:
-                self._forget_other_model()
-            self._embed(self._ask(self._missing), progress)
-            self._store.prune(self._ask(self._chunks))
+            self._embed(self._ask(self._load_matrix).missing, progress)
+            self._store.prune(self._ask(_chunks_by_key))
             self._retry_after = float("-inf")
         except (ProviderError, VaultError) as e:
             self._fail(e)
@@ -131,72 +106,35 @@ class SemanticSearch:
             if progress:
                 progress(done, len(ids))
             texts = self._ask(partial(_texts_by_key, ids=ids[done : done + self._embedder.batch]))
-            stored = self._store.keys(self._embedder.id, list(texts))  # another process may have paid for some meanwhile
-            texts = {key: text for key, text in texts.items() if key not in stored}
             if texts:
                 rows = vector_store.compute_vectors(self._embedder, list(texts.values()), "document")
                 self._store.add(self._embedder.id, list(texts), rows)
         if progress:
             progress(len(ids), len(ids))
 
-    def _forget_other_model(self) -> None:
-        """Delete all vectors if one that is computed again has changed: another model has this name now."""
-        import numpy as np  # 0.1 s
-
-        stored = self._store.keys(self._embedder.id)
-        chunks = self._ask(self._chunks)
-        key = next((key for key in chunks if key in stored), None)
-        old = self._store.vector(self._embedder.id, key) if key else None
-        if key is None or old is None:
-            return
-        text = self._ask(partial(_texts_by_key, ids=chunks[key])).get(key)
-        if text is not None:
-            [vector] = vector_store.compute_vectors(self._embedder, [text], "document")
-            before = np.frombuffer(old, dtype="<f4")
-            if len(before) != len(vector) or before @ vector < SAME_MODEL:
-                self._store.forget(self._embedder.id)
-
-    def _chunks(self, index: IndexDatabase) -> Mapping[bytes, list[int]]:
-        """The chunks of each text, by its key."""
-
-        def read() -> Mapping[bytes, list[int]]:
-            chunks: dict[bytes, list[int]] = {}
-            for id_, *parts in index.texts():
-                chunks.setdefault(vector_store.text_key(vector_store.text_to_embed(*parts)), []).append(id_)
-            return chunks
-
-        return self._chunks_by_key.get(index.stamp(), read)
-
-    def _compare(self, index: IndexDatabase) -> "_Coverage":
-        def compare() -> _Coverage:
-            stored = self._store.keys(self._embedder.id)
-            chunks = self._chunks(index)
-            missing = [ids[0] for key, ids in chunks.items() if key not in stored]
-            return _Coverage(sum(len(ids) for key, ids in chunks.items() if key in stored), missing)
-
-        return self._coverage.get(self._stamp(index), compare)
-
-    def _missing(self, index: IndexDatabase) -> list[int]:
-        return self._compare(index).missing
-
     def _load_matrix(self, index: IndexDatabase) -> Matrix:
-        return self._matrix.get(self._stamp(index), lambda: self._store.matrix(self._embedder.id, self._chunks(index)))
-
-    def _stamp(self, index: IndexDatabase) -> object:
-        return index.stamp(), self._store.stamp()
+        """The vectors of the vault, read again when the index or the store has changed."""
+        stamp = index.stamp(), self._store.stamp()
+        if self._matrix is None or self._matrix[0] != stamp:
+            self._matrix = stamp, self._store.matrix(self._embedder.id, _chunks_by_key(index))
+        return self._matrix[1]
 
     def _fail(self, e: ZkchatError) -> None:
         self._retry_after = self._clock() + RETRY_SECONDS
         self._warn(e.message, f"no search by meaning, only by words: {e.message}", e.hint)
 
-    def _warn_incomplete(self, missing: int) -> None:
-        if missing:
-            self._warn("incomplete", f"{missing} chunks are found by words only", "`zkchat vault index` embeds them.")
-
     def _warn(self, kind: str, message: str, hint: str) -> None:
         if kind not in self._reported:
             self._reported.add(kind)
             self._warnings.append(ZkchatError(message, hint))
+
+
+def _chunks_by_key(index: IndexDatabase) -> Mapping[bytes, list[int]]:
+    """The chunks of each text, by its key."""
+    chunks: dict[bytes, list[int]] = {}
+    for id_, *parts in index.texts():
+        chunks.setdefault(vector_store.text_key(vector_store.text_to_embed(*parts)), []).append(id_)
+    return chunks
 
 
 def fuse(rankings: Iterable[Iterable[str]], k: int = FUSION_CONSTANT) -> list[tuple[str, float]]:

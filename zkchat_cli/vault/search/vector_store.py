@@ -6,12 +6,15 @@ run only when search by meaning is on.
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
 from zkchat_cli.errors import IndexDamaged, ProviderError
-from zkchat_cli.vault.index.sidecar_db import SidecarDatabase
+from zkchat_cli.vault.index.database import connect, delete_database, sqlite_errors, transaction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,16 +25,14 @@ Purpose = Literal["query", "document"]
 LONGEST_TEXT = 8_000
 """UTF-8 bytes of a text that are embedded: at most one token each, so within the 8 191 tokens of OpenAI's models."""
 
-VERSION = 1
-
-_EMBEDDERS = "CREATE TABLE embedders (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)"
-_VECTORS = """CREATE TABLE vectors (
-    embedder INTEGER NOT NULL,
-    key BLOB NOT NULL,                   -- of the text, see `key`
+_VECTORS = """CREATE TABLE IF NOT EXISTS vectors (
+    embedder TEXT NOT NULL,
+    key BLOB NOT NULL,                   -- of the text, see `text_key`
     vector BLOB NOT NULL,                -- float32, little endian, of length 1
-    UNIQUE (embedder, key)
+    PRIMARY KEY (embedder, key)
 )"""
-_BY = "embedder = (SELECT id FROM embedders WHERE name = ?)"
+
+T = TypeVar("T")
 
 
 class Embedder(Protocol):
@@ -78,128 +79,104 @@ def compute_vectors(embedder: Embedder, texts: Sequence[str], purpose: Purpose) 
     answer = embedder.embed(texts, purpose=purpose)
     try:
         rows = np.asarray(answer, dtype=np.float64)
-    except (ValueError, TypeError, OverflowError) as e:
-        raise _invalid(embedder, "vectors of different lengths, or not of numbers") from e
-    if rows.ndim != 2 or len(rows) != len(texts):
-        raise _invalid(embedder, f"{len(rows) if rows.ndim else 0} vectors for {len(texts)} texts")
-    if not rows.shape[1]:
-        raise _invalid(embedder, "vectors without numbers")
-    if not np.isfinite(rows).all():
-        raise _invalid(embedder, "NaN or infinite numbers")
+    except (ValueError, TypeError, OverflowError):
+        rows = np.empty(0)
+    if rows.ndim != 2 or len(rows) != len(texts) or not rows.size or not np.isfinite(rows).all():
+        problem = f"{embedder.id} answered without a vector for each of {len(texts)} texts"
+        raise ProviderError("bad_answer", problem, "Is it an embedding model? See semantic.model.")
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    rows /= np.where(lengths > 0, lengths, 1.0)
-    return rows.astype(np.float32)
-
-
-def _invalid(embedder: Embedder, what: str) -> ProviderError:
-    return ProviderError("bad_answer", f"{embedder.id} answered with {what}", "Is it an embedding model? See semantic.model.")
+    return (rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
 
 
 class Matrix(NamedTuple):
-    """All vectors of a vault. Row i belongs to the chunks `chunks[i]`: equal texts share a vector."""
+    """All vectors of a vault. Row i belongs to the chunks `chunks[i]`: equal texts share a vector.
+
+    `missing` is one chunk for each text without a vector, in the vault's order.
+    """
 
     rows: "NDArray[np.float32]"
     chunks: list[list[int]]
+    missing: list[int]
 
     def nearest(self, vector: "NDArray[np.float32]", limit: int) -> list[int]:
-        """The chunks nearest to `vector` by cosine. Raises ProviderError for another number of dimensions."""
+        """The chunks nearest to `vector` by cosine; none for zeros, which some models return for unknown words."""
         import numpy as np  # as above
 
-        if not self.chunks:
+        if not vector.any():
             return []
-        if self.rows.shape[1] != len(vector):
-            raise _other_model(len(vector), self.rows.shape[1])
-        if not vector.any():  # some models return zeros for unknown words
-            return []
-        similarity = self.rows @ vector
-        best = np.argpartition(-similarity, limit - 1)[:limit] if limit < len(similarity) else np.arange(len(similarity))
-        ordered = best[np.lexsort((best, -similarity[best]))]
-        return [chunk for row in ordered for chunk in self.chunks[row]][:limit]
+        best = np.argsort(-(self.rows @ vector), kind="stable")[:limit]
+        return [chunk for row in best for chunk in self.chunks[row]][:limit]
 
 
-def _other_model(found: int, stored: int) -> ProviderError:
-    return ProviderError(
-        "bad_answer",
-        f"the model's vectors have {found} numbers, those in the index {stored}: another model goes by this name now",
-        "`zkchat vault index --full` computes them again.",
-    )
+class VectorStore:
+    """The file of vectors. Threads and processes may share it. A damaged file is replaced by an empty one."""
 
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._connection: sqlite3.Connection | None = None
+        self._opened = object()
+        self._lock = threading.RLock()
 
-class VectorStore(SidecarDatabase):
-    """The file of vectors. Threads and processes may share it; the first vector creates it."""
-
-    what = "vectors"
-    version = VERSION
-    schema = (_EMBEDDERS, _VECTORS)
+    def close(self) -> None:
+        with self._lock:
+            if self._connection:
+                with suppress(sqlite3.Error):
+                    self._connection.close()
+            self._connection = None
 
     def stamp(self) -> tuple[object, ...]:
         """A value that changes whenever any process writes to the file."""
+        return self._run(lambda db: (self._opened, db.execute("PRAGMA data_version").fetchone()[0], db.total_changes))
 
-        def read(db: sqlite3.Connection) -> tuple[object, ...]:
-            return self._opened, db.execute("PRAGMA data_version").fetchone()[0], db.total_changes
-
-        return self._query(read, ())
-
-    def keys(self, embedder: str, among: Sequence[bytes] | None = None) -> set[bytes]:
-        """The keys with a vector by this embedder, of all or `among` these."""
-        some = "" if among is None else f" AND key IN ({', '.join('?' * len(among))})"
-        sql = f"SELECT key FROM vectors WHERE {_BY}{some}"
-        return self._query(lambda db: {key for (key,) in db.execute(sql, (embedder, *(among or ())))}, set())
+    def keys(self, embedder: str) -> set[bytes]:
+        """The keys of all vectors by this embedder."""
+        return self._run(lambda db: {key for (key,) in db.execute("SELECT key FROM vectors WHERE embedder = ?", (embedder,))})
 
     def matrix(self, embedder: str, chunks: Mapping[bytes, list[int]]) -> Matrix:
-        """The vectors of these keys, with their chunks; keys without a vector are left out."""
+        """The vectors of these keys, with their chunks."""
         import numpy as np  # as above
 
-        def load(db: sqlite3.Connection) -> Matrix:
-            rows = np.empty((0, 0), dtype=np.float32)
-            found: list[list[int]] = []
-            for key, blob in db.execute(f"SELECT key, vector FROM vectors WHERE {_BY}", (embedder,)):
-                if (ids := chunks.get(key)) is not None:
-                    if not found:
-                        rows = np.empty((len(chunks), len(blob) // 4), dtype=np.float32)
-                    try:
-                        rows[len(found)] = np.frombuffer(blob, dtype="<f4")
-                    except ValueError as e:
-                        raise IndexDamaged(f"{self.file} holds vectors of different lengths", "They are computed again.") from e
-                    found.append(ids)
-            return Matrix(rows[: len(found)], found)
-
-        return self._query(load, Matrix(np.empty((0, 0), dtype=np.float32), []))
-
-    def vector(self, embedder: str, key: bytes) -> bytes | None:
-
-        def read(db: sqlite3.Connection) -> bytes | None:
-            row = db.execute(f"SELECT vector FROM vectors WHERE {_BY} AND key = ?", (embedder, key)).fetchone()
-            return bytes(row[0]) if row else None
-
-        return self._query(read, None)
+        rows = self._run(lambda db: db.execute("SELECT key, vector FROM vectors WHERE embedder = ?", (embedder,)).fetchall())
+        vectors = {key: vector for key, vector in rows if key in chunks}
+        matrix = np.empty((0, 0), np.float32)
+        if vectors:
+            matrix = np.frombuffer(b"".join(vectors.values()), dtype="<f4").reshape(len(vectors), -1)
+        return Matrix(matrix, [chunks[key] for key in vectors], [ids[0] for key, ids in chunks.items() if key not in vectors])
 
     def add(self, embedder: str, keys: Sequence[bytes], rows: "NDArray[np.float32]") -> None:
-        """Store vectors in one transaction. Raises ProviderError for another number of dimensions than the stored ones have."""
+        """Store vectors. If the stored ones have other dimensions, another model has this name now, and they are deleted."""
+        vectors = [(embedder, key, row.astype("<f4").tobytes()) for key, row in zip(keys, rows, strict=True)]
 
         def insert(db: sqlite3.Connection) -> None:
-            db.execute("INSERT OR IGNORE INTO embedders (name) VALUES (?)", (embedder,))
-            [number] = db.execute("SELECT id FROM embedders WHERE name = ?", (embedder,)).fetchone()
-            stored = db.execute("SELECT length(vector) FROM vectors WHERE embedder = ? LIMIT 1", (number,)).fetchone()
-            if stored and stored[0] != 4 * rows.shape[1]:
-                raise _other_model(rows.shape[1], stored[0] // 4)
-            blobs = (row.astype("<f4").tobytes() for row in rows)
-            db.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", ((number, k, b) for k, b in zip(keys, blobs, strict=True)))
+            with transaction(db):
+                db.execute("DELETE FROM vectors WHERE embedder = ? AND length(vector) != ?", (embedder, len(vectors[0][2])))
+                db.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", vectors)
 
-        self._write(insert)
+        self._run(insert)
 
-    def prune(self, keys: Iterable[bytes]) -> None:
+    def prune(self, used: Collection[bytes]) -> None:
         """Delete the vectors of all texts but these, of all embedders."""
 
         def delete(db: sqlite3.Connection) -> None:
-            db.execute("CREATE TEMP TABLE IF NOT EXISTS used (key BLOB PRIMARY KEY) WITHOUT ROWID")
-            db.execute("DELETE FROM used")
-            db.executemany("INSERT OR IGNORE INTO used VALUES (?)", ((key,) for key in keys))
-            db.execute("DELETE FROM vectors WHERE key NOT IN (SELECT key FROM used)")
+            with transaction(db):
+                unused = [(key,) for (key,) in db.execute("SELECT key FROM vectors") if key not in used]
+                db.executemany("DELETE FROM vectors WHERE key = ?", unused)
 
-        if self.file.exists():
-            self._write(delete)
+        self._run(delete)
 
-    def forget(self, embedder: str) -> None:
-        """Delete all vectors of an embedder."""
-        self._write(lambda db: db.execute(f"DELETE FROM vectors WHERE {_BY}", (embedder,)))
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        with self._lock:
+            try:
+                return self._run_once(work)
+            except IndexDamaged:
+                self.close()
+                delete_database(self.file)
+                return self._run_once(work)
+
+    def _run_once(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        with sqlite_errors(self.file):
+            if self._connection is None:
+                self._connection = connect(self.file)
+                self._connection.execute(_VECTORS)
+                self._opened = object()
+            return work(self._connection)

@@ -1,15 +1,17 @@
 """`zkchat context export` and `import`: conversations to and from files."""
 
+import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, standard_input
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.cli.completion import complete_formats
-from zkchat_cli.errors import UsageError, reason
-from zkchat_cli.terminal import output_file
+from zkchat_cli.errors import StoreError, UsageError, reason
+from zkchat_cli.fileio import atomic_write
 
 if TYPE_CHECKING:
     from zkchat_cli.exporters.base import Exporter
@@ -48,16 +50,24 @@ def export(
     exporter = exporters.exporter(format_)
     if next_ is not None and exporter.of != "call":
         raise UsageError("--next needs --format context", "Add --format context, or leave out --next.")
-    if output is not None:
-        output_file.check(output)
     text = _exported(ctx, id_, exporter, next_)
     if output is not None:
-        output_file.save(output, text)
+        _save(output, text)
         ctx.screen.progress(f"Wrote {output}")
     elif ctx.screen.out.isatty():
         ctx.screen.write(text)
     else:
         ctx.screen.out.write(text)  # a pipe gets the text as it is, a terminal sanitized text
+
+
+def _save(file: Path, text: str) -> None:
+    """Replace the file's content; a pipe or a device is written to. Raises StoreError; the file is unchanged then."""
+    try:
+        target = file.expanduser().resolve()
+        write = target.write_bytes if target.exists() and not target.is_file() else partial(atomic_write, target)
+        write(text.encode("utf-8", "backslashreplace"))
+    except (OSError, RuntimeError, ValueError) as e:
+        raise StoreError(f"{file} cannot be written: {reason(e)}", "Name another place with -o.") from e
 
 
 def _exported(ctx: CommandContext, id_: str | None, exporter: "Exporter", next_: str | None) -> str:
@@ -121,7 +131,7 @@ def import_(
 
 def _read(file: Path) -> bytes:
     try:
-        return standard_input().buffer.read() if str(file) == "-" else file.read_bytes()
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except (OSError, ValueError) as e:
         raise UsageError(f"cannot read {file}: {reason(e)}", "--file takes a JSON file, or - for a pipe.") from e
 

@@ -13,7 +13,7 @@ from zkchat_cli import credentials
 from zkchat_cli.app import factory
 from zkchat_cli.app.startup_options import StartupOptions
 from zkchat_cli.config.loader import LoadedConfig, environment, load_config
-from zkchat_cli.errors import ConfigError, ProviderError, StoreError, StoreUnwritable, VaultError, ZkchatError
+from zkchat_cli.errors import ConfigError, ProviderError, StoreError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import Model, Options, Request, ServerInfo, StreamFailed
 from zkchat_cli.llm.http_errors import mask_address
@@ -21,7 +21,6 @@ from zkchat_cli.models import PromptMessage
 from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import plural
-from zkchat_cli.vault.index.cache_dir import open_cache_dir
 from zkchat_cli.vault.search import vector_store
 
 UNCHECKED = "not checked: there is no vault"
@@ -82,11 +81,6 @@ def _vault(loaded: LoadedConfig) -> str:
 
 
 def _index(loaded: LoadedConfig) -> str:
-    cache = open_cache_dir(loaded.places.cache_dir)
-    cache.close()
-    if cache.notice is not None:
-        problem = f"{cache.folder} is not writable ({cache.reason}): chat and ask index the notes at each start, vault commands fail"
-        raise VaultError(problem, "Make the folder writable and check the disk space, or set ZKCHAT_HOME to another folder.")
     vault = factory.open_vault(loaded, environment(), Path.cwd())
     try:
         report = vault.refresh()

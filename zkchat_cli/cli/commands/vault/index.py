@@ -19,7 +19,7 @@ def index(ctx: CommandContext, full: Annotated[bool, typer.Option("--full", help
     """Update the index, and the vectors if search by meaning is on."""
     with ctx.indexed_vault(full=full) as (notes, report):
         with ctx.screen.progress_bar("Embedding") as progress:
-            notes.embed(progress, verify=full)
+            notes.embed(progress)
         now = notes.status()
         _print_report(ctx, notes, report.model_copy(update={"semantic": now.semantic, "vectors": now.vectors}))
 

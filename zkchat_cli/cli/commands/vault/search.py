@@ -1,12 +1,13 @@
 """`zkchat vault search` and `resolve`: find excerpts by a query, notes by a link."""
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples, standard_input
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 
 if TYPE_CHECKING:
     from zkchat_cli.models import ContentChunk, LinkResolution
@@ -53,7 +54,7 @@ def _lines(argument: str) -> Iterator[str]:
     if argument != "-":
         yield argument
         return
-    for line in standard_input():
+    for line in sys.stdin:
         yield line.rstrip("\r\n")
 
 
