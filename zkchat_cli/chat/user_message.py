@@ -3,7 +3,6 @@
 import difflib
 import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
@@ -41,7 +40,7 @@ class AgentMention:
 def parse_agent_mention(text: str) -> AgentMention | None:
     """The mention at the start of a message: `@researcher what …`, `@researcher: what …`. `@notes/plan` and `@plan.md` are paths.
 
-    The caller checks whether the agent exists, or a file of that name.
+    The caller checks whether the agent exists.
     """
     match = _MENTION.match(text)
     return AgentMention(match[1].lower(), f"@{match[1]}", text[match.end() :]) if match else None
@@ -69,7 +68,7 @@ def import_roots(services: SessionServices, runtime: Runtime) -> ImportRoots:
 
 
 def find_agent_mention(text: str, agent_names: Callable[[], Sequence[str]], roots: ImportRoots) -> tuple[AgentMention | None, list[Notice]]:
-    """The agent that a message mentions by `@name`, and what to tell the user about it. A file of that name is imported instead.
+    """The agent that a message mentions by `@name`, and what to tell the user about it.
 
     Raises UsageError for a mention without a question.
     """
@@ -77,21 +76,23 @@ def find_agent_mention(text: str, agent_names: Callable[[], Sequence[str]], root
     if mention is None:
         return None, []
     names = agent_names()
-    file: str | None = None
-    with suppress(VaultError):
-        file = read_import(FileImport(mention.text, mention.text[1:], 0), roots).relative_path
     if mention.name not in names:
         similar = difflib.get_close_matches(mention.name, names, 1, SIMILAR)
-        if not similar or file is not None:
+        if not similar or _is_file(mention, roots):
             return None, []
         return None, [Notice(f"no agent and no file is called {mention.text}; the message is sent as it is", f"nearest: @{similar[0]}")]
     if not mention.question.strip():
         hint = f"{mention.text} QUESTION asks it once; --agent {mention.name}, or /agent in the chat, switches to it."
         raise UsageError(f"there is no question for the agent {mention.name}", hint)
-    if file is not None:
-        hint = f"--agent {mention.name}, or /agent in the chat, switches to the agent"
-        return None, [Notice(f"{mention.text} imports the file {file}; the agent is not asked", hint)]
     return mention, [Notice(f"the agent {mention.name} answers this message")]
+
+
+def _is_file(mention: AgentMention, roots: ImportRoots) -> bool:
+    try:
+        read_import(FileImport(mention.text, mention.text[1:], 0), roots)
+    except VaultError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
