@@ -140,8 +140,6 @@ class UserMessageBuilder:
             left=left,
             ratio=runtime.settings.context.injection_ratio,
             cost=lambda chunk: chunk_tokens(chunk, runtime.counter.count),
-            text=self._read_chunks,
-            summary=self.prompts.summaries.summary,
             in_prompt=in_prompt,
         )
 
@@ -152,10 +150,3 @@ class UserMessageBuilder:
         sources = (m.source_ids[0] for m in prompt.messages if m.kind in ("tool_results", "documents") and m.source_ids)
         messages = (self.state.find_message(id_) for id_ in sources if id_ not in shortened)
         return {chunk.id: chunk for message in messages if message for chunk in message.chunks}
-
-    def _read_chunks(self, path: str) -> Sequence[ContentChunk]:
-        """The chunks of a note; none when it is gone or cannot be read."""
-        try:
-            return self.services.vault.chunks(path)
-        except VaultError:
-            return ()

@@ -11,7 +11,7 @@ CONTINUE_PROMPT = "Go on exactly where your last answer stopped. Do not repeat w
 """The message that `/continue` sends."""
 Role = Literal["system", "user", "assistant", "tool"]
 MessageStatus = Literal["pending", "complete", "unfinished", "failed"]
-ReferenceType = Literal["direct", "search", "import", "memory", "link"]
+ReferenceType = Literal["direct", "search", "import", "memory"]
 Delivery = Literal["injected", "partly", "offered"]
 """How the model gets a document that the user named: its full text, some sections, or only its summary with a request to read it."""
 CitationStatus = Literal["verified", "cited", "misquoted", "missing"]
@@ -55,8 +55,7 @@ class ContentChunk(Value):
 
 
 class DocumentReference(Value):
-    """A document that a message names (`direct`), links through a named note (`link`) or imports (`import`), that a tool found (`search`)
-    or memory named (`memory`)."""
+    """A document that a message names (`direct`) or imports (`import`), that a tool found (`search`) or memory named (`memory`)."""
 
     wikilink: str
     relative_path: str | None = None
