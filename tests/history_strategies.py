@@ -123,7 +123,8 @@ def what_is_not_sent_is_explained(prompt: Prompt, messages: Sequence[ZkChatMessa
     whole = {id_ for m in prompt.messages if not is_recall(m) for id_ in m.source_ids}
     dropped = [d.id for d in prompt.dropped if not d.id.startswith("tool:")]
     assert len(dropped) == len(set(dropped))
-    assert {m.id for m in messages} <= whole | set(dropped)
+    said = {m.id for m in messages if m.role in ("user", "assistant") and m.content}
+    assert said <= whole | set(dropped)
     assert not {m.id for m in messages} & whole & set(dropped)
     offered = {t.name for t in prompt.tools}
     assert {d.id for d in prompt.dropped if d.id.startswith("tool:")} == {

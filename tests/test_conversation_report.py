@@ -19,7 +19,7 @@ DEMO = Path(factory.__file__).parent.with_name("demo")
 TYPED = """
 How do I link to a heading? See [[Links to headings and blocks]] and [[Setings]].
 and what happens when I rename it?
-What does compaction do? [[Compaction]]>1
+What does compaction do? [[Compaction]]
 When do I buy onions? @shopping.txt
 /save --yes Answers/shopping
 How many onions did I want to buy?

@@ -238,18 +238,6 @@ def test_concurrent_writers_lose_no_fact(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_damaged_row_does_not_affect_the_others(room: Room, tmp_path: Path) -> None:
-    session = room.session(Deltas([says("So.")]))
-    session.memory.remember("the roof: slate")
-    database = connect(tmp_path / "c.db")
-    row = "INSERT INTO fact (vault, key, content, source, created_at) VALUES (?, ?, CAST(? AS TEXT), '?', 'some day')"
-    database.execute(row, (str(room.vault.root), "bad", b"roof \xff\xfe\x00 of what"))
-    database.close()
-    assert [key for key, _ in remembered(session)] == ["bad", "roof"]
-    report = completed(session.send("What is the roof of?"))
-    assert report.context.message_breakdown.memory > 0
-
-
 def test_unreadable_facts_are_a_warning(room: Room, tmp_path: Path) -> None:
     session = room.session(Deltas([says("So.")]))
     database = sqlite3.connect(tmp_path / "c.db")

@@ -212,7 +212,7 @@ class OneNote(Completer):
             yield Completion("Filters]]", -1)
 
 
-@pytest.mark.parametrize(("key", "line"), [("#", "[[Filters#Dates]]"), ("|", "[[Filters|Dates]]"), (" ", "[[Filters]] Dates]]")])
+@pytest.mark.parametrize(("key", "line"), [("#", "[[Filters#Dates]]"), (" ", "[[Filters]] Dates]]")])
 def test_a_heading_or_a_name_goes_into_the_link_that_was_chosen(key: str, line: str) -> None:
     with create_pipe_input() as keyboard:
         at = At(keyboard, completer=OneNote())

@@ -79,9 +79,7 @@ def test_a_note_that_only_the_question_names_is_found(store: ChatSessionStore) -
     assert (mention.message_id, mention.question, mention.how, mention.citations) == ("q1", "What of q1?", ("named",), 0)
 
 
-@pytest.mark.parametrize(
-    ("kind", "how"), [("direct", "named"), ("import", "import"), ("link", "link"), ("memory", "memory"), ("search", "found")]
-)
+@pytest.mark.parametrize(("kind", "how"), [("direct", "named"), ("import", "import"), ("memory", "memory"), ("search", "found")])
 def test_a_mention_says_how_the_note_was_used(store: ChatSessionStore, kind: str, how: str) -> None:
     store_conversation(store, question(), answer(references=(reference(kind),)))
     assert [mention.how for mention in store.mentions("/notes", FILTERS)] == [(how,)]

@@ -86,15 +86,14 @@ def reference(kind: str, path: str | None) -> DocumentReference:
     return DocumentReference.model_validate({"wikilink": "[[x]]", "relative_path": path, "reference_type": kind})
 
 
-def test_active_notes_are_named_imported_linked_or_found_in_recent_turns() -> None:
-    named = (reference("direct", "a/A.md"), reference("import", "b/B.md"), reference("link", "c/C.md"), reference("direct", None))
+def test_active_notes_are_named_imported_or_found_in_recent_turns() -> None:
+    named = (reference("direct", "a/A.md"), reference("import", "b/B.md"), reference("direct", None))
     current = (said("user", "?", "q", references=named), said("tool", "…", "t", chunks=(chunk(1, relative_path="d/D.md"),)))
     before = (said("user", "?", "p", references=(reference("direct", "e/E.md"), reference("direct", "d/D.md"))),)
     answer = said("assistant", "So.", "z", references=(reference("search", "f/F.md"),))
     assert [(note.relative_path, note.reason) for note in find_active_notes(current, (*before, answer))] == [
         ("a/A.md", "which you named"),
         ("b/B.md", "which you imported"),
-        ("c/C.md", "which a note that you named links to"),
         ("d/D.md", "which was found"),
         ("e/E.md", "which you named a moment ago"),
     ]

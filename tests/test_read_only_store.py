@@ -77,13 +77,3 @@ def test_a_new_conversation_says_whether_the_last_one_is_stored(tmp_path: Path) 
             session = replace(room, store=store).session()
             completed(session.send("What are filters?"))
             assert message in slash.run("/new", session).text
-
-
-def test_search_works_while_the_disk_is_full(tmp_path: Path) -> None:
-    with closing(ChatSessionStore.open(tmp_path / "c.db")) as store:
-        store.start(Conversation(id="c1", vault="/v", created_at=NOON, updated_at=NOON))
-        store.add("c1", said("user", "the roof leaks", "m1"))
-        store.add("c1", said("user", " ".join(map(str, range(20_000))), "m2"))
-        store._db.execute("PRAGMA max_page_count = 1")  # it cannot grow
-        assert [*store.indexing()] == []
-        assert [found.message.id for found in store.search(None, "roof")] == ["m1"]

@@ -1,4 +1,4 @@
-"""The ReferenceManager: one numbering for a whole conversation, chunks by call and by tool, what answers cited."""
+"""The ReferenceManager: one numbering for a whole conversation, chunks by tool, what answers cited."""
 
 import tempfile
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from zkchat_cli.events import ToolCallFinished
 from zkchat_cli.llm.base import Delta
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.references.chunk_format import MAX_NUMBER
-from zkchat_cli.references.manager import CallChunks, ReferenceManager
+from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.provenance import aggregate_documents, merge_references
 
 
@@ -47,12 +47,9 @@ def cites(*numbers: int) -> list[Citation]:
 # chunks
 
 
-def test_chunks_are_found_by_number_by_call_and_by_tool() -> None:
+def test_chunks_are_found_by_number_and_by_tool() -> None:
     manager = a_manager()
     assert names(manager.chunks) == ["1a", "2b", "3c", "4d"]
-    assert names(manager.chunks_of_call("2")) == ["3c", "1a"]
-    assert names(manager.chunks_of_tool("find_excerpts")) == ["1a", "2b", "4d"]
-    assert names(manager.chunks_of_tool("list_zk_documents")) == []
     assert {tool: names(chunks) for tool, chunks in manager.chunks_of_all_tools().items()} == {
         "find_excerpts": ["1a", "2b", "4d"],
         "read_zk_document": ["3c", "1a"],
@@ -77,12 +74,11 @@ def test_an_edited_text_gets_a_new_number_even_under_the_same_id() -> None:
 
 def test_references_are_the_citations_of_each_answer() -> None:
     manager = a_manager()
-    assert manager.references == manager.latest_references == manager.latest_referenced_chunks == ()
+    assert manager.references == manager.latest_references == ()
     manager.add_references(cites(1))
     manager.add_references(cites(4, 2, 4))
     assert manager.references == (tuple(cites(1)), tuple(cites(4, 2, 4)))
     assert manager.latest_references == tuple(cites(4, 2, 4))
-    assert names(manager.latest_referenced_chunks) == ["4d", "2b"]
 
 
 # from the log
@@ -104,7 +100,6 @@ def test_a_manager_is_restored_from_the_log() -> None:
         ("1", "find_excerpts", ["2b", "3c"]),
     ]
     assert list(manager.chunks_of_all_tools()) == ["find_excerpts"]
-    assert names(manager.latest_referenced_chunks) == ["2b"]
 
 
 def test_numbers_come_from_all_branches_and_references_from_one() -> None:
@@ -143,12 +138,13 @@ def test_in_any_log_a_number_means_one_chunk(log: list[tuple[str, list[ContentCh
     manager = ReferenceManager.from_log(tool_message(call_id, *chunks) for call_id, chunks in log)
     assert_views_agree(manager)
     before = {c.number: c.text for c in manager.chunks}
-    for fresh in manager.extract_referenceable_chunks("new", new, "find_excerpts"):
-        assert fresh.number is not None
-        assert 0 < fresh.number <= MAX_NUMBER
-        assert before.get(fresh.number, fresh.text) == fresh.text
+    fresh = manager.extract_referenceable_chunks("new", new, "find_excerpts")
+    for one in fresh:
+        assert one.number is not None
+        assert 0 < one.number <= MAX_NUMBER
+        assert before.get(one.number, one.text) == one.text
     assert_views_agree(manager)
-    stored = [*(tool_message(call_id, *chunks) for call_id, chunks in log), tool_message("new", *manager.chunks_of_call("new"))]
+    stored = [*(tool_message(call_id, *chunks) for call_id, chunks in log), tool_message("new", *fresh)]
     again = ReferenceManager.from_log(stored)
     assert (again.chunks, again.calls) == (manager.chunks, manager.calls)
 
@@ -162,75 +158,6 @@ def assert_views_agree(manager: ReferenceManager) -> None:
     assert all(manager.chunk(c.number or 0) == c for c in manager.chunks)
     by_tool = {c.number for chunks in manager.chunks_of_all_tools().values() for c in chunks}
     assert by_tool == {c.number for call in manager.calls if call.tool for c in call.chunks}
-
-
-IDS = st.lists(st.sampled_from("abcdefgh"), max_size=5)
-CALLS = st.sampled_from(["1", "2", "3"])
-TOOLS = st.sampled_from(["", "find_excerpts", "read_zk_document"])
-
-
-class AnyOrderOfOperations(RuleBasedStateMachine):
-    """The views stay in step and numbers keep their meaning, whatever is done in whatever order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.manager = ReferenceManager()
-        self.meanings: dict[int, str] = {}
-
-    @rule(call_id=CALLS, ids=IDS, tool=TOOLS)
-    def extract(self, call_id: str, ids: list[str], tool: str) -> None:
-        found = self.manager.extract_referenceable_chunks(call_id, unnumbered(*ids), tool)
-        assert [c.id for c in found] == ids
-        assert not ids or self.manager.chunks_of_call(call_id) == found
-
-    @rule(call_id=CALLS, ids=IDS)
-    def replace_chunks_of_a_call(self, call_id: str, ids: list[str]) -> None:
-        found = self.manager.replace_chunks_of_call(call_id, unnumbered(*ids))
-        assert self.manager.chunks_of_call(call_id) == found
-
-    @rule(new=st.lists(st.tuples(CALLS, IDS, TOOLS), max_size=3))
-    def replace_everything(self, new: list[tuple[str, list[str], str]]) -> None:
-        self.manager.replace([CallChunks(call_id, tool, tuple(unnumbered(*ids))) for call_id, ids, tool in new])
-        assert [[c.id for c in call.chunks] for call in self.manager.calls] == [ids for _, ids, _ in new if ids]
-
-    @rule(kept=st.integers(0, 3))
-    def keep_some_of_each(self, kept: int) -> None:
-        self.manager.replace([CallChunks(call.call_id, call.tool, call.chunks[:kept]) for call in self.manager.calls])
-
-    @rule()
-    def copy(self) -> None:
-        self.manager = self.manager.copy()
-
-    @rule(numbers=st.lists(st.integers(1, 9), max_size=4))
-    def cite(self, numbers: list[int]) -> None:
-        self.manager.add_references(cites(*numbers))
-        known = [n for n in dict.fromkeys(numbers) if self.manager.chunk(n)]
-        assert not numbers or [c.number for c in self.manager.latest_referenced_chunks] == known
-
-    @rule()
-    def resume(self) -> None:
-        """From a log that has what the manager has. (Numbers that no message shows are free again.)"""
-        log = [
-            said("tool", "", f"m{i}", tool_call_id=call.call_id, tool_name=call.tool or None, chunks=call.chunks)
-            for i, call in enumerate(self.manager.calls)
-        ]
-        again = ReferenceManager.from_log(log)
-        assert (again.chunks, again.calls) == (self.manager.chunks, self.manager.calls)
-
-    @invariant()
-    def views_are_in_step(self) -> None:
-        assert_views_agree(self.manager)
-
-    @invariant()
-    def numbers_keep_their_meaning(self) -> None:
-        for one in self.manager.chunks:
-            assert one.number is not None
-            assert self.meanings.setdefault(one.number, one.id) == one.id
-        assert len(set(self.meanings.values())) == len(self.meanings)
-
-
-TestAnyOrderOfOperations = AnyOrderOfOperations.TestCase
-TestAnyOrderOfOperations.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
 
 
 # in a conversation
@@ -372,10 +299,8 @@ def test_the_latest_references_follow_the_branch(room: Room) -> None:
     session.model.calls = [says("Nothing to cite."), says("And filters [7].")]  # type: ignore[attr-defined]
     session.model.requests.clear()  # type: ignore[attr-defined]
     completed(session.send("Thanks."))
-    assert [c.relative_path for c in session.references.latest_referenced_chunks] == ["Garden/Compost.md"]
     completed(session.send("And?"))
     assert [c.number for c in session.references.latest_references] == [7]
-    assert session.references.latest_referenced_chunks == ()
     again = room.resumed(session)
     assert again.references.references == session.references.references
     room.store.move_head(session.conversation.id, head)

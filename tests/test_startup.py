@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import completed
 from conftest import NOTES, write
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
@@ -23,7 +22,7 @@ from zkchat_cli.errors import StoreError, VaultError
 from zkchat_cli.terminal import startup
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession
+from zkchat_cli.terminal.startup import StartedSession
 
 ENTER, CTRL_C, CTRL_D = "\r", "\x03", "\x04"
 
@@ -155,8 +154,7 @@ def test_a_termination_while_loading_is_an_orderly_end(chat: Chat, monkeypatch: 
 
 
 def test_the_first_index_is_counted_in_the_toolbar_and_awaited_by_a_message_only(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SHOW_STATE_AFTER", "PROGRESS_INTERVAL", "COUNT_AFTER"):
-        monkeypatch.setattr(startup, name, 0.0)
+    monkeypatch.setattr(startup, "PROGRESS_INTERVAL", 0.0)
     write(chat.folder / "notes", {f"Many/{n}.md": f"# Note {n}\n\nThe number is {n}.\n" for n in range(600)})
 
     def after(chat: Chat) -> None:
@@ -169,54 +167,3 @@ def test_the_first_index_is_counted_in_the_toolbar_and_awaited_by_a_message_only
     assert any(state.startswith("indexing ") and state.endswith(f"/{600 + len(NOTES)}") for state in chat.states)
     shown = chat.printed.getvalue()
     assert shown.index("Ctrl+R") < shown.index("Many/599.md")
-
-
-def test_the_vault_is_refreshed_while_a_message_is_typed_and_not_again_when_it_is_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(startup, "SCAN_INTERVAL", 0.01)
-    write(tmp_path / "notes", NOTES)
-    bench = factory.open_app(
-        startup_options.StartupOptions(vault=tmp_path / "notes", store=False), {"ZKCHAT_HOME": str(tmp_path / "home")}, tmp_path
-    )
-    session = bench.session()
-    looks: list[object] = []
-    readied: list[None] = []
-    monkeypatch.setattr(session, "warm_up", lambda: readied.append(None))
-    refresh = bench.vault.refresh
-    monkeypatch.setattr(bench.vault, "refresh", lambda **how: looks.append(how) or refresh(**how))
-    behind = BackgroundLoader(
-        lambda: StartedSession(bench, session),
-        notify=lambda: None,
-        show_state=lambda _: None,
-        measure=lambda: None,
-        session=lambda: session,
-    )
-
-    def await_looks(number: int) -> None:
-        end = time.monotonic() + 20
-        while len(looks) < number:
-            assert time.monotonic() < end
-            time.sleep(0.005)
-
-    behind.start()
-    await_looks(2)  # the first index, and what changed while it was made
-    write(tmp_path / "notes", {"Zebra.md": "# Zebra\n\nA zebra has stripes.\n"})
-    behind.prompt_idle.set()
-    behind.note_typing("/refs")
-    time.sleep(0.05)
-    assert len(looks) == 2
-    behind.note_typing("what does a zebra have?")
-    await_looks(4)  # the second one began after the first key
-    behind.prompt_idle.clear()
-    behind.note_typing("")
-    time.sleep(0.05)
-    before = len(looks)
-    assert "stripes" in completed(session.send("what does a zebra have?")).answer
-    assert len(looks) == before
-    behind.note_typing("and what of it?")  # another line, before which something may have been written
-    completed(session.send("and what of it?"))
-    assert len(looks) == before + 1
-    behind.stop()
-    bench.close()
-    assert readied == [None]

@@ -1,13 +1,12 @@
 """Turn histories: their running totals equal what reading all turns gives."""
 
-import gc
 from collections.abc import Sequence
 
 from building import COUNTER, said
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.turn_history import MANY_OBJECTS, TurnHistory, long_lived_allocation
+from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.models import ToolCall
 
@@ -52,23 +51,3 @@ def test_totals_are_right_while_a_history_grows(kinds: list[str], pieces: list[i
     check_totals(history.with_turns(known[at:]), known)
     for each, length in earlier:  # the shorter histories have not changed
         check_totals(each, known[:length])
-
-
-def test_long_lived_objects_are_frozen_for_the_garbage_collector() -> None:
-    def collected_from() -> int:
-        return len(gc.get_objects())
-
-    try:
-        with long_lived_allocation():
-            few = [[n] for n in range(1000)]
-        known = collected_from()
-        with long_lived_allocation():
-            assert not gc.isenabled()
-            many = [[n] for n in range(MANY_OBJECTS + 1)]
-        assert gc.isenabled()
-        assert collected_from() < len(many)
-        assert known > len(few)
-    finally:
-        gc.unfreeze()
-        gc.collect()
-        gc.freeze()  # as it was, see conftest

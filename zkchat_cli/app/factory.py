@@ -78,7 +78,7 @@ class App:
             clock=time.monotonic,
             new_id=new_id,
             approve=self.approve or (lambda _: UNASKED),
-            working_folder=_current_folder(),
+            working_folder=self.cwd,
             agent_names=lambda: agents.list_names(folder),
         )
         session = ZkChatSession(services, self._runtime(self.loaded, self.using), conversation)
@@ -114,14 +114,6 @@ class App:
     def close(self) -> None:
         self.store.close()
         self.vault.close()
-
-
-def _current_folder() -> Path | None:
-    """None when it was deleted while the program runs."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return None
 
 
 def now() -> str:
@@ -293,12 +285,9 @@ def model_config(provider: Provider, loaded: LoadedConfig, env: Mapping[str, str
 
 
 def key_variables(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment variable of each provider's key; the default one when the settings are wrong."""
+    """The environment variable of each provider's key."""
     tables = {name: table for name in providers.names() if "key_variable" in (table := providers.provider(name).settings).model_fields}
-    try:
-        values = loader.load_config({}, env, paths.app_paths(env), schema=settings_schema()).values
-    except ConfigError:
-        values = settings_schema()()
+    values = loader.load_config({}, env, paths.app_paths(env), schema=settings_schema()).values
     return {name: getattr(values, name).key_variable for name in tables}
 
 

@@ -6,7 +6,6 @@ and what its tools have found so far.
 """
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +16,7 @@ from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turn_history import TurnHistory
-from zkchat_cli.context.turns import Turn, make_prompt_message, render_turn
+from zkchat_cli.context.turns import Turn, fence, make_prompt_message, render_turn
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -101,7 +100,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
             messages, layout.tools.tools, budget, estimated=counter.estimated, calibration=counter.factor, compaction=compaction
         ),
         dropped=(
-            *((*_dropped_messages(layout, selection), *_unsendable_messages(log_messages, messages)) if explain else ()),
+            *(_dropped_messages(layout, selection) if explain else ()),
             *_dropped_tools_and_memory(inputs, layout),
         ),
         documents=named_documents(log_messages) if explain else (),
@@ -213,16 +212,11 @@ def count_covered_turns(compaction: Compaction, turns: Sequence[Turn]) -> int:
 def _fit_passages(selection: Selection, window: HistoryWindow) -> tuple[Selection, tuple[PromptMessage, ...]]:
     """The selection without its oldest passages if they take more tokens than estimated, and the others as a message."""
     budget = window.budget - sum(turn.tokens for turn in selection.turns) - window.other_fixed_tokens(selection.turns)
-    while True:
+    recalled = _render_passages(selection, window.counter)
+    while sum(m.tokens for m in recalled) > budget and selection.passages:
+        selection = replace(selection, passages=selection.passages[1:])
         recalled = _render_passages(selection, window.counter)
-        over = sum(m.tokens for m in recalled) - budget
-        if over <= 0 or not recalled:
-            return selection, recalled
-        dropped = 0
-        while dropped < len(selection.passages) and over > 0:
-            over -= selection.passages[dropped].count_tokens(window.counter)
-            dropped += 1
-        selection = replace(selection, passages=selection.passages[dropped:])
+    return selection, recalled
 
 
 def _compaction_due(usage: ContextUsage, history: int, strategy: Strategy, budget: Budget) -> CompactionDue:
@@ -235,15 +229,9 @@ def _compaction_due(usage: ContextUsage, history: int, strategy: Strategy, budge
     return compaction_due(usage.message_tokens + history, usage.total_tokens + history, budget, allowed)
 
 
-def fence(tag: str, text: str, attributes: str = "") -> str:
-    """Text that is data, between tags that it cannot close."""
-    harmless = re.sub(rf"<\s*/\s*(?={tag})", r"<\\/", text, flags=re.IGNORECASE)
-    return f"<{tag}{attributes}>\n{harmless}\n</{tag}>"
-
-
 def _render_memory(item: MemoryItem, role: str, counter: TokenCounter) -> PromptMessage:
     tag, name, value = ("agent-memory", "agent", item.key) if item.kind == "agent" else ("project-memory", "path", item.relative_path)
-    text = fence(tag, item.content, f" {name}={json.dumps(value, ensure_ascii=False)}")
+    text = fence(tag, item.content, **{name: value})
     return make_prompt_message(role, "memory", text, counter, (_memory_id(item),))
 
 
@@ -295,16 +283,6 @@ def _dropped_messages(layout: _Layout, selection: Selection) -> list[Dropped]:
     ]
 
 
-def _unsendable_messages(log_messages: Sequence[ZkChatMessage], messages: Sequence[PromptMessage]) -> list[Dropped]:
-    """Messages of sent turns that no provider accepts; only imports and stopped turns have them."""
-    sent = {id_ for message in messages for id_ in message.source_ids}
-    return [
-        Dropped(id=m.id, reason="a tool result without its call" if m.role == "tool" else "it says nothing")
-        for m in log_messages
-        if m.id not in sent
-    ]
-
-
 def _dropped_tools_and_memory(inputs: PromptInputs, layout: _Layout) -> list[Dropped]:
     """Filtered tools, as `tool:NAME`, and contextual memory without room."""
     sent = {id_ for message in layout.contextual_memory for id_ in message.source_ids}
@@ -316,17 +294,14 @@ def _dropped_tools_and_memory(inputs: PromptInputs, layout: _Layout) -> list[Dro
 
 def _too_large(usage: ContextUsage, layout: _Layout) -> PromptTooLarge:
     """Names the three largest items; fixed messages with their turn, since the user can unpin them."""
-    fixed = [(turn.fixed_tokens, turn.number) for turn in (*layout.covered_with_fixed, *layout.recent_with_fixed)]
     messages = (*layout.front, *layout.summary, *layout.current)
     items = [(m.tokens, f"{m.kind.replace('_', ' ')} “{truncate(m.content, 40)}”") for m in messages]
     items.append((usage.tool_tokens, f"{len(layout.tools.tools)} tool descriptions"))
-    items += [(tokens, f"pinned in turn {number} (/unpin {number})") for tokens, number in fixed]
+    fixed = (*layout.covered_with_fixed, *layout.recent_with_fixed)
+    items += [(turn.fixed_tokens, f"pinned in turn {turn.number} (/unpin {turn.number})") for turn in fixed]
     largest = ", ".join(f"{name}: {tokens}" for tokens, name in sorted(items, reverse=True)[:3])
-    remedy = "Shorten the message, or raise context.max_tokens if the model has a larger window."
-    if fixed:
-        remedy = f"Unpin what every prompt repeats, first /unpin {max(fixed)[1]}; /pin lists it. Or: {remedy[0].lower()}{remedy[1:]}"
     return PromptTooLarge(
         f"the prompt needs at least {usage.total_tokens + layout.fixed_recent_tokens} tokens; "
         f"the limit is {usage.effective_limit} of a window of {usage.max_context}",
-        f"Largest: {largest}. {remedy}",
+        f"Largest: {largest}. Shorten the message, unpin turns, or raise context.max_tokens if the model has a larger window.",
     )

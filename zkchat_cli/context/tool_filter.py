@@ -1,13 +1,11 @@
 """Tool filter: which tools to offer if all of them are too many (`context.tool_filter`).
 
 A tool description takes about a hundred tokens with every call. If the tools exceed their budget or the window is small, core tools are
-offered, and others that the conversation has used, that the last prompt offered, or that are relevant to the conversation: BM25 over
-stemmed words of name and description; the message counts twice as much as the turns before it.
+offered, and others that the conversation has used, that the last prompt offered, or that share words with the conversation.
 
 Tools come first in the provider's prompt cache, so an offered tool stays while there is room, and their order never changes.
 """
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,8 +21,6 @@ all tools (about 900 tokens without memory) cost nearly one more. In twice this 
 cached."""
 RECENT_TURNS = 3
 """Turns before the message that count too."""
-K1, B = 1.2, 0.75
-MESSAGE_WEIGHT, RECENT_WEIGHT = 2.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,30 +67,16 @@ def select_tools(tools: Sequence[PromptTool], conversation: ToolRelevanceInput, 
 
 
 def _relevance(tools: Sequence[PromptTool], conversation: ToolRelevanceInput) -> list[float]:
-    """The relevance of each tool. Words of more than half of the tools ("note") are ignored."""
-    words = [_tool_words(tool.name, tool.descriptor["function"].get("description") or "") for tool in tools]
-    lengths = [sum(each.values()) for each in words]
-    average = sum(lengths) / len(lengths) if lengths else 1.0
-    weights = dict.fromkeys(_words(" ".join(conversation.recent)), RECENT_WEIGHT) | dict.fromkeys(
-        _words(conversation.message), MESSAGE_WEIGHT
-    )
-    scores = [0.0] * len(tools)
-    for term, weight in weights.items():
-        holders = [i for i, each in enumerate(words) if term in each]
-        if 2 * len(holders) > len(tools):
-            continue
-        rarity = math.log(1 + (len(tools) - len(holders) + 0.5) / (len(holders) + 0.5))
-        for i in holders:
-            frequency = words[i][term]
-            scores[i] += weight * rarity * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * lengths[i] / average))
-    return scores
+    """The words that each tool shares with the conversation: rare ones count more, those of more than half of the tools ("note") nothing,
+    those of the message twice as much as those of the turns before it."""
+    words = [_words(f"{tool.name} {tool.descriptor['function'].get('description') or ''}".replace("_", " ")) for tool in tools]
+    holders = Counter(word for each in words for word in each)
+    weights = dict.fromkeys(_words(" ".join(conversation.recent)), 1.0) | dict.fromkeys(_words(conversation.message), 2.0)
+    weights = {word: weight / holders[word] for word, weight in weights.items() if 0 < 2 * holders[word] <= len(tools)}
+    return [sum(weights.get(word, 0.0) for word in each) for each in words]
 
 
 @lru_cache(maxsize=512)
-def _tool_words(name: str, description: str) -> Counter[str]:
-    """The words of a tool, those of its name twice; needed for each prompt."""
-    return _words(f"{name} {name} {description}".replace("_", " "))
-
-
-def _words(text: str) -> Counter[str]:
-    return Counter(stem(term) for term in content_terms(text))
+def _words(text: str) -> frozenset[str]:
+    """Cached: the words of the tools are needed for each prompt."""
+    return frozenset(stem(term) for term in content_terms(text))

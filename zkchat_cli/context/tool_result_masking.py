@@ -42,7 +42,7 @@ def mask_messages(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCount
     for id_ in ids:
         if count := history.count_through(id_):
             found.setdefault(count - 1, set()).add(id_)
-    return history.with_replaced({position: _mask_turn(history[position], ids_here, counter) for position, ids_here in found.items()})
+    return TurnHistory(_mask_turn(turn, found[i], counter) if i in found else turn for i, turn in enumerate(history))
 
 
 def _mask_turn(turn: Turn, ids: set[str], counter: TokenCounter) -> Turn:

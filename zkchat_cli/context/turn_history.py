@@ -5,11 +5,9 @@ a longer one shares its storage.
 """
 
 import gc
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import overload
 
 from zkchat_cli.context.turns import Turn
@@ -52,20 +50,6 @@ class _TurnLog:
             for call in message.tool_calls:
                 self.first_calls.setdefault(call.name, position)
 
-    def copy(self, length: int) -> "_TurnLog":
-        """A copy of the first `length` turns; no turn is read again."""
-        sendable = self.sendable_before[length]
-        return _TurnLog(
-            turns=self.turns[:length],
-            sendable=self.sendable[:sendable],
-            failed=self.failed[: length - sendable],
-            sendable_before=self.sendable_before[: length + 1],
-            tokens_before=self.tokens_before[: sendable + 1],
-            positions=dict(takewhile(lambda item: item[1] < length, self.positions.items())),  # in the order of the turns
-            with_fixed=self.with_fixed[: bisect_left(self.with_fixed, length)],
-            first_calls={name: position for name, position in self.first_calls.items() if position < length},
-        )
-
 
 class TurnHistory(Sequence[Turn]):
     """Finished turns, oldest first. A slice is a tuple."""
@@ -84,30 +68,14 @@ class TurnHistory(Sequence[Turn]):
         return turns if isinstance(turns, TurnHistory) else cls(turns)
 
     def with_turns(self, turns: Iterable[Turn]) -> "TurnHistory":
-        """This history followed by newer turns. The storage is copied only if another history continued this one before."""
-        turns = tuple(turns)
-        if not turns:
-            return self
-        log = self._log if len(self._log.turns) == self._length else self._log.copy(self._length)
+        """This history followed by newer turns. It shares this one's storage, unless another history continued this one before."""
+        if len(self._log.turns) > self._length:
+            return TurnHistory((*self, *turns))
         for turn in turns:
-            log.add(turn)
-        return self._from_log(log)
-
-    def with_replaced(self, replacements: Mapping[int, Turn]) -> "TurnHistory":
-        """This history with other turns at some positions. Costs a copy, and adding the turns from the first replaced one on."""
-        if not replacements:
-            return self
-        first = min(replacements)
-        log = self._log.copy(first)
-        for position in range(first, self._length):
-            log.add(replacements.get(position, self._log.turns[position]))
-        return self._from_log(log)
-
-    @staticmethod
-    def _from_log(log: _TurnLog) -> "TurnHistory":
-        history = TurnHistory()
-        history._log, history._length = log, len(log.turns)
-        return history
+            self._log.add(turn)
+        longer = TurnHistory()
+        longer._log, longer._length = self._log, len(self._log.turns)
+        return longer
 
     def __len__(self) -> int:
         return self._length

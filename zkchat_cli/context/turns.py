@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
 from operator import is_
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
@@ -93,17 +92,16 @@ def _render_fixed(messages: Sequence[ZkChatMessage], number: int, counter: Token
         if message.content and (message.pinned if failed else is_fixed(message)):
             why = "pinned by the user" if message.pinned else "an instruction of the user that still holds"
             date = message.timestamp[:10]
-            content = fence_verbatim(FIXED_TAG, message.content, turn=number, role=message.role, date=date, why=why)
+            content = fence(FIXED_TAG, message.content, turn=number, role=message.role, date=date, why=why)
             rendered.append(make_prompt_message("user", "conversation", content, counter, (message.id,)))
     return tuple(rendered)
 
 
-def fence_verbatim(tag: str, text: str, **attributes: object) -> str:
-    """The text unchanged between tags that it cannot close: if it contains the tag, the tag gets a number that it does not contain."""
-    used = {found[1] for found in re.finditer(rf"{tag}(?:-(\d+))?", text, re.IGNORECASE)}
-    name = tag if not used else next(f"{tag}-{n}" for n in count(2) if str(n) not in used)
+def fence(tag: str, text: str, **attributes: object) -> str:
+    """Text that is data, between tags that it cannot close."""
+    harmless = re.sub(rf"<\s*/\s*(?={tag})", r"<\\/", text, flags=re.IGNORECASE)
     written = "".join(f" {key}={json.dumps(value, ensure_ascii=False)}" for key, value in attributes.items())
-    return f"<{name}{written}>\n{text}\n</{name}>"
+    return f"<{tag}{written}>\n{harmless}\n</{tag}>"
 
 
 def make_prompt_message(role: str, kind: str, content: str, counter: TokenCounter, source_ids: tuple[str, ...] = ()) -> PromptMessage:

@@ -108,7 +108,7 @@ def describe_reference(reference: DocumentReference) -> str:
     return ", ".join(filter(None, words))
 
 
-_ORIGINS = {"direct": "named", "import": "imported", "link": "linked from a named note", "memory": "from memory", "search": "found"}
+_ORIGINS = {"direct": "named", "import": "imported", "memory": "from memory", "search": "found"}
 
 _DELIVERIES = {
     "injected": "its text was in the prompt",

@@ -46,7 +46,7 @@ class ActiveNote:
     reason: str
 
 
-_REASONS = {"direct": "which you named", "import": "which you imported", "link": "which a note that you named links to"}
+_REASONS = {"direct": "which you named", "import": "which you imported"}
 
 
 def find_active_notes(current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage]) -> tuple[ActiveNote, ...]:

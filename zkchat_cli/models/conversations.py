@@ -5,7 +5,7 @@ from typing import Literal
 from zkchat_cli.models.base import Value
 from zkchat_cli.models.messages import TokenUsage, ZkChatMessage
 
-MentionKind = Literal["named", "import", "link", "memory", "found", "cited"]
+MentionKind = Literal["named", "import", "memory", "found", "cited"]
 CompactionMode = Literal["none", "masked", "full", "simple", "extractive", "truncated"]
 
 

@@ -11,7 +11,7 @@ CONTINUE_PROMPT = "Go on exactly where your last answer stopped. Do not repeat w
 """The message that `/continue` sends."""
 Role = Literal["system", "user", "assistant", "tool"]
 MessageStatus = Literal["pending", "complete", "unfinished", "failed"]
-ReferenceType = Literal["direct", "search", "import", "memory", "link"]
+ReferenceType = Literal["direct", "search", "import", "memory"]
 Delivery = Literal["injected", "partly", "offered"]
 """How the model gets a document that the user named: its full text, some sections, or only its summary with a request to read it."""
 CitationStatus = Literal["verified", "cited", "misquoted", "missing"]
@@ -55,8 +55,7 @@ class ContentChunk(Value):
 
 
 class DocumentReference(Value):
-    """A document that a message names (`direct`), links through a named note (`link`) or imports (`import`), that a tool found (`search`)
-    or memory named (`memory`)."""
+    """A document that a message names (`direct`) or imports (`import`), that a tool found (`search`) or memory named (`memory`)."""
 
     wikilink: str
     relative_path: str | None = None
@@ -171,8 +170,7 @@ class ZkChatMessage(Value):
     agent: str | None = None
     """The agent that answers this user message."""
     addressed: str | None = None
-    """The `@name` in `content` that mentions the agent for this message only; after piped text it includes the empty line before it, since
-    that text may contain the same."""
+    """The `@name` in `content` that mentions the agent, for this message only."""
 
     @property
     def display_text(self) -> str:
@@ -184,9 +182,8 @@ class ZkChatMessage(Value):
         """The content without the agent mention, which is not for the model."""
         if not self.addressed:
             return self.content
-        piped = self.addressed.startswith("\n")
-        before, there, after = self.content.rpartition(self.addressed) if piped else self.content.partition(self.addressed)
-        return before + ("\n\n" if piped and there else "") + after.lstrip(" \t\n,:")
+        before, _, after = self.content.partition(self.addressed)
+        return before + after.lstrip(" \t\n,:")
 
 
 def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from zkchat_cli.models import ContentChunk, Delivery, DocumentReference
 from zkchat_cli.references.chunk_format import format_tool_result
-from zkchat_cli.references.mentions import MentionedDocuments, Summary, reference_key
+from zkchat_cli.references.mentions import MentionedDocuments, reference_key
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_terms, stem
 
@@ -19,10 +19,6 @@ TOTAL_SHARE = 0.5
 """The share for all documents of a message: the rest is for the conversation and for tool results."""
 UNREADABLE_SHARE = 0.5
 """The share for an imported file that the model cannot read with a tool."""
-LINE_TOKENS = 40
-"""Estimated tokens of the line about a linked note."""
-LISTING_SHARE = 0.05
-"""The share for the lines about linked notes."""
 HINT = "name a smaller file, or raise context.max_tokens"
 MAX_HEADINGS, MAX_HEADING_LENGTH = 40, 80
 
@@ -54,20 +50,18 @@ class Injection:
 class InjectionBudget:
     """`left`: tokens left of the message budget. `ratio`: the share of them for one document. `cost`: the tokens of a chunk in the prompt.
 
-    `text` and `summary` read a linked note. `in_prompt`: chunks that are already in the prompt, by id.
+    `in_prompt`: chunks that are already in the prompt, by id.
     """
 
     left: int
     ratio: float
     cost: Callable[[ContentChunk], int]
-    text: Callable[[str], Sequence[ContentChunk]]
-    summary: Summary
     in_prompt: Mapping[str, ContentChunk] = field(default_factory=dict)
 
 
 def inject(mentioned: MentionedDocuments, message: str, budget: InjectionBudget) -> Injection:
     """Decide for each document in order. Together they take at most `TOTAL_SHARE`, or one document's share if that is larger."""
-    left, listed_tokens, skipped = budget.left, 0, 0
+    left = budget.left
     total = int(max(TOTAL_SHARE, budget.ratio) * left)
     numbers: dict[str, int] = {}
     found: list[tuple[DocumentReference, tuple[str, ...]]] = []
@@ -80,11 +74,7 @@ def inject(mentioned: MentionedDocuments, message: str, budget: InjectionBudget)
             found.append((reference, ()))
             continue
         unreadable = reference_key(reference) in mentioned.unreadable
-        linked = reference.reference_type == "link"
-        if linked and listed_tokens >= LISTING_SHARE * left:
-            skipped += 1
-            continue
-        text = budget.text(reference.relative_path) if linked else mentioned.chunks.get(reference_key(reference), ())
+        text = mentioned.chunks.get(reference_key(reference), ())
         if present := _numbers_in_prompt(text, budget.in_prompt):
             numbers |= present
             reason = f"its text is in the prompt already, source {', '.join(map(str, present.values()))}"
@@ -97,9 +87,6 @@ def inject(mentioned: MentionedDocuments, message: str, budget: InjectionBudget)
         selected = [text[i] for i in indexes]
         spent = sum(costs[i] for i in indexes)
         delivery: Delivery = "offered" if not selected else "injected" if len(selected) == len(text) else "partly"
-        if linked:
-            listed_tokens += LINE_TOKENS if delivery == "offered" else 0
-            reference = reference.model_copy(update={"summary": budget.summary(reference.relative_path)})
         if unreadable and delivery != "injected":
             warnings.append(_cut_warning(reference, text, selected))
         reason = _reason(text, costs, selected, spent, room, left)
@@ -109,9 +96,6 @@ def inject(mentioned: MentionedDocuments, message: str, budget: InjectionBudget)
         chunks |= {chunk.id: chunk for chunk in selected}
         left -= spent
         total -= spent
-    if skipped:
-        problem = f"{skipped} linked note{'s' if skipped > 1 else ''} did not fit"
-        warnings.append((problem, "name those you need, or raise context.max_tokens"))
     references, chunk_ids = (r for r, _ in found), (ids for _, ids in found)
     return Injection(tuple(references), tuple(chunks.values()), tuple(chunk_ids), tuple(warnings), numbers)
 

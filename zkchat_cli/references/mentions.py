@@ -1,10 +1,6 @@
-"""The documents that a message mentions: `[[wikilinks]]` and `@paths` become DocumentReferences, each once, in order.
+"""The documents that a message mentions: `[[wikilinks]]` and `@paths` become DocumentReferences, each once, in order."""
 
-`[[link]]>1` names a note and the notes it links to, `>2` also the notes that these link to.
-"""
-
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -14,22 +10,13 @@ from zkchat_cli.references import file_imports
 from zkchat_cli.references.file_imports import FileImport, ImportRoots
 from zkchat_cli.vault.vault import Vault
 
-_DEPTH = re.compile(r">([1-9])(?![0-9])")
-MAX_DEPTH = 3
-"""Links from the named note; more reach the whole of most vaults."""
-MAX_LINKED_NOTES = 100
-"""Notes that one `>N` adds."""
-
 Summary = Callable[[str], str | None]
 Key = tuple[str, str | None]
 
 
 @dataclass
 class MentionedDocuments:
-    """`references` in the message's order, the chunks of what the message names itself by `reference_key`, and warnings (problem, hint).
-
-    The notes that `>N` adds are not read yet and have no summary: there may be many, and few fit the prompt.
-    """
+    """`references` in the message's order, their chunks by `reference_key`, and warnings (problem, hint)."""
 
     references: list[DocumentReference] = field(default_factory=list)
     chunks: dict[Key, tuple[ContentChunk, ...]] = field(default_factory=dict)
@@ -55,16 +42,16 @@ def find_mentioned_documents(text: str, roots: ImportRoots, summary: Summary, ty
     ]
     mentions += [(link.end, link) for link in roots.vault.resolve_links(text) if link.kind == "wikilink"]
     seen: set[Key] = set()
-    for end, mention in sorted(mentions, key=lambda item: item[0]):
+    for _, mention in sorted(mentions, key=lambda item: item[0]):
         if isinstance(mention, FileImport):
-            found = _import_file(mention, roots, summary, mentioned)
+            reference = _import_file(mention, roots, summary, mentioned)
         else:
-            found = _follow_link(mention, end, text, roots.vault, summary, mentioned)
-        for reference in found:
-            if reference_key(reference) not in seen:
-                seen.add(reference_key(reference))
-                mentioned.references.append(reference)
-                mentioned.warnings += [warning] if (warning := link_warning(reference)) else []
+            reference = _reference(mention, summary)
+            _read_chunks(reference, roots.vault, mentioned)
+        if reference is not None and reference_key(reference) not in seen:
+            seen.add(reference_key(reference))
+            mentioned.references.append(reference)
+            mentioned.warnings += [warning] if (warning := link_warning(reference)) else []
     return mentioned
 
 
@@ -86,29 +73,11 @@ def _reference(link: LinkResolution, summary: Summary) -> DocumentReference:
     )
 
 
-def _follow_link(
-    link: LinkResolution, end: int, text: str, vault: Vault, summary: Summary, mentioned: MentionedDocuments
-) -> Iterator[DocumentReference]:
-    """The linked note and, with `>N` after the link, the notes around it."""
-    first = _reference(link, summary)
-    yield first
-    if link.target is None:
-        return
-    _read_chunks(first, vault, mentioned)
-    if depth := _DEPTH.match(text, end):
-        steps = min(int(depth[1]), MAX_DEPTH)
-        linked = vault.linked_within(link.target, steps, MAX_LINKED_NOTES + 1)
-        if len(linked) > MAX_LINKED_NOTES:
-            problem = f"{link.raw}>{steps} leads to more than {MAX_LINKED_NOTES} notes"
-            mentioned.warnings.append((problem, f"only the first {MAX_LINKED_NOTES} are used"))
-        for path in linked[:MAX_LINKED_NOTES]:
-            yield DocumentReference(wikilink=f"[[{PurePosixPath(path).stem}]]", relative_path=path, reference_type="link")
-
-
 def _read_chunks(reference: DocumentReference, vault: Vault, mentioned: MentionedDocuments) -> None:
     """Read the named note or section; if the section does not exist, warn and read the whole note."""
     path = reference.relative_path
-    assert path is not None
+    if path is None:
+        return
     lines: tuple[int, int | None] = (1, None)
     if reference.heading:
         try:
@@ -121,7 +90,7 @@ def _read_chunks(reference: DocumentReference, vault: Vault, mentioned: Mentione
         mentioned.warnings.append((e.message, e.hint))
 
 
-def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary, mentioned: MentionedDocuments) -> Iterator[DocumentReference]:
+def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary, mentioned: MentionedDocuments) -> DocumentReference | None:
     """The file. A missing one gives a warning with the nearest names, unless the word may be a person's name and no file is similar."""
     try:
         file = file_imports.read_import(wanted, roots)
@@ -130,14 +99,14 @@ def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary, menti
         if wanted.is_path or candidates or e.hint:
             paths = ", ".join(f"@{path}" for path in candidates)
             mentioned.warnings.append((e.message, e.hint or (f"nearest: {paths}" if paths else "no file has a similar name")))
-            yield DocumentReference(wikilink=wanted.written, reference_type="import", status="broken", candidates=candidates)
-        return
+            return DocumentReference(wikilink=wanted.written, reference_type="import", status="broken", candidates=candidates)
+        return None
     about = summary(file.relative_path) if file.is_note else None
     reference = DocumentReference(wikilink=wanted.written, relative_path=file.relative_path, reference_type="import", summary=about)
     mentioned.chunks[reference_key(reference)] = file.chunks
     if not file.is_note:
         mentioned.unreadable.add(reference_key(reference))
-    yield reference
+    return reference
 
 
 def link_warning(reference: DocumentReference) -> tuple[str, str] | None:

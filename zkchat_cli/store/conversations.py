@@ -1,4 +1,4 @@
-"""The table `conversation`. Triggers keep the figures of its messages in it (see migrations)."""
+"""The table `conversation`. Triggers keep the figures of its messages in it (see schema)."""
 
 import sqlite3
 from collections.abc import Sequence

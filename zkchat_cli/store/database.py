@@ -8,13 +8,13 @@ import errno
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
-from zkchat_cli.store import migrations
+from zkchat_cli.store import schema
 from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 
 BUSY_TIMEOUT = 10.0
@@ -49,7 +49,7 @@ class StoreConnection:
             yield
 
 
-def connect(file: Path | None, scripts: Sequence[str] = migrations.SCRIPTS) -> sqlite3.Connection:
+def connect(file: Path | None) -> sqlite3.Connection:
     """A connection to the store at `file`, which is created if it is missing (None: in memory).
 
     Raises StoreError for a file that is no store of this version, damaged, a folder, or not writable.
@@ -59,7 +59,7 @@ def connect(file: Path | None, scripts: Sequence[str] = migrations.SCRIPTS) -> s
             _create_file(file)
         # an interactive chat opens the store in a background thread and uses it in another
         connection = sqlite3.connect(file or ":memory:", timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
-        return _prepared(connection, file, scripts)
+        return _prepared(connection, file)
 
 
 def connect_to_copy(file: Path) -> sqlite3.Connection:
@@ -117,37 +117,45 @@ def _read_image(file: Path) -> bytes:
         return connection.serialize()
 
 
-def _prepared(connection: sqlite3.Connection, file: Path | None, scripts: Sequence[str] = migrations.SCRIPTS) -> sqlite3.Connection:
+def _prepared(connection: sqlite3.Connection, file: Path | None) -> sqlite3.Connection:
     try:
-        _check_version(connection, file, migrations.newest_version(scripts))
+        _check_version(connection, file)
         _set_pragmas(connection)
-        with transaction(connection):  # a write even if the schema is current: a store that cannot be written must fail now
-            migrations.run(connection, scripts)
+        with transaction(connection):  # a write even if there are tables: a store that cannot be written must fail now
+            if connection.execute("PRAGMA user_version").fetchone() == (0,):
+                _create_tables(connection)
+            connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {schema.VERSION}")
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _check_version(connection: sqlite3.Connection, file: Path | None, newest: int) -> None:
+def _create_tables(connection: sqlite3.Connection) -> None:
+    """One statement at a time, because `executescript` commits the open transaction, and half of the tables would remain."""
+    statement = ""
+    for line in schema.SCHEMA.splitlines():
+        statement += f"{line}\n"
+        if sqlite3.complete_statement(statement):
+            connection.execute(statement)
+            statement = ""
+
+
+def _check_version(connection: sqlite3.Connection, file: Path | None) -> None:
     if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
         return
     [application] = connection.execute("PRAGMA application_id").fetchone()
     [version] = connection.execute("PRAGMA user_version").fetchone()
-    if application != migrations.APPLICATION_ID:
+    if application != schema.APPLICATION_ID:
         raise StoreError(
             f"{describe_store(file)} is a database of another program; it was not changed",
             "Move it away, or set ZKCHAT_HOME to another folder.",
         )
-    if version < migrations.FIRST_VERSION:
+    if version != schema.VERSION:
         raise StoreError(
-            f"{describe_store(file)} was written by a development version of zkchat (layout {version}); it was not changed",
-            "To keep its conversations, export them with the version that wrote it (zkchat context export --format json), move the file "
-            "away, and import them with this version (zkchat context import --file FILE).",
-        )
-    if version > newest:
-        raise StoreError(
-            f"{describe_store(file)} was written by a newer zkchat (layout {version}, this version knows {newest}); it was not changed",
+            f"{describe_store(file)} was written by another version of zkchat (layout {version}, this one knows {schema.VERSION}); "
+            "it was not changed",
             "Update zkchat, or set ZKCHAT_HOME to another folder to keep both.",
         )
 

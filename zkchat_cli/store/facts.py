@@ -9,10 +9,9 @@ from zkchat_cli.text.words import replace_surrogates
 
 _COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created_at", "last_accessed", "ended_at")
 _FACT = f"""
-    SELECT {", ".join(f"CAST(fact.{column} AS BLOB)" for column in _COLUMNS)}, conversation.title
+    SELECT {", ".join(f"fact.{column}" for column in _COLUMNS)}, conversation.title
     FROM fact LEFT JOIN conversation ON conversation.id = fact.conversation_id
 """
-"""Read as bytes: one row that is not UTF-8 would prevent reading all others."""
 
 
 def remember(connection: sqlite3.Connection, vault: str, fact: Fact) -> Fact | None:
@@ -60,6 +59,4 @@ def _select(connection: sqlite3.Connection, condition: str, *values: str) -> tup
 
 
 def _to_fact(row: tuple[Any, ...]) -> Fact:
-    *values, title = row
-    texts = (value if value is None else value.decode("utf-8", "replace") for value in values)
-    return Fact.model_validate({**dict(zip(_COLUMNS, texts, strict=True)), "title": title})
+    return Fact.model_validate(dict(zip((*_COLUMNS, "title"), row, strict=True)))

@@ -33,16 +33,13 @@ _CAUSES = (
     (("SQLITE_CONSTRAINT",), _CONFLICT),
 )
 
-_NO_FOLDER = ("a part of its path is a file, not a folder", "Move that file away, or set ZKCHAT_HOME to another folder.")
+_NO_PLACE = ("a part of its path is a file where a folder must be, or the reverse", "Move it away, or set ZKCHAT_HOME to another folder.")
 _SYSTEM_CAUSES = {
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
-    errno.EACCES: _UNWRITABLE,
-    errno.EPERM: _UNWRITABLE,
-    errno.EROFS: _UNWRITABLE,
-    errno.ENOTDIR: _NO_FOLDER,
-    errno.EEXIST: _NO_FOLDER,
-    errno.EISDIR: ("it is a folder, not a file", "Move that folder away, or set ZKCHAT_HOME to another folder."),
+    errno.ENOTDIR: _NO_PLACE,
+    errno.EEXIST: _NO_PLACE,
+    errno.EISDIR: _NO_PLACE,
 }
 
 _UNEXPECTED = ("an unexpected error", "Run `zkchat doctor`; if it finds nothing, please report this.")
@@ -67,10 +64,10 @@ def translate_errors(file: Path | None, action: str) -> Iterator[None]:
         why, hint = _DAMAGED
         raise StoreError(f"{describe_store(file)} cannot {action}: {why} ({str(e).splitlines()[0]})", hint) from e
     except OSError as e:
-        why, hint = _SYSTEM_CAUSES.get(e.errno or 0, _UNEXPECTED)
+        why, hint = _SYSTEM_CAUSES.get(e.errno or 0, _UNWRITABLE)
         raise _error(why)(f"{describe_store(file)} cannot {action}: {why} ({e.strerror or e})", hint) from e
 
 
 def _error(why: str) -> type[StoreError]:
-    cannot_write = (_FULL[0], _UNWRITABLE[0], _BROKEN_DISK[0], _NO_FOLDER[0])
+    cannot_write = (_FULL[0], _UNWRITABLE[0], _BROKEN_DISK[0], _NO_PLACE[0])
     return StoreUnwritable if why in cannot_write else StoreError

@@ -23,7 +23,7 @@ MAX_COMPLETIONS = 30
 SESSION_TIMEOUT = 10.0
 """Seconds that a completion waits for the session."""
 CACHE_SECONDS = 5.0
-"""Seconds for which a list of files or headings is reused."""
+"""Seconds for which a scan of the vault and the list of its files are reused."""
 _FILE = re.compile(r"""(?:^|[\s(\[{'“‘，。、：；（「])@(?:"([^"\n]*)|((?:\\.|[^\s"'<>|*?;,(){}\[\]`@])*))$""")
 _AGENT = re.compile(r"\s*@((?:[^\W_][\w-]{0,47})?)")
 _UNLINKABLE = re.compile(r"[#|^\[\]]")
@@ -76,7 +76,8 @@ class ChatCompleter(Completer):
         self._session = session
         self.ready = threading.Event()
         """Set when the session is open, or will never be."""
-        self._cache: dict[str, tuple[float, list[str]]] = {}
+        self._scanned_at = float("-inf")
+        self._files: list[str] = []
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002
         before = document.text_before_cursor
@@ -92,6 +93,8 @@ class ChatCompleter(Completer):
         from zkchat_cli.slash.base import CompletionValue
         from zkchat_cli.vault.links.fuzzy import best_matches
 
+        if link_prefix(before) is not None or file_prefix(before) is not None:
+            self._scan(session)
         if (command := command_prefix(before)) is not None:
             known = {each.name: each for each in slash.commands()}
             matches = [name for name in known if name.startswith(command.lower())]
@@ -112,7 +115,7 @@ class ChatCompleter(Completer):
                 for name in session.agent_names():
                     if name.startswith(agent.lower()):
                         yield Completion(f"{name} ", -len(agent), display=f"@{name}", display_meta="answers this message")
-            for found in best_matches(self._files(session), path.lstrip('"'), MAX_COMPLETIONS):
+            for found in best_matches(self._files, path.lstrip('"'), MAX_COMPLETIONS):
                 yield Completion(_quote_path(found), -len(path), display=found)
 
     def _notes(self, typed: str, closing: str, session: "ZkChatSession") -> Iterator[Completion]:
@@ -129,32 +132,24 @@ class ChatCompleter(Completer):
         name, _, typed = link.partition("#")
         heading = typed.rpartition("#")[2]
 
-        def headings() -> list[str]:
-            target = session.vault.resolve(name).target if name.strip() else None
-            found = session.vault.note(target).markup.headings if target else ()
-            return [
-                text for text in dict.fromkeys(each.text for each in found) if text and _is_printable(text) and not _UNLINKABLE.search(text)
-            ]
-
-        for text in best_matches(self._cached(f"#{name}", headings), heading, MAX_COMPLETIONS):
+        target = session.vault.resolve(name).target if name.strip() else None
+        found = session.vault.note(target).markup.headings if target else ()
+        headings = dict.fromkeys(each.text for each in found if each.text)
+        linkable = [text for text in headings if _is_printable(text) and not _UNLINKABLE.search(text)]
+        for text in best_matches(linkable, heading, MAX_COMPLETIONS):
             yield Completion(text + closing, -len(heading), display=text)
 
-    def _files(self, session: "ZkChatSession") -> list[str]:
-        """Files that can be imported, by their paths from the current folder or the vault."""
+    def _scan(self, session: "ZkChatSession") -> None:
+        """Look for new notes, and for files that can be imported, from the current folder and from the vault."""
         from zkchat_cli.references import file_imports
 
-        def files() -> list[str]:
-            folder = session.services.working_folder
-            inside = file_imports.list_files(folder) if folder is not None and folder != session.vault.root else ()
-            return list(dict.fromkeys(path for path in (*inside, *file_imports.list_files(session.vault.root)) if _is_printable(path)))
-
-        return self._cached("@", files)
-
-    def _cached(self, key: str, make: Callable[[], list[str]]) -> list[str]:
-        cached = self._cache.get(key)
-        if cached is None or time.monotonic() - cached[0] > CACHE_SECONDS:
-            self._cache = {key: (cached := (time.monotonic(), make()))}
-        return cached[1]
+        if time.monotonic() - self._scanned_at < CACHE_SECONDS:
+            return
+        self._scanned_at = time.monotonic()
+        session.apply_scan(session.vault.refresh())
+        folder, root = session.services.working_folder, session.vault.root
+        inside = file_imports.list_files(folder) if folder is not None and folder != root else ()
+        self._files = list(dict.fromkeys(path for path in (*inside, *file_imports.list_files(root)) if _is_printable(path)))
 
 
 def _argument_values(commands: "Sequence[SlashCommand]", name: str, session: "ZkChatSession") -> list[str]:

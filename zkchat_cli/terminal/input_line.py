@@ -6,7 +6,7 @@ It is drawn before the session exists; `update` and `call_soon` pass in what bec
 import asyncio
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,7 +34,7 @@ from zkchat_cli.terminal.completion import can_complete
 from zkchat_cli.terminal.key_bindings import QUIT_HINT, QUIT_WITHIN, key_bindings
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import PROMPT
-from zkchat_cli.terminal.toolbar import Fragments, Toolbar, clip
+from zkchat_cli.terminal.toolbar import Toolbar, clip
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
@@ -50,8 +50,8 @@ class PromptHelpers:
 class InputLine:
     """`ask` waits for a line; `update` and `call_soon` may be called from any thread meanwhile.
 
-    `heading` is shown above the first prompt, until `drop_heading`. `typed` are keys that were pressed before. `drawn` is called once, when
-    the first prompt is on the screen.
+    `heading` is shown above the prompt until it is set to an empty text. `typed` are keys that were pressed before. `drawn` is called once,
+    when the first prompt is on the screen.
     """
 
     def __init__(
@@ -69,24 +69,21 @@ class InputLine:
         self._app_session = get_app_session()
         self._colour = colour
         self._pastes = pastes = helpers.pastes
-        self._heading = heading
-        self._heading_used = False
+        self.heading = heading
         self._interrupted_at = float("-inf")
         self._hint = ""
         self._toolbar = Toolbar(state="loading")
-        self._drawn_toolbar: tuple[Toolbar, int, Fragments] | None = None
         self._toolbar_lock = threading.Lock()
         self._line_changed = line_changed
         self._drawn = drawn
-        completer = _ThreadCompleter(helpers.completer)
         self.dumb = screen is None and is_dumb_terminal()
         self._session: PromptSession[str] = PromptSession(
             self._message,
             history=helpers.history,
             multiline=True,
             prompt_continuation=_continuation,
-            key_bindings=key_bindings(pastes, self._show_hint, completer.offered_suffix),
-            completer=completer,
+            key_bindings=key_bindings(pastes, self._show_hint),
+            completer=_ThreadCompleter(helpers.completer),
             # only where something can be completed: prompt_toolkit keeps lines free for the menu while this is true
             complete_while_typing=Condition(lambda: can_complete(self._session.default_buffer.document.text_before_cursor)),
             reserve_space_for_menu=MENU_LINES,
@@ -118,7 +115,6 @@ class InputLine:
         except KeyboardInterrupt:  # on a dumb terminal prompt_toolkit handles Ctrl-C itself
             self._handle_interrupt()
             raise
-        self._heading_used = bool(self._heading)
         self._session.placeholder = None
         return self._pastes.unfold(line)
 
@@ -190,18 +186,13 @@ class InputLine:
         else:
             show()
 
-    def drop_heading(self) -> bool:
-        """Stop showing the heading. True if a line was sent below it, so that it stays on the screen."""
-        self._heading = ""
-        return self._heading_used
-
     def _exit(self) -> None:
         app = self._app_session.app
         if app is not None and app.future is not None and not app.future.done():
             app.exit(exception=EOFError)
 
     def _message(self) -> FormattedText:
-        heading = [("bold" if self._colour else "", f"{self._heading}\n\n")] if self._heading and not self.dumb else []
+        heading = [("bold" if self._colour else "", f"{self.heading}\n\n")] if self.heading and not self.dumb else []
         return FormattedText([*heading, ("bold" if self._colour else "", PROMPT)])
 
     def _placeholder(self) -> FormattedText:
@@ -221,9 +212,7 @@ class InputLine:
         width = self.columns
         if self._hint:
             return FormattedText([("", f" {self._hint}"[:width])])
-        if self._drawn_toolbar is None or self._drawn_toolbar[:2] != (self._toolbar, width):
-            self._drawn_toolbar = self._toolbar, width, clip(self._toolbar.fragments(width), width)
-        return FormattedText(self._drawn_toolbar[2])
+        return FormattedText(clip(self._toolbar.fragments(width), width))
 
     def _on_first_render(self, app: "Application[str]") -> None:
         app.after_render -= self._on_first_render
@@ -231,24 +220,16 @@ class InputLine:
 
 
 class _ThreadCompleter(Completer):
-    """Completes in a daemon thread, and remembers what it offered last.
+    """Completes in a daemon thread.
 
     A lookup may wait for the first index; with prompt_toolkit's ThreadedCompleter, Enter and Ctrl-C would wait for that lookup.
     """
 
     def __init__(self, completer: Completer) -> None:
         self._completer = completer
-        self._offered: list[Completion] = []
 
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
-        self._offered = []
-        for completion in self._completer.get_completions(document, complete_event):
-            self._offered.append(completion)
-            yield completion
-
-    def offered_suffix(self, before: str) -> bool:
-        """Whether a text ends with an offered completion."""
-        return any(before.endswith(completion.text) for completion in self._offered)
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        return self._completer.get_completions(document, complete_event)
 
     async def get_completions_async(self, document: Document, complete_event: CompleteEvent) -> AsyncGenerator[Completion, None]:
         loop, queue, canceled = asyncio.get_running_loop(), asyncio.Queue[Completion | Exception | None](), threading.Event()

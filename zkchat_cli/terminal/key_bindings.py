@@ -20,13 +20,10 @@ QUIT_WITHIN = 2.0
 QUIT_HINT = "press Ctrl-C again to quit"
 
 
-def key_bindings(pastes: Pastes, show_hint: Callable[[str], None], was_offered: Callable[[str], bool]) -> KeyBindings:
-    """`show_hint` shows a line instead of the toolbar, an empty one brings the toolbar back; `was_offered` says whether a text ends with an
-    offered completion."""
+def key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBindings:
+    """`show_hint` shows a line instead of the toolbar; an empty one brings the toolbar back."""
     keys = KeyBindings()
-    link_completed = Condition(
-        lambda: (before := get_app().current_buffer.document.text_before_cursor).endswith("]]") and was_offered(before)
-    )
+    after_link = Condition(lambda: get_app().current_buffer.document.text_before_cursor.endswith("]]"))
     at_prompt = has_focus(DEFAULT_BUFFER)  # in a search (Ctrl+R) Enter and Ctrl+C belong to the search
     last_interrupt = float("-inf")
 
@@ -75,10 +72,9 @@ def key_bindings(pastes: Pastes, show_hint: Callable[[str], None], was_offered: 
         buffer.on_text_changed += stop_waiting
         buffer.start_completion(select_first=True)  # does nothing while completions are being computed
 
-    @keys.add("#", filter=at_prompt & link_completed)
-    @keys.add("|", filter=at_prompt & link_completed)
+    @keys.add("#", filter=at_prompt & after_link)
     def _(event: KeyPressEvent) -> None:
-        """Right after a completed link: continue inside it."""
+        """Right after a link: continue inside it with a heading."""
         event.current_buffer.delete_before_cursor(2)
         event.current_buffer.insert_text(event.data)
 

@@ -5,7 +5,7 @@ and shows what for.
 """
 
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -59,14 +59,14 @@ class Repl:
         """`asking` asks before a note is changed (with `unsafe`). `typed` are keys that were pressed already."""
         self._unsafe = unsafe
         self._keep_history = keep_history
-        self._has_session = self._greeted = self._warned = False
+        self._has_session = self._greeted = False
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
         self._completer = ChatCompleter(self.current)
         self._prompt = InputLine(
             screen.colour,
             PromptHelpers(self._completer, self._history, pastes),
-            line_changed=self._on_line_changed,
+            line_changed=lambda line: self._metrics.measure_line(line),
             heading=f"zkchat {__version__}",
             typed=typed,
             drawn=lambda: threading.Timer(START_DELAY, self._background.start).start(),
@@ -77,14 +77,11 @@ class Repl:
             notify=lambda: self._prompt.call_soon(self._apply_background_results),
             show_state=lambda state: self._prompt.update(state=state),
             measure=self._measure,
-            session=self.current,
         )
         self._asking = asking
         self._confirmation = asking.question if asking is not None else Confirmation(colour=screen.colour)
         self._next_input = ""
         """The text for the next prompt: from a command, or a line that could not be sent."""
-        self._question_stored = False
-        """Whether the last line stored a question, which /retry can ask again."""
         self._screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
 
     def run(self) -> int:
@@ -92,7 +89,7 @@ class Repl:
 
         Raises ZkchatError when the session cannot be opened.
         """
-        with InterruptHandler(self._end_input) as interrupts:
+        with InterruptHandler(self._prompt.end_input) as interrupts:
             if self._asking is not None:
                 self._asking.pausing = interrupts.paused
             try:
@@ -116,8 +113,6 @@ class Repl:
             self._apply_background_results()
             self._raise_failure()
             try:
-                self._background.note_typing("")  # the previous line was sent
-                self._background.prompt_idle.set()
                 text, self._next_input = self._next_input, ""
                 line = self._prompt.ask(text)
             except EOFError:
@@ -125,8 +120,6 @@ class Repl:
                 return
             except KeyboardInterrupt:
                 continue
-            finally:
-                self._background.prompt_idle.clear()
             if not line.strip():
                 continue
             if not self._wait_until_ready(line, interrupts):
@@ -141,11 +134,11 @@ class Repl:
 
     def _handle_line(self, line: str, interrupts: InterruptHandler) -> bool:
         """Run a command or a turn; False when the chat is to end."""
-        self._question_stored = False
         from zkchat_cli import slash  # the session has loaded it
         from zkchat_cli.terminal import command_runner
         from zkchat_cli.terminal.turn_renderer import show_error
 
+        before = self._session.history[-1:]
         try:
             if slash.is_command(line):
                 if not command_runner.run(line, self, interrupts.stoppable):
@@ -154,8 +147,8 @@ class Repl:
                 with interrupts.stoppable():
                     self.take_turn(self._session.send(line))
         except KeyboardInterrupt:
-            hint = self._stopped_hint() if self._question_stored else ""
-            self._screen.print(f"  stopped{hint}", "yellow")
+            stored = self._session.history[-1:]
+            self._screen.print(f"  stopped{self._stopped_hint() if stored != before else ''}", "yellow")
         except ZkchatError as e:
             show_error(e, self._screen.print)
         self._screen.print()
@@ -205,7 +198,7 @@ class Repl:
             who=shorten_middle(self._session.speaker_label, MAX_SPEAKER),
         )
         with closing(events) as turn:
-            last = show_turn(self._note_stored(turn), self._screen, self._screen.print, verbosity)
+            last = show_turn(turn, self._screen, self._screen.print, verbosity)
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
             self._screen.print("  /retry asks again", "dim")
@@ -213,25 +206,6 @@ class Repl:
             for text in unsent_lines(self._session) if self._session.verbose else ():
                 self._screen.print(text, "dim")
             self._session.start_background_tasks()
-
-    def _note_stored(self, events: "Iterator[Event]") -> "Iterator[Event]":
-        from zkchat_cli.events import MessageStored  # as above
-
-        for event in events:
-            self._question_stored |= isinstance(event, MessageStored)
-            yield event
-
-    def _on_line_changed(self, line: str) -> None:
-        self._metrics.measure_line(line)
-        self._background.note_typing(line)
-
-    def _end_input(self) -> None:
-        """End whatever waits for keys; called in a signal handler."""
-        self._prompt.end_input()
-        if self._has_session:
-            from zkchat_cli.terminal import foreground  # loaded already if a pager or an editor runs
-
-            foreground.terminate()
 
     # results of the background
 
@@ -280,11 +254,9 @@ class Repl:
             self._use_session(self._background.opened)
         if not self._greeted and self._background.notes is not None:
             self._greeted = True
+            self._prompt.heading = ""
             self._prompt.print_above(self._greet)
             self._prompt.update(limit=self._session.budget.effective_limit)
-        if not self._warned and self._background.problems:
-            self._warned = True
-            self._prompt.print_above(self._warn_of_problems)
 
     def _use_session(self, opened: StartedSession) -> None:
         from zkchat_cli.store.input_history import history_file  # 9 ms that the first prompt does not need
@@ -315,8 +287,7 @@ class Repl:
         name = session.model.name
         model = f"offline: {providers.provider(name).help}" if name == "offline" else shorten_middle(name, MAX_MODEL_NAME)
         model = f"{session.agent.name} · {model}" if session.agent is not None else model
-        program = "" if self._prompt.drop_heading() else f"zkchat {__version__} · "
-        self._screen.print(sanitize_name(f"{program}{session.vault.name} ({self._background.notes}) · {model}"), "bold")
+        self._screen.print(sanitize_name(f"zkchat {__version__} · {session.vault.name} ({self._background.notes}) · {model}"), "bold")
         if session.history:
             title = truncate(session.conversation.title or session.conversation.id, 60)
             self._screen.print(f"resumed “{title}” ({len(session.history)} messages)", "dim")
@@ -326,8 +297,6 @@ class Repl:
         warn_if_unable(session, self._screen, unsafe=self._unsafe)
         for warning in opened.warnings if opened is not None else ():
             self._screen.warn(*warning)
-
-    def _warn_of_problems(self) -> None:
         for problem in self._background.problems:
             self._screen.warn(problem)
 

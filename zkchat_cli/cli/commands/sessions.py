@@ -89,9 +89,6 @@ def search(
     from zkchat_cli.views import conversation_list
 
     with _store(ctx, anywhere=everywhere) as (store, root):
-        with ctx.screen.progress_bar("Indexing messages") as progress:
-            for done, total in store.indexing():
-                progress(done, total)
         matches = conversation_list.without_tool_results(
             store.search(None if everywhere else root, text, limit=OVERSAMPLING * limit), limit
         )

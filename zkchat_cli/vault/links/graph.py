@@ -46,17 +46,6 @@ class LinkKinship:
     common: tuple[str, ...]
 
 
-def linked_within(index: IndexDatabase, path: str, depth: int, limit: int) -> list[str]:
-    """The notes that `path` leads to over at most `depth` links, nearest first and then by path."""
-    seen, ring, found = {path}, [path], list[str]()
-    while depth and ring and len(found) < limit:
-        ring = sorted(_adjacent(index, ring, "out").keys() - seen)
-        seen.update(ring)
-        found += ring
-        depth -= 1
-    return found[:limit]
-
-
 def shortest_path(index: IndexDatabase, source: str, target: str) -> LinkPath | None:
     """A shortest path from `source` to `target` over links in either direction, always the same one; None if there is none."""
     reached_from = {source: source}

@@ -22,7 +22,6 @@ NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path or name 
 _USES: "dict[MentionKind, str]" = {
     "named": "named by you",
     "import": "imported",
-    "link": "linked from a note you named",
     "memory": "from memory",
     "found": "found",
     "cited": "cited",

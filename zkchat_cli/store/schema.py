@@ -1,18 +1,14 @@
-"""The schema, as a list of scripts that only ever grows: a released store file can be opened by every later version.
+"""The schema of the store.
 
-`PRAGMA user_version` is FIRST_VERSION for a store that has been through the first script, and one more for each further script. The
-fields that are queried are columns; the rest of a value is JSON in `rest`, so a new field of a message needs no migration. Triggers
-guard the log whoever writes: a message's words never change, and its parent is an earlier message of the same conversation.
+The fields that are queried are columns; the rest of a value is JSON in `rest`, so a new field of a message changes no table. Triggers guard
+the log whoever writes: a message's words never change, and its parent is an earlier message of the same conversation.
 """
-
-import sqlite3
-from collections.abc import Iterator, Sequence
 
 APPLICATION_ID = 0x7A6B6368
 """`zkch`, in the file's header: a store of ours, not another program's database."""
 
-FIRST_VERSION = 9
-"""Versions 1 to 8 were layouts of development versions before 0.1.0, and are refused."""
+VERSION = 9
+"""`PRAGMA user_version` of a store with these tables; any other is refused. A released layout is only ever changed by a migration."""
 
 _TOKENS = """(CASE WHEN json_valid({0}.rest)
     THEN max(0, min(1000000000, CAST(coalesce(json_extract({0}.rest, '$.token_count'), 0) AS INTEGER))) ELSE 0 END)"""
@@ -20,10 +16,9 @@ _TOKENS = """(CASE WHEN json_valid({0}.rest)
 _IS_CHAT = """NEW.role = 'user' OR NEW.role = 'assistant' AND NEW.content <> '' AND instr(NEW.rest, '"tool_calls":') = 0"""
 """Whether a message is a question or an answer, not a tool call or its result. A `"` within a text of `rest` is escaped."""
 
-SCRIPTS: tuple[str, ...] = (
-    # `messages`, `tokens` and `question` of a conversation are kept by triggers, so a list of conversations reads no message. Conversation
-    # and piece numbers are never reused (AUTOINCREMENT), because a process caches them.
-    f"""
+# `messages`, `tokens` and `question` of a conversation are kept by triggers, so a list of conversations reads no message. Conversation
+# and piece numbers are never reused (AUTOINCREMENT), because a process caches them.
+SCHEMA = f"""
     CREATE TABLE conversation (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL UNIQUE,
@@ -112,9 +107,8 @@ SCRIPTS: tuple[str, ...] = (
         ended_at TEXT
     ) STRICT;
     CREATE UNIQUE INDEX fact_current ON fact (vault, key) WHERE ended_at IS NULL;
-    """
-    # Which message used which note, so that a question about a note does not read every conversation; see note_usage.
-    """
+
+    -- which message used which note, so that a question about a note does not read every conversation; see note_usage
     CREATE TABLE mention (
         message_seq INTEGER NOT NULL REFERENCES message (seq) ON DELETE CASCADE,
         relative_path TEXT NOT NULL,
@@ -125,10 +119,9 @@ SCRIPTS: tuple[str, ...] = (
         PRIMARY KEY (message_seq, relative_path, how, number)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX mention_path ON mention (relative_path);
-    """
-    # Full-text search; see message_search. `unindexed` messages wait for the next search, so that storing a turn stays cheap. The indexed
-    # words are stored only if they differ from the content (`index_words`).
-    """
+
+    -- full-text search; see message_search. `unindexed` messages wait for the next search, so that storing a turn stays cheap. The indexed
+    -- words are stored only if they differ from the content (`index_words`)
     CREATE TABLE index_words (message_seq INTEGER PRIMARY KEY REFERENCES message (seq) ON DELETE CASCADE, words TEXT NOT NULL) STRICT;
     CREATE VIEW indexed_message (seq, words) AS SELECT message.seq, coalesce(index_words.words, message.content)
         FROM message LEFT JOIN index_words ON index_words.message_seq = message.seq;
@@ -160,29 +153,4 @@ SCRIPTS: tuple[str, ...] = (
     CREATE INDEX prompt_question ON prompt (question_seq);
 
     CREATE TABLE pending_cleanup (seq INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;
-    """,
-)
-
-
-def run(connection: sqlite3.Connection, scripts: Sequence[str] = SCRIPTS) -> None:
-    """Bring a store that is empty or of a released version up to date, inside the caller's transaction."""
-    [version] = connection.execute("PRAGMA user_version").fetchone()
-    for script in scripts[version - FIRST_VERSION + 1 if version else 0 :]:
-        for statement in _statements(script):
-            connection.execute(statement)
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {newest_version(scripts)}")
-
-
-def newest_version(scripts: Sequence[str] = SCRIPTS) -> int:
-    return FIRST_VERSION + len(scripts) - 1
-
-
-def _statements(script: str) -> Iterator[str]:
-    """One statement at a time, because `executescript` commits the open transaction, and half a migration would remain."""
-    statement = ""
-    for part in script.split(";"):
-        statement += part + ";"
-        if statement.strip() != ";" and sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
+    """
