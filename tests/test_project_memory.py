@@ -212,7 +212,7 @@ def memory_of(session: ZkChatSession, text: str | None = None) -> list[tuple[str
 
 def test_folder_memory_is_sent_with_the_message_that_names_its_note(room: Room) -> None:
     session = room.session()
-    expected = fence("project-memory", "Queries are in capitals.", ' path="Queries/ZKCHAT.md"')
+    expected = fence("project-memory", "Queries are in capitals.", path="Queries/ZKCHAT.md")
     assert memory_of(session, "How do I join? [[Combining]]") == [("user", expected)]
     assert memory_of(session, "Hello?") == []
     assert [m.kind for m in session.prompt("How? [[Combining]]").messages] == ["system", "memory", "documents", "conversation"]
