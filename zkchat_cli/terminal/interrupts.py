@@ -25,9 +25,6 @@ STOPPED = "\x03"
 """The answer to a question that Ctrl-C ended."""
 ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
-resumptions = 0
-"""How often the job was suspended (Ctrl-Z) and resumed: the cursor is then at the beginning of a row, where the shell left it."""
-
 
 class InterruptHandler:
     """While entered, signals interrupt only code inside `stoppable`. `on_ending` is called for a signal that ends the program elsewhere."""
@@ -111,14 +108,12 @@ def _read_typeahead(keyboard: int) -> str:
 
 def _suspend(keyboard: int, usual: list[Any]) -> None:
     """Restore the terminal for the shell until `fg`: not every shell does that by itself."""
-    global resumptions
     assert termios is not None
     with suppress(termios.error):
         ours = termios.tcgetattr(keyboard)
         termios.tcsetattr(keyboard, termios.TCSANOW, usual)
     handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGTSTP)  # returns when the shell resumes the job
-    resumptions += 1
     signal.signal(signal.SIGTSTP, handler)
     with suppress(termios.error):
         termios.tcsetattr(keyboard, termios.TCSANOW, ours)

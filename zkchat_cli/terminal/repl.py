@@ -182,7 +182,7 @@ class Repl:
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn, unsent_lines
+        from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn
 
         self._session.stop_background_tasks()
         if self._asking is not None:
@@ -203,8 +203,6 @@ class Repl:
             show_error(last.error, self._screen.print, last.partial)
             self._screen.print("  /retry asks again", "dim")
         elif last is not None:
-            for text in unsent_lines(self._session) if self._session.verbose else ():
-                self._screen.print(text, "dim")
             self._session.start_background_tasks()
 
     def _end_input(self) -> None:
