@@ -90,7 +90,7 @@ def set_(
     from zkchat_cli.app import factory
     from zkchat_cli.config import loader
 
-    checked = loader.parse_value(key, value, "command line", factory.settings_schema())
+    checked = loader.flatten(loader.with_value(factory.settings_schema()(), key, value, "command line"))[key]
     where = _paths(ctx)
     factory.check(loader.load_config({key: value}, {}, where, schema=factory.settings_schema()))
 
@@ -137,8 +137,6 @@ def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
         table: Any = document
         *path_, name = key.split(".")
         for part in path_:
-            if isinstance(table.get(part), str):  # `vault = "DIR"` is short for vault.path
-                table[part] = {"path": table[part]}
             table = table.setdefault(part, tomlkit.table())
         change(table, name)
         text = tomlkit.dumps(document)
