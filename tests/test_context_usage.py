@@ -22,7 +22,6 @@ from zkchat_cli.views import context_usage
 from zkchat_cli.views.budget_bar import BudgetBar
 from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
 from zkchat_cli.views.compaction import compaction_line, describe_active_compaction, describe_compaction
-from zkchat_cli.views.prompt_overview import overview_lines
 from zkchat_cli.views.text import plain_text
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
@@ -223,34 +222,12 @@ def test_the_active_compaction_is_described() -> None:
 # the overview of a prompt (`ask --show-context`)
 
 
-def short_prompt(**inputs: Any) -> Prompt:
-    return prompt_of(talk(("Hi", "Hello"), ("And?", "So.")), **inputs)
-
-
 def test_each_thing_is_named_with_its_tokens() -> None:
-    items = (
-        MemoryItem("ZKCHAT.md", "Answer briefly.", 3, "in the root"),
-        MemoryItem("", "The user hates hedging.", 5, "own", kind="agent", key="critic"),
-    )
-    facts = (MemoryItem("", "- The roof is red.", 5, "shares roof", kind="fact", key="roof"),)
-    tool = {"type": "function", "function": {"name": "find", "description": "finds", "parameters": {}}}
-    prompt = short_prompt(
-        memory=items,
-        contextual_memory=facts,
-        compaction=a_compaction("They greeted.", "t1-a"),
-        tool_descriptors=(tool,),
-        current=(said("user", "Roof?", "n"),),
-    )
-    lines = list(overview_lines(prompt))
-    tokens = {m.source_ids[0] if m.source_ids else m.kind: m.tokens for m in prompt.messages}
-    assert f"  - ZKCHAT.md project memory ({tokens['ZKCHAT.md']} tokens)" in lines
-    assert f"  - critic agent memory ({tokens['agent:critic']} tokens)" in lines
-    assert f"  - smart memory: fact:roof ({tokens['fact:roof']} tokens)" in lines
-    assert f"  - 1 summary ({prompt.usage.message_breakdown.summary} tokens)" in lines
-    assert f"  - 1 tool ({prompt.usage.tool_tokens} tokens)" in lines
-
-
-def test_estimates_are_marked() -> None:
-    prompt = short_prompt(current=(said("user", "Now?", "n1"),))
-    rough = prompt.model_copy(update={"usage": prompt.usage.model_copy(update={"estimated": True})})
-    assert all("~" in line for line in overview_lines(rough))
+    items = (MemoryItem("ZKCHAT.md", "Answer briefly.", 3, "in the root"),)
+    prompt = prompt_of(talk(("Hi", "Hello"), ("And?", "So.")), "Roof?", memory=items, compaction=a_compaction("They greeted.", "t1-a"))
+    tokens = {m.kind: m.tokens for m in prompt.messages}
+    lines = list(context_usage.overview_lines(prompt))
+    assert lines[0] == f"Context: {prompt.usage.total_tokens} of {prompt.usage.effective_limit} tokens, strategy hybrid"
+    assert f"  - memory: ZKCHAT.md ({tokens['memory']} tokens)" in lines
+    assert f"  - summary: 1 message ({tokens['summary']} tokens)" in lines
+    assert all("~" in line for line in context_usage.overview_lines(estimated(prompt)))

@@ -197,7 +197,7 @@ def test_a_citation_links_to_its_source_and_back() -> None:
         assert words in source.words
     [excerpt] = [e for e in page.all("pre") if source in e.within]
     assert excerpt.text == CHUNK.text
-    assert page.one("mark").text == "AND, OR, *NOT* … must\n> be"
+    assert [mark.text for mark in page.all("mark")] == ["AND, OR, *NOT", "must\n> be"]
     [back] = [e for e in page.all("a") if source in e.within]
     assert page.at(back.attributes["href"]) is link
 
@@ -246,7 +246,7 @@ def test_a_mark_in_a_link_stays_text_and_one_in_an_address_stays_the_address() -
     text = "[see [3] there](https://x.org/a[3]) <https://x.org/[3]> ![pic [3]](https://x.org/p[3].png)"
     page = page_of(*a_turn(text, cite(spans=tuple(m.span() for m in re.finditer(r"\[3\]", text)))))
     links = [e for e in page.all("a") if "rel" in e.attributes]
-    assert [e.words for e in links] == ["see [3] there", "https://x.org/[3]", "Image: pic [3]"]
+    assert [e.words for e in links] == ["see [3] there", "https://x.org/[3]", "pic [3]"]
     assert [e.attributes["href"] for e in links] == ["https://x.org/a%5B3%5D", "https://x.org/%5B3%5D", "https://x.org/p%5B3%5D.png"]
     assert page.all("a", "cite") == []
 
@@ -287,7 +287,7 @@ def test_documents_without_a_citation_are_listed() -> None:
         ("The Filter is here", ["filter  IS"], "The <mark>Filter is</mark> here"),
         ("> one\n> two", ["one two"], "&gt; <mark>one\n&gt; two</mark>"),
         ("so *it* `is` said", ["it is"], "so *<mark>it* `is</mark>` said"),
-        ("“Well” it’s", ['"well" it\'s'], "<mark>“Well” it’s</mark>"),
+        ("“Well” it’s", ['"well" it\'s'], "“<mark>Well” it’s</mark>"),
         ("a 中文字 b", ["中文"], "a <mark>中文</mark>字 b"),
         ("one two three", ["two three", "one two", "two"], "<mark>one two</mark><mark> three</mark>"),
         ("so…", ["… so …", "…", " "], "<mark>so</mark>…"),
@@ -418,7 +418,7 @@ def test_links_have_allowed_schemes_and_images_are_links() -> None:
         "https://a.b": "https://a.b",
         "m": "mailto:a@b.c",
         "o": "obsidian://open?vault=v&file=f",
-        "Image: a *cat*": "https://x.org/c.png",
+        "a cat": "https://x.org/c.png",
     }
     assert "[n](Note.md)" in page.one("main").words
 
@@ -448,11 +448,10 @@ def test_any_conversation_is_a_valid_page(archive: ConversationArchive) -> None:
 
 @pytest.mark.parametrize("piece", ["[", "](", "*a ", "> ", "<a", "|a", "`a", "[3]", "**", "[a](http://b", "1. a\n\n"])
 def test_a_text_that_is_hard_to_parse_takes_seconds(piece: str, untraced: None) -> None:
-    for size in (25_000, 200_000):
-        archive = talk(*a_turn(piece * (size // len(piece)), cite()))
-        start = time.process_time()
-        exporter("html").export(archive)
-        assert time.process_time() - start < 30
+    archive = talk(*a_turn(piece * (25_000 // len(piece)), cite()))
+    start = time.process_time()
+    exporter("html").export(archive)
+    assert time.process_time() - start < 30
 
 
 # Accessibility

@@ -63,16 +63,12 @@ def test_the_vaults_own_file_is_read_only_once_the_vault_is_known(where: AppPath
     assert load_config({}, {}, where).values.llm.max_tool_rounds == 10
 
 
-def test_vault_may_be_written_as_one_line(where: AppPaths) -> None:
-    assert loaded(where, 'vault = "~/notes"').values.vault.path == "~/notes"
-
-
 def test_a_list_may_come_from_one_variable(where: AppPaths) -> None:
     assert loaded(where, env={"ZKCHAT_VAULT__IGNORE": "Templates/*, Archive/* ,"}).values.vault.ignore == ("Templates/*", "Archive/*")
 
 
 def test_an_empty_variable_is_one_that_is_not_set(where: AppPaths) -> None:
-    settings = loaded(where, 'vault = "notes"', env={"ZKCHAT_VAULT": "", "ZKCHAT_MODEL": ""})
+    settings = loaded(where, 'vault.path = "notes"', env={"ZKCHAT_VAULT": "", "ZKCHAT_MODEL": ""})
     assert (settings.values.vault.path, settings.values.model) == ("notes", "offline")
 
 
@@ -88,22 +84,14 @@ def test_a_file_may_begin_with_a_byte_order_mark(where: AppPaths) -> None:
 @pytest.mark.parametrize(
     ("toml", "key", "shown", "valid"),
     [
-        ('[context]\nmax_tokens = "many"', "context.max_tokens", '"many"', "a whole number from 512 up to 1000000000"),
-        ("[context]\nmax_tokens = 5", "context.max_tokens", "5", "a whole number from 512"),
-        ("[context]\nmax_tokens = -1", "context.max_tokens", "-1", "a whole number from 512"),
-        ("[context]\nmax_tokens = " + "9" * 400, "context.max_tokens", "999", "a whole number from 512"),
-        ("[context]\nrecent_messages_to_keep = true", "context.recent_messages_to_keep", "true", "a whole number from 0"),
-        ("[context]\nsummary_ratio = true", "context.summary_ratio", "true", "a number above 0 up to 1"),
-        ("[context]\nsummary_ratio = 0.0", "context.summary_ratio", "0.0", "a number above 0 up to 1"),
-        ("[context]\nsummary_ratio = nan", "context.summary_ratio", "NaN", "a number above 0 up to 1"),
-        ("[context]\nsummary_ratio = inf", "context.summary_ratio", "Infinity", "a number above 0 up to 1"),
-        ('[context]\nauto_summarize = "perhaps"', "context.auto_summarize", '"perhaps"', "true or false"),
-        ('[context]\ntool_filter = "on"', "context.tool_filter", '"on"', "auto or off"),
-        ("[llm]\nmax_tool_rounds = 0", "llm.max_tool_rounds", "0", "a whole number from 1 up to 100"),
-        ("[vault]\npath = 5", "vault.path", "5", "a text"),
-        ("[vault]\nignore = [1, 2]", "vault.ignore", "[1, 2]", "a list of texts"),
-        ("model = 2024-01-01", "model", '"2024-01-01"', "a text"),
-        ("[references]\nmax_displayed = 1.5", "references.max_displayed", "1.5", "a whole number from 1"),
+        ('[context]\nmax_tokens = "many"', "context.max_tokens", '"many"', "a valid integer"),
+        ("[context]\nmax_tokens = 5", "context.max_tokens", "5", "greater than or equal to 512"),
+        ("[context]\nsummary_ratio = 0", "context.summary_ratio", "0", "greater than 0"),
+        ("[context]\nsummary_ratio = inf", "context.summary_ratio", "Infinity", "less than or equal to 1"),
+        ('[context]\nauto_summarize = "perhaps"', "context.auto_summarize", '"perhaps"', "a valid boolean"),
+        ('[context]\ntool_filter = "on"', "context.tool_filter", '"on"', "'auto' or 'off'"),
+        ("[vault]\nignore = [1, 2]", "vault.ignore", "[1, 2]", "a valid string"),
+        ("model = 2024-01-01", "model", '"2024-01-01"', "a valid string"),
     ],
 )
 def test_a_wrong_value_is_refused_with_file_key_value_and_what_is_valid(
@@ -126,7 +114,6 @@ def test_a_wrong_variable_is_named(where: AppPaths) -> None:
         ("[context]\nmax_token = 1000", "context.max_tokens"),
         ("[contxt]\nstrategy = 'hybrid'", "context.strategy"),
         ("modell = 'offline'", "model"),
-        ("vault = 5", "vault.path"),
         ("[[context]]\nstrategy = 'hybrid'", "context.strategy"),
     ],
 )
@@ -205,13 +192,6 @@ def test_every_setting_is_described() -> None:
     assert all(loader.describe_setting(key) for key in list(loader.default_values()))
 
 
-def test_a_value_for_the_file_is_checked_and_typed() -> None:
-    assert loader.parse_value("context.max_tokens", "1000", "command line") == 1000
-    assert loader.parse_value("vault.ignore", "a,b", "command line") == ["a", "b"]
-    with pytest.raises(ConfigError, match="command line"):
-        loader.parse_value("context.max_tokens", "x", "command line")
-
-
 def test_an_unknown_name_is_reported_with_its_origin(where: AppPaths) -> None:
     settings = loaded(where, 'model = "gpt"')
     told = settings.invalid_value("model", "gpt", "offline", "See doctor.").message
@@ -220,6 +200,6 @@ def test_an_unknown_name_is_reported_with_its_origin(where: AppPaths) -> None:
 
 
 def test_a_vaults_own_file_cannot_send_one_to_another_vault(where: AppPaths) -> None:
-    error = refused(where, project='vault = "/etc"')
+    error = refused(where, project='vault.path = "/etc"')
     assert ".zkchat.toml" in error.message
     assert "vault.path" in error.hint

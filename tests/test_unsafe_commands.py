@@ -120,7 +120,7 @@ def test_a_broken_link_is_mended_only_when_it_is_sure_what_it_meant(text: str, c
 
 
 def test_broken_links_are_shown_first_and_mended_with_yes(zkchat: Program) -> None:
-    text = "Of [[Filtrs#Dates|these]], [[Composting and gardening]]\nand [c](Combinin.md) in `[[Filtrs]]`.\r\n"
+    text = "Of [[Filtrs#Dates|these]], [[Composting and gardening]]\r\nand [c](Combinin.md) in `[[Filtrs]]`.\r\n"
     (zkchat.vault / "Slips.md").write_bytes(text.encode())
     shown = zkchat("vault", "broken", "--fix")
     assert "Slips.md:1  [[Filtrs#Dates|these]] → Filters.md\n" in shown.out

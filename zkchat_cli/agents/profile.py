@@ -17,8 +17,6 @@ SETTINGS = {
     "memory": "context.memory_integration",
 }
 """Keys of an agent that override a setting; `context.…` keys have the settings' names."""
-MAX_PROMPT = 200_000
-"""Characters of a system prompt."""
 
 
 class AgentProfile(Section):
@@ -26,7 +24,7 @@ class AgentProfile(Section):
 
     description: str = Field("", description="what it is for, in a line")
     model: str = Field("", description="PROVIDER/NAME; --model and ZKCHAT_MODEL count for more")
-    system_prompt: str = Field("", max_length=MAX_PROMPT, description="its instructions, added to zkchat's own on searching and citing")
+    system_prompt: str = Field("", description="its instructions, added to zkchat's own on searching and citing")
     tools: tuple[str, ...] = Field((), description="the tools it may call; without this line all of them, [] none")
     strategy: str = Field("", description="hybrid, summarize or discard")
     temperature: float = Field(-1, ge=-1, le=2, description="how freely it chooses its words; below 0: the model's own default")

@@ -180,7 +180,7 @@ class Runtime:
 
 def model_options(settings: Config) -> Options:
     llm = settings.llm
-    return Options(llm.max_output_tokens or None, llm.temperature if llm.temperature >= 0 else None, llm.reasoning_effort or None)  # type: ignore[arg-type]
+    return Options(llm.max_output_tokens or None, llm.temperature if llm.temperature >= 0 else None, llm.reasoning_effort or None)
 
 
 def prepare_model(model: Model, seconds: float | None = None) -> None:

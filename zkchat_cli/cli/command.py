@@ -201,7 +201,7 @@ def run_onboarding(screen: Screen) -> "tuple[Path | None, str | None]":
     if config is None:
         return None, None
     try:
-        return onboarding.run_onboarding(config, os.environ, here, screen, _set_setting)
+        return onboarding.run_onboarding(config, os.environ, screen, _set_setting)
     except EOFError:
         raise typer.Exit from None
 

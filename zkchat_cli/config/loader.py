@@ -21,15 +21,9 @@ from zkchat_cli.paths import AppPaths
 
 PROJECT_FILE = ".zkchat.toml"
 
-NOT_FOR_A_VAULT = {
-    "vault.path": "which vault to use",
-    "semantic.provider": "who reads the notes",
-    "semantic.model": "who reads the notes",
-    "semantic.path": "which file is run",
-    "terminal.open_command": "which program is run",
-}
-"""Settings that a vault's own file must not change: someone who shares a vault must not decide where other people's notes are sent, what
-that costs (a model's name is enough: some of Ollama's models run elsewhere), or what is run."""
+FOR_A_VAULT = ("chat.", "context.", "llm.", "memory.", "references.", "vault.ignore")
+"""Beginnings of the keys that a vault's own file may set. Someone who shares a vault must not decide where other people's notes are sent,
+what that costs, or which program is run."""
 
 MAX_FILE_BYTES = 32_000
 """Limit for a settings file: a vault from someone else may contain one, and the parser's time grows with the square of a key's length."""
@@ -45,20 +39,16 @@ class LoadedConfig:
     values: Config
     origins: dict[str, str]
     places: AppPaths
-    vault_file: Path | None = None
-    """The vault's own settings file, if one was looked for."""
 
     def with_model(self, name: str) -> "LoadedConfig":
         """The same settings with another model, chosen by the user."""
         return replace(self, values=self.values.model_copy(update={"model": name}), origins={**self.origins, "model": "in this chat"})
 
-    def is_vaults_own(self, key: str) -> bool:
-        """Whether the value comes from the vault's own file."""
-        return self.vault_file is not None and self.origins.get(key) == str(self.vault_file)
-
     def invalid_value(self, key: str, wrong: object, valid: str, hint: str = "") -> ConfigError:
         """An error about a value that only its user can judge (a strategy's or a provider's name), with the setting's origin."""
-        return invalid_value_error(self.origins.get(key, "defaults"), key, wrong, valid, hint or _default(key, type(self.values)))
+        return invalid_value_error(
+            self.origins.get(key, "defaults"), key, wrong, f"it must be {valid}", hint or _default(key, type(self.values))
+        )
 
 
 def load_config(
@@ -78,9 +68,10 @@ def load_config(
     if vault is not None:
         layers.append(read_toml(vault / PROJECT_FILE))
         for origin, key, _ in layers[-1]:
-            if key in NOT_FOR_A_VAULT:
-                hint = f"Take {key} out of it; your own file may have it: zkchat config set {key} …"
-                raise ConfigError(f"{origin}: a vault's own file cannot say {NOT_FOR_A_VAULT[key]}", hint)
+            require_known_key(key, origin, schema)
+            if not key.startswith(FOR_A_VAULT):
+                hint = f"Take it out; your own file may have it: zkchat config set {key} …"
+                raise ConfigError(f"{origin}: a vault's own file cannot set {key}", hint)
     layers += [list(agent), list(_from_environment(env)), [("command line", key, value) for key, value in flags.items()]]
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -88,7 +79,7 @@ def load_config(
         for origin, key, value in layer:
             require_known_key(key, origin, schema)
             merged[key], origins[key] = value, origin
-    return LoadedConfig(validate(merged, origins, schema), origins, where, vault / PROJECT_FILE if vault is not None else None)
+    return LoadedConfig(validate(merged, origins, schema), origins, where)
 
 
 def default_values(schema: type[Section] = Config) -> dict[str, Any]:
@@ -108,13 +99,6 @@ def describe_setting(key: str, schema: type[Section] = Config) -> str:
     for part in path:
         section = type(getattr(schema(), part))
     return section.model_fields[name].description or ""
-
-
-def parse_value(key: str, value: object, origin: str, schema: type[Config] = Config) -> Any:
-    """`value` as the setting's own type, for `config set`. Raises ConfigError as `load_config` does."""
-    require_known_key(key, origin, schema)
-    valid = validate({key: value}, {key: origin}, schema)
-    return flatten(valid)[key]
 
 
 def with_value(values: Config, key: str, value: object, origin: str) -> Config:
@@ -148,8 +132,6 @@ def read_toml(file: Path) -> list[Entry]:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct that line, or move the file away to start from the defaults.") from e
     except (OSError, ValueError, RecursionError) as e:
         raise ConfigError(f"{file} cannot be read: {reason(e)}", "It must be a UTF-8 file that you may read.") from e
-    if isinstance(table.get("vault"), str):
-        table["vault"] = {"path": table["vault"]}
     return [(str(file), key, value) for key, value in _flatten_tables(table)]
 
 
@@ -185,35 +167,20 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
     except ValidationError as e:
         first = e.errors()[0]
         key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
+        problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
         if key in merged:
-            raise invalid_value_error(origins[key], key, merged[key], _valid_values(key, schema), _default(key, schema)) from e
+            raise invalid_value_error(origins[key], key, merged[key], problem, _default(key, schema)) from e
         culprits = [k for k in merged if k.startswith(key + ".")]
         raise ConfigError(
-            f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {first['msg'].removeprefix('Value error, ')}",
+            f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {problem}",
             _short(f"Set here: {', '.join(f'{k} = {merged[k]}' for k in culprits)}"),
         ) from e
 
 
-def _valid_values(key: str, schema: type[Section]) -> str:
-    section: Any = schema.model_json_schema()
-    definitions = section["$defs"]
-    for part in key.split("."):
-        section = section["properties"][part]
-        if "$ref" in section:
-            section = definitions[section["$ref"].rsplit("/", 1)[1]]
-    if "pattern" in section:
-        return " or ".join(choice or "empty" for choice in section["pattern"].strip("^$()").split("|"))
-    kind = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "array": "a list of texts", "string": "a text"}
-    bounds = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "up to", "exclusiveMaximum": "below"}
-    limits = [f"{word} {section[name]:.12g}" for name, word in bounds.items() if name in section]
-    limits += [f"of at most {section['maxLength']} characters"] if "maxLength" in section else []
-    return " ".join([kind.get(section.get("type", ""), "another value"), *limits])
-
-
-def invalid_value_error(origin: str, key: str, wrong: object, valid: str, hint: str) -> ConfigError:
+def invalid_value_error(origin: str, key: str, wrong: object, problem: str, hint: str) -> ConfigError:
     """The error about a value, as all settings tell it."""
     shown = _short(json.dumps(wrong, ensure_ascii=False, default=str))
-    return ConfigError(f"{origin}: {key} = {shown} is not valid; it must be {valid}", hint)
+    return ConfigError(f"{origin}: {key} = {shown} is not valid; {problem}", hint)
 
 
 def _short(text: str) -> str:

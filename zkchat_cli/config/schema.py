@@ -5,21 +5,13 @@ model as `schema`.
 """
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, create_model, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
 
 
 class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _true_is_no_number(cls, value: object, info: ValidationInfo) -> object:
-        """Reject a boolean for a number: Python would accept true as 1."""
-        if isinstance(value, bool) and cls.model_fields[info.field_name or ""].annotation in (int, float):
-            raise ValueError("true and false are not numbers")
-        return value
 
 
 S = TypeVar("S", bound=Section)
@@ -40,10 +32,8 @@ class LlmSettings(Section):
     max_tool_rounds: int = Field(10, ge=1, le=100, description="rounds of tool calls before the model must answer")
     max_output_tokens: int = Field(0, ge=0, le=10_000_000, description="largest answer in tokens; 0: the model's own limit")
     temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's default")
-    reasoning_effort: str = Field(
-        "",
-        pattern="^(|low|medium|high)$",
-        description="effort of a reasoning model: low, medium or high; empty: the model's default",
+    reasoning_effort: Literal["", "low", "medium", "high"] = Field(
+        "", description="effort of a reasoning model: low, medium or high; empty: the model's default"
     )
 
 
@@ -66,8 +56,8 @@ class ContextSettings(Section):
     summary_ratio: float = Field(0.3, gt=0, le=1, description="largest share of the limit for a summary")
     injection_ratio: float = Field(0.2, ge=0, le=1, description="largest share of the remaining budget that one document may take in full")
     memory_integration: bool = Field(True, description="include memory in prompts, and search earlier conversations")
-    tool_filter: str = Field(
-        "auto", pattern="^(auto|off)$", description="leave out tools that a message does not need: auto (when the budget is tight) or off"
+    tool_filter: Literal["auto", "off"] = Field(
+        "auto", description="leave out tools that a message does not need: auto (when the budget is tight) or off"
     )
     show_token_count: bool = Field(True, description="show the budget bar in the toolbar, and the tokens used below each answer")
 
@@ -86,7 +76,7 @@ class ChatSettings(Section):
 
 class TerminalSettings(Section):
     open_command: str = Field("", description="command that /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
-    editing_mode: str = Field("emacs", pattern="^(emacs|vi)$", description="key bindings of the input line: emacs or vi")
+    editing_mode: Literal["emacs", "vi"] = Field("emacs", description="key bindings of the input line: emacs or vi")
 
 
 class ReferenceSettings(Section):

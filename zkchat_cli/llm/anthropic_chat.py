@@ -147,8 +147,6 @@ class _Messages:
         self.messages: list[dict[str, Any]] = []
         self.tool_names: set[str] = set()
         self.cache_ends: list[Block] = []
-        self._ids: set[str] = set()
-        self._open_calls: list[tuple[str, str]] = []
         turn = _turn_start(messages)
         last: Block | None = None
         for position, message in enumerate(messages):
@@ -178,26 +176,22 @@ class _Messages:
             own = message.thinking is not None and message.thinking.provider == PROVIDER_NAME
             thinking = [dict(block) for block in message.thinking.blocks] if message.thinking and own else []
             return "assistant", [*thinking, *_text_blocks(message.content), *self._calls(message)]
-        return "user", [self._result(message)] if message.role == "tool" else _text_blocks(message.content)
+        return "user", [_result(message)] if message.role == "tool" else _text_blocks(message.content)
 
     def _calls(self, message: PromptMessage) -> Iterator[Block]:
-        self._open_calls = []
         for call in message.tool_calls:
-            id_ = _NOT_IN_NAMES.sub("_", call.id) or "call"
-            while id_ in self._ids:
-                id_ += "_"
-            self._ids.add(id_)
-            self._open_calls.append((call.id, id_))
             name = _NOT_IN_NAMES.sub("_", call.name)[:128] or "unnamed"
             self.tool_names.add(name)
-            yield {"type": "tool_use", "id": id_, "name": name, "input": call.arguments}
+            yield {"type": "tool_use", "id": _valid_id(call.id), "name": name, "input": call.arguments}
 
-    def _result(self, message: PromptMessage) -> Block:
-        call = next((pair for pair in self._open_calls if pair[0] == message.tool_call_id), None)
-        if call is not None:
-            self._open_calls.remove(call)
-        block: Block = {"type": "tool_result", "tool_use_id": call[1] if call else message.tool_call_id or ""}
-        return block | {"content": message.content} if message.content.strip() else block
+
+def _result(message: PromptMessage) -> Block:
+    block: Block = {"type": "tool_result", "tool_use_id": _valid_id(message.tool_call_id or "")}
+    return block | {"content": message.content} if message.content.strip() else block
+
+
+def _valid_id(id_: str) -> str:
+    return _NOT_IN_NAMES.sub("_", id_) or "call"
 
 
 def _turn_start(messages: Sequence[PromptMessage]) -> int:

@@ -15,7 +15,7 @@ from zkchat_cli.slash.base import CommandResult, NoteToOpen, SlashCommand
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
 from zkchat_cli.views.prompts import prompt_status
-from zkchat_cli.views.sources import MARKS, citation_status, line_range, number_ranges, source_lines, source_name
+from zkchat_cli.views.sources import MARKS, line_range, number_ranges, source_lines, source_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_ARGUMENTS = 80
@@ -93,7 +93,7 @@ def _citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = Fals
     if not citations:
         yield styled_line("No answer cites it.", "dim")
     for each in citations:
-        status = citation_status(each.citation)
+        status = each.citation.effective_status
         mark, style = MARKS[status]
         quote = f"“{truncate(each.citation.quote, 80)}”" if each.citation.quote else ""
         result = {

@@ -89,7 +89,7 @@ class Repl:
 
         Raises ZkchatError when the session cannot be opened.
         """
-        with InterruptHandler(self._end_input) as interrupts:
+        with InterruptHandler(self._prompt.end_input) as interrupts:
             if self._asking is not None:
                 self._asking.pausing = interrupts.paused
             try:
@@ -206,14 +206,6 @@ class Repl:
             for text in unsent_lines(self._session) if self._session.verbose else ():
                 self._screen.print(text, "dim")
             self._session.start_background_tasks()
-
-    def _end_input(self) -> None:
-        """End whatever waits for keys; called in a signal handler."""
-        self._prompt.end_input()
-        if self._has_session:
-            from zkchat_cli.terminal import foreground  # loaded already if a pager or an editor runs
-
-            foreground.terminate()
 
     # results of the background
 

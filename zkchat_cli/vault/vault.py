@@ -56,7 +56,7 @@ class Vault:
         self._ask = self._index.ask
         self._completer_lock = threading.Lock()
         self._completer: tuple[tuple[object, ...], NoteCompleter] | None = None
-        self.editor = NoteEditor(root, self._index, index_file.with_suffix(".changes.json"), self.refresh)
+        self.editor = NoteEditor(root, self._index, self.refresh)
         self._semantic = SemanticSearch(embedder, VectorStore(index_file.with_suffix(".vectors.db")), self._ask) if embedder else None
         reader = self._reader = NoteReader(root, self.suggest_names)
         self.read, self.note, self.chunks, self.chunk_text = reader.read, reader.parse, reader.chunks, reader.chunk_text
@@ -87,7 +87,6 @@ class Vault:
         `progress(done, total)` counts the notes read. `only` names the paths that changed, if the caller knows them. Raises VaultError when
         the folder has no Markdown file.
         """
-        self.editor.recover()
         refreshed = self._index.refresh(full=full, progress=progress, only=only)
         return self._ask(lambda index: self._report(index, refreshed))
 
@@ -137,8 +136,8 @@ class Vault:
             self._semantic.embed(progress)
 
     def take_warnings(self) -> list[ZkchatError]:
-        """Failures of search by meaning and interrupted changes since the last call; each is reported once."""
-        return [*self.editor.take_warnings(), *(self._semantic.take_warnings() if self._semantic else ())]
+        """Failures of search by meaning since the last call; each is reported once."""
+        return self._semantic.take_warnings() if self._semantic else []
 
     def find_file(self, path: str) -> str | None:
         """The file at this path, absolute or in the vault, with or without `.md`; None if it may be a name or a link.

@@ -16,18 +16,15 @@ from urllib.parse import quote
 from zkchat_cli.citations import marks
 from zkchat_cli.models import Citation
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.sources import citation_status, line_range
+from zkchat_cli.views.sources import line_range
 
 MAX_QUESTION = 2000
 MAX_NAME = 60
-MAX_NAME_BYTES = 180
-"""File systems allow 255 bytes; the rest is for a number and the suffix."""
+"""Characters, at most 240 bytes: file systems allow 255."""
 _NOT_IN_A_LINK = re.compile(r"[\[\]#|^\x00-\x1f\x7f]|%%")
 _NOT_IN_A_HEADING = re.compile(r"(?:[\[\]#|^\s]|%%)+")
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _END = re.compile(r"[?!。？！\n]|\.\s")
-_RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)$")
-"""Device names of Windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +65,7 @@ def file_name(question: str, exists: Callable[[str], bool]) -> str:
     sentence = next(filter(str.strip, _END.split(question, 5)), "")
     allowed = "".join(c if c.isalnum() or unicodedata.category(c).startswith("M") or c in "-_'’" else " " for c in sentence)
     words = truncate(allowed, MAX_NAME).rstrip("…").strip(" -_'’")
-    while len(words.encode()) > MAX_NAME_BYTES:
-        words = words[:-1].rstrip()
-    base = words[:1].upper() + words[1:] if words and not _RESERVED.match(words) else f"Answer {words}".strip()
+    base = words[:1].upper() + words[1:] or "Answer"
     candidates = (f"{base}.md" if n == 1 else f"{base} {n}.md" for n in count(1))
     return next(candidate for candidate in candidates if not exists(candidate))
 
@@ -121,6 +116,6 @@ def _sources(citations: Iterable[Citation], link: Callable[[Citation], str]) -> 
         path = "`" + " ".join(citation.relative_path.replace("`", "'").split()) + "`"
         where = "" if citation.start_line is None else f":{line_range(citation.start_line, citation.end_line)}"
         said = f" “{' '.join(citation.quote.split())}”" if citation.quote else ""
-        doubt = " *(not verified: the quoted words are not there)*" if citation_status(citation) == "misquoted" else ""
+        doubt = " *(not verified: the quoted words are not there)*" if citation.effective_status == "misquoted" else ""
         lines[f"- {link(citation)} {path}{where}{said}{doubt}"] = None
     return "\n".join(["## Sources", "", *lines]) if lines else ""

@@ -12,7 +12,7 @@ from zkchat_cli.context.budget import budget_warnings
 from zkchat_cli.context.tool_filter import CORE
 from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.budget_bar import CELLS, BudgetBar
+from zkchat_cli.views.budget_bar import CELLS, BudgetBar, short_count
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -52,6 +52,23 @@ def usage_lines(
         *_largest_item_lines(_items(prompt, advice), width),
         styled_line(_compaction_line(prompt), indent=2),
     ]
+
+
+def overview_lines(prompt: Prompt) -> Iterator[str]:
+    """What a prompt is made of, in a few lines (`ask --show-context`)."""
+    usage = prompt.usage
+    mark = "~" if usage.estimated else ""
+    yield f"Context: {mark}{usage.total_tokens} of {usage.effective_limit} tokens, strategy {prompt.strategy}"
+    yield f"  - tools: {len(prompt.tools)} ({mark}{short_count(usage.tool_tokens)} tokens)"
+    messages: dict[str, list[PromptMessage]] = {}
+    for message in prompt.messages:
+        messages.setdefault(message.kind, []).append(message)
+    for kind, of_kind in messages.items():
+        names = ", ".join(truncate(id_, 60) for message in of_kind for id_ in message.source_ids)
+        what = names if kind == "memory" else f"{len(of_kind)} message{'s' * (len(of_kind) > 1)}"
+        tokens = short_count(sum(message.tokens for message in of_kind))
+        yield f"  - {kind.replace('_', ' ')}: {what} ({mark}{tokens} tokens)"
+    yield from document_lines(prompt)
 
 
 def pinned_turns(history: Iterable[ZkChatMessage]) -> dict[str, int]:

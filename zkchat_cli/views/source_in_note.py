@@ -3,26 +3,19 @@
 Shows what the model saw, with the lines around it if the note still contains the excerpt.
 """
 
-import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
 
+from zkchat_cli.citations.quote_ranges import quote_ranges
 from zkchat_cli.models import Citation, ContentChunk
 from zkchat_cli.references.chunk_format import CUT_MARK
-from zkchat_cli.text.words import fold
-from zkchat_cli.views.sources import citation_status
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
 CONTEXT = 3
 """Lines shown before and after the excerpt."""
 MAX_CONTEXT_LINE = 400
-MAX_OCCURRENCES = 1000
-"""Occurrences of a text that are compared to find the nearest one."""
-_GAP = re.compile(r"[\[(]?(?:…|\.{3,}|\. \. \.)[\])]?")
-"""An ellipsis in a quotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,70 +30,20 @@ class SourceLocation:
 def locate_chunk(chunk: ContentChunk, note: str) -> SourceLocation:
     """Find an excerpt in the text of a note; of several occurrences, the one nearest to the old place."""
     words = chunk.text.removesuffix(CUT_MARK)
-    height = words.count("\n")
-    best: int | None = None
-    at, line, counted = note.find(words), 1, 0
-    for _ in range(MAX_OCCURRENCES if words.strip() else 0):
-        if at < 0:
-            break
-        line += note.count("\n", counted, at)
-        counted = at
-        if best is None or abs(line - chunk.start_line) < abs(best - chunk.start_line):
-            best = line
-        at = note.find(words, at + 1)
-    if best is None:
+    lines = note.split("\n")
+    old = sum(len(line) + 1 for line in lines[: chunk.start_line - 1])
+    found = [at for at in (note.rfind(words, 0, old + len(words)), note.find(words, old)) if at >= 0]
+    if not found or not words.strip():
         return SourceLocation("changed", chunk.start_line, chunk.end_line)
-    return SourceLocation("same" if best == chunk.start_line else "moved", best, best + height)
-
-
-def find_quote(text: str, quote: str) -> list[tuple[int, int]]:
-    """The character ranges of a quotation in `text`, one per part between ellipses; empty if the text does not contain it.
-
-    Only letters and digits are compared, ignoring emphasis, list markers and typography: the quotation itself was verified before, more
-    strictly (citations/quotes.py).
-    """
-    said, places = _letters(text)
-    found: list[tuple[int, int]] = []
-    at = 0
-    for part in _GAP.split(quote):
-        wanted, _ = _letters(part)
-        begin = said.find(wanted, at)
-        if begin < 0:
-            return []
-        if wanted:
-            at = begin + len(wanted)
-            found.append(_with_marks(text, places[begin], places[at - 1] + 1, part.strip()))
-    return found
-
-
-def _with_marks(text: str, start: int, end: int, part: str) -> tuple[int, int]:
-    """The range extended by the quotation's own punctuation at both ends: a full stop, the brackets of a link."""
-    before = next((i for i, c in enumerate(part) if c.isalnum()), 0)
-    after = next((i for i, c in enumerate(reversed(part)) if c.isalnum()), 0)
-    for c in reversed(part[:before]):
-        start -= start > 0 and text[start - 1] == c
-    for c in part[len(part) - after :]:
-        end += text[end : end + 1] == c
-    return start, end
-
-
-def _letters(text: str) -> tuple[str, list[int]]:
-    """The folded letters and digits of a text, and the position of each."""
-    said: list[str] = []
-    places: list[int] = []
-    for i, c in enumerate(text):
-        if c.isalnum():
-            folded = c.lower() if c.isascii() else unicodedata.normalize("NFD", fold(c))
-            said.append(folded)
-            places += [i] * len(folded)
-    return "".join(said), places
+    first = 1 + note.count("\n", 0, min(found, key=lambda at: abs(at - old)))
+    return SourceLocation("same" if first == chunk.start_line else "moved", first, first + words.count("\n"))
 
 
 def _places(words: str, chunk: ContentChunk, citation: Citation) -> list[tuple[int, int]]:
     """The ranges that a citation quotes; whole lines where the words cannot be located exactly."""
-    if citation_status(citation) != "verified" or not citation.quote:
+    if citation.effective_status != "verified" or not citation.quote:
         return []
-    if found := find_quote(words, citation.quote):
+    if found := quote_ranges(words, citation.quote):
         return found
     first, last = ((line or 0) - chunk.start_line for line in (citation.start_line, citation.end_line))
     lines = words.split("\n")

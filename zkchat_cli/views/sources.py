@@ -50,18 +50,9 @@ def source_lines(
     return [styled_line("Sources", "bold"), *body] if body else []
 
 
-def citation_status(citation: Citation) -> CitationStatus:
-    """The status of a citation; old stored citations only have `valid`."""
-    if citation.status != "missing" or citation.relative_path is None:
-        return citation.status
-    if not citation.valid:
-        return "misquoted"
-    return "verified" if citation.quote else "cited"
-
-
 def worst_status(citations: Iterable[Citation]) -> CitationStatus:
     """The status of several citations of one source: the worst counts."""
-    found = {citation_status(citation) for citation in citations}
+    found = {citation.effective_status for citation in citations}
     order: tuple[CitationStatus, ...] = ("missing", "misquoted", "verified")
     return next((each for each in order if each in found), "cited")
 
@@ -95,12 +86,12 @@ def _cited(number: int, citations: Sequence[Citation], digits: int) -> list[Styl
     indent = digits + 7
     if first.relative_path is None:
         return [StyledLine((*head, StyledSpan(" no such source was in the prompt", style)), indent=indent)]
-    exact = [c for c in citations if citation_status(c) == "verified"] or citations
+    exact = [c for c in citations if c.effective_status == "verified"] or citations
     places = ", ".join(dict.fromkeys(line_range(c.start_line, c.end_line) for c in exact if c.start_line))
     where = StyledSpan(f"{first.relative_path}:{places}" if places else first.relative_path, "dim", first.relative_path)
     lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(source_name(first.relative_path, first.heading))), (where,), indent)]
     for citation in citations:
-        if citation_status(citation) == "misquoted":
+        if citation.effective_status == "misquoted":
             said = truncate(citation.quote or "", MAX_QUOTE)
             lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{said}”", style, indent))
     return lines

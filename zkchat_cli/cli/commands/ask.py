@@ -1,7 +1,6 @@
 """Ask one question and print the answer with its sources."""
 
 import sys
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -57,6 +56,7 @@ def ask(
     from zkchat_cli.terminal.plain_view import note_printer
     from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
+    from zkchat_cli.views.context_usage import overview_lines
 
     as_json, hints = ctx.as_json, UNSTORED if no_store else IN_SHELL
     continuing = continue_ or cid is not None
@@ -70,10 +70,8 @@ def ask(
             index = app.vault.refresh(progress=progress)
         for problem in index.problems if index.added or index.changed else ():
             screen.warn(problem)
-        if index.rebuilt:
-            screen.warn(f"the index was rebuilt: {index.rebuilt}")
         session = app.session(_conversation(app, cid, continue_=continue_))
-        session.mark_scanned()
+        session.apply_scan(index)
         warn_if_unable(session, screen, unsafe=unsafe)
         vocabulary.join()
         turn = session.send(text, typed=typed) if text else session.continue_answer()
@@ -90,21 +88,9 @@ def ask(
                 with suppress(StoreError):  # a title is not worth an error
                     session.rename(default_title(typed))  # the question is a better title than the piped text before it
         finally:
-            if show_context:
-                _print_context(session, screen)
-
-
-def _print_context(session: "ZkChatSession", screen: Screen) -> None:
-    """Print what the sent prompt was made of, if one was sent."""
-    from zkchat_cli.views.prompt_overview import overview_lines
-
-    if session.last_prompt is not None:
-        question = next((m for m in reversed(session.history) if m.role == "user"), None)
-        tokens: Counter[str] = Counter()
-        for chunk in question.chunks if question is not None else ():
-            tokens[chunk.relative_path] += session.counter.count(chunk.text)
-        for line in overview_lines(session.last_prompt, question.references if question is not None else (), tokens):
-            screen.remark(line)
+            if show_context and session.last_prompt is not None:
+                for line in overview_lines(session.last_prompt):
+                    screen.remark(line)
 
 
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:

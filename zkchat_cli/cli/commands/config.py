@@ -89,7 +89,7 @@ def set_(
     from zkchat_cli.app import factory
     from zkchat_cli.config import loader
 
-    checked = loader.parse_value(key, value, "command line", factory.settings_schema())
+    checked = loader.flatten(loader.with_value(factory.settings_schema()(), key, value, "command line"))[key]
     where = _paths(ctx)
     factory.check(loader.load_config({key: value}, {}, where, schema=factory.settings_schema()))
     _edit(where.config_file, key, checked)
@@ -128,8 +128,6 @@ def _edit(file: Path, key: str, value: object | None) -> None:
         table: Any = document
         *path_, name = key.split(".")
         for part in path_:
-            if isinstance(table.get(part), str):  # `vault = "DIR"` is short for vault.path
-                table[part] = {"path": table[part]}
             table = table.setdefault(part, tomlkit.table())
         if value is None:
             table.pop(name, None)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 QUESTION_LENGTH = 80
 _UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 """Control characters, bidi overrides, lone surrogates, and what HTML forbids."""
-_PICTURES = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\x7f": "\u2421"}
 
 
 def export(archive: ConversationArchive) -> str:
@@ -54,8 +53,8 @@ def export(archive: ConversationArchive) -> str:
 
 
 def replace_unsafe_characters(text: str) -> str:
-    """Show control characters as pictures, and other characters that act or are not allowed in HTML as U+FFFD."""
-    return _UNSAFE.sub(lambda found: _PICTURES.get(found[0], "\ufffd"), text.replace("\r\n", "\n"))
+    """Show characters that act or are not allowed in HTML as U+FFFD."""
+    return _UNSAFE.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 SCHEMES = ("http:", "https:", "mailto:", "obsidian:")
-LONGEST = 100_000
-"""Characters that are parsed as Markdown: hard texts take up to 3 s. A longer text is shown as it is."""
 HEADING_OFFSET = 2
 """A message's headings are below the page's title and the message's own heading."""
 _PLACEHOLDER = re.compile("\\[\ufdd0([0-9]+)\ufdd1\\]")
@@ -36,9 +34,6 @@ Link = Callable[[CitationMark, str], Markup]
 
 def render_markdown(source: str, marks: Sequence[CitationMark] = (), link: Link = lambda _, text: Markup.escape(text)) -> Markup:
     parts = list(split_at_marks(source, marks))
-    if len(source) > LONGEST:
-        text = Markup().join(part if mark is None else link(mark, part) for part, mark in parts)
-        return Markup('<pre class="plain">{}</pre>').format(text)
     return _Renderer([(part, mark) for part, mark in parts if mark is not None], link).render(parts)
 
 
@@ -73,9 +68,7 @@ class _Renderer:
         links = 0
         for token in tokens:
             links += token.nesting if token.type.startswith("link_") else 0
-            if token.type == "image":
-                changed += self._image_link(token, in_link=links > 0)
-            elif token.type == "text" and not links:
+            if token.type == "text" and not links:
                 changed += self._text_with_links(token.content)
             else:
                 if token.type == "link_open":
@@ -85,24 +78,17 @@ class _Renderer:
         return changed
 
     def _text_with_links(self, content: str) -> "list[Token]":
+        from markdown_it.token import Token  # see `_parser`
+
         parts = _PLACEHOLDER.split(content)  # text and placeholder numbers in turn
         tokens = []
         for n, part in enumerate(parts):
             if n % 2:
                 text, mark = self._marks[int(part)]
-                tokens.append(_token("html_inline", str(self._link(mark, text))))
+                tokens.append(Token("html_inline", "", 0, content=str(self._link(mark, text))))
             elif part:
-                tokens.append(_token("text", part))
+                tokens.append(Token("text", "", 0, content=part))
         return tokens
-
-    def _image_link(self, token: "Token", *, in_link: bool) -> "list[Token]":
-        """A link to the image, because the page loads nothing; only its text within another link."""
-        text = _token("text", f"Image: {self._mark_texts(token.content) or 'without a description'}")
-        if in_link:
-            return [text]
-        opening = _token("link_open", "", tag="a", nesting=1)
-        opening.attrs = self._link_attributes(token.attrs["src"])
-        return [opening, text, _token("link_close", "", tag="a", nesting=-1)]
 
     def _link_attributes(self, url: object) -> dict[str, str | int | float]:
         address = _PLACEHOLDER_IN_URL.sub(lambda found: quote(self._marks[int(found[1])][0]), str(url))
@@ -113,17 +99,11 @@ class _Renderer:
         return _PLACEHOLDER.sub(lambda found: self._marks[int(found[1])][0], content)
 
 
-def _token(type_: str, content: str, tag: str = "", nesting: int = 0) -> "Token":
-    from markdown_it.token import Token
-
-    return Token(type_, tag, nesting, content=content)  # type: ignore[arg-type]
-
-
 @cache
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # 40 ms, for this format only
 
     parser = MarkdownIt("commonmark", {"html": False})
-    parser.enable(["table", "strikethrough"]).disable(["reference", "html_block", "html_inline"])
+    parser.enable(["table", "strikethrough"]).disable(["reference", "image", "html_block", "html_inline"])
     parser.validateLink = lambda url: url.strip().lower().startswith(SCHEMES)  # type: ignore[method-assign]
     return parser

@@ -1,6 +1,5 @@
 """The sources of an answer: each with the verdicts of its citations, and the excerpt with the quoted words highlighted."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from zkchat_cli.citations.mark_syntax import CitationMark
+from zkchat_cli.citations.quote_ranges import quote_ranges
 from zkchat_cli.exporters.base import note_name
 from zkchat_cli.models import Citation, CitationStatus, ContentChunk
 
@@ -29,10 +29,6 @@ STATUSES: dict[CitationStatus, Status] = {
 
 MOST_BACK_LINKS = 10
 _SEVERITY = list(STATUSES)
-_EDGES = " \n.…"
-_TOKEN = re.compile(r"[^\W_]+|[^\w\s*`>]")
-_BETWEEN_TOKENS = r"[\s*_`>]*"
-_QUOTE_MARKS = "'\"‘’“”„«»"
 _MARK = Markup(
     '<a id="%(id)s" href="#source-%(article)s-%(number)s" class="cite %(status)s">%(text)s'
     '<span class="sign" aria-hidden="true">%(sign)s</span><span class="unseen"> (%(description)s)</span></a>'
@@ -119,18 +115,11 @@ def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = N
 
 def highlight_quotes(excerpt: str, quotes: Iterable[str]) -> Markup:
     """An excerpt with the quoted words that it contains highlighted."""
-    patterns = filter(None, map(_quote_pattern, quotes))
     parts = Markup()
     at = 0
-    for start, end in sorted(found.span() for pattern in patterns if (found := pattern.search(excerpt))):
+    for start, end in sorted(each for quote in quotes for each in quote_ranges(excerpt, quote)):
         start, end = max(start, at), max(end, at)
         if start < end:
             parts += Markup("%s<mark>%s</mark>") % (excerpt[at:start], excerpt[start:end])
             at = end
     return parts + excerpt[at:]
-
-
-def _quote_pattern(quote: str) -> re.Pattern[str] | None:
-    """Finds the words whatever the case, white space, emphasis, kind of quotation marks and `>` of quoted lines between them."""
-    tokens = [f"[{_QUOTE_MARKS}]" if token in _QUOTE_MARKS else re.escape(token) for token in _TOKEN.findall(quote.strip(_EDGES))]
-    return re.compile(_BETWEEN_TOKENS.join(tokens), re.IGNORECASE) if tokens else None

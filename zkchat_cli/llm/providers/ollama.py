@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -99,15 +98,11 @@ def _server_info(config: ModelConfig) -> ServerInfo:
 
 def parse_address(host: str) -> str:
     """OLLAMA_HOST as Ollama itself reads it: scheme, host and port may each be left out; 0.0.0.0 is called at 127.0.0.1."""
-    host = host.strip().strip("\"'")
-    try:
-        url = urlsplit(host if "://" in host else f"http://{host}")
-        port = url.port or ({"http": 80, "https": 443}.get(url.scheme, 11434) if "://" in host else 11434)
-    except ValueError:
-        return host  # the first call reports that it is invalid
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(url.hostname or "", url.hostname or "127.0.0.1")
-    user = "".join(url.netloc.rpartition("@")[:2])
-    return f"{url.scheme}://{user}{f'[{name}]' if ':' in name else name}:{port}{url.path}".rstrip("/")
+    host = host.strip().rstrip("/").replace("0.0.0.0", "127.0.0.1")
+    if "://" in host:
+        return host
+    name, _, port = host.rpartition(":") if ":" in host.rpartition("]")[2] else (host, "", "")
+    return f"http://{name or '127.0.0.1'}:{port or 11434}"
 
 
 def request_body(model: str, request: Request) -> dict[str, Any]:

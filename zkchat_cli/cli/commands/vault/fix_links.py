@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from zkchat_cli.terminal.diffs import show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.vault import approval
 from zkchat_cli.vault.edit.note_editor import LinkFix
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.links.broken import certain_target
@@ -36,7 +35,7 @@ def fix_links(notes: Vault, screen: Screen, *, unsure: bool, yes: bool, as_json:
     approved = fixes if yes else _approved_fixes(change.summary, fixes, ask) if ask is not None else []
     if 0 < len(approved) < len(fixes):
         change = notes.editor.fix_links(approved)
-    made = approval.apply_change(notes, change) if approved and change.files else None
+    made = notes.editor.apply(change) if approved and change.files else None
     if as_json:
         rows = [
             {"source": link.row.source, "line": link.row.line, "raw": link.row.raw, "candidates": list(link.candidates)} for link in links
@@ -48,8 +47,6 @@ def fix_links(notes: Vault, screen: Screen, *, unsure: bool, yes: bool, as_json:
         screen.print(
             _result_text(change, "done" if made else unchanged, targets.count(None), len(fixes) - len(approved) if made else 0), "dim"
         )
-    for warning in notes.take_warnings():
-        screen.warn(warning.message, warning.hint)
     if made is not None and made.interrupted:
         raise KeyboardInterrupt
     return bool(approved) or yes or ask is None

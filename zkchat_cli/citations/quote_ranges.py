@@ -1,0 +1,31 @@
+"""Where an excerpt contains the words of a quotation, for highlighting; `quotes` verified the quotation before, more strictly."""
+
+import re
+
+MAX_WORDS = 300
+"""Words of a part of a quotation; searching for more could take seconds, and nobody reads so long a mark."""
+_GAP = re.compile(r"[\[(]?(?:…|\.{3,}|\. \. \.)[\])]?")
+"""An ellipsis in a quotation."""
+_WORD = re.compile(r"[^\W_]+")
+_BETWEEN_WORDS = r"[\W_]*"
+_ENDING = re.compile(r"[\W_]*\Z")
+
+
+def quote_ranges(text: str, quote: str) -> list[tuple[int, int]]:
+    """The character ranges of a quotation in `text`, one per part between ellipses; empty if the text does not contain it.
+
+    Only words are compared, in any case: emphasis, list markers and typography between them do not matter.
+    """
+    found: list[tuple[int, int]] = []
+    at = 0
+    for part in _GAP.split(quote):
+        words = _WORD.findall(part)
+        if not words:
+            continue
+        match = re.compile(_BETWEEN_WORDS.join(words), re.IGNORECASE).search(text, at) if len(words) <= MAX_WORDS else None
+        if match is None:
+            return []
+        ending = _ENDING.search(part.rstrip())
+        at = match.end() + (len(ending[0]) if ending and text.startswith(ending[0], match.end()) else 0)
+        found.append((match.start(), at))
+    return found
