@@ -129,7 +129,6 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
         typed = number % 2 == 0
         if typed:
             session.apply_scan(session.vault.refresh())
-            session.mark_scanned()
         begin = time.perf_counter()
         said = begin
         for last in session.send(question):

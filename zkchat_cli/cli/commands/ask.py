@@ -70,10 +70,8 @@ def ask(
             index = app.vault.refresh(progress=progress)
         for problem in index.problems if index.added or index.changed else ():
             screen.warn(problem)
-        if index.rebuilt:
-            screen.warn(f"the index was rebuilt: {index.rebuilt}")
         session = app.session(_conversation(app, cid, continue_=continue_))
-        session.mark_scanned()
+        session.apply_scan(index)
         warn_if_unable(session, screen, unsafe=unsafe)
         vocabulary.join()
         turn = session.send(text, typed=typed) if text else session.continue_answer()
