@@ -35,7 +35,7 @@ a busy thread delays that."""
 SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
 STOP_TIMEOUT = 0.2
-"""Seconds that quitting waits for the model that describes documents."""
+"""Seconds that quitting waits for the model that makes a title."""
 MAX_MODEL_NAME, MAX_SPEAKER = 40, 24
 """Columns of the model's name in the greeting, and of who answers below an answer."""
 
