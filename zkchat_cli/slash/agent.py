@@ -20,15 +20,15 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
         session.use_agent(name)
         session.prepare()
         return CommandResult(lines=[styled_line("Switched to:"), *_agent_lines(session)])
-    agent = session.agent
+    agent = session.runtime.agent
     others = [name for name in session.agent_names() if agent is None or name != agent.name]
     hint = f"/agent NAME switches, @NAME QUESTION asks one agent once, /agent {NO_AGENT} switches back."
     return CommandResult(lines=[*_agent_lines(session), styled_line(f"Other agents: {', '.join(others) or 'none'}. {hint}")])
 
 
 def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
-    agent = session.agent
-    window = session.window
+    runtime = session.runtime
+    agent, window = runtime.agent, runtime.window
     if agent is None:
         yield styled_line("No agent is active.")
     else:
@@ -36,13 +36,13 @@ def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
         yield StyledLine((StyledSpan(agent.name, "bold"), StyledSpan(description)))
         yield styled_line(f"  from {agent.origin}", "dim")
     yield styled_line(
-        f"  model {session.model.name}, context window {window.tokens:,} tokens ({window.source}); strategy {session.strategy.name}"
+        f"  model {runtime.model.name}, context window {window.tokens:,} tokens ({window.source}); strategy {runtime.strategy.name}"
     )
-    if agent is not None and agent.values.get("model") not in (None, "", session.model.name):
+    if agent is not None and agent.values.get("model") not in (None, "", runtime.model.name):
         yield styled_line(f"  its own model, {agent.values['model']}, is overridden by the one you chose", "dim")
-    yield styled_line(f"  tools: {', '.join(tool.name for tool in session.tools) or 'none'}")
+    yield styled_line(f"  tools: {', '.join(tool.name for tool in runtime.tools) or 'none'}")
     if agent is not None and agent.tools is not None:
-        missing = [tool for tool in load_tools(unsafe=True) if tool.name in agent.tools and tool not in session.tools]
+        missing = [tool for tool in load_tools(unsafe=True) if tool.name in agent.tools and tool not in runtime.tools]
         if writing := [tool.name for tool in missing if tool.writes]:
             yield styled_line(f"  with --unsafe and a model that can call tools, also: {', '.join(writing)}", "dim")
         if others := [tool.name for tool in missing if not tool.writes]:

@@ -71,9 +71,9 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
 
 def warn_if_unable(session: "ZkChatSession", screen: Screen, *, unsafe: bool) -> None:
     """Warn that --unsafe has no effect, because the model or the agent has no tools that write."""
-    if not unsafe or any(tool.writes for tool in session.tools):
+    if not unsafe or any(tool.writes for tool in session.runtime.tools):
         return
-    agent = session.agent
+    agent = session.runtime.agent
     if (
         agent is not None
         and agent.tools is not None
@@ -81,7 +81,7 @@ def warn_if_unable(session: "ZkChatSession", screen: Screen, *, unsafe: bool) ->
     ):
         problem, hint = f"--unsafe has no effect: the agent {agent.name} has no tools that write", f"zkchat agent show {agent.name}"
     else:
-        problem, hint = f"--unsafe has no effect: {session.model.name} cannot change notes", "choose another: --model PROVIDER/NAME"
+        problem, hint = f"--unsafe has no effect: {session.runtime.model.name} cannot change notes", "choose another: --model PROVIDER/NAME"
     screen.warn(problem, hint)
 
 

@@ -53,7 +53,8 @@ def compact(
             done, text = undone, "Undone: the prompt is what it was before."
         else:
             request = CompactionRequest(instructions=instructions, target=target, keep=keep, preview=preview)
-            done = _run_compaction(session.compaction_events(request), ctx.screen, session.model.name if session.can_summarize else "")
+            summarizer = session.runtime.model.name if session.runtime.can_summarize else ""
+            done = _run_compaction(session.compaction_events(request), ctx.screen, summarizer)
             text = describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
     if ctx.as_json:
         ctx.screen.json(done)
