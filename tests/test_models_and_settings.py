@@ -37,11 +37,6 @@ def zkchat(zkchat: Program) -> Program:
 # whose word counts
 
 
-def test_a_vaults_own_file_may_choose_a_model_that_sends_nothing_away(zkchat: Program) -> None:
-    (zkchat.vault / ".zkchat.toml").write_text('model = "offline"\n')
-    assert zkchat("ask", "What is a filter?", "--json").json["model"] == "offline"
-
-
 @pytest.mark.parametrize(
     ("setting", "key"),
     [('model = "openai/gpt-5"', "model"), ('model = "ollama/x"', "model"), ('[openai]\nbase_url = "http://evil"', "openai.base_url")],
@@ -50,13 +45,8 @@ def test_a_vaults_own_file_cannot_say_where_notes_are_sent(zkchat: Program, sett
     (zkchat.vault / ".zkchat.toml").write_text(setting + "\n")
     done = zkchat("ask", "What is a filter?")
     assert done.exit_status == 2
-    assert f"a vault's own file cannot say where notes are sent ({key})" in done.err
+    assert f"a vault's own file cannot set {key}" in done.err
     assert f"zkchat config set {key}" in done.err
-
-
-def test_a_users_own_choice_beats_a_vaults(zkchat: Program) -> None:
-    (zkchat.vault / ".zkchat.toml").write_text('model = "openai/gpt-5"\n')
-    assert zkchat("ask", "What is a filter?", "--model", "offline").exit_status == 0
 
 
 def test_a_providers_table_is_checked_like_any_setting(zkchat: Program) -> None:
