@@ -109,7 +109,7 @@ def test_hostile_names_are_shown_on_one_line() -> None:
 
 
 def test_a_long_name_loses_its_middle() -> None:
-    assert shorten_middle("scripted//tmp/a/long/path/replies.jsonl", 24) == "scripted//tm…plies.jsonl"
+    assert shorten_middle("scripted//tmp/a/long/path/replies.jsonl", 24) == "scripted//t…plies.jsonl"
 
 
 # lines with columns, styles and links

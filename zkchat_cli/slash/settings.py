@@ -74,7 +74,7 @@ def _verbose(session: ZkChatSession) -> CommandResult:
     session.verbose = not session.verbose
     if not session.verbose:
         return CommandResult("Details are off.")
-    return CommandResult("Details are on: reasoning, full tool arguments, times, tokens and what was not sent. /verbose turns them off.")
+    return CommandResult("Details are on: reasoning, full tool arguments, times and tokens. /verbose turns them off.")
 
 
 COMMANDS = (

@@ -35,7 +35,7 @@ a busy thread delays that."""
 SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
 STOP_TIMEOUT = 0.2
-"""Seconds that quitting waits for the model that describes documents."""
+"""Seconds that quitting waits for the model that makes a title."""
 MAX_MODEL_NAME, MAX_SPEAKER = 40, 24
 """Columns of the model's name in the greeting, and of who answers below an answer."""
 
@@ -182,7 +182,7 @@ class Repl:
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn, unsent_lines
+        from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn
 
         self._session.stop_background_tasks()
         if self._asking is not None:
@@ -203,8 +203,6 @@ class Repl:
             show_error(last.error, self._screen.print, last.partial)
             self._screen.print("  /retry asks again", "dim")
         elif last is not None:
-            for text in unsent_lines(self._session) if self._session.verbose else ():
-                self._screen.print(text, "dim")
             self._session.start_background_tasks()
 
     # results of the background

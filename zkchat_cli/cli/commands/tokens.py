@@ -14,17 +14,11 @@ from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
 COMMAND = command_group()
 
 
-def _complete_encodings(incomplete: str) -> list[str]:
-    return [name for name in ENCODINGS if name.startswith(incomplete)]
-
-
 @command(COMMAND, "as_json", epilog=examples("zkchat tokens note.md", "git diff | zkchat tokens"))
 def tokens(
     ctx: CommandContext,
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",
-    encoding: Annotated[
-        str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.", autocompletion=_complete_encodings)
-    ] = ENCODINGS[0],
+    encoding: Annotated[str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.")] = ENCODINGS[0],
 ) -> None:
     """Count the tokens of a text."""
     if encoding not in ENCODINGS:

@@ -9,7 +9,6 @@ import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
-from zkchat_cli.cli.completion import complete_formats
 from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.fileio import atomic_write
 
@@ -35,7 +34,7 @@ def export(
     id_: options.ConversationArgument = None,
     format_: Annotated[
         str,
-        typer.Option("--format", metavar="F", help="md, html, json or context (the next call).", autocompletion=complete_formats),
+        typer.Option("--format", metavar="F", help="md, html, json or context (the next call)."),
     ] = "md",
     next_: Annotated[
         str | None, typer.Option("--next", metavar="TEXT", help="With --format context: the request for this message.")
