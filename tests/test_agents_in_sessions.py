@@ -104,7 +104,7 @@ def test_the_model_comes_from_flag_environment_agent_or_settings_in_this_order(h
 
 def test_unavailable_tools_of_an_agent_are_listed(house: House) -> None:
     session = house.session(agent="editor", model="offline")
-    assert [tool.name for tool in session.tools] == ["find_excerpts", "read_zk_document"]
+    assert [tool.name for tool in session.runtime.tools] == ["find_excerpts", "read_zk_document"]
     assert "or only with --unsafe: resolve_wikilink, find_backlinks, find_forward_links, edit_section" in answer(session, "/agent")
 
 
@@ -201,7 +201,7 @@ def test_a_model_chosen_in_the_chat_stays_with_another_agent(house: House) -> No
     session = house.session(agent="critic")
     slash.run("/model offline", session)
     slash.run("/agent critic", session)
-    assert session.model.name == "offline"
+    assert session.runtime.model.name == "offline"
 
 
 def test_settings_overridden_in_the_chat_stay_with_another_agent(house: House) -> None:

@@ -37,9 +37,9 @@ def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
     yield styled_line(
         f"  model {runtime.model.name}, context window {window.tokens:,} tokens ({window.source}); strategy {runtime.strategy.name}"
     )
-    yield styled_line(f"  tools: {', '.join(tool.name for tool in session.tools) or 'none'}")
+    yield styled_line(f"  tools: {', '.join(tool.name for tool in session.runtime.tools) or 'none'}")
     if agent is not None and agent.tools is not None:
-        available = [tool.name for tool in session.tools]
+        available = [tool.name for tool in session.runtime.tools]
         if missing := [name for name in agent.tools if name not in available]:
             yield styled_line(f"  not available with this model, or only with --unsafe: {', '.join(missing)}", "dim")
     memory = [item for item in session.pinned_memory if item.kind == "agent"]
