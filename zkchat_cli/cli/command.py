@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.config.loader import LoadedConfig
     from zkchat_cli.models import IndexReport
+    from zkchat_cli.store.chat_session_store import ChatSessionStore
     from zkchat_cli.vault.vault import Vault
 
 P = ParamSpec("P")
@@ -73,6 +74,20 @@ class CommandContext:
             yield app
         finally:
             app.close()
+
+    @contextmanager
+    def open_store(self, *, anywhere: bool = True) -> "Iterator[tuple[ChatSessionStore, str | None]]":
+        """The store, and the chosen vault: None if there is none, or a ConfigError unless conversations of `anywhere` will do."""
+        from zkchat_cli.app import factory
+
+        root = factory.vault_root(self.config, Path.cwd())
+        if root is None and not anywhere:
+            raise factory.no_vault_error(Path.cwd())
+        store = factory.open_store(self.config)
+        try:
+            yield store, root
+        finally:
+            store.close()
 
     @contextmanager
     def open_vault(self) -> "Iterator[Vault]":
