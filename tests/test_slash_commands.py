@@ -163,7 +163,7 @@ def offering(room: Room, *offers: AvailableModels) -> ZkChatSession:
 def test_model_shows_its_name_window_and_alternatives(room: Room) -> None:
     session = offering(room, AvailableModels("big", ("big/one", "big/two")), AvailableModels("down", problem="down cannot be reached"))
     said = answer("/model", session)
-    assert said.startswith(f"{session.model.name}, context window 32,768 tokens (default")
+    assert said.startswith(f"{session.runtime.model.name}, context window 32,768 tokens (default")
     assert "\n  big/one\n  big/two\n  down: down cannot be reached\n" in said
 
 
@@ -171,7 +171,7 @@ def test_model_switches_to_another_and_its_window(room: Room) -> None:
     session = offering(room, AvailableModels("big", ("big/one", "big/two")))
     completed(session.send("Hello?"))
     assert answer("/model big/two", session) == "Switched to big/two, context window 5,000 tokens (a test)"
-    assert session.budget.max_context == 5000
+    assert session.runtime.budget.max_context == 5000
     assert completed(session.send("And who are you?")).model == "big/two"
 
 
@@ -180,7 +180,7 @@ def test_a_model_may_be_named_without_its_provider_if_that_is_enough(room: Room)
     assert answer("/model x", session).startswith("Switched to a/x")
     with pytest.raises(ProviderError, match="there is no y"):
         answer("/model y", session)
-    assert session.model.name == "a/x"
+    assert session.runtime.model.name == "a/x"
 
 
 def test_continue_continues_a_cut_answer(room: Room) -> None:

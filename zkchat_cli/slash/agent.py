@@ -19,15 +19,15 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
         session.use_agent(name)
         session.prepare()
         return CommandResult(lines=[styled_line("Switched to:"), *_agent_lines(session)])
-    agent = session.agent
+    agent = session.runtime.agent
     others = [name for name in session.agent_names() if agent is None or name != agent.name]
     hint = f"/agent NAME switches, @NAME QUESTION asks one agent once, /agent {NO_AGENT} switches back."
     return CommandResult(lines=[*_agent_lines(session), styled_line(f"Other agents: {', '.join(others) or 'none'}. {hint}")])
 
 
 def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
-    agent = session.agent
-    window = session.window
+    runtime = session.runtime
+    agent, window = runtime.agent, runtime.window
     if agent is None:
         yield styled_line("No agent is active.")
     else:
@@ -35,11 +35,11 @@ def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
         yield StyledLine((StyledSpan(agent.name, "bold"), StyledSpan(description)))
         yield styled_line(f"  from {agent.origin}", "dim")
     yield styled_line(
-        f"  model {session.model.name}, context window {window.tokens:,} tokens ({window.source}); strategy {session.strategy.name}"
+        f"  model {runtime.model.name}, context window {window.tokens:,} tokens ({window.source}); strategy {runtime.strategy.name}"
     )
-    yield styled_line(f"  tools: {', '.join(tool.name for tool in session.tools) or 'none'}")
+    yield styled_line(f"  tools: {', '.join(tool.name for tool in session.runtime.tools) or 'none'}")
     if agent is not None and agent.tools is not None:
-        available = [tool.name for tool in session.tools]
+        available = [tool.name for tool in session.runtime.tools]
         if missing := [name for name in agent.tools if name not in available]:
             yield styled_line(f"  not available with this model, or only with --unsafe: {', '.join(missing)}", "dim")
     memory = [item for item in session.pinned_memory if item.kind == "agent"]

@@ -70,8 +70,8 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
 
 def warn_if_unable(session: "ZkChatSession", screen: Screen, *, unsafe: bool) -> None:
     """Warn that --unsafe has no effect, because the model or the agent has no tools that write."""
-    if unsafe and not any(tool.writes for tool in session.tools):
-        screen.warn(f"--unsafe has no effect: {session.speaker_label} has no tools that write", "choose another model or agent")
+    if unsafe and not any(tool.writes for tool in session.runtime.tools):
+        screen.warn(f"--unsafe has no effect: {session.runtime.speaker_label} has no tools that write", "choose another model or agent")
 
 
 def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:
