@@ -101,7 +101,7 @@ def import_(
 def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to search for.")]) -> None:
     """Search facts, often cited notes and memory files; best first."""
     with _session_without_conversation(ctx) as session:
-        ranked = session.memory.search(text, session.budget.messages, session.counter)
+        ranked = session.memory.search(text, session.runtime.budget.messages, session.runtime.counter)
     _print_ranked(ctx, ranked, [_ranked_document(relevant) for relevant in ranked])
 
 
