@@ -56,7 +56,7 @@ def test_the_last_prompt_is_shown_by_that_name(session: ZkChatSession) -> None:
     assert slash.run("/show last", session) == slash.run("/show 1", session)
     assert "call 2 of 2" in slash.run("/show last 2", session).text
     slash.run("/undo", session)
-    assert refused("/show last", session).message == "nothing has been said yet"
+    assert refused("/show last", session).message == "there are no messages yet"
 
 
 # which line is a command
