@@ -208,7 +208,7 @@ def carried(room: Room, session: ZkChatSession) -> None:
     text = exporter("json").export(room.store.archive(session.conversation.id, prompts=True))
     [read] = read_conversations(text.encode(), vault="/other", new_id=Ids("never"), now=NOON).archives
     elsewhere = replace(room, store=ChatSessionStore.open(None))
-    there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.strategy.name)
+    there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.runtime.strategy.name)
     assert there.store.log(there.conversation.id) == session.store.log(session.conversation.id) and there.prompt() == session.prompt()
     elsewhere.store.close()
     copy = room.store.restore(read, room.new_id)
@@ -231,7 +231,7 @@ def test_random_navigation_never_loses_messages_or_breaks_prompts(room: Room, st
             if step == "send":
                 completed(session.send(with_new))
             elif step == "resume":
-                session = room.resumed(session, strategy=session.strategy.name)
+                session = room.resumed(session, strategy=session.runtime.strategy.name)
             elif step == "carry":
                 carried(room, session)
             else:
@@ -244,7 +244,7 @@ def test_random_navigation_never_loses_messages_or_breaks_prompts(room: Room, st
         assert seen.items() <= log.items()
         seen = log
         assert session.history == room.store.history(session.conversation.id)
-        assert session.prompt() == room.resumed(session, strategy=session.strategy.name).prompt()
+        assert session.prompt() == room.resumed(session, strategy=session.runtime.strategy.name).prompt()
         sent = [message for message in session.prompt("And now?").messages if message.kind in ("conversation", "tool_results")]
         assert sent[-1].role == "user" and all(a.role != b.role for a, b in pairwise(sent))
         called = {call.id for message in sent for call in message.tool_calls}

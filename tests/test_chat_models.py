@@ -67,7 +67,7 @@ def in_use(zkchat: Program, **choices: Any) -> Window:
     try:
         session = bench.session()
         session.prepare()
-        return session.window
+        return session.runtime.window
     finally:
         bench.close()
 

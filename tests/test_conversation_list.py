@@ -157,11 +157,11 @@ def test_a_conversation_of_another_vault_is_not_continued(room: Room) -> None:
 def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
     session = stored(room, talk(("What is one?", "1")))
     assert session.override_setting("context.max_tokens", "4000") == 4000
-    assert session.window == Window(4000, "context.max_tokens, /config")
+    assert session.runtime.window == Window(4000, "context.max_tokens, /config")
     assert session.override_setting("llm.temperature", "0.5") == 0.5
     assert session.runtime.options.temperature == 0.5
     session.override_setting("context.strategy", "discard")
-    assert session.strategy.name == session.settings.context.strategy == "discard"
+    assert session.runtime.strategy.name == session.runtime.settings.context.strategy == "discard"
     session.override_setting("memory.project_file", "Filters.md")
     assert "which tasks you want to see" in "".join(item.content for item in session.pinned_memory)
 

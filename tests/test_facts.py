@@ -306,7 +306,7 @@ def test_memory_stays_within_its_share_of_the_budget(room: Room) -> None:
         session.memory.remember(f"roof {i}: " + f"thing {i} of the roof " * 5)
     items = session.memory_items("What of the roof? [[Combining]]")
     assert {item.kind for item in items} == {"file", "fact"}
-    assert sum(item.tokens for item in items) <= SHARE * session.budget.messages
+    assert sum(item.tokens for item in items) <= SHARE * session.runtime.budget.messages
 
 
 def test_last_access_is_written_once_a_day(room: Room) -> None:

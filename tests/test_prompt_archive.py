@@ -96,7 +96,7 @@ def check_round_trip(room: Room, steps: list[str]) -> None:
             list(turn or ())
         except UsageError:
             pass  # there is nothing to undo or to pin
-    id_, strategy = session.conversation.id, session.strategy.name
+    id_, strategy = session.conversation.id, session.runtime.strategy.name
     text = export(room.store, id_)
     other, same = import_elsewhere(room, text)
     assert export(other.store, same) == text
@@ -133,7 +133,7 @@ def test_an_imported_conversation_continues_as_the_original_does(room: Room) -> 
     other, id_ = import_elsewhere(room, export(room.store, session.conversation.id))
     other.new_id, room.new_id = Ids("n"), Ids("n")
     for place, at in ((room, room.resumed(session)), (other, other.session(Obedient([]), other.store.conversation(id_)))):
-        at.model.requests[:] = []  # type: ignore[attr-defined]
+        at.runtime.model.requests[:] = []  # type: ignore[attr-defined]
         completed(at.send("Please look again."))
         assert len(sent_prompts(place.store, id_)) == 10
     messages = [json.loads(export(r.store, id_))["prompts"]["messages"] for r in (room, other)]

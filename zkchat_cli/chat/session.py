@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from zkchat_cli import events
-from zkchat_cli.agents.profile import Agent
 from zkchat_cli.chat import branch_navigation, pins
 from zkchat_cli.chat.auto_title import AutoTitle
 from zkchat_cli.chat.branch_navigation import BranchMove
@@ -23,21 +22,16 @@ from zkchat_cli.chat.turn_pipeline import TurnPipeline
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, check_agent_mention, import_roots, parse_agent_mention
 from zkchat_cli.config import loader
-from zkchat_cli.config.schema import Config
 from zkchat_cli.context.branch_tree import BranchSegment
-from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
-from zkchat_cli.llm.base import Model, Request, Window, request_body
+from zkchat_cli.llm.base import Request, request_body
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.tools.base import Tool
 
 MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
@@ -70,46 +64,6 @@ class ZkChatSession:
     def runtime(self) -> Runtime:
         """What the next turn works with, unless its message mentions an agent."""
         return self._runtime
-
-    @property
-    def settings(self) -> Config:
-        return self._runtime.settings
-
-    @property
-    def model(self) -> Model:
-        return self._runtime.model
-
-    @property
-    def agent(self) -> Agent | None:
-        return self._runtime.agent
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        return self._runtime.tools
-
-    @property
-    def strategy(self) -> Strategy:
-        return self._runtime.strategy
-
-    @property
-    def counter(self) -> TokenCounter:
-        return self._runtime.counter
-
-    @property
-    def window(self) -> Window:
-        return self._runtime.window
-
-    @property
-    def budget(self) -> Budget:
-        return self._runtime.budget
-
-    @property
-    def can_summarize(self) -> bool:
-        return self._runtime.can_summarize
-
-    @property
-    def speaker_label(self) -> str:
-        return self._runtime.speaker_label
 
     @property
     def import_roots(self) -> ImportRoots:
@@ -152,7 +106,7 @@ class ZkChatSession:
     def _restore_agent(self) -> None:
         last = next((m for m in reversed(self.history) if m.role == "user" and not m.addressed), None)
         name = last.agent if last is not None else None
-        if self._runtime.open_agent is None or name == (self.agent.name if self.agent else None):
+        if self._runtime.open_agent is None or name == (self._runtime.agent.name if self._runtime.agent else None):
             return
         try:
             self.use_agent(name)

@@ -85,7 +85,7 @@ def _copy(text: str, screen: Screen) -> None:
 
 
 def _open(note: NoteToOpen, chat: Chat) -> None:
-    command = open_note_command(note.file, note.line, chat.session.settings.terminal.open_command)
+    command = open_note_command(note.file, note.line, chat.session.runtime.settings.terminal.open_command)
     if command is None:
         page(_note_text(note), chat.screen)
     else:

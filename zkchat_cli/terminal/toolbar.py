@@ -96,7 +96,7 @@ class ToolbarMetrics:
         session = self._session()
         if session is None:
             return
-        counter = session.counter
+        counter = session.runtime.counter
         if counter.ready and len(text) <= MAX_COUNTED:
             tokens, estimated = counter.count(text), counter.estimated
         else:
@@ -111,7 +111,7 @@ class ToolbarMetrics:
         if session is None:
             return
         documents = {reference.relative_path for message in session.history for reference in message.references} - {None}
-        fields = {"model": session.speaker_label, "limit": session.budget.effective_limit, "references": len(documents)}
+        fields = {"model": session.runtime.speaker_label, "limit": session.runtime.budget.effective_limit, "references": len(documents)}
         try:
             self._update(usage=session.usage, **fields)
         except ZkchatError:

@@ -95,7 +95,7 @@ def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None
         if ctx.as_json:
             ctx.screen.json(prompt.usage)
             return
-        filtered = session.settings.context.tool_filter == "auto"
+        filtered = session.runtime.settings.context.tool_filter == "auto"
         pinned = context_usage.pinned_turns(session.history)
         columns = shutil.get_terminal_size((context_usage.WIDTH, 24)).columns
         ctx.screen.with_width().show(context_usage.usage_lines(prompt, columns, pinned, IN_SHELL, filtered=filtered))
