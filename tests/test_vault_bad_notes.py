@@ -88,7 +88,7 @@ def test_a_hundred_thousand_broken_links_are_listed_within_seconds(notes, many, 
     begin = time.process_time()
     assert notes.vault.refresh().broken_links == many
     broken = notes.vault.broken_links()
-    assert (len(broken.links), broken.names) == (many, many)
+    assert len(broken) == many
     assert time.process_time() - begin < 20
 
 

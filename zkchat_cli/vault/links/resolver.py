@@ -10,9 +10,6 @@ from typing import Literal, NamedTuple
 from zkchat_cli.models import LinkResolution, ReferenceStatus
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, fold_name, key, stem, strip_suffix
 
-MOST_SUGGESTED = 100
-"""Broken names of one text that get suggestions: a note of 100 000 broken links must not take minutes."""
-
 
 class Name(NamedTuple):
     """A name that a link may use for the file at `path`; `spelled` as the file system or the alias spells it."""
@@ -142,15 +139,11 @@ def resolve_all(
     links: Iterable[WrittenLink], source: str | None, lookup: Lookup, suggest: Callable[[str], tuple[str, ...]]
 ) -> list[LinkResolution]:
     """Links with their targets, in order, without those that mean no note. `suggest` gives the nearest paths for a broken name."""
-    suggestions: dict[str, tuple[str, ...]] = {}
     found: list[LinkResolution] = []
     for link in links:
         resolved = resolve(link, source, lookup)
         if resolved.status is None:
             continue
-        is_broken = resolved.status == "broken"
-        if is_broken and link.text not in suggestions and len(suggestions) < MOST_SUGGESTED:
-            suggestions[link.text] = suggest(link.text)
         found.append(
             LinkResolution(
                 raw=link.raw,
@@ -160,7 +153,7 @@ def resolve_all(
                 alias=link.alias,
                 embed=link.embed,
                 status=resolved.status,
-                candidates=suggestions.get(link.text, ()) if is_broken else resolved.losers,
+                candidates=suggest(link.text) if resolved.status == "broken" else resolved.losers,
                 via=resolved.via,
                 reason=resolved.reason,
                 line=link.line,
