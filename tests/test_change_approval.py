@@ -1,12 +1,11 @@
 """What a person who approves a change sees of it: all there is, and that there is more, whatever the change would like to hide."""
 
-from contextlib import nullcontext
 from io import StringIO
 
 import pytest
 
-from zkchat_cli.terminal.change_approval import DECLINED_ALL, MAX_LINES, ApprovalPrompt
-from zkchat_cli.terminal.diffs import MAX_LINE, is_cut, show_diff
+from zkchat_cli.terminal.change_approval import DECLINED_ALL, ApprovalPrompt
+from zkchat_cli.terminal.diffs import show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import reveal_invisible
@@ -18,13 +17,9 @@ def change(text: str, before: str = "") -> Change:
     return Change("edit A.md", (FileChange("A.md", "A.md", before.encode(), text.encode()),))
 
 
-def a_screen(*, colour: bool = False) -> Screen:
-    return Screen(StringIO(), StringIO(), colour=colour, err_is_terminal=False)
-
-
-def shown(diff: str, most: int | None = None, *, colour: bool = False) -> list[str]:
-    screen = a_screen(colour=colour)
-    show_diff(diff, screen, most)
+def shown(diff: str, *, colour: bool = False) -> list[str]:
+    screen = Screen(StringIO(), StringIO(), colour=colour, err_is_terminal=False)
+    show_diff(diff, screen)
     return screen.out.getvalue().splitlines()  # type: ignore[attr-defined]
 
 
@@ -59,53 +54,27 @@ def test_invisible_changes_are_reported(text: str, told: str) -> None:
     assert shown(change(text).diff)[3] == f"+{told}"
 
 
-def test_a_long_diff_is_cut_with_a_count() -> None:
-    diff = change("\n".join(map(str, range(1000))) + "\n").diff
-    assert is_cut(diff, MAX_LINES)
-    assert shown(diff, MAX_LINES)[-1] == "  … and 703 more lines"
-    assert len(shown(diff)) == 1003
-    assert not is_cut(change("short\n").diff, MAX_LINES)
-
-
-def test_a_very_long_line_is_cut() -> None:
-    diff = change("x" * 1_000_000).diff
-    assert is_cut(diff, MAX_LINES)
-    assert shown(diff, MAX_LINES)[3].endswith(f" … and {1_000_001 - MAX_LINE} more characters")
-
-
 class Answers:
     """Who answers the questions with these words, in their order."""
 
     def __init__(self, *words: str) -> None:
-        self.words, self.choices = list(words), [""]
+        self.words = list(words)
 
-    def read_answer(self, _: str, choices: str) -> str:
-        self.choices.append(choices)
+    def read_answer(self, *_: str) -> str:
         return self.words.pop(0)
 
 
-def asking(*words: str) -> tuple[ApprovalPrompt, Answers, Screen]:
-    question, screen = Answers(*words), a_screen()
-    ask = ApprovalPrompt(question, screen)  # type: ignore[arg-type]
-    ask.pausing = nullcontext
-    return ask, question, screen
-
-
-def test_a_long_diff_can_be_shown_completely() -> None:
-    ask, question, screen = asking("v", "n", "v")
-    assert ask(change("\n".join(map(str, range(1000))))) is DECLINED
-    assert "v: view all" in question.choices[-1]
-    assert "+999" in screen.out.getvalue()  # type: ignore[attr-defined]
-    assert ask(change("short")) is DECLINED
-    assert "v:" not in question.choices[-1]
+def asking(*words: str) -> tuple[ApprovalPrompt, Answers]:
+    question = Answers(*words)
+    return ApprovalPrompt(question), question  # type: ignore[arg-type]
 
 
 def test_only_offered_answers_approve() -> None:
-    for word in ("", "n", "NO", "v"):
+    for word in ("", "n", "NO"):
         assert asking(word)[0](change("x")) is DECLINED
     for word in ("yy", "yes please", "j", "1", "all of it"):
         assert not asking(word)[0](change("x")).allowed
-    ask, question, _ = asking("y", "a", "y")
+    ask, question = asking("y", "a", "y")
     assert [ask(change("x")) for _ in range(3)] == [ALLOWED] * 3
     assert question.words == ["y"]
     ask.begin_turn()
@@ -118,7 +87,7 @@ def test_a_typed_reason_reaches_the_model() -> None:
 
 
 def test_ctrl_c_at_the_prompt_declines_the_rest_of_the_turn() -> None:
-    ask, question, _ = asking("y", STOPPED, "y")
+    ask, question = asking("y", STOPPED, "y")
     assert [ask(change("x")) for _ in range(4)] == [ALLOWED, DECLINED, DECLINED_ALL, DECLINED_ALL]
     assert question.words == ["y"]
     ask.begin_turn()
@@ -127,7 +96,7 @@ def test_ctrl_c_at_the_prompt_declines_the_rest_of_the_turn() -> None:
 
 def test_yes_to_all_does_not_cover_memory_files() -> None:
     lasting = mark_memory_file(change("obey\n"), "ZKCHAT.md")
-    ask, question, _ = asking("a", "n", "y")
+    ask, question = asking("a", "n", "y")
     assert [ask(each) for each in (change("x"), lasting, change("x"), lasting)] == [ALLOWED, DECLINED, ALLOWED, ALLOWED]
     assert question.words == []
     assert approve_notes(change("x")) is ALLOWED

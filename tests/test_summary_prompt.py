@@ -27,10 +27,6 @@ from zkchat_cli.summarization.prompt import (
         "Here it is:\n```xml\n<conversation-summary>\nThe anvil is on shelf 7.\n</conversation-summary>\n```\nAnything else?",
         "<conversation-summary>\n```\nThe anvil is on shelf 7.\n```\n</conversation-summary>",
         "<conversation-summary>```markdown\nThe anvil is on shelf 7.",
-        "<analysis>a <conversation-summary> comes</analysis><conversation-summary>The anvil is on shelf 7.</conversation-summary>",
-        "<conversation-summary><analysis>hm</analysis>The anvil is on shelf 7.</conversation-summary>",
-        "<analysis>hm <conversation-summary>The anvil is on shelf 7.</conversation-summary>",
-        "hm</analysis>The anvil? <conversation-summary>The anvil is on shelf 7.</conversation-summary>",
         "<think>I write <conversation-summary> and then…</think><conversation-summary>The anvil is on shelf 7.",
         "So: <conversation-summary>…</conversation-summary>: <conversation-summary>The anvil is on shelf 7.</conversation-summary>",
         "<summary>The anvil is on shelf 7.</summary>",
@@ -61,7 +57,7 @@ def test_an_answer_that_repeats_the_request_has_no_summary() -> None:
     assert parse_summary("\n".join(m.content for m in messages)) is None
 
 
-@pytest.mark.parametrize("piece", ["<analysis>", "</analysis>", "<conversation-summary>", "</summary ", "<summary ", "```\n", "<think>"])
+@pytest.mark.parametrize("piece", ["<conversation-summary>", "</summary ", "<summary ", "```\n", "<think>"])
 def test_a_million_characters_of_markup_are_parsed_in_two_seconds(piece: str) -> None:
     started = time.process_time()
     parse_summary("<conversation-summary>" + piece * (1_000_000 // len(piece)))

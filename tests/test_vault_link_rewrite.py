@@ -4,9 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import note_parser
-from zkchat_cli.vault.edit import file_names
-from zkchat_cli.vault.edit.byte_preserving import BytePreservingText
 from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move, relink
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, Name
 from zkchat_cli.vault.links.wikilinks import key, stem
@@ -50,7 +49,6 @@ written = st.one_of(
     st.builds("![[ {} ]]".format, spelled),
     st.builds("[shown]({}{})".format, encoded, st.sampled_from(("", "#One", '#One "title"'))),
     st.builds("![shown](<{}>)".format, spelled),
-    st.builds("[shown][{0}]\n\n[{0}]: {1}\n".format, st.sampled_from("xy"), encoded),
     st.builds("`[[{0}]]` [[{0}]]".format, spelled),
 )
 bodies = st.builds(
@@ -70,43 +68,15 @@ def test_every_link_keeps_its_target_after_a_rename(notes: dict[str, str], data:
     renamed: dict[str, str] = {}
     for path, text in notes.items():
         note = note_parser.parse_note(path, text)
-        found = rewriter.rewrite(path, note)
-        assert not found.lost
-        verbatim = BytePreservingText.of(text.encode())
-        renamed[move.apply(path)] = verbatim.apply(found.edits).decode()
-        assert rewriter.keeps_targets(path, note, renamed[move.apply(path)])
+        renamed[move.apply(path)], _ = rewriter.rewrite(path, note)
     now = targets(renamed)
     for path, led in targets(notes).items():
-        assert [move.apply(each) if each else None for each in led] == [
-            there if was or there != move.new else None for was, there in zip(led, now[move.apply(path)], strict=True)
-        ], (move, notes, renamed)
+        assert all(was is None or move.apply(was) == there for was, there in zip(led, now[move.apply(path)], strict=True)), (move, notes)
 
 
 def note(path: str, text: str, notes: dict[str, str], move: Move) -> str:
     """A note's text after a move."""
-    found = LinkRewriter(names_of(notes), move).rewrite(path, note_parser.parse_note(path, text))
-    return BytePreservingText.of(text.encode()).apply(found.edits).decode()
-
-
-@pytest.mark.parametrize(
-    ("text", "after"),
-    [
-        ("[[./G/B]]", "[[../G/B]]"),
-        ("[[../F/G/B]]", "[[../../F/G/B]]"),
-        ("[b](./G/B.md)", "[b](../G/B.md)"),
-        ("[[./Nowhere]] [[G/Nowhere]]", "[[./Nowhere]] [[G/Nowhere]]"),
-    ],
-)
-def test_a_broken_relative_link_stays_broken(text: str, after: str) -> None:
-    notes = {"A.md": text, "F/G/B.md": "", "G/X.md": ""}
-    assert note("A.md", text, notes, Move("A.md", "F/A.md")) == after
-
-
-def test_a_link_out_of_the_vault_is_adjusted() -> None:
-    notes = {"A.md": "[[../B]]", "B.md": "", "F/A.md": "", "F/B.md": ""}
-    assert note("A.md", "[[../B]]", notes, Move("A.md", "F/C.md")) == "[[../../B]]"
-    assert note("F/A.md", "[[./F/B]]", notes, Move("F/A.md", "C.md")) == "[[./F/F/B]]"
-    assert note("F/A.md", "[[/x]] [[#h]]", notes, Move("F/A.md", "C.md")) == "[[/x]] [[#h]]"
+    return LinkRewriter(names_of(notes), move).rewrite(path, note_parser.parse_note(path, text))[0]
 
 
 @pytest.mark.parametrize(
@@ -117,35 +87,18 @@ def test_a_link_out_of_the_vault_is_adjusted() -> None:
         ("[x](/A.md)", "[x](/F/Ü%20b.md)"),
         ("[x](%41.md)", "[x](F/Ü%20b.md)"),
         ("[x](<A.md#a b>)", "[x](<F/Ü b.md#a b>)"),
-        ("[x](A%2Emd#%C3%9C)", "[x](F/Ü%20b.md#%C3%9C)"),
         ("![x](A)", "![x](F/Ü%20b)"),
         ("[[./A]]", "[[./F/Ü b]]"),
+        ("[[./Nowhere]]", "[[./Nowhere]]"),
     ],
 )
 def test_a_link_is_rewritten_in_its_authors_style(written: str, after: str) -> None:
     assert note("S.md", written, {"S.md": written, "A.md": ""}, Move("A.md", "F/Ü b.md")) == after
 
 
-def test_percent_encoded_letters_stay_encoded() -> None:
-    notes = {"S.md": "[x](%C3%84.md) [y](<%C3%84.md>)", "Ä.md": ""}
-    assert note("S.md", notes["S.md"], notes, Move("Ä.md", "Ö b.md")) == "[x](%C3%96%20b.md) [y](<%C3%96%20b.md>)"
-
-
 def test_a_link_that_no_spelling_can_fix_is_reported() -> None:
     move = Move("A.md", "Nick.md")
     table = {"nick": [Name("C.md", "alias", "Nick")], "a": [Name("A.md", "note", "A")]}
-    found = LinkRewriter(table, move).rewrite("S.md", note_parser.parse_note("S.md", "[[Nick]]"))
-    assert found.lost == ("[[Nick]]",)
+    with pytest.raises(VaultError, match=r"\[\[Nick\]\] in S.md could not keep its target"):
+        LinkRewriter(table, move).rewrite("S.md", note_parser.parse_note("S.md", "[[Nick]]"))
     assert relink(note_parser.parse_note("S.md", "[[Nik]]").markup.links[0], "[[Nik]]", "S.md", "D.md", table) is None
-
-
-def test_a_rewritten_note_is_verified() -> None:
-    rewriter = LinkRewriter({"a": [Name("A.md", "note", "A")]}, Move("X.md", "Y.md"))
-    old = note_parser.parse_note("S.md", "[[A]]")
-    holds = [rewriter.keeps_targets("S.md", old, text) for text in ("[[A|x]]", "[[B]]", "`[[A]]`")]
-    assert holds == [True, False, False]
-
-
-@pytest.mark.parametrize(("path", "wrong"), [("a#b^c.md", "#^"), (" a.md", " "), ("F /a.md", " "), ("a\tb.md", "\t"), ("F/a b.c.md", "")])
-def test_unlinkable_names_are_detected(path: str, wrong: str) -> None:
-    assert file_names.unlinkable_characters(path) == wrong

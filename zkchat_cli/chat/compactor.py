@@ -3,7 +3,7 @@
     mask        old tool results and documents lose their middles             (context/tool_result_masking.py)
     full        the model folds the oldest turns into its rolling summary     (summarization/prompt.py)
     simple      the same with long messages shortened, if they do not fit into its window
-    extractive  if that fails or no model can: sentences, word for word       (summarization/extractive)
+    extractive  if that fails or no model can: sentences, word for word       (summarization/extractive.py)
     truncated   if there are none: the oldest turns are dropped, with a notice
 
 Each step is tried once, and a failure leads to the next one, so the number of model calls is bounded. A prompt that is still too large
@@ -30,7 +30,7 @@ from zkchat_cli.errors import PromptTooLarge, StoreError
 from zkchat_cli.llm.base import Effort, Options, Request
 from zkchat_cli.llm.tasks import CollectedAnswer, collect
 from zkchat_cli.models import Compaction, CompactionMode, ContextUsage, PromptMessage, TokenUsage, ZkChatMessage
-from zkchat_cli.summarization.extractive.summarizer import extract_summary
+from zkchat_cli.summarization.extractive import extract_summary
 from zkchat_cli.summarization.prompt import (
     SummaryRequest,
     build_summary_request,
@@ -253,9 +253,7 @@ class _CompactionRun:
     def _summaries(self, fold: FoldPlan, answer: _ModelSummary) -> Iterator[tuple[CompactionMode, str]]:
         if answer.summary is not None:
             yield answer.mode, answer.summary
-        known = self.state.extraction if self.request.target is None else None  # a summary of another size is chosen from all turns
-        earlier = self._previous.summary if self._previous is not None else None
-        extracted = extract_summary(fold, self._limit, self.runtime.counter, self.request.instructions, known, earlier)
+        extracted = extract_summary(fold, self._limit, self.runtime.counter, self.request.instructions)
         if extracted is not None:
             yield "extractive", extracted
         if self.request.reason:

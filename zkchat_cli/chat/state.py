@@ -14,7 +14,6 @@ from zkchat_cli.context.turn_history import TurnHistory, long_lived_allocation
 from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import Compaction, Conversation, ZkChatMessage, branch_to
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.summarization.extractive.summarizer import ExtractiveSummarizer
 from zkchat_cli.tokens.counter import TokenCounter
 
 MOST_COUNTERS = 2
@@ -99,8 +98,6 @@ class ConversationState:
     def _replace_history(self, messages: tuple[ZkChatMessage, ...]) -> None:
         self._by_id = {message.id: message for message in messages}
         self._branch = _Branch(messages, self._branch.revision + 1)
-        self.extraction = ExtractiveSummarizer()
-        """What summaries without a model have learned of this branch."""
 
     def turns(self, counter: TokenCounter) -> TurnHistory:
         """The branch cut into turns, with the tokens that `counter` counts. Rendering them is what a long conversation costs, so turns that

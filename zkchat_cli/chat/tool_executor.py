@@ -19,12 +19,11 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools import load_tools as every
 from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes, plural
-from zkchat_cli.vault import approval
-from zkchat_cli.vault.approval import AppliedChange, Decision
+from zkchat_cli.vault.approval import Decision
+from zkchat_cli.vault.edit.note_editor import AppliedChange
 from zkchat_cli.vault.vault import Vault
 
 LONGEST_OUTCOME = 80
-MOST_REPLACED = 600
 """Characters of a replaced text that the model gets back: if it had not read it, it sees now what it removed."""
 OMISSION_TOKENS = 60
 """For the note about what is left out of a result."""
@@ -92,13 +91,11 @@ class ToolExecutor:
         if not decision.allowed:
             return replace(outcome, finding=ToolOutput(data={"error": decision.reason, "change": change.summary}), ok=False), None
         try:
-            applied = approval.apply_change(self.vault, change)
+            applied = self.vault.editor.apply(change)
         except VaultError as e:
             return replace(outcome, finding=ToolOutput(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False), None
         duration = outcome.duration_ms + 1000 * (self.clock() - start)
-        replaced = change.replaced_text if len(change.replaced_text) <= MOST_REPLACED else f"{change.replaced_text[:MOST_REPLACED]}…"
-        data = {"done": change.summary, **({"replaced": replaced} if replaced else {})}
-        finding = ToolOutput(data=data, note=change.note, outcome="done")
+        finding = ToolOutput(data={"done": change.summary}, note=change.note, outcome="done")
         return replace(outcome, finding=finding, duration_ms=duration), applied
 
     def results(self, outcomes: Sequence[ToolOutcome], room: int) -> tuple[ToolResult, ...]:

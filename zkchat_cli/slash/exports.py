@@ -13,7 +13,6 @@ from zkchat_cli.markdown.blocks import code_blocks
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.vault.approval import apply_change
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.vault import Vault
@@ -73,7 +72,7 @@ def _note_path(vault: Vault, requested: str, question: str) -> str:
 
 
 def _save_note(session: ZkChatSession, change: Change) -> CommandResult:
-    applied = apply_change(session.vault, change)
+    applied = session.vault.editor.apply(change)
     if applied.interrupted:
         raise KeyboardInterrupt
     if applied.report is not None:

@@ -6,10 +6,8 @@ are cut in the middle if they do not fit into the model's window.
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from zkchat_cli.context.turns import Turn, fence, make_prompt_message
 from zkchat_cli.models import PromptMessage
@@ -30,11 +28,8 @@ _WORDS_PER_TOKEN = 0.7
 _GAP = "\n[…]\n"
 
 _THINKING_END = "</think>"
-_TAGS = tuple(
-    (re.compile(rf"<{tag}\b[^<>]{{0,80}}>", re.IGNORECASE), re.compile(rf"</{tag}\s{{0,8}}>", re.IGNORECASE))
-    for tag in ("conversation-summary", "summary")
-)
-_ANALYSIS = re.compile(r"<(/?)analysis>", re.IGNORECASE)
+_OPENING_TAG = re.compile(r"<(?:conversation-)?summary\b[^<>]{0,80}>", re.IGNORECASE)
+_CLOSING_TAG = re.compile(r"</(?:conversation-)?summary\s{0,8}>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,29 +84,17 @@ def count_request_overhead(request: SummaryRequest, counter: TokenCounter) -> in
 
 
 def shorten_items(items: Sequence[str], budget: int, counter: TokenCounter) -> str:
-    """All items in `budget` tokens: the middles of the longest are cut; if that is not enough, the oldest items are left out."""
-    sizes = [counter.count(item) + 1 for item in items]
-    max_size = _max_item_size(sizes, budget)
+    """The items in `budget` tokens: the middles of long ones are cut; if that is not enough, the oldest items are left out."""
+    max_size = max(_MIN_ITEM_TOKENS, 2 * budget // max(1, len(items)))
     shortened: list[str] = []
-    for item, size in zip(reversed(items), reversed(sizes), strict=True):
+    for item in reversed(items):
+        size = counter.count(item) + 1
         text = item if size <= max_size else _cut_middle(item, size, max_size, counter)
         budget -= counter.count(text) + 1
         if budget < 0:
             break
         shortened.append(text)
     return "\n".join(reversed(shortened))
-
-
-def _max_item_size(sizes: Sequence[int], budget: int) -> int:
-    """The largest size to which the items can be cut so that they fit together."""
-    ordered = sorted(sizes)
-    sums = [0, *accumulate(ordered)]
-
-    def total(max_size: int) -> int:
-        uncut = bisect_right(ordered, max_size)
-        return sums[uncut] + max_size * (len(ordered) - uncut)
-
-    return max(_MIN_ITEM_TOKENS, bisect_right(range(max(budget, 0) + 1), budget, key=total) - 1)
 
 
 def _cut_middle(item: str, size: int, max_size: int, counter: TokenCounter) -> str:
@@ -124,16 +107,12 @@ def _cut_middle(item: str, size: int, max_size: int, counter: TokenCounter) -> s
 def parse_summary(answer: str) -> str | None:
     """The summary in a model's answer; None if there is none.
 
-    It may be fenced, follow an analysis or lack its closing tag; if there are several, the longest counts. Text without the tag is not a
+    It may be fenced, follow thoughts or lack its closing tag; if there are several, the longest counts. Text without the tag is not a
     summary: it may be a refusal, or an answer to a question in the conversation.
     """
-    text = _remove_analysis(answer.rpartition(_THINKING_END)[2])
-    for opening, closing in _TAGS:
-        summaries = [_remove_code_fence(closing.split(part, maxsplit=1)[0]) for part in opening.split(text)[1:]]
-        if summaries:
-            longest = max(summaries, key=len)
-            return longest if any(c.isalnum() for c in longest) else None
-    return None
+    parts = _OPENING_TAG.split(answer.rpartition(_THINKING_END)[2])[1:]
+    longest = max((_remove_code_fence(_CLOSING_TAG.split(part, maxsplit=1)[0]) for part in parts), key=len, default="")
+    return longest if any(c.isalnum() for c in longest) else None
 
 
 def _remove_code_fence(text: str) -> str:
@@ -143,18 +122,3 @@ def _remove_code_fence(text: str) -> str:
     if lines and lines[-1].strip() == "```":
         lines = lines[:-1]
     return "\n".join(lines).strip()
-
-
-def _remove_analysis(text: str) -> str:
-    """The text without analyses; an analysis without a closing tag stays, for it may hold the summary."""
-    outside: list[str] = []
-    start, inside = 0, False
-    for tag in _ANALYSIS.finditer(text):
-        is_closing = bool(tag[1])
-        if is_closing:
-            outside = outside if inside else []  # without an opening tag, everything before was analysis
-            start, inside = tag.end(), False
-        elif not inside:
-            outside.append(text[start : tag.start()])
-            start, inside = tag.start(), True
-    return "".join([*outside, text[start:]])

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 from zkchat_cli import events
 from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal.diffs import is_cut, show_diff
+from zkchat_cli.terminal.diffs import show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
-from zkchat_cli.terminal.pager import paged
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, approve_notes
 from zkchat_cli.vault.edit.transaction import Change
 
@@ -20,9 +18,7 @@ if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.confirm import Confirmation
 
-MAX_LINES = 300
-"""Lines of a diff that are shown; a key shows the rest in the pager."""
-YES, NO, ALL, VIEW = ("y", "yes"), ("n", "no", ""), ("a", "all"), ("v", "view")
+YES, NO, ALL = ("y", "yes"), ("n", "no", ""), ("a", "all")
 DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
 
 
@@ -32,9 +28,8 @@ class ApprovalPrompt:
     Any other text declines the change and is passed to the model as the reason; Ctrl-C declines the rest of the turn.
     """
 
-    def __init__(self, question: "Confirmation", screen: Screen) -> None:
+    def __init__(self, question: "Confirmation") -> None:
         self.question = question
-        self._screen = screen
         self.pausing: Callable[[], AbstractContextManager[None]] = nullcontext
         """Entered while a question is shown, so that Ctrl-C answers it instead of stopping the turn."""
         self._approve_all = self._decline_all = False
@@ -47,22 +42,15 @@ class ApprovalPrompt:
             return DECLINED_ALL
         if self._approve_all and change.memory_file is None:
             return ALLOWED
-        diff = change.diff
-        cut = is_cut(diff, MAX_LINES)
-        choices = f"y/N, a: all of this turn{', v: view all' if cut else ''}, or the reason why not"
         with self.pausing():
-            while (text := self.question.read_answer(f"{change.summary}?", choices)).lower() in VIEW and cut:
-                with paged(self._screen) as pager:
-                    show_diff(diff, pager)
+            text = self.question.read_answer(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
         answer, self._decline_all = text.lower(), text == STOPPED
         self._approve_all = self._approve_all or answer in ALL
         if answer in (*YES, *ALL):
             return ALLOWED
-        return (
-            DECLINED
-            if answer in (*NO, *VIEW, STOPPED)
-            else Decision(False, f"{DECLINED.reason}. The user says: {replace_surrogates(text)}")
-        )
+        if answer in (*NO, STOPPED):
+            return DECLINED
+        return Decision(False, f"{DECLINED.reason}. The user says: {replace_surrogates(text)}")
 
 
 def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:
@@ -74,7 +62,7 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
     if unsafe and interactive:
         from zkchat_cli.terminal.confirm import Confirmation  # imports prompt_toolkit, which pipes do not need
 
-        return ApprovalPrompt(Confirmation(colour=screen.colour), screen)
+        return ApprovalPrompt(Confirmation(colour=screen.colour))
     if unsafe:
         screen.warn("a pipe cannot ask: changes to notes are shown and refused", "--yes approves them all")
     return None
@@ -82,34 +70,18 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
 
 def warn_if_unable(session: "ZkChatSession", screen: Screen, *, unsafe: bool) -> None:
     """Warn that --unsafe has no effect, because the model or the agent has no tools that write."""
-    if not unsafe or any(tool.writes for tool in session.tools):
-        return
-    agent = session.agent
-    if (
-        agent is not None
-        and agent.tools is not None
-        and not any(tool.writes and tool.name in agent.tools for tool in load_tools(unsafe=True))
-    ):
-        problem, hint = f"--unsafe has no effect: the agent {agent.name} has no tools that write", f"zkchat agent show {agent.name}"
-    else:
-        problem, hint = f"--unsafe has no effect: {session.model.name} cannot change notes", "choose another: --model PROVIDER/NAME"
-    screen.warn(problem, hint)
+    if unsafe and not any(tool.writes for tool in session.runtime.tools):
+        screen.warn(f"--unsafe has no effect: {session.runtime.speaker_label} has no tools that write", "choose another model or agent")
 
 
 def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:
     """A proposed change as a diff, and the decision: on the screen of a chat, in a pipe on stderr."""
     if screen.columns is None:
-        stderr = replace(screen, out=screen.err, colour=screen.colour and screen.err_is_terminal)
-        _show(event, stderr, None)
-    else:
-        _show(event, screen, MAX_LINES)
-
-
-def _show(event: events.ChangeProposed | events.ChangeDecided, screen: Screen, most: int | None) -> None:
+        screen = replace(screen, out=screen.err, colour=screen.colour and screen.err_is_terminal)
     if isinstance(event, events.ChangeDecided):
         screen.print(f"  {event.told}", "dim" if event.made else "yellow")
         return
     screen.print(f"  {event.summary}", "bold")
     if event.note:
         screen.print(f"  {event.note}", "yellow")
-    show_diff(event.diff, screen, most)
+    show_diff(event.diff, screen)

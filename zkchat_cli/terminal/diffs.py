@@ -9,27 +9,13 @@ from collections.abc import Iterator
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import reveal_invisible
 
-MAX_LINE = 2000
-"""Characters shown of a line when the number of lines is limited: a note can be one line of a megabyte."""
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
-def show_diff(diff: str, screen: Screen, max_lines: int | None = None) -> None:
-    """Print a diff. With `max_lines` long lines are cut too, and a note says how much is missing."""
-    lines = list(_styled_lines(diff))
-    for line, style in lines[:max_lines]:
-        more = len(line) - MAX_LINE if max_lines is not None else 0
-        line = f"{line[:MAX_LINE]} … and {more} more characters" if more > 0 else line
+def show_diff(diff: str, screen: Screen) -> None:
+    for line, style in _styled_lines(diff):
         screen.print(reveal_invisible(line), *([style] if style else []))
-    if max_lines is not None and len(lines) > max_lines:
-        screen.print(f"  … and {len(lines) - max_lines} more lines", "dim")
-
-
-def is_cut(diff: str, max_lines: int) -> bool:
-    """Whether `show_diff` leaves anything out."""
-    lines = diff.removesuffix("\n").split("\n")
-    return len(lines) > max_lines or any(len(line) > MAX_LINE for line in lines)
 
 
 def _styled_lines(diff: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Proposed changes to notes: approve and apply them.
+"""Approval of proposed changes to notes.
 
 Who approves is a function passed in: a screen that asks, or an answer given in advance. Nothing here asks anybody.
 """
@@ -6,9 +6,7 @@ Who approves is a function passed in: a screen that asks, or an answer given in 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from zkchat_cli.models import IndexReport
 from zkchat_cli.vault.edit.transaction import Change
-from zkchat_cli.vault.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +37,3 @@ def mark_memory_file(change: Change, memory_file: str | None) -> Change:
         return change
     warning = f"{memory_file} is sent with every message: what it says, every later conversation is told."
     return replace(change, note=f"{change.note} {warning}".strip(), memory_file=memory_file)
-
-
-@dataclass(frozen=True, slots=True)
-class AppliedChange:
-    """A change that was made; `report` is what the index took in.
-
-    `interrupted`: Ctrl-C was pressed meanwhile. The caller shows the outcome first and raises KeyboardInterrupt afterwards.
-    """
-
-    report: IndexReport | None = None
-    interrupted: bool = False
-
-
-def apply_change(vault: Vault, change: Change) -> AppliedChange:
-    """Make a change, all of it or nothing. Raises VaultError, or after Ctrl-C KeyboardInterrupt, when nothing was changed."""
-    try:
-        return AppliedChange(vault.editor.apply(change))
-    except KeyboardInterrupt:
-        if not vault.editor.is_applied(change):
-            raise
-        return AppliedChange(interrupted=True)

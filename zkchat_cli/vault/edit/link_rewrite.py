@@ -1,25 +1,24 @@
 """What a renamed note does to the links of a vault: which of them would point elsewhere, and what to write instead. Pure.
 
 A link that stays right is not touched. Any other is rewritten in its author's manner: a bare name stays one if that is enough, a partial
-path grows only as far as needed, a relative path stays relative; `.md`, headings, aliases and percent signs stay. Every spelling is tried
+path grows only as far as needed, a relative path stays relative; `.md`, headings and aliases stay. Every spelling is tried
 with the resolver before it is taken; nothing is guessed.
 """
 
 import posixpath
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
+from zkchat_cli.errors import VaultError
+from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault import note_parser
-from zkchat_cli.vault.edit.byte_preserving import Edit
+from zkchat_cli.vault.edit.file_text import Edit, apply_edits
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, Name
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, key, stem, strip_suffix
 from zkchat_cli.vault.note_parser import ParsedNote
 
 Names = Mapping[str, Sequence[Name]]
-_SAFE = "/!$&'*+,;=@~"
-_SPACED = re.compile(r"[ \t\n]")
 
 
 class Move(NamedTuple):
@@ -33,14 +32,6 @@ class Move(NamedTuple):
         return self.new if path == self.old else path
 
 
-class RewrittenText(NamedTuple):
-    """The edits of one note, the number of links they change, and the links that no spelling can keep on their target."""
-
-    edits: tuple[Edit, ...] = ()
-    links: int = 0
-    lost: tuple[str, ...] = ()
-
-
 class LinkRewriter:
     """Rewrites links for a move. `names` must have the keys of the old path, the new path, the note's aliases, and all links read here."""
 
@@ -49,26 +40,27 @@ class LinkRewriter:
         self._before = BulkLinkResolver(names)
         self._after = BulkLinkResolver(_move_names(names, move))
 
-    def rewrite(self, source: str, note: ParsedNote) -> RewrittenText:
-        """What to change in the note at `source` (its path before the move) so that each link keeps its target."""
+    def rewrite(self, source: str, note: ParsedNote) -> tuple[str, int]:
+        """The new text of the note at `source` (its path before the move), in which each link keeps its target, and how many were changed.
+
+        Raises VaultError if that cannot be.
+        """
         spellings: dict[tuple[str, str], str | None] = {}
-        edits: dict[tuple[int, int], str] = {}
-        lost: list[str] = []
+        edits: set[Edit] = set()
         links = 0
         for link in note.markup.links:
             same = link.kind, link.text
             if same not in spellings:  # a note may have the same link ten thousand times
                 spellings[same] = self._respell(link, source)
-            spelling = spellings[same]
-            if spelling == "":
-                lost.append(link.raw)
-            elif spelling is not None:
-                span, new = _edit_target(link, note.text, spelling)
-                edits[span] = new
+            if (spelling := spellings[same]) is not None:
+                edits.add(_edit_target(link, note.text, spelling))
                 links += 1
-        return RewrittenText(tuple(Edit(*span, new) for span, new in sorted(edits.items())), links, tuple(lost))
+        text = apply_edits(note.text, edits)
+        if edits and not self._keeps_targets(source, note, text):
+            raise VaultError(f"the links in {source} could not keep their targets", "Choose another name.")
+        return text, links
 
-    def keeps_targets(self, source: str, note: ParsedNote, text: str) -> bool:
+    def _keeps_targets(self, source: str, note: ParsedNote, text: str) -> bool:
         """Whether each link in the note's new `text`, parsed again, has the target it had; broken ones may have got one."""
         new = note_parser.parse_note(source, text)
         if new.front_matter.lines != note.front_matter.lines or len(new.markup.links) != len(note.markup.links):
@@ -79,25 +71,20 @@ class LinkRewriter:
         return all(target is None or self._after.resolve(link, place).target == self._move.apply(target) for target, link in targets)
 
     def _respell(self, link: WrittenLink, source: str) -> str | None:
-        """The spelling of a link after the move; None to keep it, empty if none works."""
+        """The spelling of a link after the move; None to keep it."""
         target, place = self._before.resolve(link, source).target, self._move.apply(source)
-        new_target = self._after.resolve(link, place).target
-        if target is None:
-            may_stay = source == place or not link.text.startswith(("./", "../")) or new_target in (None, place)
-            return None if may_stay else _respell_broken(link.text, posixpath.dirname(source), posixpath.dirname(place))
-        if new_target == self._move.apply(target):
+        if target is None or self._after.resolve(link, place).target == self._move.apply(target):
             return None
-        status = _status_by_spelling(self._after, link, place, self._move.apply(target))
-        return _find_spelling(link, source, target, place, self._move.apply(target), status) or ""
+        spelling = _find_spelling(self._after, link, source, target, place, self._move.apply(target))
+        if spelling is None:
+            raise VaultError(f"{truncate(link.raw, 80)} in {source} could not keep its target", "Choose another name.")
+        return spelling
 
 
 def relink(link: WrittenLink, text: str, source: str, target: str, names: Names) -> Edit | None:
     """The edit that makes a link of a note point to another file, by name if that is enough; None if nothing does."""
-    spelling = _find_spelling(link, source, "", source, target, _status_by_spelling(BulkLinkResolver(names), link, source, target))
-    if spelling is None:
-        return None
-    span, new = _edit_target(link, text, spelling)
-    return Edit(*span, new)
+    spelling = _find_spelling(BulkLinkResolver(names), link, source, "", source, target)
+    return _edit_target(link, text, spelling) if spelling is not None else None
 
 
 def _move_names(names: Names, move: Move) -> dict[str, Sequence[Name]]:
@@ -112,27 +99,13 @@ def _move_names(names: Names, move: Move) -> dict[str, Sequence[Name]]:
     return {folded: tuple(found) for folded, found in after.items()}
 
 
-def _status_by_spelling(resolver: BulkLinkResolver, link: WrittenLink, source: str, target: str) -> Callable[[str], str | None]:
-    """A function from a spelling to the status the link has with it; None if it misses the target."""
+def _find_spelling(resolver: BulkLinkResolver, link: WrittenLink, source: str, old: str, place: str, target: str) -> str | None:
+    """How a link in `source` that pointed to `old` names `target` from `place`. An unambiguous spelling wins; None if nothing works."""
 
     def status(spelling: str) -> str | None:
-        found = resolver.resolve(link._replace(text=spelling), source)
+        found = resolver.resolve(link._replace(text=spelling), place)
         return found.status if found.target == target else None
 
-    return status
-
-
-def _respell_broken(text: str, folder: str, new_folder: str) -> str:
-    """A broken relative link in a moved note could come to mean another file: the relative path of the same missing file."""
-    missing = posixpath.normpath(posixpath.join(folder, text))
-    if missing.startswith("../"):  # out of the vault
-        return "../" * (new_folder.count("/") + 1 if new_folder else 0) + missing
-    spelling = posixpath.relpath(missing, new_folder or ".")
-    return spelling if spelling.startswith("../") else f"./{spelling}"
-
-
-def _find_spelling(link: WrittenLink, source: str, old: str, place: str, target: str, status: Callable[[str], str | None]) -> str | None:
-    """How a link in `source` that pointed to `old` names `target` from `place`. An unambiguous spelling wins; None if nothing works."""
     *usual, first, second, third = _spellings(link, source, old, place, target)
     found = next((s for s in usual if status(s) == "found"), None) or next((s for s in usual if status(s)), None)
     return found or next((s for s in (first, second, third) if status(s)), None)
@@ -143,7 +116,8 @@ def _spellings(link: WrittenLink, source: str, old: str, place: str, target: str
     written = link.text
     whole = target if written.lower().endswith(NOTE_SUFFIXES) else strip_suffix(target)
     relative = posixpath.relpath(whole, posixpath.dirname(place) or ".")
-    as_file = link.kind == "markdown" and old and _is_path_of(posixpath.join(posixpath.dirname(source), written), old)
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
+    as_file = link.kind == "markdown" and old and path in (old, strip_suffix(old))
     if written.startswith(("./", "../")) or as_file:
         dotted = relative if relative.startswith("../") else f"./{relative}"
         yield from (dotted, relative) if written.startswith("./") else (relative, dotted)
@@ -156,29 +130,18 @@ def _spellings(link: WrittenLink, source: str, old: str, place: str, target: str
     yield from (f"/{whole}", target, f"/{target}")
 
 
-def _is_path_of(written: str, path: str) -> bool:
-    return posixpath.normpath(written) in (path, strip_suffix(path))
-
-
-def _edit_target(link: WrittenLink, text: str, spelling: str) -> tuple[tuple[int, int], str]:
-    """Where in `text` the target of a link is, and how `spelling` is written there."""
+def _edit_target(link: WrittenLink, text: str, spelling: str) -> Edit:
+    """The edit that writes `spelling` as the target of a link in `text`."""
     if link.kind == "markdown":
         begin, end = link.place
         written = text[begin:end].partition("#")[0]
-        quoted = text[begin - 1 : begin] == "<"
-        return (begin, begin + len(written)), _as_destination(spelling, written, quoted=quoted)
+        allowed = "/!$&'*+,;=@~-_." + (" ()" if text[begin - 1 : begin] == "<" else "")
+        encoded = "".join(c if not c.isascii() or c.isalnum() or c in allowed else quote(c, safe="") for c in spelling)
+        return Edit(begin, begin + len(written), encoded)
     inner = text[link.end - len(link.raw) + link.raw.index("[[") + 2 : link.end - 2]
     target, bar, _ = inner.partition("|")
     if bar and target.endswith("\\"):
         target = target[:-1]
     target = target.partition("#")[0]
     begin = link.end - 2 - len(inner) + len(target) - len(target.lstrip())
-    return (begin, begin + len(target.strip())), spelling
-
-
-def _as_destination(spelling: str, written: str, *, quoted: bool) -> str:
-    """A path as a Markdown destination: percent signs where needed, and for non-ASCII letters if the author wrote them so."""
-    if re.search(r"%[89A-Fa-f][0-9A-Fa-f]", written):
-        return quote(spelling, safe=_SAFE + (" ()" if quoted and _SPACED.search(written) else ""))
-    allowed = f"{_SAFE}-_.{' ()' if quoted else ''}"
-    return "".join(c if not c.isascii() or c.isalnum() or c in allowed else quote(c, safe="") for c in spelling)
+    return Edit(begin, begin + len(target.strip()), spelling)

@@ -1,28 +1,26 @@
 """Splits messages into sentences and weighs each one for a summary.
 
-A sentence weighs more if it has a date, a number, a title or `[[link]]`, or speaks of the speaker, of people, of a decision. Capital
-letters do not count: German capitalizes every noun, and some chats have none. Rare words are weighed elsewhere, for every language
-(`selection`).
+A sentence weighs more if it has a date, or speaks of the speaker, of people, of a decision. Capital letters do not count: German
+capitalizes every noun, and some chats have none. Rare words are weighed elsewhere, for every language (`sentence_selection`).
 """
 
 import re
-from collections.abc import Iterator
+import textwrap
 from dataclasses import dataclass
 from functools import lru_cache
 
 from zkchat_cli.markdown.blocks import sentences
-from zkchat_cli.text.words import CJK, STOPWORDS, stem, terms
+from zkchat_cli.text.words import STOPWORDS, stem, terms
 
 CACHED_MESSAGES = 32_768
 """A rolling summary reads the same messages again each time."""
 FEATURE_WEIGHT = 1.4
 """Factor for each of these features."""
 QUESTION_WEIGHT = 0.6
-"""Also for lead-ins such as "For example:", which a list or code follows."""
 SECOND_PERSON_WEIGHT = 0.8
 """Praise, wishes and advice ("you did great") say less than what speakers tell about themselves."""
-MAX_SHORT = 3
-"""Content words of an answer that means nothing without its question: "Yes, in May."."""
+QUOTATION_WEIGHT = 0.4
+"""A quotation from a note can be read again there; what was said about it cannot."""
 _MAX_SENTENCE = 400
 """Characters; longer text without a sentence end, such as a raw transcript, is split."""
 
@@ -54,34 +52,30 @@ _POINTING = _words(
     er es sein ihre dies dieser diese dieses das dort"""
 )
 _POINTING_CHINESE = ("他", "她", "它", "这", "那")
-_ANSWERING = _words("yes yeah yep no nope sure exactly right correct maybe ok okay ja nein genau doch stimmt oui non 是的 对 不是 好的")
-_NUMBER = re.compile(r"\d")
-_NAMED = re.compile(r"""\[\[[^\[\]]{1,200}\]\]|["“„«「『][^"“”„«»「」『』]{2,200}["”“»」』]""")
 _CORRECTING = re.compile(
     r"(?:no|nope|wait|sorry|actually|correction|wrong|rather|i meant|i was wrong|that(?:'|’)?s (?:wrong|not (?:right|true|correct))|"
     r"nein|korrektur|eigentlich|falsch|ich meinte)\b|不对|不是|错了|更正|其实",
     re.IGNORECASE,
 )
-_LOOSE_END = re.compile(r"(?<=[.!?…])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bcf\.)\s+(?=\S)")
+_FULL_STOP = re.compile(r"(?<=[.!?…])\s+")
 _CITED = re.compile(r"^(?:\[\d{1,6}\][\s,.]*)+|(?:\s*\[\d{1,6}\])+[.。]?$")
 """Source numbers at the ends of a sentence: without the sources they mean nothing."""
 _QUOTATION = re.compile(r"[\"“„«「].*[\"”“»」]")
-_CLAUSE = re.compile(rf"[,;:，；：、]\s*|\s+|(?<=[{CJK}])")
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredSentence:
-    """A sentence, word for word except for white space.
+    """A sentence, word for word except for white space, and its `size` in bytes.
 
     `words` are its stems, sorted, so that sums over them are the same in every process. `refers_back`: "She moved there in May.";
-    `is_short`: may mean nothing without the question it answers; `corrects`: starts as a correction; `is_lead_in`: "From your notes:".
+    `corrects`: starts as a correction; `is_lead_in`: "From your notes:".
     """
 
     text: str
+    size: int
     words: tuple[str, ...]
     weight: float
     refers_back: bool
-    is_short: bool
     corrects: bool
     is_quotation: bool
     is_question: bool
@@ -91,45 +85,31 @@ class ScoredSentence:
 @lru_cache(maxsize=CACHED_MESSAGES)
 def score_sentences(content: str) -> tuple[ScoredSentence, ...]:
     """The distinct sentences of a message: prose, list items and quotes, without code, tables and headings."""
-    is_lower_case = content == content.lower()
-    pieces = (piece for sentence in sentences(content) for piece in _split(sentence, is_lower_case=is_lower_case))
-    return tuple(_score(text) for text in dict.fromkeys(_CITED.sub("", piece) for piece in pieces) if text)
-
-
-def _split(sentence: str, *, is_lower_case: bool) -> Iterator[str]:
-    """The sentence on one line; split at each full stop if there are no capital letters, and at clauses if it is too long."""
-    flat = " ".join(sentence.split())
-    for piece in _LOOSE_END.split(flat) if is_lower_case or len(flat) > _MAX_SENTENCE else (flat,):
-        start = 0
-        while len(piece) - start > _MAX_SENTENCE:
-            clause_ends = [match.end() for match in _CLAUSE.finditer(piece, start + _MAX_SENTENCE // 2, start + _MAX_SENTENCE)]
-            end = clause_ends[-1] if clause_ends else start + _MAX_SENTENCE
-            yield piece[start:end].strip()
-            start = end
-        yield piece[start:].strip()
+    found = sentences(content)
+    if content == content.lower():  # without capital letters each full stop ends a sentence
+        found = [piece for sentence in found for piece in _FULL_STOP.split(sentence)]
+    pieces = (piece for sentence in found for piece in textwrap.wrap(sentence, _MAX_SENTENCE, break_on_hyphens=False))
+    return tuple(_score(text) for text in dict.fromkeys(_CITED.sub("", " ".join(piece.split())) for piece in pieces) if text)
 
 
 def _score(text: str) -> ScoredSentence:
     all_terms = terms(text)
     present = frozenset(all_terms)
     words = {stem(term) for term in present if term not in STOPWORDS and (len(term) > 1 or not term.isascii() or term.isdigit())}
-    features = sum(not feature.isdisjoint(present) for feature in _FEATURES) + bool(_NUMBER.search(text)) + bool(_NAMED.search(text))
-    weight = FEATURE_WEIGHT**features
-    is_question, ends_with_colon = text.rstrip("\"'”’」』)*_ ").endswith(("?", "？")), text.endswith((":", "："))
-    if is_question or ends_with_colon:
-        weight *= QUESTION_WEIGHT
-    if present & _OTHER and not present & _SELF:
-        weight *= SECOND_PERSON_WEIGHT
-    first = all_terms[0] if all_terms else ""
-    is_short = len(words - _ANSWERING) <= MAX_SHORT or (first in _ANSWERING and len(words) <= 2 * MAX_SHORT)
+    is_question = text.rstrip("\"'”’」』)*_ ").endswith(("?", "？"))
+    is_quotation = bool(_QUOTATION.fullmatch(text))
+    weight = FEATURE_WEIGHT ** sum(not feature.isdisjoint(present) for feature in _FEATURES)
+    weight *= QUESTION_WEIGHT if is_question else 1.0
+    weight *= QUOTATION_WEIGHT if is_quotation else 1.0
+    weight *= SECOND_PERSON_WEIGHT if present & _OTHER and not present & _SELF else 1.0
     return ScoredSentence(
         text=text,
+        size=len(text.encode("utf-8", "surrogatepass")),
         words=tuple(sorted(words)),
         weight=weight,
-        refers_back=first in _POINTING or text.startswith(_POINTING_CHINESE),
-        is_short=is_short,
+        refers_back=bool(all_terms and all_terms[0] in _POINTING) or text.startswith(_POINTING_CHINESE),
         corrects=bool(_CORRECTING.match(text)),
-        is_quotation=bool(_QUOTATION.fullmatch(text)),
+        is_quotation=is_quotation,
         is_question=is_question,
-        is_lead_in=is_short and ends_with_colon,
+        is_lead_in=text.endswith((":", "：")),
     )

@@ -1,0 +1,193 @@
+"""A summary without a model: the most informative sentences of a conversation, word for word, in a token budget.
+
+Deterministic; in the order of the conversation, with dates and speakers. It is chosen from the messages, never from an earlier summary, so
+that nothing fades by summarizing summaries.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
+from zkchat_cli.context.fixed_messages import is_fixed
+from zkchat_cli.context.turns import Turn
+from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.summarization.sentence_scoring import ScoredSentence, score_sentences
+from zkchat_cli.summarization.sentence_selection import SummaryCandidate, rank_sentences
+from zkchat_cli.text.words import content_terms, stem
+from zkchat_cli.tokens.counter import TokenCounter
+
+WORD_BONUS, PHRASE_BONUS = 8.0, 1000.0
+"""Factors for each word, and for a quoted phrase, of the user's instructions."""
+_COMMON = 0.2
+"""A word in more than this share of the sentences selects none."""
+_SAME_CLAIM = 0.5
+"""A correction is about a sentence if it has this share of its words."""
+_MAX_UNUSED = 0.02
+"""Of the budget."""
+_MAX_MISFITS = 20
+"""After so many sentences that do not fit, the budget is spent."""
+_OPENING_TOKENS, _SENTENCE_TOKENS = 6, 2
+"""Estimates of what a speaker with a date, and the separator of a sentence, take."""
+_MONTHS = "January February March April May June July August September October November December".split()
+_DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(\d\d)")
+_PHRASE = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})“|«([^»]{2,200})»|「([^」]{2,200})」')
+_SPEAKER = re.compile(r"(?:\([^()\n]{1,60}\)\s*)?(?P<name>[^\W\d_a-z][\w.'’-]{0,30}(?: [^\W\d_a-z][\w.'’-]{0,30})?): ?(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerMessage:
+    """A message as a summary shows it."""
+
+    role: str
+    speaker: str
+    date: str
+    sentences: tuple[ScoredSentence, ...]
+    is_fixed: bool
+
+
+def extract_summary(fold: FoldPlan, target: int, counter: TokenCounter, instructions: str | None = None) -> str | None:
+    """A summary of the fold in at most `target` tokens; None if it would not be clearly smaller than the fold."""
+    budget = min(target, int(SMALLER_BY * sum(turn.foldable_tokens for turn in fold.turns)))
+    return summarize(fold.turns, budget, counter, instructions or "")
+
+
+def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instructions: str = "") -> str | None:
+    """A summary in at most `budget` tokens; None if not even one sentence fits.
+
+    Sentences that share words with `instructions` are preferred, those with a phrase it quotes come first.
+    """
+    messages = _speaker_messages([m for turn in turns if not turn.failed for m in turn.messages if m.role != "tool" and m.content])
+    ranked = rank_sentences(_prefer_instructed(_find_candidates(messages), instructions))
+    links = _links_line(turns, budget // 4, counter)
+    chosen: list[SummaryCandidate] = []
+    text, left = "", budget - counter.count(links) - 1
+    while left > _MAX_UNUSED * budget and (added := list(_take(ranked, left, counter))):
+        chosen += added
+        text = _write_summary(chosen, messages, links)
+        left = budget - counter.count(text)
+    while chosen and left < 0:
+        chosen.pop()
+        text = _write_summary(chosen, messages, links)
+        left = budget - counter.count(text)
+    return text if chosen else None
+
+
+def _speaker_messages(messages: Sequence[ZkChatMessage]) -> list[SpeakerMessage]:
+    """The messages with their speakers: the names in front of an imported log's messages ("Ada: …"), or else the roles."""
+    named = Counter(message.role for message in messages if _SPEAKER.match(message.content))
+    total = Counter(message.role for message in messages)
+    made = []
+    for message in messages:
+        prefix = _SPEAKER.match(message.content) if named[message.role] > 1 and 2 * named[message.role] >= total[message.role] else None
+        sentences = score_sentences(message.content[prefix.end() :] if prefix else message.content)
+        speaker = prefix["name"] if prefix else message.role
+        date = " ".join(message.timestamp[:10].split())
+        made.append(SpeakerMessage(message.role, speaker, date, sentences, is_fixed(message)))
+    return made
+
+
+def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidate]:
+    """Each sentence with what it needs: the one before if it refers back, or the question before a quotation."""
+    candidates: list[SummaryCandidate] = []
+    question: int | None = None
+    texts: set[str] = set()
+    for number, message in enumerate(messages):
+        start = len(candidates)
+        for position, sentence in enumerate(message.sentences, start):
+            needs: tuple[int, ...] = ()
+            if sentence.refers_back and position > start:
+                needs = (position - 1,)
+            elif start and (sentence.refers_back or sentence.is_quotation):
+                needs = (start - 1 if question is None else question,)
+            repeated = sentence.text in texts and not needs
+            texts.add(sentence.text)
+            factor = 0.0 if repeated or sentence.is_lead_in or message.is_fixed else 1.0
+            candidates.append(SummaryCandidate(position, number, sentence, needs, factor))
+        if message.sentences:
+            question = max((c.position for c in candidates[start:] if c.sentence.is_question), default=None)
+    _apply_corrections(candidates, messages)
+    return candidates
+
+
+def _apply_corrections(candidates: list[SummaryCandidate], messages: Sequence[SpeakerMessage]) -> None:
+    """A claim that the user corrects is dropped if the correction repeats it, or else needs the correction."""
+    positions: defaultdict[str, list[int]] = defaultdict(list)
+    for correction in candidates:
+        position, sentence = correction.position, correction.sentence
+        if sentence.corrects and messages[correction.message].role == "user":
+            shared = Counter(p for word in sentence.words for p in positions[word])
+            claims = [p for p, n in shared.items() if n >= _SAME_CLAIM * len(candidates[p].sentence.words)]
+            for p in claims:
+                candidates[p] = replace(candidates[p], factor=0.0)
+            if not claims and position and candidates[position - 1].message != correction.message:
+                before = candidates[position - 1]
+                candidates[position - 1] = replace(before, needs=(*before.needs, position))
+        if not sentence.is_question:
+            for word in sentence.words:
+                positions[word].append(position)
+
+
+def _prefer_instructed(candidates: list[SummaryCandidate], instructions: str) -> list[SummaryCandidate]:
+    """The candidates with higher factors for those that match the user's instructions."""
+    words = {stem(t) for t in content_terms(instructions)}
+    phrases = [next(filter(None, match)).casefold() for match in _PHRASE.findall(instructions)]
+    frequency = Counter(word for candidate in candidates for word in candidate.sentence.words if word in words)
+    selective = {word for word, n in frequency.items() if n <= max(_COMMON * len(candidates), 3)}
+
+    def bonus(sentence: ScoredSentence) -> float:
+        if any(phrase in sentence.text.casefold() for phrase in phrases):
+            return PHRASE_BONUS
+        return WORD_BONUS * len(selective.intersection(sentence.words)) or 1.0
+
+    return [replace(c, factor=c.factor * bonus(c.sentence)) for c in candidates] if instructions else candidates
+
+
+def _take(ranked: Iterator[list[SummaryCandidate]], tokens: int, counter: TokenCounter) -> Iterator[SummaryCandidate]:
+    """The next candidates that fit into about so many tokens."""
+    misfits = 0
+    for group in ranked:
+        cost = sum(counter.count(c.sentence.text) + _SENTENCE_TOKENS for c in group) + _OPENING_TOKENS * len({c.message for c in group})
+        if cost <= tokens:
+            tokens -= cost
+            yield from group
+        else:
+            misfits += 1
+            if misfits == _MAX_MISFITS:
+                return
+
+
+def _links_line(turns: Sequence[Turn], budget: int, counter: TokenCounter) -> str:
+    """The links of the consulted documents; empty if they are too many."""
+    links = dict.fromkeys(r.wikilink for turn in turns for m in turn.messages for r in m.references if r.relative_path)
+    line = f"Documents consulted: {', '.join(links)}"
+    return line if links and counter.count(line) <= budget else ""
+
+
+def _write_summary(chosen: Iterable[SummaryCandidate], messages: Sequence[SpeakerMessage], links: str) -> str:
+    """A list in the order of the conversation; a new line gives date and speaker where they change."""
+    lines: list[str] = []
+    year = ""
+    before: int | None = None
+    for candidate in sorted(chosen, key=lambda c: c.position):
+        message, text = messages[candidate.message], candidate.sentence.text
+        previous = None if before is None else messages[before]
+        if previous is not None and (previous.date, previous.speaker) == (message.date, message.speaker):
+            lines[-1] += f"{' ' if before == candidate.message else ' / '}{text}"
+        elif previous is not None and previous.date == message.date:
+            lines.append(f"- {message.speaker}: {text}")
+        else:
+            day, year = _format_day(message.date, year, is_first=previous is None)
+            lines.append(f"- {day}{message.speaker}: {text}")
+        before = candidate.message
+    return "\n".join([*lines, links] if links else lines)
+
+
+def _format_day(date: str, year: str, *, is_first: bool) -> tuple[str, str]:
+    """The date for a line, without the year if it is the last one written; and the year."""
+    parts = _DATE.fullmatch(date)
+    if parts is None:
+        return f"{date}, " if date else "" if is_first else "undated, ", ""
+    day = f"{int(parts[3])} {_MONTHS[int(parts[2]) - 1]}"
+    return (f"{day}, " if parts[1] == year else f"{day} {parts[1]}, "), parts[1]
