@@ -126,7 +126,7 @@ class Room:
 
     def resumed(self, session: ZkChatSession, model: Model | None = None, **changes: Any) -> ZkChatSession:
         """The same conversation as another process would find it."""
-        return self.session(model or session.model, self.store.conversation(session.conversation.id), **changes)
+        return self.session(model or session.runtime.model, self.store.conversation(session.conversation.id), **changes)
 
 
 def a_room(vault_folder: Path, index_folder: Path, store_file: Path | None = None, **changes: Any) -> Room:

@@ -111,7 +111,7 @@ def every_prompt_is_sound_and_an_import_gives_the_identical_one(
         sound(prompt)
         contiguous(session, prompt)
     for request in model.requests:
-        assert sum(m.tokens for m in request.messages) + sum(t.tokens for t in request.tools) <= session.budget.effective_limit
+        assert sum(m.tokens for m in request.messages) + sum(t.tokens for t in request.tools) <= session.runtime.budget.effective_limit
     archive = ConversationArchive.model_validate_json(shelf.store.archive(session.conversation.id).model_dump_json())
     copy = shelf.session(model, shelf.store.restore(archive, Ids("fresh")))
     assert plain(copy.prompt()) == plain(session.prompt())

@@ -4,18 +4,16 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from building import NOON, Deltas, Ids, Room, calls, completed, failed, find, said, says, stored, talk
+from building import NOON, Deltas, Ids, Room, calls, completed, failed, find, says, stored, talk
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.context.branch_tree import BranchTree
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
 from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm.base import StreamFailed
-from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.views.text import plain_text
 
@@ -33,24 +31,6 @@ def turn(line: str, session: ZkChatSession) -> str:
     events = slash.run(line, session).turn
     assert events is not None
     return completed(events).answer
-
-
-def child(id_: str, parent: str | None, role: str = "user") -> ZkChatMessage:
-    return said(role, f"says {id_}", id_, parent_id=parent)
-
-
-# the tree
-
-
-def test_twenty_thousand_messages_with_a_fork_at_each_take_no_time() -> None:
-    log, parent = [], None
-    for i in range(10_000):
-        log += [child(f"a{i}", parent), child(f"b{i}", parent)]
-        parent = f"b{i}"
-    tree = BranchTree(log)
-    assert len(tree.segments(parent)) == 20_000
-    assert len(tree.branch(parent)) == 10_000
-    assert len(tree.following_turn_ends(None)) == 10_000
 
 
 # moving
@@ -71,14 +51,6 @@ def test_redo_restores_several_turns_undone_at_once(room: Room) -> None:
     assert "at its beginning" in answer("/undo", session)
     assert "now ends with turn 1" in answer("/redo", session)
     assert "now ends with turn 3: “Three?”" in answer("/redo", session)
-
-
-def test_redo_in_another_session_goes_turn_by_turn(room: Room) -> None:
-    session = stored(room, talk(("What is one?", "1"), ("And two?", "2"), ("Three?", "3")))
-    answer("/undo 3", session)
-    later = room.resumed(session)
-    assert "now ends with turn 1" in answer("/redo", later)
-    assert "now ends with turn 3" in answer("/redo 9", later)
 
 
 @pytest.mark.parametrize("line", ["/undo", "/redo", "/retry", "/edit", "/edit 1 x", "/branches 1"])
@@ -217,7 +189,7 @@ def carried(room: Room, session: ZkChatSession) -> None:
     text = exporter("json").export(room.store.archive(session.conversation.id, prompts=True))
     [read] = read_conversations(text.encode(), vault="/other", new_id=Ids("never"), now=NOON).archives
     elsewhere = replace(room, store=ChatSessionStore.open(None))
-    there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.strategy.name)
+    there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.runtime.strategy.name)
     assert there.store.log(there.conversation.id) == session.store.log(session.conversation.id) and there.prompt() == session.prompt()
     elsewhere.store.close()
     copy = room.store.restore(read, room.new_id)
@@ -240,7 +212,7 @@ def test_random_navigation_never_loses_messages_or_breaks_prompts(room: Room, st
             if step == "send":
                 completed(session.send(with_new))
             elif step == "resume":
-                session = room.resumed(session, strategy=session.strategy.name)
+                session = room.resumed(session, strategy=session.runtime.strategy.name)
             elif step == "carry":
                 carried(room, session)
             else:
@@ -253,7 +225,7 @@ def test_random_navigation_never_loses_messages_or_breaks_prompts(room: Room, st
         assert seen.items() <= log.items()
         seen = log
         assert session.history == room.store.history(session.conversation.id)
-        assert session.prompt() == room.resumed(session, strategy=session.strategy.name).prompt()
+        assert session.prompt() == room.resumed(session, strategy=session.runtime.strategy.name).prompt()
         sent = [message for message in session.prompt("And now?").messages if message.kind in ("conversation", "tool_results")]
         assert sent[-1].role == "user" and all(a.role != b.role for a, b in pairwise(sent))
         called = {call.id for message in sent for call in message.tool_calls}

@@ -10,6 +10,7 @@ from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, Conversation, ConversationArchive, DocumentReference, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
+numbers = itertools.count()
 NOON = "2025-05-08T12:00:00+00:00"
 ONE = "2025-05-08T13:00:00+00:00"
 
@@ -221,28 +222,25 @@ def test_restoring_a_conversation_that_exists_makes_a_copy_with_new_ids(store: C
 
 
 @pytest.mark.parametrize(
-    ("messages", "head", "compactions", "problem"),
+    ("messages", "head", "compactions"),
     [
-        ((said("b", "a"), said("a")), None, (), r"messages\[0\].parent_id: 'a' is not an earlier message"),
-        ((said("a"), said("a")), None, (), r"messages\[1\].id: 'a' is used twice"),
-        ((said("a"),), "z", (), r"conversation.head_id: 'z' is not one of the messages"),
-        ((said("a"),), "a", (summary("s", "z"),), r"compactions\[0\].last_id: 'z' is not one of the messages"),
-        ((said("a"),), "a", (summary("s", "a"), summary("s", "a")), r"compactions\[1\].id: 's' is used twice"),
+        ((said("b", "a"), said("a")), None, ()),
+        ((said("a"), said("a")), None, ()),
+        ((said("a"),), "z", ()),
+        ((said("a"),), "a", (summary("s", "z"),)),
+        ((said("a"),), "a", (summary("s", "a"), summary("s", "a"))),
     ],
 )
 def test_an_inconsistent_archive_is_refused(
-    store: ChatSessionStore,
-    messages: tuple[ZkChatMessage, ...],
-    head: str | None,
-    compactions: tuple[Compaction, ...],
-    problem: str,
+    store: ChatSessionStore, messages: tuple[ZkChatMessage, ...], head: str | None, compactions: tuple[Compaction, ...]
 ) -> None:
-    archive = ConversationArchive(
-        conversation=conversation().model_copy(update={"head_id": head}), messages=messages, compactions=compactions
-    )
-    with pytest.raises(StoreError, match=problem):
-        store.restore(archive, lambda: "new")
-    assert store.conversations() == []
+    talk = conversation().model_copy(update={"head_id": head})
+    archive = ConversationArchive(conversation=talk, messages=messages, compactions=compactions)
+    for _ in range(2):  # the second time there is a conversation with the same id
+        with pytest.raises(StoreError, match="it contradicts what is stored"):
+            store.restore(archive, lambda: str(next(numbers)))
+        store.start(conversation()) if not store.conversations() else None
+    assert store.log("c1") == ()
 
 
 def test_a_store_in_memory_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_a_summary_request_has_temperature_zero_and_stays_within_the_limit(room:
     assert request.options.temperature == 0
     assert request.options.max_output_tokens is not None
     tokens = sum(m.tokens for m in request.messages)
-    assert tokens <= session.budget.effective_limit
+    assert tokens <= session.runtime.budget.effective_limit
     assert tokens + request.options.max_output_tokens <= 4000
     assert request.tools == ()
     assert "On day 1 I moved thing1 to shelf 7." in request.messages[-1].content
@@ -82,7 +82,7 @@ def test_long_messages_are_shortened_to_fit_into_one_request(room: Room) -> None
     session = stored(room, talk(*things(30, 6)), model=model)
     done = session.compact(keep=2)
     assert (done.mode, done.model_calls, len(model.asked)) == ("simple", 1, 1)
-    assert sum(m.tokens for m in model.asked[0].messages) <= session.budget.effective_limit
+    assert sum(m.tokens for m in model.asked[0].messages) <= session.runtime.budget.effective_limit
     assert "[…]" in model.asked[0].messages[-1].content
 
 

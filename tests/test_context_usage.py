@@ -13,7 +13,6 @@ from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.compaction_policy import SummaryCoverage
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
-from zkchat_cli.context.tool_filter import CORE
 from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Compaction, DocumentReference, Prompt, TokenUsage, ToolCall, ZkChatMessage
@@ -57,7 +56,7 @@ def test_the_usage_names_every_component_and_how_to_reduce_the_largest() -> None
     text = usage_text(prompt_of(CHATTER, "And?", window=3000, tool_descriptors=DESCRIPTORS, memory=MEMORY))
     for part in ("instructions", "tools", "messages", "memory", "conversation", "Largest:", "Not sent:", "Compaction is due:"):
         assert part in text
-    assert "/compact summarizes older turns" in text
+    assert "(/compact)" in text
     assert len(largest(usage_text(prompt_of(CHATTER)))) == context_usage.MAX_ITEMS
 
 
@@ -99,10 +98,9 @@ def test_the_largest_items_come_with_advice() -> None:
         (int(line.split()[0].replace(",", "")) for line in items), reverse=True
     )
     for kind, advice in (
-        (f"{len(DESCRIPTORS)} tool descriptions", "an agent can have fewer: /agent"),
-        ("tool results: Found.", "/compact shortens old results"),
+        ("tool results: Found.", "/compact"),
         ("conversation: Yes.", "/unpin 4"),
-        ("conversation: find_excerpts", "/compact summarizes older turns"),
+        ("conversation: find_excerpts", "/compact"),
         ("documents: The message below", "/compact; name fewer documents at once"),
         ("memory: <project-memory", "shorten ZKCHAT.md, or set context.memory_integration = false"),
         ("memory: <smart-memory", "/forget colour"),
@@ -111,20 +109,8 @@ def test_the_largest_items_come_with_advice() -> None:
         [line] = [line for line in items if kind in line]
         assert line.endswith(f"({advice})"), line
     in_shell = plain_text(context_usage.usage_lines(prompt, 200, {"a": 4}, IN_SHELL))
-    assert "(zkchat context compact summarizes older turns)" in in_shell and "(zkchat memory forget colour)" in in_shell
+    assert "(zkchat context compact)" in in_shell and "(zkchat memory forget colour)" in in_shell
     assert "/new starts without it" in usage_text(prompt_of(question="word " * 500)), "one turn alone cannot be summarized"
-
-
-def test_advice_on_tools_depends_on_the_tool_filter() -> None:
-    large = prompt_of(CHATTER, tool_descriptors=DESCRIPTORS, window=3000)
-    unfiltered = plain_text(context_usage.usage_lines(large, 200, filtered=False))
-    assert "tool_filter" not in usage_text(large, 200)
-    assert '(context.tool_filter = "auto" offers fewer)' in unfiltered
-    core = [each for each in DESCRIPTORS if each["function"]["name"] in CORE]
-    [line] = [line for line in usage_text(prompt_of(CHATTER, tool_descriptors=core), 200).splitlines() if "tool descriptions" in line]
-    assert line.endswith("descriptions"), "core tools are always offered"
-    alone = usage_text(prompt_of(question="Why?", window=1500, tool_descriptors=DESCRIPTORS), 200)
-    assert str(prompt_of(tool_descriptors=DESCRIPTORS).usage.tool_tokens) in alone.replace(",", "")
 
 
 def test_messages_that_are_not_sent_are_counted_by_reason() -> None:
@@ -186,13 +172,13 @@ def compaction(**more: object) -> Compaction:
         ),
         (
             compaction(mode="full", model_calls=1, usage=TokenUsage(prompt_tokens=90, completion_tokens=9)),
-            "(by the model, 1 model call, 99 tokens)",
+            "(by the model)",
             "600 tokens saved; to undo: /compact undo",
         ),
         (
             compaction(mode="simple", model_calls=2, problem="it failed."),
             "The model's summary failed: it failed. Nothing is deleted. To undo: /compact undo",
-            "(by the model, from a shortened conversation, 2 model calls), 600 tokens saved; the model's summary failed: it failed.",
+            "(by the model, from a shortened conversation), 600 tokens saved; the model's summary failed: it failed.",
         ),
         (
             compaction(mode="masked", results_masked=3, messages_folded=0),

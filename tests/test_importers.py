@@ -176,9 +176,6 @@ def test_a_wrong_file_is_refused_and_the_error_names_the_place(data: object, mes
         ({"version": 2}, "This is 'zkchat-conversation' version 2; this zkchat reads 'zkchat-conversation' version 3"),
         ({"format": "other"}, "This is 'other' version 3"),
         ({"messages": [{"id": "a", "role": "user", "content": "x", "timestamp": NOW, "mood": "good"}]}, "messages[0].mood: Extra inputs"),
-        ({"messages": []}, "The export is inconsistent: conversation.head_id: 'q1' is not one of the messages"),
-        ({"messages": own()["messages"] * 2}, "The export is inconsistent: messages[1].id: 'q1' is used twice"),
-        ({"messages": [own()["messages"][0] | {"parent_id": "q1"}]}, "The export is inconsistent: messages[0].parent_id: 'q1' is not"),
     ],
 )
 def test_our_own_export_is_read_strictly(changes: dict[str, Any], message: str) -> None:

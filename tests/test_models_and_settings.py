@@ -37,11 +37,6 @@ def zkchat(zkchat: Program) -> Program:
 # whose word counts
 
 
-def test_a_vaults_own_file_may_choose_a_model_that_sends_nothing_away(zkchat: Program) -> None:
-    (zkchat.vault / ".zkchat.toml").write_text('model = "offline"\n')
-    assert zkchat("ask", "What is a filter?", "--json").json["model"] == "offline"
-
-
 @pytest.mark.parametrize(
     ("setting", "key"),
     [('model = "openai/gpt-5"', "model"), ('model = "ollama/x"', "model"), ('[openai]\nbase_url = "http://evil"', "openai.base_url")],
@@ -50,13 +45,8 @@ def test_a_vaults_own_file_cannot_say_where_notes_are_sent(zkchat: Program, sett
     (zkchat.vault / ".zkchat.toml").write_text(setting + "\n")
     done = zkchat("ask", "What is a filter?")
     assert done.exit_status == 2
-    assert f"a vault's own file cannot say where notes are sent ({key})" in done.err
+    assert f"a vault's own file cannot set {key}" in done.err
     assert f"zkchat config set {key}" in done.err
-
-
-def test_a_users_own_choice_beats_a_vaults(zkchat: Program) -> None:
-    (zkchat.vault / ".zkchat.toml").write_text('model = "openai/gpt-5"\n')
-    assert zkchat("ask", "What is a filter?", "--model", "offline").exit_status == 0
 
 
 def test_a_providers_table_is_checked_like_any_setting(zkchat: Program) -> None:
@@ -123,25 +113,9 @@ def test_doctor_calls_the_model_only_when_asked_to(zkchat: Program, server: Mode
     assert server.bodies[0]["max_tokens"] == 1
     server.says(openai_error(403, "not for you"))
     assert "not for you" in str(checks(zkchat, "--model", "openai/tiny", "--call")["provider"]["detail"])
-    server.says(openai_error(400, "Could not finish the message because max_tokens or model output limit was reached."))
-    assert "it answered in" in str(checks(zkchat, "--model", "openai/tiny", "--call")["provider"]["detail"])
 
 
-# completion
-
-
-def completed(zkchat: Program, line: str) -> list[str]:
-    """What bash would offer after this line."""
-    env = {**zkchat.environment, "_ZKCHAT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-    command = [sys.executable, "-c", "import sys; sys.argv = ['zkchat']; from zkchat_cli.cli.app import run; run()"]
-    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=zkchat.vault, check=False, timeout=60)
-    return done.stdout.split()
-
-
-def test_the_shell_completes_providers_where_no_server_answers(zkchat: Program) -> None:
-    zkchat.env["OLLAMA_HOST"] = closed_port()
-    assert completed(zkchat, "zkchat ask --model of") == ["offline"]
-    assert completed(zkchat, "zkchat ask --model ol") == ["ollama/"]
+# offers
 
 
 def test_offers_tell_the_problem_of_a_chosen_server_only(zkchat: Program, tmp_path: Path) -> None:

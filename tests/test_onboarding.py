@@ -2,8 +2,6 @@
 
 import json
 import socket
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from terminal_screen import CTRL_C, CTRL_D, Chat
 
 from zkchat_cli.app import factory
 from zkchat_cli.app.startup_options import StartupOptions
-from zkchat_cli.vault.discovery import VaultCandidate, abbreviate_home, find_vaults
+from zkchat_cli.vault.discovery import find_vaults
 
 
 @pytest.fixture
@@ -26,7 +24,7 @@ def home(tmp_path: Path) -> Path:
     (made / "Documents/Garden/Compost.md").write_text("# Compost\n\nA heap needs air.\n")
     (made / "Documents/Garden/Worms.md").write_text("# Worms\n\nThey like it dark.\n")
     (made / "Documents/Letters/a.md").write_text("not a vault by any sign\n")
-    (made / "notes/deep/a.markdown").write_text("A plan.\n")
+    (made / "notes/deep/a.md").write_text("A plan.\n")
     listed = {"1": {"path": str(made / "gone"), "ts": 9}, "2": {"path": str(made / "Documents/Garden"), "ts": 5}}
     (made / ".config/obsidian/obsidian.json").write_text(json.dumps({"vaults": listed}))
     return made
@@ -43,39 +41,22 @@ def config(program: Program) -> Path:
     return program.home / "config" / "config.toml"
 
 
-def test_the_likeliest_folders_come_first_with_their_notes(home: Path) -> None:
-    found = find_vaults(home, home / "empty", {}, seconds=10)
-    assert found == [VaultCandidate(home / "Documents/Garden", 2, why="Obsidian"), VaultCandidate(home / "notes", 1)]
-    assert find_vaults(home, home / "Documents/Letters", {}, seconds=10)[1] == VaultCandidate(
-        home / "Documents/Letters", 1, why="the current folder"
-    )
-    assert [abbreviate_home(each.path, home) for each in found] == ["~/Documents/Garden", "~/notes"]
-
-
-def test_the_folder_search_ends_in_time(home: Path) -> None:
-    for folder in range(40):
-        (home / f"notes/{folder}").mkdir()
-        for note in range(30):
-            (home / f"notes/{folder}/{note}.md").touch()
-    began = time.monotonic()
-    assert [(each.notes, each.more) for each in find_vaults(home, home / "empty", {}, seconds=10)][1] == (1000, True)
-    find_vaults(home, home / "empty", {}, seconds=0.01)
-    assert find_vaults(home, home / "empty", {}, seconds=0) == []
-    assert time.monotonic() - began < 5
+def test_obsidians_vaults_and_usual_places_with_notes_are_found(home: Path) -> None:
+    assert find_vaults(home) == [home / "Documents/Garden", home / "notes"]
 
 
 def test_two_answers_and_a_yes_begin_a_chat_and_are_kept(stranger: Program, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/api/tags").respond_with_json({"models": [{"name": "qwen3:8b"}, {"name": "nomic-embed-text"}]})
     with Chat(stranger, OLLAMA_HOST=httpserver.url_for("/")) as chat:
         chat.wait_for("[1]")
-        assert "1  ~/Documents/Garden   2 notes, Obsidian" in chat.screen_text()
+        assert "/anna/Documents/Garden" in "".join(chat.screen_text().split())
         chat.type("9\r")
         chat.wait_for("Type a number from 1 to 3")
         chat.type("~/none\r")
         chat.wait_for("There is no folder ~/none.")
         chat.enter()
         chat.wait_for("Which model should answer?")
-        chat.wait_for("1  ollama/qwen3:8b   on this machine")
+        chat.wait_for("1  ollama/qwen3:8b")
         assert "nomic" not in chat.screen_text()
         chat.type("2\r")
         chat.wait_for("[y/N]")
@@ -101,28 +82,12 @@ def test_ctrl_c_leaves_and_nothing_was_changed(stranger: Program) -> None:
     assert not config(stranger).exists()
 
 
-@pytest.fixture
-def silent() -> Iterator[str]:
-    """The address of a server that takes calls and never answers."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield f"127.0.0.1:{server.getsockname()[1]}"
-
-
-def test_a_server_that_does_not_answer_keeps_nobody_waiting(stranger: Program, silent: str) -> None:
-    with Chat(replace(stranger, env={**stranger.env, "OLLAMA_HOST": silent})) as chat:
-        chat.wait_for("[1]")
-        began = time.monotonic()
-        chat.type("2\r")
-        chat.wait_for("Which model should answer?")
-        chat.type(CTRL_C)
-        assert chat.wait_for_end() == 130
-        assert time.monotonic() - began < 4.5  # 5 s are what a call of that server may take
-
-
-def test_the_others_are_offered_when_one_server_does_not_answer(silent: str, httpserver: HTTPServer, tmp_path: Path) -> None:
+def test_the_others_are_offered_when_one_server_does_not_answer(httpserver: HTTPServer, tmp_path: Path) -> None:
     httpserver.expect_request("/v1/models").respond_with_json({"data": [{"id": "gpt-5"}]})
-    env = {"OLLAMA_HOST": silent, "OPENAI_BASE_URL": httpserver.url_for("/v1"), "OPENAI_API_KEY": "k", "ZKCHAT_HOME": str(tmp_path)}
-    offers = {offer.provider: offer for offer in factory.available_models(factory.settings(StartupOptions(), env, tmp_path), env, 1.0)}
+    openai = {"OPENAI_BASE_URL": httpserver.url_for("/v1"), "OPENAI_API_KEY": "k"}
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes calls and never answers
+        env = {"OLLAMA_HOST": f"127.0.0.1:{silent.getsockname()[1]}", "ZKCHAT_HOME": str(tmp_path), **openai}
+        offers = {offer.provider: offer for offer in factory.available_models(factory.settings(StartupOptions(), env, tmp_path), env, 1.0)}
     assert offers["openai"].names == ("openai/gpt-5",)
     assert (offers["ollama"].names, "did not answer in time" in offers["ollama"].problem) == ((), True)
 

@@ -161,12 +161,9 @@ def test_a_binary_file_is_left_out_with_a_warning(notes: Notes) -> None:
 
 
 def test_text_in_another_encoding_is_decoded_with_a_warning(notes: Notes) -> None:
-    notes.write(ZKCHAT="Grüße".encode("latin-1"), WILK="\ufeffGrüße".encode("utf-16-le"))
+    notes.write(ZKCHAT="Grüße".encode("latin-1"), WILK=b"\xef\xbb\xbf" + "Grüße".encode())
     assert [item.content for item in notes.root_items()] == ["Gr\ufffd\ufffde", "Grüße"]
-    assert [warning.partition(" is ")[2] for warning in notes.warnings] == [
-        "not UTF-8, read with replacement characters",
-        "UTF-16, not UTF-8",
-    ]
+    assert [warning.partition(" is ")[2] for warning in notes.warnings] == ["not UTF-8, read with replacement characters"]
 
 
 @pytest.mark.parametrize("content", [b"word " * 10_000_000, b"line\n" * 10_000_000], ids=["one line", "lines"])
@@ -215,7 +212,7 @@ def memory_of(session: ZkChatSession, text: str | None = None) -> list[tuple[str
 
 def test_folder_memory_is_sent_with_the_message_that_names_its_note(room: Room) -> None:
     session = room.session()
-    expected = fence("project-memory", "Queries are in capitals.", ' path="Queries/ZKCHAT.md"')
+    expected = fence("project-memory", "Queries are in capitals.", path="Queries/ZKCHAT.md")
     assert memory_of(session, "How do I join? [[Combining]]") == [("user", expected)]
     assert memory_of(session, "Hello?") == []
     assert [m.kind for m in session.prompt("How? [[Combining]]").messages] == ["system", "memory", "documents", "conversation"]

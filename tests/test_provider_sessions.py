@@ -70,7 +70,7 @@ def test_the_tool_loop_over_the_wire(room: Room, server: ModelServer, protocol: 
     report = completed(session.send("堆肥 needs what?"))
     assert (report.answer, [run.ok for run in report.tools]) == ("It needs air [1].", [True, True])
     first, second = server.bodies
-    assert [tool["function"]["name"] for tool in first["tools"]] == [tool.name for tool in session.tools]
+    assert [tool["function"]["name"] for tool in first["tools"]] == [tool.name for tool in session.runtime.tools]
     assert [m["role"] for m in second["messages"]][-4:] == ["user", "assistant", "tool", "tool"]
     assert well_formed(second["messages"])
     asked = second["messages"][-3]["tool_calls"]
@@ -99,14 +99,14 @@ def test_ollama_gets_the_window_in_use(room: Room, server: ModelServer, window: 
     session = talking(room, OLLAMA, server, says(OLLAMA, "Yes."))
     completed(session.send("Is it?"))
     assert server.bodies[0]["options"] == {"num_ctx": window}
-    assert session.window.tokens == window
+    assert session.runtime.window.tokens == window
 
 
 def test_the_window_reported_by_ollama_is_used(room: Room, server: ModelServer) -> None:
     server.gets["/api/show"] = {"model_info": {"general.architecture": "llama", "llama.context_length": 4096}}
     session = talking(room, OLLAMA, server, says(OLLAMA, "Yes."))
     completed(session.send("Is it?"))
-    assert (session.window.tokens, server.bodies[0]["options"]["num_ctx"]) == (4096, 4096)
+    assert (session.runtime.window.tokens, server.bodies[0]["options"]["num_ctx"]) == (4096, 4096)
 
 
 @BOTH
@@ -173,7 +173,7 @@ def test_a_prompt_refused_as_too_long_is_shrunk_once(room: Room, server: ModelSe
     assert "user: And now?" in said(second)[-1]
     assert session.history[-1].content == "Air."
     if protocol is OPENAI:
-        assert session.window.tokens == 2600
+        assert session.runtime.window.tokens == 2600
     else:
         assert second["options"]["num_ctx"] < first["options"]["num_ctx"]
 
@@ -225,7 +225,7 @@ def test_the_next_prompt_is_counted_with_the_learned_calibration(room: Room, ser
     room.settings = Config.model_validate({"context": {"auto_summarize": False}})
     session = talking(room, protocol, server)
     before = session.usage.total_tokens
-    name = session.model.name
+    name = session.runtime.model.name
     for i in range(6):
         server.says(counted(protocol, 2 * session.prompt("Is it so?").usage.total_tokens if i == 0 else int(2 * before)))
         completed(session.send("Is it so?"))

@@ -296,8 +296,8 @@ def test_the_latest_references_follow_the_branch(room: Room) -> None:
     session = room.session(Deltas([calls(ASKED["compost"]), says("It needs air [1].")]))
     completed(session.send("What does compost need?"))
     head = session.history[-1].id
-    session.model.calls = [says("Nothing to cite."), says("And filters [7].")]  # type: ignore[attr-defined]
-    session.model.requests.clear()  # type: ignore[attr-defined]
+    session.runtime.model.calls = [says("Nothing to cite."), says("And filters [7].")]  # type: ignore[attr-defined]
+    session.runtime.model.requests.clear()  # type: ignore[attr-defined]
     completed(session.send("Thanks."))
     completed(session.send("And?"))
     assert [c.number for c in session.references.latest_references] == [7]

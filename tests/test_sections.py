@@ -105,25 +105,6 @@ def test_similar_headings(anchor: str, near: tuple[str, ...]) -> None:
     assert set(sections.similar_headings(anchor, read_markup(NOTE + "- a saw ^saw\n"))) == set(near)
 
 
-def test_links_to_headings_of_a_deleted_note_are_not_reported(tmp_path: Path) -> None:
-    vault = Vault.open(
-        write(tmp_path / "n", {"A.md": "[[B#no]] [[B#yes]] [[logo.png#x]]", "B.md": "# Yes", "logo.png": ""}), tmp_path / "c"
-    )
-    vault.refresh()
-    assert [link.row.raw for link in vault.broken_headings()] == ["[[B#no]]"]
-    (vault.root / "B.md").unlink()
-    assert vault.broken_headings() == []
-    vault.close()
-
-
-def test_a_broken_link_into_the_same_note_is_reported(tmp_path: Path) -> None:
-    vault = Vault.open(write(tmp_path / "n", {"A.md": "# Here\n\n[[#Here]] [[#There]]"}), tmp_path / "c")
-    assert [(link.row.target, link.row.raw, link.candidates) for link in vault.broken_headings()] == [
-        ("A.md", "[[#There]]", ("A.md#Here",))
-    ]
-    vault.close()
-
-
 def test_a_missing_section_is_an_error_with_the_nearest_heading(tmp_path: Path) -> None:
     vault = Vault.open(write(tmp_path / "n", {"A.md": "# Here\n\nText\n"}), tmp_path / "c")
     assert vault.section("A.md", "here") == (1, 3)

@@ -141,16 +141,6 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(
     assert [*lines.load_history_strings()] == ["one more", "# +x", "/search what is it?"]
 
 
-@pytest.mark.parametrize("line", ["/edit 1 {}", "/e 12  {}", "/rename {}"])
-def test_commands_with_a_question_or_the_title_leave_the_input_history(store: ChatSessionStore, lines: FileHistory, line: str) -> None:
-    store.start(Conversation(id="c", vault="/notes", created_at=NOON, updated_at=NOON, title=f"a {SECRET}\nat work"))
-    store.add("c", said("user", "a roof!" if "rename" in line else f"a {SECRET}\nat work", "q"))
-    for each in (line.format(f"a {SECRET}\nat work"), "/edit 1 a roof", "/undo", "/redo"):
-        lines.store_string(each)
-    store.delete("c")
-    assert [*lines.load_history_strings()] == ["/redo", "/undo", "/edit 1 a roof"]
-
-
 def test_an_input_history_that_cannot_be_changed_is_named(store: ChatSessionStore, tmp_path: Path) -> None:
     store.start(Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON))
     store.add("c1", said("user", SECRET, "q"))

@@ -42,11 +42,7 @@ def suggestions(program: Program, line: str) -> list[str]:
     ("line", "expected"),
     [
         ("zkchat co", ["config", "context"]),
-        ("zkchat keys set ", ["anthropic", "openai"]),
-        ("zkchat tokens --encoding c", ["cl100k_base"]),
         ("zkchat context s", ["show", "stats", "summary"]),
-        ("zkchat ask --strategy ", ["discard", "hybrid", "summarize"]),
-        ("zkchat context export --format h", ["html"]),
         ("zkchat context show a", ["aa11", "ab22"]),
         ("zkchat ask --cid aa", ["aa11"]),
         ("zkchat ask --agent e", ["editor"]),

@@ -120,7 +120,7 @@ def test_a_session_filters_by_its_setting_and_keeps_what_it_offered(room: Room) 
     completed(session.send("What is related to composting?"))
     completed(session.send("Thank you!"))
     first, second = ({t.name for t in request.tools} for request in model.requests)
-    there = {tool.name for tool in session.tools}
+    there = {tool.name for tool in session.runtime.tools}
     assert "find_zk_documents_related_to" in first == second < there
     off = room.session(model, settings=Config(context=ContextSettings(tool_filter="off")))
     completed(off.send("Hello!"))

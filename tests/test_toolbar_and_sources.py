@@ -95,11 +95,6 @@ def test_the_state_is_shown_if_the_figures_leave_room(width: int) -> None:
     assert ("indexing 120/4000" in bar) == (width >= 45)
 
 
-def test_estimates_are_marked() -> None:
-    assert "~500 / " in drawn(Toolbar("m", "v", usage=usage(500, estimated=True)), 80)
-    assert "this line ~7" in drawn(Toolbar("m", "v", usage=usage(500), typed=7, typed_estimated=True), 80)
-
-
 def test_a_due_compaction_is_shown_on_a_narrow_screen() -> None:
     assert "compaction is due" in drawn(Toolbar("m", "v", usage=usage(25_000, due=True)), 70)
 
@@ -109,7 +104,7 @@ def test_hostile_names_are_shown_on_one_line() -> None:
 
 
 def test_a_long_name_loses_its_middle() -> None:
-    assert shorten_middle("scripted//tmp/a/long/path/replies.jsonl", 24) == "scripted//tm…plies.jsonl"
+    assert shorten_middle("scripted//tmp/a/long/path/replies.jsonl", 24) == "scripted//t…plies.jsonl"
 
 
 # lines with columns, styles and links

@@ -42,7 +42,7 @@ def test_a_turn_is_stored_in_two_transactions(room: Room) -> None:
     completed(session.send("When is the roof deadline?"))
     room.store._db.set_trace_callback(None)
     assert [each for each in statements if each in ("BEGIN IMMEDIATE", "COMMIT")] == ["BEGIN IMMEDIATE", "COMMIT"] * 2
-    assert room.store.calibration(session.model.name) != 1.0
+    assert room.store.calibration(session.runtime.model.name) != 1.0
     assert room.store.facts(str(room.vault.root))[0].last_accessed == NOON
 
 

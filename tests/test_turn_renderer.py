@@ -3,14 +3,14 @@
 import io
 from typing import Any
 
-from building import Deltas, Room, calls, says, stored, talk
+from building import Deltas, Room, calls, says
 from conftest import Program
 from terminal_screen import Chat, Script, slowly
 
 from zkchat_cli import slash
 from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn, tool_line, unsent_lines
+from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn, tool_line
 
 
 def a_screen(**more: Any) -> tuple[Screen, io.StringIO]:
@@ -25,8 +25,6 @@ def test_a_tool_line_names_the_result() -> None:
     def told(name: str, excerpts: int = 0, *, full: bool = False, **arguments: str) -> str:
         return tool_line(ToolRun(name=name, arguments=arguments, ok=True, tokens=12, duration_ms=3), excerpts, full=full)
 
-    assert told("store_in_smart_memory", content="x") == '  store_in_smart_memory "x"  stored, 12 tokens, 3 ms'
-    assert told("find_excerpts", query="x") == '  find_excerpts "x"  nothing found, 12 tokens, 3 ms'
     assert told("find_backlinks", note="x") == '  find_backlinks "x"  12 tokens, 3 ms'
     assert told("find_excerpts", 2, full=True, query="y" * 99).count("y") == 99
 
@@ -53,14 +51,6 @@ def test_verbose_shows_details_of_each_turn(room: Room) -> None:
         assert part in told
     assert slash.run("/verbose", session).text == "Details are off."
     assert not session.verbose
-
-
-def test_verbose_shows_what_was_not_sent(room: Room) -> None:
-    long = "word " * 300
-    session = stored(room, talk(*((f"question {n} {long}", f"answer {n} {long}") for n in range(6))), max_context=2000)
-    assert unsent_lines(session) == []
-    list(session.send("when is compost ready?"))
-    assert any("Not sent: " in line and " messages" in line for line in unsent_lines(session)), unsent_lines(session)
 
 
 # the whole program

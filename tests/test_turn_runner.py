@@ -230,7 +230,7 @@ def shared_room() -> Iterator[Room]:
 @given(replies=REPLIES, turns=st.integers(1, 3))
 def test_any_order_of_deltas_and_faults_ends_a_turn_once(shared_room: Room, replies: list[list[Delta]], turns: int) -> None:
     room = shared_room
-    session = room.session(Deltas(replies), tools=(*room.session().tools, Counting().tool))
+    session = room.session(Deltas(replies), tools=(*room.session().runtime.tools, Counting().tool))
     for i in range(turns):
         events = list(session.send(f"Question {i}?"))
         assert [isinstance(event, TurnCompleted | TurnFailed) for event in events] == [False] * (len(events) - 1) + [True]

@@ -38,11 +38,11 @@ def test_nul_bytes_are_replaced_and_reported(notes):
     assert notes.found("stripes") == ["Binary.md"]
 
 
-def test_a_sparse_note_of_50_megabytes_is_indexed_by_its_beginning(notes):
+def test_a_note_of_50_megabytes_is_left_out(notes):
     notes.write("Huge.md", "zebra\n")
     os.truncate(notes.root / "Huge.md", 50_000_000)
     assert "larger than 10 MB" in problems(notes)["Huge.md"]
-    assert notes.found("zebra") == ["Huge.md"]
+    assert notes.found("zebra") == []
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_hundred_thousand_broken_links_are_listed_within_seconds(notes, many, 
     begin = time.process_time()
     assert notes.vault.refresh().broken_links == many
     broken = notes.vault.broken_links()
-    assert (len(broken.links), broken.names) == (many, many)
+    assert len(broken) == many
     assert time.process_time() - begin < 20
 
 

@@ -108,25 +108,6 @@ def test_broken_links_are_listed_with_the_nearest_notes(zkchat: Program) -> None
     assert "Slips.md:1  [[Filtrs]]   nearest: Filters.md\n" in zkchat("vault", "broken").out
 
 
-def test_broken_headings_are_listed_when_asked_for(zkchat: Program) -> None:
-    write(zkchat.vault, {"Slips.md": "[[Filters#Dates]] [[Filters#Datse]] [[Combining#^no]] [[Filtrs]]\n"})
-    broken = zkchat("vault", "broken", "--headings", "--json").json
-    assert [(row["raw"], row["target"], row["candidates"]) for row in broken] == [
-        ("[[Filtrs]]", None, ["Filters.md"]),
-        ("[[Filters#Datse]]", "Filters.md", ["Filters.md#Dates"]),
-        ("[[Combining#^no]]", "Queries/Combining.md", []),
-    ]
-    assert "3 broken links" in zkchat("vault", "broken", "--headings").err
-
-
-def test_very_many_broken_names_are_all_listed_and_the_first_looked_up(zkchat: Program) -> None:
-    write(zkchat.vault, {"Slips.md": "".join(f"[[Filters {i}]] [[Filters {i}]]\n" for i in range(120))})
-    done = zkchat("vault", "broken", "--json")
-    assert len(done.json) == 240
-    assert [bool(row["candidates"]) for row in done.json] == [True] * 200 + [False] * 40
-    assert "first 100 of 120 names" in done.err
-
-
 def test_a_vault_without_broken_links_says_so(zkchat: Program) -> None:
     assert zkchat("vault", "broken").err == "No broken links.\n"
     assert zkchat("vault", "broken", "--json").json == []

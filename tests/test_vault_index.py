@@ -129,7 +129,7 @@ def test_links_and_backlinks_have_lines(notes):
         ("[[Gamma]]", "broken", None),
         ("[[Alpha#Alpha]]", "found", "Alpha"),
     ]
-    assert [(r.row.source, r.row.raw) for r in notes.vault.broken_links().links] == [("Beta.md", "[[Gamma]]")]
+    assert [(r.row.source, r.row.raw) for r in notes.vault.broken_links()] == [("Beta.md", "[[Gamma]]")]
 
 
 def test_links_of_a_missing_note_are_an_error_with_suggestions(notes):

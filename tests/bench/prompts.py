@@ -54,7 +54,7 @@ def figures(ground: Ground) -> Iterator[Row]:
     bench = factory.open_app(startup_options.StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
     bench.vault.refresh()
     plain = bench.session()
-    toolbox = ToolExecutor(plain.tools, bench.vault, plain.references, bench.counter, time.perf_counter)
+    toolbox = ToolExecutor(plain.runtime.tools, bench.vault, plain.references, bench.counter, time.perf_counter)
     pattern = vaults.conversation(min(PATTERN, ground.turns), ground.words, toolbox, str(bench.vault.root), factory.new_id).messages
     for turns, limit in ((ground.turns, 5.0), (10 * ground.turns, 10.0)):
         yield from assembling(ground, bench, repeated(pattern, turns), turns, limit)

@@ -129,7 +129,6 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
         typed = number % 2 == 0
         if typed:
             session.apply_scan(session.vault.refresh())
-            session.mark_scanned()
         begin = time.perf_counter()
         said = begin
         for last in session.send(question):
@@ -166,7 +165,7 @@ def again(archive: ConversationArchive, turns: int) -> ConversationArchive:
 def conversing(ground: Ground) -> Iterator[Row]:
     bench = factory.open_app(startup_options.StartupOptions(vault=ground.vault, model="offline"), ground.env, ground.vault)
     new = bench.session()
-    toolbox = ToolExecutor(new.tools, bench.vault, new.references, bench.counter, time.perf_counter)
+    toolbox = ToolExecutor(new.runtime.tools, bench.vault, new.references, bench.counter, time.perf_counter)
     archive = vaults.conversation(ground.turns, ground.words, toolbox, str(bench.vault.root), factory.new_id)
     yield storing(ground, archive)
     bench.store.start(new.conversation)

@@ -160,7 +160,6 @@ def check(loaded: LoadedConfig) -> LoadedConfig:
         raise loaded.invalid_value("context.strategy", strategy, " or ".join(strategies.strategy_names()))
     if loaded.values.model.partition("/")[0] not in providers.names():
         raise _unknown_model(loaded)
-    _refuse_to_send(loaded)
     embedder = loaded.values.semantic.provider
     if embedder not in (NO_EMBEDDER, *embedders.names()):
         raise loaded.invalid_value("semantic.provider", embedder, " or ".join((NO_EMBEDDER, *embedders.names())))
@@ -179,17 +178,6 @@ def _unknown_model(loaded: LoadedConfig) -> ConfigError:
         f"{loaded.origins.get('model', 'defaults')}: unknown model {model[:100]!r}",
         f"{hint}Models are named PROVIDER or PROVIDER/NAME; the providers are {', '.join(providers.names())}.",
     )
-
-
-def _refuse_to_send(loaded: LoadedConfig) -> None:
-    """A vault's own settings file may not name a server: who shares a vault must not decide where another person's notes are sent."""
-    sent_by = [name for name in providers.names() if providers.provider(name).server_info is not None]
-    chosen = loaded.values.model.partition("/")[0]
-    wrong = [key for key in loaded.origins if loaded.is_vaults_own(key) and (key.partition(".")[0] in sent_by)]
-    wrong += ["model"] if loaded.is_vaults_own("model") and chosen in sent_by else []
-    if wrong:
-        hint = f"Take {wrong[0]} out of it; your own file may have it: zkchat config set {wrong[0]} …"
-        raise ConfigError(f"{loaded.origins[wrong[0]]}: a vault's own file cannot say where notes are sent ({wrong[0]})", hint)
 
 
 def vault_folder(loaded: LoadedConfig, cwd: Path) -> Path | None:

@@ -1,7 +1,6 @@
 """Undo, redo, clear and switch branches in the tree of a conversation's messages. Nothing is deleted.
 
-The log does not record undone turns: the undo stack lasts until the next question or the end of the session. Without it, redo goes towards
-the newest message.
+The log does not record undone turns: the undo stack lasts until the next question or the end of the session.
 """
 
 from dataclasses import dataclass
@@ -38,28 +37,20 @@ def undo(state: ConversationState, turns: int = 1) -> BranchMove:
     """Undo the last turns. Raises UsageError when there is none, and StoreError."""
     before = state.history
     if not before:
-        raise UsageError("there is nothing to undo", "/redo goes forward again." if _all_messages(state) else "Ask something first.")
+        raise UsageError("there is nothing to undo", "/redo goes forward again." if state.undo_stack else "Ask something first.")
     state.checkout(head_before_turns(before, turns))
     state.undo_stack.append(before[-1].id)
     return BranchMove(before[len(state.history) :], _count_turns(state))
 
 
-def redo(state: ConversationState, turns: int = 1) -> BranchMove:
-    """Redo what was undone last; else go towards the newest answer from here. Raises UsageError when nothing follows."""
-    before = state.history
-    head = state.head
-    tree, stack = BranchTree(_all_messages(state)), [*state.undo_stack]
-    for _ in range(turns):
-        if stack:
-            head = stack.pop()
-        elif ahead := tree.following_turn_ends(head):
-            head = ahead[0]
-        else:
-            break
-    if len(tree.branch(head)) <= len(before):
+def redo(state: ConversationState, times: int = 1) -> BranchMove:
+    """Redo what was undone last. Raises UsageError when nothing was undone in this session, and StoreError."""
+    before, stack = state.history, state.undo_stack
+    if not stack:
         raise UsageError("there is nothing to redo", "/branches shows all messages of this conversation.")
+    rest, head = stack[:-times], stack[-times:][0]
     state.checkout(head)
-    state.undo_stack[:] = stack
+    state.undo_stack[:] = rest
     return BranchMove(state.history[len(before) :], _count_turns(state))
 
 

@@ -5,10 +5,10 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 
 from collections.abc import Generator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 from zkchat_cli import events
-from zkchat_cli.agents.profile import Agent
 from zkchat_cli.chat import branch_navigation, pins
 from zkchat_cli.chat.auto_title import AutoTitle
 from zkchat_cli.chat.branch_navigation import BranchMove
@@ -20,27 +20,23 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_pipeline import TurnPipeline
 from zkchat_cli.chat.turn_recorder import TurnRecorder
-from zkchat_cli.chat.user_message import AgentMention, UserInput, UserMessageBuilder, find_agent_mention, import_roots
-from zkchat_cli.chat.vault_scan import VaultScanner
+from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, check_agent_mention, import_roots, parse_agent_mention
 from zkchat_cli.config import loader
-from zkchat_cli.config.schema import Config
 from zkchat_cli.context.branch_tree import BranchSegment
-from zkchat_cli.context.budget import Budget
-from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.context.turn_history import TurnHistory
-from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError
-from zkchat_cli.llm.base import Model, Request, Window, request_body
+from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
+from zkchat_cli.llm.base import Request, request_body
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.tools.base import Tool
 
 MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
+SCAN_SECONDS = 2.0
+"""For how long a scan of the vault counts as current, so that one command does not scan twice."""
 
 
 class ZkChatSession:
@@ -53,7 +49,8 @@ class ZkChatSession:
         self._compactor = Compactor(services, self._state, self._prompts)
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._pipeline = TurnPipeline(services, self._state, self._prompts, self._compactor, self._recorder)
-        self._scanner = VaultScanner(services.vault, services.clock, self._prompts)
+        self._scanned_at = float("-inf")
+        self._rebuilt: str | None = None
         self._auto_title = AutoTitle(services, self._state)
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         self.verbose = False
@@ -69,52 +66,12 @@ class ZkChatSession:
         return self._runtime
 
     @property
-    def settings(self) -> Config:
-        return self._runtime.settings
-
-    @property
-    def model(self) -> Model:
-        return self._runtime.model
-
-    @property
-    def agent(self) -> Agent | None:
-        return self._runtime.agent
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        return self._runtime.tools
-
-    @property
-    def strategy(self) -> Strategy:
-        return self._runtime.strategy
-
-    @property
-    def counter(self) -> TokenCounter:
-        return self._runtime.counter
-
-    @property
-    def window(self) -> Window:
-        return self._runtime.window
-
-    @property
-    def budget(self) -> Budget:
-        return self._runtime.budget
-
-    @property
-    def can_summarize(self) -> bool:
-        return self._runtime.can_summarize
-
-    @property
-    def speaker_label(self) -> str:
-        return self._runtime.speaker_label
-
-    @property
     def import_roots(self) -> ImportRoots:
         return import_roots(self.services, self._runtime)
 
     def use_agent(self, name: str | None) -> None:
         """Switch to another agent; None or "none": to no agent. Raises ConfigError and ProviderError, and then nothing changes."""
-        self._runtime = self.runtime_of_agent(name)
+        self._runtime = self._calibrated(self._runtime.with_agent(name))
 
     def use_model(self, name: str) -> None:
         """Switch to another model. Raises ConfigError and ProviderError, and then nothing changes."""
@@ -138,22 +95,13 @@ class ZkChatSession:
         prepare_model(self._runtime.model, seconds)
         self._runtime = self._calibrated(self._runtime)
 
-    def find_window(self, seconds: float) -> None:
-        """Wait at most so many seconds until the model's window is known, unless the user has set one."""
-        if self._runtime.configured_window is None:
-            self.prepare(seconds)
-
-    def runtime_of_agent(self, name: str | None) -> Runtime:
-        """A runtime for turns of another agent. Raises ConfigError and ProviderError."""
-        return self._calibrated(self._runtime.with_agent(name))
-
     def _calibrated(self, runtime: Runtime) -> Runtime:
         return runtime.calibrated(self.store.calibration(runtime.model.name))
 
     def _restore_agent(self) -> None:
         last = next((m for m in reversed(self.history) if m.role == "user" and not m.addressed), None)
         name = last.agent if last is not None else None
-        if self._runtime.open_agent is None or name == (self.agent.name if self.agent else None):
+        if self._runtime.open_agent is None or name == (self._runtime.agent.name if self._runtime.agent else None):
             return
         try:
             self.use_agent(name)
@@ -168,22 +116,18 @@ class ZkChatSession:
         `typed` is what the user typed of a text of which a part came through a pipe. Raises UsageError for a message without text. What
         cannot be stored is answered all the same, reported, and stored later.
         """
-        return self._run_turn(UserInput(text, typed))
+        return self._run_turn(UserInput.parse(text, typed))
 
     def _run_turn(self, user_input: UserInput, retry_of: ZkChatMessage | None = None) -> Generator[events.Event, None, None]:
         """`send`; the retry of a question begins a new branch before it."""
-        user_input = user_input.encodable()
         if not user_input.text.strip():
             raise UsageError("there is nothing to ask", "Give a question as an argument or on standard input.")
         own = self._runtime
-        mention, notices = self.find_mention(user_input.text if user_input.typed is None else user_input.typed)
-        runtime = own if mention is None else self.runtime_of_agent(mention.name)
-        if mention is not None and user_input.mention is None:
-            user_input = user_input.with_mention(mention)
+        runtime, user_input, notices = self._resolve_mention(user_input)
         turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         try:
             with turn.timer("prepare"):
-                notices += self._scanner.scan()
+                notices += self._scan_vault()
                 if retry_of is not None:
                     self._state.branch_off(retry_of.parent_id)
             yield from self._pipeline.run(turn, user_input, notices)
@@ -191,9 +135,11 @@ class ZkChatSession:
             if self._runtime is own:
                 self._runtime = own.learn_from(turn.runtime)
 
-    def find_mention(self, text: str) -> tuple[AgentMention | None, list[events.Notice]]:
-        """The agent that a message mentions by `@name`, and what to tell the user about it. Raises UsageError."""
-        return find_agent_mention(text, self.services.agent_names, self.import_roots)
+    def _resolve_mention(self, user_input: UserInput) -> tuple[Runtime, UserInput, list[events.Notice]]:
+        """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises UsageError."""
+        mention, notices = check_agent_mention(user_input.mention, self.agent_names())
+        runtime = self._runtime if mention is None else self._calibrated(self._runtime.with_agent(mention.name))
+        return runtime, replace(user_input, mention=mention), notices
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
         """A turn that continues an answer that was cut by its length or stopped. Raises UsageError when the last one was not."""
@@ -210,9 +156,8 @@ class ZkChatSession:
         """
         self._recorder.store_pending()
         imports = " ".join(each.wikilink for each in question.references if each.reference_type == "import")
-        mention = question.addressed if text is None else None
-        typed = (f"{mention.strip()} {imports or '…'}" if mention else imports) if text is None else None
-        again = UserInput(question.content if text is None else text, typed, mention=mention)
+        mention = parse_agent_mention(question.content) if question.addressed else None
+        again = UserInput(question.content, imports, mention) if text is None else UserInput.parse(text)
         with closing(self._run_turn(again, question)) as turn:
             yield from turn
 
@@ -249,10 +194,7 @@ class ZkChatSession:
     def _next_message(self, text: str | None) -> tuple[Runtime, tuple[ZkChatMessage, ...]]:
         if not text:
             return self._runtime, ()
-        user_input = UserInput(text).encodable()
-        mention, _ = self.find_mention(text)
-        runtime = self._runtime if mention is None else self.runtime_of_agent(mention.name)
-        user_input = user_input if mention is None else user_input.with_mention(mention)
+        runtime, user_input, _ = self._resolve_mention(UserInput.parse(text))
         builder = UserMessageBuilder(self.services, self._state, self._prompts)
         return runtime, (builder.build(runtime, user_input, self.references.copy())[0],)
 
@@ -380,11 +322,22 @@ class ZkChatSession:
     # the vault, and work between turns
 
     def apply_scan(self, report: IndexReport) -> None:
-        self._scanner.apply(report)
+        """Take in the report of a scan, whoever started it."""
+        self._scanned_at = self.services.clock()
+        if report.added or report.changed or report.removed:
+            self._prompts.forget_summaries()
+        self._rebuilt = report.rebuilt or self._rebuilt
 
-    def mark_scanned(self) -> None:
-        """Tell the session that the vault was scanned a moment ago."""
-        self._scanner.mark_scanned()
+    def _scan_vault(self) -> list[events.Notice]:
+        """Look for changed notes, unless that was done a moment ago. A vault that is gone is reported, and the conversation continues."""
+        if self.services.clock() - self._scanned_at >= SCAN_SECONDS:
+            try:
+                self.apply_scan(self.vault.refresh())
+            except VaultError as e:
+                self._scanned_at = self.services.clock()
+                return [events.Notice(e.message, e.hint)]
+        rebuilt, self._rebuilt = self._rebuilt, None
+        return [events.Notice(f"the index was rebuilt: {rebuilt}")] if rebuilt else []
 
     def start_background_tasks(self) -> None:
         self._auto_title.start(self._runtime)

@@ -2,9 +2,8 @@
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
@@ -14,7 +13,7 @@ from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, Prompt, ZkChatMessage
 from zkchat_cli.references.chunk_format import chunk_tokens
-from zkchat_cli.references.file_imports import FileImport, ImportRoots, read_import
+from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.mentions import find_mentioned_documents
@@ -33,15 +32,11 @@ class AgentMention:
     text: str
     question: str
 
-    def locate(self, text: str, typed: str | None) -> str:
-        """The text that finds the mention in a message whose part `typed` starts with it (None: the whole message)."""
-        return self.text if typed is None or text.strip() == typed.strip() else f"\n\n{self.text}"
-
 
 def parse_agent_mention(text: str) -> AgentMention | None:
     """The mention at the start of a message: `@researcher what …`, `@researcher: what …`. `@notes/plan` and `@plan.md` are paths.
 
-    The caller checks whether the agent exists, or a file of that name.
+    The caller checks whether the agent exists.
     """
     match = _MENTION.match(text)
     return AgentMention(match[1].lower(), f"@{match[1]}", text[match.end() :]) if match else None
@@ -49,18 +44,17 @@ def parse_agent_mention(text: str) -> AgentMention | None:
 
 @dataclass(frozen=True, slots=True)
 class UserInput:
-    """What the user sent. `typed` is the part that was typed, where the rest came through a pipe: only that may import files and mention an
-    agent. `mention` is the `@name` in the text that got this turn its agent."""
+    """What the user sent. `typed` is the part that was typed, where the rest came through a pipe: only that may import files, and only a
+    message that was typed as a whole may mention an agent."""
 
     text: str
     typed: str | None = None
-    mention: str | None = None
+    mention: AgentMention | None = None
 
-    def encodable(self) -> "UserInput":
-        return replace(self, text=replace_surrogates(self.text), typed=None if self.typed is None else replace_surrogates(self.typed))
-
-    def with_mention(self, mention: AgentMention) -> "UserInput":
-        return replace(self, mention=mention.locate(self.text, self.typed))
+    @classmethod
+    def parse(cls, text: str, typed: str | None = None) -> "UserInput":
+        text, typed = replace_surrogates(text), None if typed is None else replace_surrogates(typed)
+        return cls(text, typed, parse_agent_mention(text) if typed in (None, text) else None)
 
 
 def import_roots(services: SessionServices, runtime: Runtime) -> ImportRoots:
@@ -68,29 +62,17 @@ def import_roots(services: SessionServices, runtime: Runtime) -> ImportRoots:
     return ImportRoots(services.vault, services.working_folder, 1024 * runtime.settings.references.import_max_kilobytes)
 
 
-def find_agent_mention(text: str, agent_names: Callable[[], Sequence[str]], roots: ImportRoots) -> tuple[AgentMention | None, list[Notice]]:
-    """The agent that a message mentions by `@name`, and what to tell the user about it. A file of that name is imported instead.
-
-    Raises UsageError for a mention without a question.
-    """
-    mention = parse_agent_mention(text)
+def check_agent_mention(mention: AgentMention | None, names: Sequence[str]) -> tuple[AgentMention | None, list[Notice]]:
+    """The mention if there is an agent of that name, and what to tell the user about it. Raises UsageError for one without a question."""
     if mention is None:
         return None, []
-    names = agent_names()
-    file: str | None = None
-    with suppress(VaultError):
-        file = read_import(FileImport(mention.text, mention.text[1:], 0), roots).relative_path
     if mention.name not in names:
         similar = difflib.get_close_matches(mention.name, names, 1, SIMILAR)
-        if not similar or file is not None:
-            return None, []
-        return None, [Notice(f"no agent and no file is called {mention.text}; the message is sent as it is", f"nearest: @{similar[0]}")]
+        problem = f"no agent is called {mention.text}; the message is sent as it is"
+        return None, [Notice(problem, f"nearest: @{similar[0]}")] if similar else []
     if not mention.question.strip():
         hint = f"{mention.text} QUESTION asks it once; --agent {mention.name}, or /agent in the chat, switches to it."
         raise UsageError(f"there is no question for the agent {mention.name}", hint)
-    if file is not None:
-        hint = f"--agent {mention.name}, or /agent in the chat, switches to the agent"
-        return None, [Notice(f"{mention.text} imports the file {file}; the agent is not asked", hint)]
     return mention, [Notice(f"the agent {mention.name} answers this message")]
 
 
@@ -105,9 +87,8 @@ class UserMessageBuilder:
         numbered by `references`, and `augmented_token_count` includes it."""
         count = runtime.counter.count_raw
         agent = runtime.agent.name if runtime.agent is not None else None
-        bare = self.services.new_message(
-            "user", user_input.text, self.state.head, status="pending", agent=agent, addressed=user_input.mention
-        )
+        mention = user_input.mention.text if user_input.mention is not None else None
+        bare = self.services.new_message("user", user_input.text, self.state.head, status="pending", agent=agent, addressed=mention)
         text, tokens = bare.prompt_text, count(bare.prompt_text)
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
         bare = bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})

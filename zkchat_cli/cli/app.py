@@ -26,7 +26,7 @@ import typer  # noqa: E402
 
 from zkchat_cli import __version__, registry  # noqa: E402
 from zkchat_cli.cli import commands, help_format  # noqa: E402
-from zkchat_cli.errors import ZkchatError  # noqa: E402
+from zkchat_cli.errors import UsageError, ZkchatError  # noqa: E402
 
 if _loading:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -65,8 +65,8 @@ class LazyCommandGroup(help_format.Group):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            suggestions = " or ".join(f"'{name}'" for name in self._suggestions(ctx, args[0]))
-            raise _Usage(f"no such command '{args[0]}'" + (f". Did you mean {suggestions}?" if suggestions else ""), "See zkchat --help")
+            similar = " or ".join(f"'{name}'" for name in self._suggestions(ctx, args[0]))
+            raise UsageError(f"no such command '{args[0]}'" + (f". Did you mean {similar}?" if similar else ""), "See zkchat --help")
         return super().resolve_command(ctx, args)
 
     def _suggestions(self, ctx: Any, name: str) -> list[str]:
@@ -228,14 +228,10 @@ def _as_usage(e: Any) -> ZkchatError:
     if not message or type(e).__name__ == "NoArgsIsHelpError":
         return _Help(e.ctx.get_help() if e.ctx else "")
     path = e.ctx.command_path if getattr(e, "ctx", None) else "zkchat"
-    return _Usage(message[0].lower() + message[1:].rstrip("."), f"See {path} --help")
+    return UsageError(message[0].lower() + message[1:].rstrip("."), f"See {path} --help")
 
 
-class _Usage(ZkchatError):
-    code = "usage"
-
-
-class _Help(_Usage):
+class _Help(UsageError):
     """A command group called without a command: print its help."""
 
 

@@ -12,38 +12,11 @@ MAX_CONVERSATIONS = 50
 _UNSAFE = re.compile(r"[^\w .,/@+=_%~’-]")
 
 
-def complete_models(incomplete: str) -> list[str]:
-    """The names of the providers; asking their servers for models would keep somebody waiting for a Tab."""
-    from zkchat_cli.llm import providers
-
-    return _matching([name if name == "offline" else f"{name}/" for name in providers.names()], incomplete)
-
-
 def complete_agents(incomplete: str) -> list[str]:
     from zkchat_cli import paths
     from zkchat_cli.agents import loader
 
     return _matching(loader.list_names(loader.agents_folder(paths.app_paths(os.environ).config_file)), incomplete.lower())
-
-
-def complete_strategies(incomplete: str) -> list[str]:
-    from zkchat_cli.context import strategies
-
-    return _matching(strategies.strategy_names(), incomplete)
-
-
-def complete_formats(incomplete: str) -> list[str]:
-    """Export formats."""
-    from zkchat_cli import exporters
-
-    return _matching(exporters.names(), incomplete)
-
-
-def complete_providers(incomplete: str) -> list[str]:
-    """Providers that need a key."""
-    from zkchat_cli.app import factory
-
-    return _matching(list(factory.key_variables(os.environ)), incomplete)
 
 
 def complete_settings(incomplete: str) -> list[tuple[str, str]]:

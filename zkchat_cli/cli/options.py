@@ -10,15 +10,13 @@ from zkchat_cli.cli import completion
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
 ModelOption = Annotated[
     str | None,
-    typer.Option(
-        "--model", "-m", metavar="PROVIDER[/NAME]", help="Model to use; offline needs none.", autocompletion=completion.complete_models
-    ),
+    typer.Option("--model", "-m", metavar="PROVIDER[/NAME]", help="Model to use; offline needs none."),
 ]
 ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of yours.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 StrategyOption = Annotated[
     str | None,
-    typer.Option("--strategy", metavar="S", help="hybrid, summarize or discard.", autocompletion=completion.complete_strategies),
+    typer.Option("--strategy", metavar="S", help="hybrid, summarize or discard."),
 ]
 MaxContextOption = Annotated[int | None, typer.Option("--max-context", metavar="N", help="Context window in tokens.")]
 AgentOption = Annotated[
@@ -67,5 +65,6 @@ SHARED: dict[str, Any] = {
 SETTINGS = ("as_json", "config_file")
 NOTES = ("as_json", "vault", "config_file")
 """Options of commands that read notes or conversations."""
+CHAT = ("agent", "strategy", "max_context", "vault", "model", "config_file")
 PROMPT = tuple(SHARED)
 """Options of commands that build a prompt."""

@@ -21,15 +21,9 @@ from zkchat_cli.paths import AppPaths
 
 PROJECT_FILE = ".zkchat.toml"
 
-NOT_FOR_A_VAULT = {
-    "vault.path": "which vault to use",
-    "semantic.provider": "who reads the notes",
-    "semantic.model": "who reads the notes",
-    "semantic.path": "which file is run",
-    "terminal.open_command": "which program is run",
-}
-"""Settings that a vault's own file must not change: someone who shares a vault must not decide where other people's notes are sent, what
-that costs (a model's name is enough: some of Ollama's models run elsewhere), or what is run."""
+FOR_A_VAULT = ("chat.", "context.", "llm.", "memory.", "references.", "vault.ignore")
+"""Beginnings of the keys that a vault's own file may set. Someone who shares a vault must not decide where other people's notes are sent,
+what that costs, or which program is run."""
 
 MAX_FILE_BYTES = 32_000
 """Limit for a settings file: a vault from someone else may contain one, and the parser's time grows with the square of a key's length."""
@@ -45,16 +39,10 @@ class LoadedConfig:
     values: Config
     origins: dict[str, str]
     places: AppPaths
-    vault_file: Path | None = None
-    """The vault's own settings file, if one was looked for."""
 
     def with_model(self, name: str) -> "LoadedConfig":
         """The same settings with another model, chosen by the user."""
         return replace(self, values=self.values.model_copy(update={"model": name}), origins={**self.origins, "model": "in this chat"})
-
-    def is_vaults_own(self, key: str) -> bool:
-        """Whether the value comes from the vault's own file."""
-        return self.vault_file is not None and self.origins.get(key) == str(self.vault_file)
 
     def invalid_value(self, key: str, wrong: object, valid: str, hint: str = "") -> ConfigError:
         """An error about a value that only its user can judge (a strategy's or a provider's name), with the setting's origin."""
@@ -80,9 +68,10 @@ def load_config(
     if vault is not None:
         layers.append(read_toml(vault / PROJECT_FILE))
         for origin, key, _ in layers[-1]:
-            if key in NOT_FOR_A_VAULT:
-                hint = f"Take {key} out of it; your own file may have it: zkchat config set {key} …"
-                raise ConfigError(f"{origin}: a vault's own file cannot say {NOT_FOR_A_VAULT[key]}", hint)
+            require_known_key(key, origin, schema)
+            if not key.startswith(FOR_A_VAULT):
+                hint = f"Take it out; your own file may have it: zkchat config set {key} …"
+                raise ConfigError(f"{origin}: a vault's own file cannot set {key}", hint)
     layers += [list(agent), list(_from_environment(env)), [("command line", key, value) for key, value in flags.items()]]
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -90,7 +79,7 @@ def load_config(
         for origin, key, value in layer:
             require_known_key(key, origin, schema)
             merged[key], origins[key] = value, origin
-    return LoadedConfig(validate(merged, origins, schema), origins, where, vault / PROJECT_FILE if vault is not None else None)
+    return LoadedConfig(validate(merged, origins, schema), origins, where)
 
 
 def default_values(schema: type[Section] = Config) -> dict[str, Any]:

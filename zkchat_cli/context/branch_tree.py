@@ -38,10 +38,10 @@ class BranchTree:
     """The messages of a conversation by parent. In the log, parents come before their children."""
 
     def __init__(self, log: Iterable[ZkChatMessage]) -> None:
-        self._log = tuple(log)
-        self._messages = {message.id: message for message in self._log}
+        self._messages: dict[str, ZkChatMessage] = {}
         self._children: dict[str | None, list[ZkChatMessage]] = defaultdict(list)
-        for message in self._log:
+        for message in log:
+            self._messages[message.id] = message
             self._children[message.parent_id].append(message)
 
     def branch(self, head: str | None) -> tuple[ZkChatMessage, ...]:
@@ -51,22 +51,6 @@ class BranchTree:
             found.append(self._messages[head])
             head = found[-1].parent_id
         return tuple(reversed(found))
-
-    def newest_leaf(self, head: str | None) -> str | None:
-        """The leaf below `head` that was written last; `head` itself if nothing follows."""
-        reached: set[str | None] = {head}
-        end = head
-        for message in self._log:
-            if message.parent_id in reached:
-                reached.add(message.id)
-                end = message.id
-        return end
-
-    def following_turn_ends(self, head: str | None) -> list[str]:
-        """The last messages of the turns between `head` and its newest leaf."""
-        following = self.branch(self.newest_leaf(head))[len(self.branch(head)) :]
-        borders = [i for i, message in enumerate(following) if message.role == "user" and i]
-        return [following[i - 1].id for i in (*borders, len(following)) if i]
 
     def segments(self, head: str | None) -> list[BranchSegment]:
         """The whole tree, depth first, older branches first. Leaves are numbered from 1."""

@@ -44,9 +44,12 @@ def stream_in_thread(
     call: Call, endpoint: Endpoint, timeouts: Timeouts, wanted: Callable[[], bool] = lambda: True
 ) -> Generator[Delta, None, None]:
     """The deltas that `call` emits. Closing the generator cancels the call; so does `wanted` when it returns False (see Request)."""
+    import asyncio  # 30 ms, which only a call of a server has to pay
+
     deltas: queue.SimpleQueue[Delta | None] = queue.SimpleQueue()
-    running = _CallThread(call, deltas.put, endpoint)
-    thread = threading.Thread(target=running.run, name="model call", daemon=True)
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(call(deltas.put))
+    thread = threading.Thread(target=_run, args=(loop, task, deltas.put, endpoint), name="model call", daemon=True)
     thread.start()
     started = False
     try:
@@ -71,8 +74,31 @@ def stream_in_thread(
                 return
             started = True
     finally:
-        running.cancel()
+        with suppress(RuntimeError):  # the call has ended, and its loop is closed
+            loop.call_soon_threadsafe(task.cancel)
         thread.join(CLOSE_SECONDS)
+
+
+def _run(loop: "asyncio.AbstractEventLoop", task: "asyncio.Task[None]", put: Callable[[Delta | None], None], endpoint: Endpoint) -> None:
+    """Run the call to its end on this thread, and report how it failed."""
+    from asyncio import CancelledError  # as above
+
+    started = time.monotonic()
+    try:
+        loop.run_until_complete(task)
+    except CancelledError:
+        pass
+    except ProviderError as e:
+        put(StreamFailed(e))
+    except Exception as e:  # a defect in a library or in zkchat must not end the conversation  # noqa: BLE001
+        _log.exception("the call failed")
+        problem = f"could not be called: {type(e).__name__}: {e}"
+        put(StreamFailed(endpoint.error("server", problem, "Run it again with --verbose.")))
+    finally:
+        put(None)
+        _log.info("%s: call ended after %.2f s", endpoint.name, time.monotonic() - started)
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
 
 
 def _next_delta(deltas: "queue.SimpleQueue[Delta | None]", seconds: float, wanted: Callable[[], bool]) -> Delta | None:
@@ -90,48 +116,3 @@ def _count_down(delay: RetryDelay, deltas: "queue.SimpleQueue[Delta | None]") ->
     while deltas.empty() and (left := deadline - time.monotonic()) > 0:
         yield RetryDelay(left, delay.reason)
         time.sleep(min(1.0, left))
-
-
-class _CallThread:
-    """The call on an event loop of its own. `cancel` may be called from any thread, also before the start and after the end."""
-
-    def __init__(self, call: Call, put: Callable[[Delta | None], None], endpoint: Endpoint) -> None:
-        self._call, self._put, self._endpoint = call, put, endpoint
-        self._lock = threading.Lock()
-        self._cancelled = False
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
-
-    def run(self) -> None:
-        import asyncio  # 30 ms, which only a call of a server has to pay
-
-        started = time.monotonic()
-        try:
-            asyncio.run(self._main())
-        except ProviderError as e:
-            self._put(StreamFailed(e))
-        except Exception as e:  # a defect in a library or in zkchat must not end the conversation  # noqa: BLE001
-            _log.exception("the call failed")
-            problem = f"could not be called: {type(e).__name__}: {e}"
-            self._put(StreamFailed(self._endpoint.error("server", problem, "Run it again with --verbose.")))
-        finally:
-            self._put(None)
-            _log.info("%s: call ended after %.2f s", self._endpoint.name, time.monotonic() - started)
-
-    async def _main(self) -> None:
-        import asyncio  # as above
-
-        with self._lock:
-            if self._cancelled:
-                return
-            self._loop = asyncio.get_running_loop()
-            self._task = asyncio.create_task(self._call(self._put))
-        with suppress(asyncio.CancelledError):
-            await self._task
-
-    def cancel(self) -> None:
-        with self._lock:
-            self._cancelled = True
-            if self._loop is not None and self._task is not None:
-                with suppress(RuntimeError):  # the call has ended, and its loop is closed
-                    self._loop.call_soon_threadsafe(self._task.cancel)

@@ -170,8 +170,7 @@ class ZkChatMessage(Value):
     agent: str | None = None
     """The agent that answers this user message."""
     addressed: str | None = None
-    """The `@name` in `content` that mentions the agent for this message only; after piped text it includes the empty line before it, since
-    that text may contain the same."""
+    """The `@name` in `content` that mentions the agent, for this message only."""
 
     @property
     def display_text(self) -> str:
@@ -183,9 +182,8 @@ class ZkChatMessage(Value):
         """The content without the agent mention, which is not for the model."""
         if not self.addressed:
             return self.content
-        piped = self.addressed.startswith("\n")
-        before, there, after = self.content.rpartition(self.addressed) if piped else self.content.partition(self.addressed)
-        return before + ("\n\n" if piped and there else "") + after.lstrip(" \t\n,:")
+        before, _, after = self.content.partition(self.addressed)
+        return before + after.lstrip(" \t\n,:")
 
 
 def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:

@@ -1,28 +1,33 @@
 """/agent: the active agent and the others; `/agent NAME` switches, `/agent none` switches back."""
 
+import difflib
 from collections.abc import Iterator
 
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.tools import load_tools
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
-        session.use_agent(argument.removeprefix("@"))
+        name, known = argument.removeprefix("@"), [*session.agent_names(), NO_AGENT]
+        if name.lower() not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
+            raise UsageError(f"there is no agent {name!r:.80}", f"Nearest: {', '.join(near)}. All of them: /agent")
+        session.use_agent(name)
         session.prepare()
         return CommandResult(lines=[styled_line("Switched to:"), *_agent_lines(session)])
-    agent = session.agent
+    agent = session.runtime.agent
     others = [name for name in session.agent_names() if agent is None or name != agent.name]
     hint = f"/agent NAME switches, @NAME QUESTION asks one agent once, /agent {NO_AGENT} switches back."
     return CommandResult(lines=[*_agent_lines(session), styled_line(f"Other agents: {', '.join(others) or 'none'}. {hint}")])
 
 
 def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
-    agent = session.agent
-    window = session.window
+    runtime = session.runtime
+    agent, window = runtime.agent, runtime.window
     if agent is None:
         yield styled_line("No agent is active.")
     else:
@@ -30,17 +35,13 @@ def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
         yield StyledLine((StyledSpan(agent.name, "bold"), StyledSpan(description)))
         yield styled_line(f"  from {agent.origin}", "dim")
     yield styled_line(
-        f"  model {session.model.name}, context window {window.tokens:,} tokens ({window.source}); strategy {session.strategy.name}"
+        f"  model {runtime.model.name}, context window {window.tokens:,} tokens ({window.source}); strategy {runtime.strategy.name}"
     )
-    if agent is not None and agent.values.get("model") not in (None, "", session.model.name):
-        yield styled_line(f"  its own model, {agent.values['model']}, is overridden by the one you chose", "dim")
-    yield styled_line(f"  tools: {', '.join(tool.name for tool in session.tools) or 'none'}")
+    yield styled_line(f"  tools: {', '.join(tool.name for tool in session.runtime.tools) or 'none'}")
     if agent is not None and agent.tools is not None:
-        missing = [tool for tool in load_tools(unsafe=True) if tool.name in agent.tools and tool not in session.tools]
-        if writing := [tool.name for tool in missing if tool.writes]:
-            yield styled_line(f"  with --unsafe and a model that can call tools, also: {', '.join(writing)}", "dim")
-        if others := [tool.name for tool in missing if not tool.writes]:
-            yield styled_line(f"  not available here: {', '.join(others)}", "dim")
+        available = [tool.name for tool in session.runtime.tools]
+        if missing := [name for name in agent.tools if name not in available]:
+            yield styled_line(f"  not available with this model, or only with --unsafe: {', '.join(missing)}", "dim")
     memory = [item for item in session.pinned_memory if item.kind == "agent"]
     if memory:
         yield styled_line(f"  memory: {memory[0].tokens:,} tokens, {memory[0].reason}", "dim")

@@ -24,7 +24,7 @@ _TURN = re.compile(r"(\d{1,9}|last)(?:\s+(\d{1,9}))?")
 def _context(session: ZkChatSession) -> CommandResult:
     prompt = session.prompt()
     pinned = context_usage.pinned_turns(session.history)
-    filtered = session.settings.context.tool_filter == "auto"
+    filtered = session.runtime.settings.context.tool_filter == "auto"
 
     def render(width: int) -> Sequence[StyledLine]:
         return context_usage.usage_lines(prompt, width, pinned, filtered=filtered)
@@ -36,7 +36,7 @@ def _compact(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == "undo":
         undone = session.undo_compaction()
         return CommandResult("No compaction to undo." if undone is None else "Compaction undone: the prompt is as it was before.")
-    if session.can_summarize:
+    if session.runtime.can_summarize:
         return CommandResult(turn=_compaction_events(session, argument))
     return CommandResult(describe_compaction(session.compact(instructions=argument or None)))
 
@@ -68,7 +68,7 @@ def _pin(session: ZkChatSession, argument: str) -> CommandResult:
         return CommandResult(lines=list(_pin_overview(session)))
     pinned = session.pin(argument)
     turn = pinned[0].turn
-    tokens = sum(session.counter.count(each.message.content) for each in pinned)
+    tokens = sum(session.runtime.counter.count(each.message.content) for each in pinned)
     parts = " and ".join(each.part for each in pinned)
     return CommandResult(f"Pinned turn {turn}, {parts}: {tokens:,} tokens in every prompt. /unpin {turn} removes them.")
 
@@ -85,7 +85,7 @@ def _pin_overview(session: ZkChatSession) -> Iterable[StyledLine]:
 
 
 def _part_line(part: pins.TurnPart, session: ZkChatSession, reason: str = "") -> StyledLine:
-    tokens = session.counter.count(part.message.content)
+    tokens = session.runtime.counter.count(part.message.content)
     prefix = f"{part.turn:>4} {part.part:<8} {tokens:>6,} tokens{', ' if reason else ''}{reason}: "
     return styled_line(f"{prefix}{truncate(part.message.display_text, 60)}", indent=5)
 
@@ -106,13 +106,13 @@ def _strategy(session: ZkChatSession, argument: str) -> CommandResult:
         return CommandResult(f"Switched to {argument}: {strategies.load_strategy(argument).help}")
     lines = []
     for strategy in map(strategies.load_strategy, strategies.strategy_names()):
-        marker = "→ " if strategy.name == session.strategy.name else "  "
+        marker = "→ " if strategy.name == session.runtime.strategy.name else "  "
         lines.append(StyledLine((StyledSpan(marker), StyledSpan(strategy.name, "bold")), (StyledSpan(strategy.help),)))
     return CommandResult(lines=lines)
 
 
 def _tokens(session: ZkChatSession, argument: str) -> CommandResult:
-    counter = session.counter
+    counter = session.runtime.counter
     if argument:
         count = counter.count(argument)
         tokens = f"{'~' if counter.estimated else ''}{count:,} token{'' if count == 1 else 's'}"

@@ -32,8 +32,8 @@ def _full_name(session: ZkChatSession, argument: str) -> str:
 
 
 def _describe_model(session: ZkChatSession) -> str:
-    window = session.window
-    return f"{session.model.name}, context window {window.tokens:,} tokens ({window.source})"
+    window = session.runtime.window
+    return f"{session.runtime.model.name}, context window {window.tokens:,} tokens ({window.source})"
 
 
 def _model_names(session: ZkChatSession) -> list[str]:
@@ -45,7 +45,7 @@ def _config(session: ZkChatSession, argument: str) -> CommandResult:
     if value:
         changed = session.override_setting(key, value)
         return CommandResult(f"{key} = {_to_json(changed)} until this chat ends. To make it permanent: zkchat config set {key} {value}")
-    schema, values = type(session.settings), loader.flatten(session.settings)
+    schema, values = type(session.runtime.settings), loader.flatten(session.runtime.settings)
     defaults = loader.default_values(schema)
     if key in values:
         description = styled_line(f"  {loader.describe_setting(key, schema)}", "dim")
@@ -66,7 +66,7 @@ def _to_json(value: Any) -> str:
 
 
 def _setting_keys(session: ZkChatSession) -> list[str]:
-    schema = type(session.settings)
+    schema = type(session.runtime.settings)
     return [CompletionValue(key, loader.describe_setting(key, schema)) for key in loader.default_values(schema)]
 
 
@@ -74,7 +74,7 @@ def _verbose(session: ZkChatSession) -> CommandResult:
     session.verbose = not session.verbose
     if not session.verbose:
         return CommandResult("Details are off.")
-    return CommandResult("Details are on: reasoning, full tool arguments, times, tokens and what was not sent. /verbose turns them off.")
+    return CommandResult("Details are on: reasoning, full tool arguments, times and tokens. /verbose turns them off.")
 
 
 COMMANDS = (

@@ -42,7 +42,7 @@ def _answer_sources(session: ZkChatSession) -> list[StyledLine]:
     if last is None:
         raise UsageError("there is no answer yet", "Ask something first.")
     named = last.question.references if last.question else ()
-    limit = session.settings.references.max_displayed
+    limit = session.runtime.settings.references.max_displayed
     lines = source_lines(last.answer.citations, merge_references(named, last.answer.references), last.answer.uncited_statements or 0, limit)
     return lines or [styled_line("The last answer has no sources.")]
 

@@ -142,7 +142,6 @@ class ChatSessionStore:
 
     mentions = _query("look for a note", note_usage.read)
     often_cited = _query("look for notes that are often cited", note_usage.often_cited)
-    fact_history = _query("read what was remembered", facts.history)
     facts = _query("read what was remembered", facts.read)
 
     def remember(self, vault: str, fact: Fact) -> Fact | None:

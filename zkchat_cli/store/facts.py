@@ -30,11 +30,6 @@ def read(connection: sqlite3.Connection, vault: str) -> tuple[Fact, ...]:
     return _select(connection, "fact.vault = ? AND fact.ended_at IS NULL", vault)
 
 
-def history(connection: sqlite3.Connection, vault: str, key: str) -> tuple[Fact, ...]:
-    """Every fact that ever had the key, newest first."""
-    return _select(connection, "fact.vault = ? AND fact.key = ?", vault, key)
-
-
 def forget(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
     """Delete the key with its history; returns the fact that was current."""
     fact = _current(connection, vault, key)

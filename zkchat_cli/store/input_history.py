@@ -10,8 +10,6 @@ from pathlib import Path
 
 from zkchat_cli.fileio import atomic_write
 
-LONGEST_COMMAND = 3
-"""Words of a command before its text, for example `/edit 2 TEXT`."""
 _ENTRY = re.compile(rb"^(?=# )", re.MULTILINE)
 """An entry begins with its date; the typed lines after it begin with `+`."""
 
@@ -22,17 +20,15 @@ def history_file(folder: Path, vault: str) -> Path:
 
 
 def delete_lines(file: Path, texts: Collection[str]) -> None:
-    """Delete the entries that are one of these texts, or a command with one of them. Raises OSError."""
+    """Delete the entries that are one of these texts. Raises OSError."""
     if not texts or not file.exists():
         return
     entries = _ENTRY.split(file.read_bytes())
-    remaining = [entry for entry in entries if not _contains(entry, texts)]
+    remaining = [entry for entry in entries if _typed_text(entry) not in texts]
     if len(remaining) < len(entries):
         atomic_write(file, b"".join(remaining), private=True)
 
 
-def _contains(entry: bytes, texts: Collection[str]) -> bool:
+def _typed_text(entry: bytes) -> str:
     lines = entry.decode("utf-8", "replace").split("\n")
-    typed = "\n".join(line[1:] for line in lines if line.startswith("+")).strip()
-    arguments = ["".join(typed.split(maxsplit=n)[n:]) for n in range(1, LONGEST_COMMAND + 1)] if typed.startswith("/") else []
-    return any(candidate.strip() in texts for candidate in (typed, *arguments))
+    return "\n".join(line[1:] for line in lines if line.startswith("+")).strip()

@@ -21,17 +21,12 @@ MOST_RANKED = 10_000
 """Messages that FTS5 ranks for one search: it walks through a million in 30 ms, but needs a second to rank them. So the rare words of a
 query choose the messages; its common words count only where it has no rare ones."""
 
+_RANKED = "SELECT rowid, -bm25(message_index) FROM message_index WHERE message_index MATCH ? ORDER BY bm25(message_index), rowid DESC"
 _FOUND = f"""
-    SELECT conversation.id, conversation.title, best.score, {", ".join(f"message.{column}" for column in rows.MESSAGE)}
-    FROM (
-        SELECT message.seq, -bm25(message_index) AS score
-        FROM message_index CROSS JOIN message ON message.seq = message_index.rowid
-            CROSS JOIN conversation ON conversation.id = message.conversation_id
-        WHERE message_index MATCH :query AND (:vault IS NULL OR conversation.vault = :vault)
-            AND (:only IS NULL OR conversation.id = :only) AND message.status <> 'pending'
-        ORDER BY score DESC, message.seq DESC LIMIT :limit
-    ) AS best CROSS JOIN message ON message.seq = best.seq CROSS JOIN conversation ON conversation.id = message.conversation_id
-    ORDER BY best.score DESC, best.seq DESC
+    SELECT conversation.id, conversation.title, {", ".join(f"message.{column}" for column in rows.MESSAGE)}
+    FROM message CROSS JOIN conversation ON conversation.id = message.conversation_id
+    WHERE message.seq = :seq AND (:vault IS NULL OR conversation.vault = :vault) AND (:only IS NULL OR conversation.id = :only)
+        AND message.status <> 'pending'
 """
 """Without the question that is being answered now."""
 
@@ -62,11 +57,15 @@ def search(connection: sqlite3.Connection, vault: str | None, text: str, only: s
         return ()
     rare = _rare_terms(frequencies)
     query = " OR ".join(map(_quoted, rare)) if rare else " AND ".join(map(_quoted, frequencies))
-    found = connection.execute(_FOUND, {"query": query, "vault": vault, "only": only, "limit": limit})
-    return tuple(
-        FoundMessage(conversation_id=id_, title=title, score=score, message=rows.to_message(message))
-        for id_, title, score, *message in found
-    )
+    found: list[FoundMessage] = []
+    for seq, score in connection.execute(_RANKED, (query,)):
+        row = connection.execute(_FOUND, {"seq": seq, "vault": vault, "only": only}).fetchone()
+        if row is not None:
+            id_, title, *message = row
+            found.append(FoundMessage(conversation_id=id_, title=title, score=score, message=rows.to_message(message)))
+        if len(found) == limit:
+            break
+    return tuple(found)
 
 
 def _frequency(connection: sqlite3.Connection, term: str) -> int:

@@ -44,9 +44,9 @@ def _delete_typed_lines(connection: StoreConnection, ids: Sequence[str]) -> Stor
     if connection.file is None:
         return None
     for id_ in ids:
-        [vault, title] = connection.db.execute("SELECT vault, title FROM conversation WHERE id = ?", (id_,)).fetchone()
+        [vault] = connection.db.execute("SELECT vault FROM conversation WHERE id = ?", (id_,)).fetchone()
         questions = connection.db.execute("SELECT content FROM message WHERE conversation_id = ? AND role = 'user'", (id_,))
-        texts = {text.strip() for text in (*(content for (content,) in questions), title or "")} - {""}
+        texts = {content.strip() for (content,) in questions}
         file = input_history.history_file(connection.file.parent, vault)
         try:
             input_history.delete_lines(file, texts)

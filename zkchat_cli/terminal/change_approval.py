@@ -11,7 +11,6 @@ from zkchat_cli.terminal.diffs import show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, approve_notes
 from zkchat_cli.vault.edit.transaction import Change
 
@@ -71,18 +70,8 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
 
 def warn_if_unable(session: "ZkChatSession", screen: Screen, *, unsafe: bool) -> None:
     """Warn that --unsafe has no effect, because the model or the agent has no tools that write."""
-    if not unsafe or any(tool.writes for tool in session.tools):
-        return
-    agent = session.agent
-    if (
-        agent is not None
-        and agent.tools is not None
-        and not any(tool.writes and tool.name in agent.tools for tool in load_tools(unsafe=True))
-    ):
-        problem, hint = f"--unsafe has no effect: the agent {agent.name} has no tools that write", f"zkchat agent show {agent.name}"
-    else:
-        problem, hint = f"--unsafe has no effect: {session.model.name} cannot change notes", "choose another: --model PROVIDER/NAME"
-    screen.warn(problem, hint)
+    if unsafe and not any(tool.writes for tool in session.runtime.tools):
+        screen.warn(f"--unsafe has no effect: {session.runtime.speaker_label} has no tools that write", "choose another model or agent")
 
 
 def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:

@@ -31,17 +31,10 @@ def copy_text(text: str, screen: Screen, env: Mapping[str, str] = os.environ) ->
             break
     data = text.encode("utf-8", "replace")
     if screen.out.isatty() and env.get("TERM") != "dumb" and len(data) <= MAX_SEQUENCE:
-        screen.out.write(clipboard_sequence(data, tmux="TMUX" in env))
+        screen.out.write(f"\x1b]52;c;{base64.b64encode(data).decode()}\x07")
         screen.out.flush()
         ways.append("the terminal")
     return ways
-
-
-def clipboard_sequence(data: bytes, *, tmux: bool) -> str:
-    """The OSC 52 sequence that copies `data`. Inside tmux it is sent twice, once passed through to the outer terminal: tmux forwards it
-    by itself only if configured to."""
-    sequence = f"\x1b]52;c;{base64.b64encode(data).decode()}\x07"
-    return sequence + f"\x1bPtmux;{sequence.replace(chr(27), chr(27) * 2)}\x1b\\" if tmux else sequence
 
 
 def _pipe_to(command: Sequence[str], text: str) -> bool:

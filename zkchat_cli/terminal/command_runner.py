@@ -18,7 +18,7 @@ from zkchat_cli.terminal.editor import open_note, open_note_command
 from zkchat_cli.terminal.pager import page, paged
 from zkchat_cli.terminal.plain_view import NotePrinter
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn, unsent_lines
+from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
 from zkchat_cli.text.sanitize import sanitize
 
 
@@ -85,7 +85,7 @@ def _copy(text: str, screen: Screen) -> None:
 
 
 def _open(note: NoteToOpen, chat: Chat) -> None:
-    command = open_note_command(note.file, note.line, chat.session.settings.terminal.open_command)
+    command = open_note_command(note.file, note.line, chat.session.runtime.settings.terminal.open_command)
     if command is None:
         page(_note_text(note), chat.screen)
     else:
@@ -127,7 +127,5 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: NotePrin
             last = show_turn(turn, screen, aside, Verbosity(max_sources, detail=session.verbose))
         if isinstance(last, TurnFailed):
             raise last.error
-        for text in unsent_lines(session) if session.verbose else ():
-            aside(text, "dim")
         screen.print()
     return session

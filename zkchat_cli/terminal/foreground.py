@@ -12,29 +12,11 @@ from contextlib import contextmanager, suppress
 
 from zkchat_cli.terminal.interrupts import termios
 
-_running: "list[subprocess.Popen[bytes]]" = []
-"""The program that has the terminal; at most one."""
-
 
 def run_in_foreground(command: Sequence[str], *, stdin: bytes | None = None, env: dict[str, str] | None = None) -> int:
     """Run a program until it ends and return its exit code. Raises OSError or ValueError when it cannot be started."""
     with _terminal_handed_over():
-        process = subprocess.Popen(command, stdin=None if stdin is None else subprocess.PIPE, env=env)
-        _running[:] = [process]
-        try:
-            if stdin is not None and process.stdin is not None:
-                with suppress(OSError), process.stdin:  # the user left the pager before the end
-                    process.stdin.write(stdin)
-            return process.wait()
-        finally:
-            _running.clear()
-
-
-def terminate() -> None:
-    """End the program that has the terminal, if any. Safe in a signal handler: the code that waits for the program continues."""
-    for process in _running:
-        with suppress(OSError):
-            process.terminate()
+        return subprocess.run(command, input=stdin, env=env, check=False).returncode
 
 
 @contextmanager

@@ -34,7 +34,7 @@ from zkchat_cli.terminal.completion import can_complete
 from zkchat_cli.terminal.key_bindings import QUIT_HINT, QUIT_WITHIN, key_bindings
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import PROMPT
-from zkchat_cli.terminal.toolbar import Toolbar, clip
+from zkchat_cli.terminal.toolbar import Toolbar
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
@@ -212,7 +212,7 @@ class InputLine:
         width = self.columns
         if self._hint:
             return FormattedText([("", f" {self._hint}"[:width])])
-        return FormattedText(clip(self._toolbar.fragments(width), width))
+        return FormattedText(self._toolbar.fragments(width))
 
     def _on_first_render(self, app: "Application[str]") -> None:
         app.after_render -= self._on_first_render

@@ -25,9 +25,6 @@ STOPPED = "\x03"
 """The answer to a question that Ctrl-C ended."""
 ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
-resumptions = 0
-"""How often the job was suspended (Ctrl-Z) and resumed: the cursor is then at the beginning of a row, where the shell left it."""
-
 
 class InterruptHandler:
     """While entered, signals interrupt only code inside `stoppable`. `on_ending` is called for a signal that ends the program elsewhere."""
@@ -80,7 +77,7 @@ class InterruptHandler:
 
 @contextmanager
 def typing_ahead() -> Iterator[str]:
-    """Keys pressed in this block are not echoed and wait for the next prompt, Enter included; Ctrl-C and Ctrl-Z work.
+    """Keys pressed in this block are not echoed and wait for the next prompt, Enter included; Ctrl-C works, Ctrl-Z only at a prompt.
 
     The value is what was typed before the block, for the first prompt.
     """
@@ -89,15 +86,14 @@ def typing_ahead() -> Iterator[str]:
         return
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
-    quiet = [*before]
+    quiet = [*before[:6], [*before[6]]]
     quiet[0] &= ~termios.ICRNL  # otherwise Enter would reach the prompt as Ctrl+J, which starts a line
     quiet[3] &= ~(termios.ECHO | termios.ICANON)
+    quiet[6][termios.VSUSP] = b"\0"  # a shell would not restore this mode after `fg`
     termios.tcsetattr(keyboard, termios.TCSANOW, quiet)
-    previous = signal.signal(signal.SIGTSTP, lambda *_: _suspend(keyboard, before))
     try:
         yield _read_typeahead(keyboard)
     finally:
-        signal.signal(signal.SIGTSTP, previous)
         with suppress(termios.error):  # the terminal may have been closed
             termios.tcsetattr(keyboard, termios.TCSANOW, before)
 
@@ -107,19 +103,3 @@ def _read_typeahead(keyboard: int) -> str:
     ready, _, _ = select.select([keyboard], [], [], 0)
     typed = os.read(keyboard, MAX_TYPEAHEAD) if ready else b""
     return typed.decode("utf-8", "replace").replace("\n", "\r").replace("\0", "").replace("\x04", "")
-
-
-def _suspend(keyboard: int, usual: list[Any]) -> None:
-    """Restore the terminal for the shell until `fg`: not every shell does that by itself."""
-    global resumptions
-    assert termios is not None
-    with suppress(termios.error):
-        ours = termios.tcgetattr(keyboard)
-        termios.tcsetattr(keyboard, termios.TCSANOW, usual)
-    handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-    os.kill(os.getpid(), signal.SIGTSTP)  # returns when the shell resumes the job
-    resumptions += 1
-    signal.signal(signal.SIGTSTP, handler)
-    with suppress(termios.error):
-        termios.tcsetattr(keyboard, termios.TCSANOW, ours)
-    os.kill(os.getpid(), signal.SIGWINCH)  # the window may have another size now; this also redraws a prompt

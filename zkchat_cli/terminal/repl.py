@@ -35,7 +35,7 @@ a busy thread delays that."""
 SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
 STOP_TIMEOUT = 0.2
-"""Seconds that quitting waits for the model that describes documents."""
+"""Seconds that quitting waits for the model that makes a title."""
 MAX_MODEL_NAME, MAX_SPEAKER = 40, 24
 """Columns of the model's name in the greeting, and of who answers below an answer."""
 
@@ -89,7 +89,7 @@ class Repl:
 
         Raises ZkchatError when the session cannot be opened.
         """
-        with InterruptHandler(self._end_input) as interrupts:
+        with InterruptHandler(self._prompt.end_input) as interrupts:
             if self._asking is not None:
                 self._asking.pausing = interrupts.paused
             try:
@@ -129,7 +129,7 @@ class Repl:
                 continue
             self._apply_background_results()
             running = self._handle_line(line, interrupts)
-            if self._session.counter.ready:  # else the background is about to measure
+            if self._session.runtime.counter.ready:  # else the background is about to measure
                 self._metrics.measure_prompt()
 
     def _handle_line(self, line: str, interrupts: InterruptHandler) -> bool:
@@ -182,20 +182,20 @@ class Repl:
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn, unsent_lines
+        from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn
 
         self._session.stop_background_tasks()
         if self._asking is not None:
             self._asking.begin_turn()
         self._screen.print()
-        settings = self._session.settings
+        settings = self._session.runtime.settings
         verbosity = Verbosity(
             settings.references.max_displayed,
             reasoning=settings.chat.show_reasoning,
             detail=self._session.verbose,
             costs=settings.context.show_token_count,
             links=link_targets(self._session, self._screen.address),
-            who=shorten_middle(self._session.speaker_label, MAX_SPEAKER),
+            who=shorten_middle(self._session.runtime.speaker_label, MAX_SPEAKER),
         )
         with closing(events) as turn:
             last = show_turn(turn, self._screen, self._screen.print, verbosity)
@@ -203,17 +203,7 @@ class Repl:
             show_error(last.error, self._screen.print, last.partial)
             self._screen.print("  /retry asks again", "dim")
         elif last is not None:
-            for text in unsent_lines(self._session) if self._session.verbose else ():
-                self._screen.print(text, "dim")
             self._session.start_background_tasks()
-
-    def _end_input(self) -> None:
-        """End whatever waits for keys; called in a signal handler."""
-        self._prompt.end_input()
-        if self._has_session:
-            from zkchat_cli.terminal import foreground  # loaded already if a pager or an editor runs
-
-            foreground.terminate()
 
     # results of the background
 
@@ -264,7 +254,7 @@ class Repl:
             self._greeted = True
             self._prompt.heading = ""
             self._prompt.print_above(self._greet)
-            self._prompt.update(limit=self._session.budget.effective_limit)
+            self._prompt.update(limit=self._session.runtime.budget.effective_limit)
 
     def _use_session(self, opened: StartedSession) -> None:
         from zkchat_cli.store.input_history import history_file  # 9 ms that the first prompt does not need
@@ -278,7 +268,7 @@ class Repl:
             self._prompt.use_vi_keys()
         self._completer.ready.set()
         self._prompt.update(
-            model=self._session.speaker_label,
+            model=self._session.runtime.speaker_label,
             vault=app.vault.name,
             threshold=settings.context.summarization_threshold,
             show_tokens=settings.context.show_token_count,
@@ -292,9 +282,9 @@ class Repl:
         from zkchat_cli.text.truncate import truncate
 
         session, opened = self._session, self._background.opened
-        name = session.model.name
+        name = session.runtime.model.name
         model = f"offline: {providers.provider(name).help}" if name == "offline" else shorten_middle(name, MAX_MODEL_NAME)
-        model = f"{session.agent.name} · {model}" if session.agent is not None else model
+        model = f"{session.runtime.agent.name} · {model}" if session.runtime.agent is not None else model
         self._screen.print(sanitize_name(f"zkchat {__version__} · {session.vault.name} ({self._background.notes}) · {model}"), "bold")
         if session.history:
             title = truncate(session.conversation.title or session.conversation.id, 60)

@@ -111,7 +111,7 @@ class BackgroundLoader:
         warming.join()
         self._measure()
         self._set_state("loading the model")
-        opened.session.model.prepare()
+        opened.session.runtime.model.prepare()
         self._set_state("")
         self._measure()
         from zkchat_cli.context.recall import index  # the session has loaded it

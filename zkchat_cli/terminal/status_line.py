@@ -10,7 +10,6 @@ BYTES_PER_TOKEN = 4
 MIN_RATE_TIME = 0.5
 """Seconds of an answer before its tokens per second are shown."""
 STOP_HINT = "Ctrl-C stops"
-SEPARATOR = " · "
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -49,20 +48,21 @@ class StatusLine:
         return bool(self._waiting)
 
     def line(self, now: float, columns: int) -> str:
-        """At most so many columns; the least important parts are left out first."""
+        """At most so many columns; the parts at the end are left out first."""
         self._frame += 1
+        line = _SPINNER[self._frame % len(_SPINNER)]
+        separator = " "
+        for part in filter(None, self._parts(now)):
+            if separator != " " and cell_len(line + separator + part) > columns:
+                break
+            line, separator = line + separator + part, " · "
+        return clip(line, columns)
+
+    def _parts(self, now: float) -> tuple[str, ...]:
         seconds = f"{now - self.began:.0f} s"
         if self._waiting:
-            parts = [self._waiting, seconds]
-        else:
-            choices = ([who, seconds, *figures, STOP_HINT] for who, figures in self._choices(now))
-            fitting = (each for each in choices if cell_len(SEPARATOR.join(filter(None, each))) + 2 <= columns)
-            parts = next(fitting, [self._activity, seconds])
-        return clip(f"{_SPINNER[self._frame % len(_SPINNER)]} {SEPARATOR.join(filter(None, parts))}", columns)
-
-    def _choices(self, now: float) -> list[tuple[str, tuple[str, ...]]]:
+            return self._waiting, seconds
         tokens = f"~{self._tokens:.0f} tokens" if self._tokens else ""
         took = now - self._call_began if self._call_began is not None else 0.0
         rate = f"~{self._tokens_of_call / took:.0f} tokens/s" if took > MIN_RATE_TIME else ""
-        who = self._activity or self._who
-        return [(who, (tokens, rate)), (who, (tokens,)), (self._activity, (tokens,)), (self._activity, ())]
+        return self._activity or self._who, seconds, STOP_HINT, tokens, rate

@@ -18,7 +18,6 @@ from rich.color import ColorSystem
 from rich.console import Console
 from rich.segment import Segment
 
-from zkchat_cli.terminal import interrupts
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.markdown_blocks import Canvas, Row
 from zkchat_cli.terminal.screen import Screen
@@ -72,10 +71,6 @@ class OpenRows:
         """What erases the rows, also after a resize has wrapped them."""
         erased, self._rows = bool(self._rows), []
         return "\r\x1b[J" if erased else ""
-
-    def forget(self) -> None:
-        """Something else was written: the cursor is in a new row."""
-        self._rows = []
 
     def draw(self, final: Sequence[Row], rows: Sequence[Row]) -> str:
         """What puts the final rows above the cursor, and the others at it and below."""
@@ -170,7 +165,6 @@ class StreamingView:
         self._needs_gap = self._changed = self._paused = False
         self._open = OpenRows()
         self._size = (0, 0)
-        self._resumptions = interrupts.resumptions
         self._next_drawing = 0.0
         self._received = self._drawn = 0
         """Bytes of the answer, and bytes written to draw it."""
@@ -269,10 +263,7 @@ class StreamingView:
         return max(2, self._columns() - 1)
 
     def _prepared(self) -> str:
-        """What to write before a drawing: after a resize or a suspension the rows on the screen are not the ones we drew."""
-        if self._resumptions != interrupts.resumptions:
-            self._resumptions = interrupts.resumptions
-            self._open.forget()
+        """What to write before a drawing: after a resize the rows on the screen are not the ones we drew."""
         size, self._size = self._size, (self._columns(), self._lines())
         return self._open.erase() if size != self._size else ""
 

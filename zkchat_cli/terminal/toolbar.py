@@ -1,7 +1,7 @@
 """The toolbar under the prompt: background work, model, vault, the budget bar with the line being typed, and documents.
 
 It is drawn from values that are measured when something changes, never while drawing. It always has one line: what matters least is left
-out first, whole parts at a time, by a table.
+out first, whole parts at a time.
 """
 
 from collections.abc import Callable
@@ -19,36 +19,10 @@ if TYPE_CHECKING:
     from zkchat_cli.models import ContextUsage
 
 Fragments = list[tuple[str, str]]
+MAX_NAME = 24
+"""Columns of the names of model and vault, and of the background work."""
 MAX_COUNTED = 20_000
 """Characters up to which the line is counted at each key, in under 2 ms; a longer line is estimated."""
-
-
-@dataclass(frozen=True, slots=True)
-class _ToolbarLayout:
-    """Columns of each part; 0 leaves it out."""
-
-    model: int
-    vault: int
-    cells: int
-    line: str
-    references: bool = False
-    threshold: bool = False
-    state: int = 32
-
-
-_LAYOUTS = (
-    _ToolbarLayout(32, 24, 14, "this line ", references=True, threshold=True),
-    _ToolbarLayout(32, 24, 14, "this line ", references=True),
-    _ToolbarLayout(20, 14, 14, "this line ", references=True),
-    _ToolbarLayout(20, 14, 14, "this line "),
-    _ToolbarLayout(20, 0, 14, "this line "),
-    _ToolbarLayout(12, 0, 7, "this line "),
-    _ToolbarLayout(0, 0, 7, "this line "),
-    _ToolbarLayout(0, 0, 7, "line "),
-    _ToolbarLayout(0, 0, 4, "", state=20),
-    _ToolbarLayout(0, 0, 4, "", state=0),
-)
-"""From wide to narrow; the first that fits is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,35 +46,36 @@ class Toolbar:
 
     def fragments(self, width: int) -> Fragments:
         """Styled text of at most `width` columns."""
-        fragments: Fragments = []
-        for layout in _LAYOUTS:
-            fragments = self._draw(layout)
-            if sum(get_cwidth(text) for _, text in fragments) <= width:
-                return fragments
-        return clip(fragments, width)
-
-    def _draw(self, layout: _ToolbarLayout) -> Fragments:
-        parts: list[Fragments] = []
-        if self.state and layout.state:
-            parts.append([("", shorten_middle(self.state, layout.state))])
-        if self.model and (layout.model or not self.show_tokens):
-            parts.append([("", shorten_middle(self.model, layout.model or 12))])
-        if self.vault and layout.vault:
-            parts.append([("", shorten_middle(self.vault, layout.vault))])
-        if self.show_tokens and (self.limit or self.usage is not None):
-            parts.append(self._bar(layout.cells))
-            if layout.line:
-                parts.append([("", f"{layout.line}{'~' if self.typed_estimated else ''}{self.typed}")])
-            if layout.references and self.references:
-                parts.append([("", f"{self.references} document{'s' if self.references > 1 else ''}")])
-            if self.usage is not None and self.usage.compaction.due and layout.line:
-                parts.append([("", "compaction is due")])
-            elif layout.threshold:
-                parts.append([("", f"compacts at {self.threshold:.0%}")])
-        joined: Fragments = []
-        for part in parts:
-            joined += [("", " │ " if joined else " "), *part]
+        parts = self._parts(14 if width >= 80 else 7 if width >= 60 else 4)
+        joined = _join(parts)
+        while len(parts) > 1 and _columns(joined) > width:
+            del parts[max(parts)]
+            joined = _join(parts)
+        while joined and _columns(joined) > width:
+            joined[-1] = (joined[-1][0], joined[-1][1][:-1])
+            joined = joined if joined[-1][1] else joined[:-1]
         return joined
+
+    def _parts(self, cells: int) -> dict[int, Fragments]:
+        """The parts from left to right, by rank: the highest is left out first where there is no room."""
+        parts: dict[int, Fragments] = {}
+        if self.state:
+            parts[1] = [("", shorten_middle(self.state, MAX_NAME))]
+        if self.model:
+            parts[3] = [("", shorten_middle(self.model, MAX_NAME))]
+        if self.vault:
+            parts[5] = [("", shorten_middle(self.vault, MAX_NAME))]
+        if not self.show_tokens or not (self.limit or self.usage is not None):
+            return parts
+        parts[0] = self._bar(cells)
+        parts[4] = [("", f"this line {'~' if self.typed_estimated else ''}{self.typed}")]
+        if self.references:
+            parts[6] = [("", f"{self.references} document{'s' if self.references > 1 else ''}")]
+        if self.usage is not None and self.usage.compaction.due:
+            parts[2] = [("", "compaction is due")]
+        else:
+            parts[7] = [("", f"compacts at {self.threshold:.0%}")]
+        return parts
 
     def _bar(self, cells: int) -> Fragments:
         if self.usage is None:
@@ -121,7 +96,7 @@ class ToolbarMetrics:
         session = self._session()
         if session is None:
             return
-        counter = session.counter
+        counter = session.runtime.counter
         if counter.ready and len(text) <= MAX_COUNTED:
             tokens, estimated = counter.count(text), counter.estimated
         else:
@@ -136,7 +111,7 @@ class ToolbarMetrics:
         if session is None:
             return
         documents = {reference.relative_path for message in session.history for reference in message.references} - {None}
-        fields = {"model": session.speaker_label, "limit": session.budget.effective_limit, "references": len(documents)}
+        fields = {"model": session.runtime.speaker_label, "limit": session.runtime.budget.effective_limit, "references": len(documents)}
         try:
             self._update(usage=session.usage, **fields)
         except ZkchatError:
@@ -146,28 +121,20 @@ class ToolbarMetrics:
 def shorten_middle(name: str, width: int) -> str:
     """A name in at most `width` columns, without its middle (`scripted/…plies.jsonl`)."""
     name = sanitize_name(name)
-    if get_cwidth(name) <= width:
-        return name
-    head, tail = "", ""
-    while len(head) + len(tail) < len(name) and get_cwidth(f"{head}…{tail}") < width:
-        if len(head) <= len(tail):
-            head += name[len(head)]
-        else:
-            tail = name[-len(tail) - 1] + tail
-    while (head or tail) and get_cwidth(f"{head}…{tail}") > width:  # the last character may have been a wide one
-        head, tail = (head, tail[1:]) if tail else (head[:-1], "")
-    return f"{head}…{tail}"
+    half = (width - 1) // 2
+    shortened = name
+    while get_cwidth(shortened) > width and half > 0:
+        shortened = f"{name[:half]}…{name[-half:]}"
+        half -= 1
+    return shortened
 
 
-def clip(fragments: Fragments, width: int) -> Fragments:
-    """The first `width` columns."""
-    clipped: Fragments = []
-    for style, text in fragments:
-        fitting = text
-        while get_cwidth(fitting) > width:
-            fitting = fitting[:-1]
-        clipped.append((style, fitting))
-        width -= get_cwidth(fitting)
-        if fitting != text:
-            break
-    return clipped
+def _join(parts: dict[int, Fragments]) -> Fragments:
+    joined: Fragments = []
+    for part in parts.values():
+        joined += [("", " │ " if joined else " "), *part]
+    return joined
+
+
+def _columns(fragments: Fragments) -> int:
+    return sum(get_cwidth(text) for _, text in fragments)

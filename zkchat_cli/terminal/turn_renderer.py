@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zkchat_cli import events
-from zkchat_cli.context import prompt_history
-from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
+from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models import ToolRun, TurnReport
 from zkchat_cli.references.provenance import format_arguments
 from zkchat_cli.terminal.change_approval import show_change
@@ -18,24 +17,13 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import short_count
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.views.compaction import compaction_line
-from zkchat_cli.views.context_usage import omitted_lines
 from zkchat_cli.views.sources import source_lines
 
 if TYPE_CHECKING:
-    from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.streaming_view import StreamingView
 
 MAX_ARGUMENT = 44
-"""Characters that are shown of what a model says between its tool calls in an agent run."""
-RESULTS = {
-    "find_excerpts": "nothing found",
-    "store_in_smart_memory": "stored",
-    "retrieve_from_smart_memory": "searched",
-    "recall_conversation": "searched",
-}
-"""The results of tools that returned no excerpts of notes."""
-NOT_APPROVED = ("declined", "refused")
-"""The outcomes of a tool call that the user did not approve; they are not failures."""
+"""Characters of a tool call's arguments, unless all of them are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +134,9 @@ def tool_line(run: ToolRun, excerpts: int, *, full: bool = False) -> str:
     """A tool call in one line: its arguments (with `full` all of them), its result and its cost."""
     arguments = format_arguments(run.arguments) if full else truncate(format_arguments(run.arguments), MAX_ARGUMENT)
     if run.ok:
-        result = f"{excerpts} excerpt{'' if excerpts == 1 else 's'}" if excerpts else RESULTS.get(run.name, "")
-        outcome = ", ".join(filter(None, (result, f"{run.tokens} tokens")))
+        outcome = f"{excerpts} excerpt{'' if excerpts == 1 else 's'}, {run.tokens} tokens" if excerpts else f"{run.tokens} tokens"
     else:
-        failure = f"failed: {run.outcome}" if run.outcome else "failed"
-        outcome = next((word for word in NOT_APPROVED if run.outcome.startswith(word)), failure)
+        outcome = f"failed: {run.outcome}" if run.outcome else "failed"
     return sanitize_name(f"  {run.name} {arguments}  {outcome}, {run.duration_ms:.0f} ms")
 
 
@@ -182,17 +168,6 @@ def detail_lines(report: TurnReport) -> list[str]:
     if context.compaction.due:
         lines.append(f"  compaction is due: {context.compaction.reason}")
     return [sanitize_name(line) for line in lines]
-
-
-def unsent_lines(session: "ZkChatSession") -> list[str]:
-    """What the last prompt left out; empty if that is not known."""
-    turn = sum(message.role == "user" for message in session.history)
-    try:
-        sent = session.store.prompts(prompt_history.find_question(session.history, turn).id)
-        prompt = prompt_history.restore_sent_prompts(session.history, turn, sent).last
-    except UsageError:
-        return []
-    return [sanitize_name(f"  {line}") for line in omitted_lines(prompt)]
 
 
 def show_error(error: ZkchatError, print_note: NotePrinter, partial: str = "") -> None:

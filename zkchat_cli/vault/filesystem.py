@@ -17,8 +17,7 @@ from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 LARGEST_NOTE = 10_000_000
-INDEXED_OF_LARGER = 2_000_000
-"""Bytes of a larger note that are indexed, because the whole would take a minute."""
+"""Bytes; a larger note would take a minute to index."""
 
 _LONGEST_PATH = 4096
 _USUAL_NOTE = 65_536
@@ -204,7 +203,7 @@ def read_text(root: Path, relative_path: str) -> str:
     if len(raw) > LARGEST_NOTE:
         raise VaultError(
             f"{_short(relative_path)} is larger than {LARGEST_NOTE // 1_000_000} MB",
-            "Split it; its beginning is indexed and can be searched.",
+            "Split it.",
         )
     refuse_binary(relative_path, raw)
     return decode(NoteBytes(raw))[0]
@@ -212,7 +211,7 @@ def read_text(root: Path, relative_path: str) -> str:
 
 def refuse_binary(relative_path: str, raw: bytes) -> None:
     """Raises VaultError for pictures and the like; a note may contain a NUL."""
-    if b"\0" in raw and not _is_utf16(raw) and not relative_path.lower().endswith(NOTE_SUFFIXES):
+    if b"\0" in raw and not relative_path.lower().endswith(NOTE_SUFFIXES):
         raise VaultError(f"{_short(relative_path)} is not a text file", "Only text can be read.")
 
 
@@ -228,20 +227,13 @@ def read_note(root: Path, relative_path: str) -> NoteBytes | None:
     except OSError as e:
         return NoteBytes(b"", f"not read: {_cause(e)}")
     if len(raw) > LARGEST_NOTE:
-        return NoteBytes(
-            trim_to_whole_lines(raw[:INDEXED_OF_LARGER]),
-            f"larger than {LARGEST_NOTE // 1_000_000} MB, only its first {INDEXED_OF_LARGER // 1_000_000} MB are read",
-        )
+        return NoteBytes(b"", f"not read: larger than {LARGEST_NOTE // 1_000_000} MB")
     return NoteBytes(raw)
 
 
 def trim_to_whole_lines(raw: bytes) -> bytes:
     """The cut beginning of a file without its last, incomplete line."""
-    if not _is_utf16(raw):
-        return raw[: raw.rfind(b"\n") + 1] or raw
-    encoding = "utf-16-le" if raw[:1] == b"\xff" else "utf-16-be"
-    text = raw[2 : len(raw) // 2 * 2].decode(encoding, "surrogatepass")
-    return raw[:2] + (text[: text.rfind("\n") + 1] or text[:-1]).encode(encoding, "surrogatepass")
+    return raw[: raw.rfind(b"\n") + 1] or raw
 
 
 def decode(note: NoteBytes) -> tuple[str, str | None]:
@@ -249,11 +241,7 @@ def decode(note: NoteBytes) -> tuple[str, str | None]:
     problems = [note.problem] if note.problem else []
     raw = note.raw
     try:
-        if _is_utf16(raw):
-            text = raw.decode("utf-16")
-            problems.append("UTF-16, not UTF-8")
-        else:
-            text = raw.decode("utf-8-sig")
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = raw.decode("utf-8-sig", "replace")
         problems.append("not UTF-8, read with replacement characters")
@@ -268,10 +256,6 @@ def decode(note: NoteBytes) -> tuple[str, str | None]:
 def printable(path: str) -> str:
     """A path for a message: on one line, and valid Unicode."""
     return replace_surrogates(path).replace("\n", "\\n").replace("\r", "\\r")
-
-
-def _is_utf16(raw: bytes) -> bool:
-    return raw.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def _is_text(path: str) -> bool:

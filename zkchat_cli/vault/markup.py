@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from zkchat_cli.markdown.scanner import BlockScanner
-from zkchat_cli.vault.links.wikilinks import ReferenceLinks, WrittenLink, parse_markdown_link, parse_wikilink
+from zkchat_cli.vault.links.wikilinks import WrittenLink, parse_markdown_link, parse_wikilink
 
 
 class Heading(NamedTuple):
@@ -77,8 +77,6 @@ class _MarkupReader:
     resume: int = 0
     """Where reading continues: after the end of a line if a comment, code or math runs over it."""
     has_markdown_links: bool = True
-    references: ReferenceLinks | None = None
-    """None if no link can have its destination elsewhere in the text."""
     unclosed: set[str] = field(default_factory=set)
     paragraph_end: int = -1
     backticks: dict[int, list[int]] = field(default_factory=dict)
@@ -86,8 +84,6 @@ class _MarkupReader:
     def read(self) -> Markup:
         text = self.text
         self.has_markdown_links = "](" in text
-        if "]:" in text:
-            self.references = ReferenceLinks(text)
         lines = text.split("\n")
         begin = self._read_front_matter(lines[: self.front_lines])
         scan = BlockScanner().scan
@@ -113,8 +109,7 @@ class _MarkupReader:
                     self.code.append((self.code.pop()[0] if continues else self.line, self.line))
                 kind_above = kind
             above, begin = begin, end + 1
-        links = self.references.merge(self.links) if self.references else self.links
-        return Markup(tuple(self.headings), tuple(links), tuple(self.tags), tuple(self.code), tuple(self.block_ids))
+        return Markup(tuple(self.headings), tuple(self.links), tuple(self.tags), tuple(self.code), tuple(self.block_ids))
 
     def _read_front_matter(self, lines: list[str]) -> int:
         """Read the wikilinks of the front matter; returns where the text after it begins."""
@@ -155,8 +150,7 @@ class _MarkupReader:
             start, at = mark.span()
             match mark.lastgroup:
                 case "brackets":
-                    may_define = at_start and start == begin and self.references is not None
-                    at = self._after_brackets(at, at - start, end, may_define=may_define)
+                    at = self._after_brackets(at, at - start, end)
                 case "backticks":
                     at = self._after_code_span(start, at - start, end)
                 case "html":
@@ -174,7 +168,7 @@ class _MarkupReader:
                     self.block_ids.append((mark["block_id"], self.line))
         self.resume = at
 
-    def _after_brackets(self, after: int, count: int, end: int, *, may_define: bool) -> int:
+    def _after_brackets(self, after: int, count: int, end: int) -> int:
         """Read a run of brackets: the inner two make a wikilink, the innermost one a Markdown link."""
         link = None
         if count > 1:
@@ -184,8 +178,6 @@ class _MarkupReader:
         if link:
             self.links.append(link)
             return closed
-        if self.references:
-            return self.references.collect(after - 1, end, self.line, len(self.links), may_define=may_define and count == 1)
         return after
 
     def _after_closing(self, closing: str, after: int, *, to_the_end: bool = False) -> int:

@@ -7,7 +7,6 @@ it is missing, by the first question that needs it.
 
 import os
 import posixpath
-import threading
 from collections.abc import Callable, Collection, Sequence
 from hashlib import blake2b
 from itertools import islice
@@ -22,7 +21,7 @@ from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
 from zkchat_cli.vault.index.indexer import Progress
 from zkchat_cli.vault.index.manager import IndexManager, IndexRefresh
 from zkchat_cli.vault.links import broken, graph, name_suggestions
-from zkchat_cli.vault.links.broken import BrokenLink, BrokenLinks
+from zkchat_cli.vault.links.broken import BrokenLink
 from zkchat_cli.vault.links.completion import Completion, NoteCompleter
 from zkchat_cli.vault.links.graph import LinkPath
 from zkchat_cli.vault.links.resolver import resolve_all
@@ -54,7 +53,6 @@ class Vault:
         self.index_file = index_file
         self._index = IndexManager(root, index_file, ignore)
         self._ask = self._index.ask
-        self._completer_lock = threading.Lock()
         self._completer: tuple[tuple[object, ...], NoteCompleter] | None = None
         self.editor = NoteEditor(root, self._index, self.refresh)
         self._semantic = SemanticSearch(embedder, VectorStore(index_file.with_suffix(".vectors.db")), self._ask) if embedder else None
@@ -172,12 +170,9 @@ class Vault:
 
         Does not wait for a running refresh, but answers from the names known before.
         """
-        with self._completer_lock:
-            if self._completer is None:
-                self._completer = self._ask(self._update_completer)
-            else:
-                self._completer = self._index.ask_if_free(self._update_completer) or self._completer
-            return self._completer[1].find(replace_surrogates(typed), limit)
+        ask = self._index.ask_if_free if self._completer else self._ask
+        self._completer = completer = ask(self._update_completer) or self._completer
+        return completer[1].find(replace_surrogates(typed), limit) if completer else []
 
     def _update_completer(self, index: IndexDatabase) -> tuple[tuple[object, ...], NoteCompleter]:
         stamp = index.stamp()
@@ -197,13 +192,9 @@ class Vault:
         self._require_file(relative_path)
         return self._ask(lambda index: index.links_to(relative_path))
 
-    def broken_links(self) -> BrokenLinks:
-        """All links of the vault that point to nothing, by source and line, the first ones with suggestions."""
-        return self._ask(lambda index: broken.find_broken_notes(index, _path_suggester(index)))
-
-    def broken_headings(self) -> list[BrokenLink]:
-        """All links to a missing heading or block of an existing note, by source and line. Reads each such note once."""
-        return self._ask(lambda index: broken.find_broken_headings(index, self._reader.parse))
+    def broken_links(self) -> list[BrokenLink]:
+        """All links of the vault that point to nothing, by source and line."""
+        return self._ask(lambda index: broken.find_broken_links(index, _path_suggester(index)))
 
     def locate(self, text: str) -> tuple[str, str | None]:
         """The file that a path, a name, a title or a link certainly means, and the heading of the link.

@@ -13,7 +13,6 @@ class CommandHints:
     unpin: str = "/unpin {}"
     forget: str = "/forget {}"
     new_conversation: str = "/new"
-    agent: str = "/agent"
     all_sources: str = "/refs"
 
 
@@ -25,7 +24,6 @@ IN_SHELL = CommandHints(
     unpin="/unpin {} in the chat",
     forget="zkchat memory forget {}",
     new_conversation="zkchat ask without -c",
-    agent="zkchat agent",
     all_sources="references.max_displayed",
 )
 UNSTORED = replace(IN_SHELL, undo="", continue_answer="")

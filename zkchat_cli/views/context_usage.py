@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from zkchat_cli.context.budget import budget_warnings
-from zkchat_cli.context.tool_filter import CORE
 from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import CELLS, BudgetBar, short_count
@@ -38,10 +36,9 @@ def usage_lines(
     """The token usage of a prompt, for a screen of `width` columns. `pinned` is the result of `pinned_turns`; `filtered` says whether tools
     over their budget are left out."""
     usage = prompt.usage
-    advice = _Advice(hints, pinned, filtered)
     text = [
         *_facts(prompt),
-        *(f"{problem}. {hint}" for problem, hint in budget_warnings(usage, filtered=filtered).values()),
+        *_budget_warnings(usage, filtered=filtered),
         *document_lines(prompt),
         *omitted_lines(prompt),
     ]
@@ -49,9 +46,21 @@ def usage_lines(
         *_component_lines(usage, width),
         styled_line(),
         *(styled_line(line, indent=len(line) - len(line.lstrip()) + 2) for line in text),
-        *_largest_item_lines(_items(prompt, advice), width),
+        *_largest_item_lines(_items(prompt, hints, pinned), width),
         styled_line(_compaction_line(prompt), indent=2),
     ]
+
+
+def _budget_warnings(usage: ContextUsage, *, filtered: bool) -> Iterator[str]:
+    """What instructions and tools that exceed their budget leave for messages, and what to do."""
+    left, status = usage.budget_status.messages.budget, usage.budget_status
+    if status.system.used > status.system.budget:
+        hint = "Use a larger window, or raise context.system_budget_ratio."
+        yield f"instructions use {status.system.used} of {status.system.budget} tokens; {left} are left for messages. {hint}"
+    if status.tools.used > status.tools.budget:
+        fewer = "with an agent" if filtered else 'context.tool_filter = "auto"'
+        hint = f"Offer fewer tools ({fewer}), or raise context.tool_budget_ratio."
+        yield f"tools use {status.tools.used} of {status.tools.budget} tokens; {left} are left for messages. {hint}"
 
 
 def overview_lines(prompt: Prompt) -> Iterator[str]:
@@ -170,46 +179,26 @@ def _largest_item_lines(items: Iterable[_Item], width: int) -> Iterator[StyledLi
         yield StyledLine((StyledSpan(label + (f": {snippet}" if snippet else "")),), advice, indent=10)
 
 
-@dataclass(frozen=True, slots=True)
-class _Advice:
-    """How to make an item smaller; the fields are the parameters of `usage_lines`."""
-
-    hints: CommandHints
-    pinned: Mapping[str, int]
-    filtered: bool
-
-    def for_tools(self, prompt: Prompt) -> str:
-        """Core tools are always offered. The filter leaves out others that are over the budget; an agent can do without them for good."""
-        if all(tool.name in CORE for tool in prompt.tools):
-            return ""
-        tools = prompt.usage.budget_status.tools
-        if tools.used > tools.budget and not self.filtered:
-            return 'context.tool_filter = "auto" offers fewer'
-        return f"an agent can have fewer: {self.hints.agent}"
-
-    def for_message(self, message: PromptMessage, *, only_turn: bool) -> str:
-        """`only_turn`: there is no older turn that could be summarized."""
-        hints = self.hints
-        if turns := [self.pinned[id_] for id_ in message.source_ids if id_ in self.pinned]:
-            return hints.unpin.format(turns[0])
-        if message.kind == "memory":
-            source = message.source_ids[0]
-            key = source.removeprefix("fact:")
-            return hints.forget.format(key) if key != source else f"shorten {source}, or set context.memory_integration = false"
-        if message.kind == "summary":
-            return f"lower context.summary_ratio; {hints.new_conversation} starts without it"
-        if only_turn:
-            return f"{hints.new_conversation} starts without it"
-        if message.kind == "documents":
-            return f"{hints.compact}; name fewer documents at once"
-        return f"{hints.compact} {'shortens old results' if message.kind == 'tool_results' else 'summarizes older turns'}"
+def _advice(message: PromptMessage, hints: CommandHints, pinned: Mapping[str, int], *, only_turn: bool) -> str:
+    """How to make a message smaller. `only_turn`: there is no older turn that could be summarized."""
+    if turns := [pinned[id_] for id_ in message.source_ids if id_ in pinned]:
+        return hints.unpin.format(turns[0])
+    if message.kind == "memory":
+        source = message.source_ids[0]
+        key = source.removeprefix("fact:")
+        return hints.forget.format(key) if key != source else f"shorten {source}, or set context.memory_integration = false"
+    if message.kind == "summary":
+        return f"lower context.summary_ratio; {hints.new_conversation} starts without it"
+    if only_turn:
+        return f"{hints.new_conversation} starts without it"
+    return f"{hints.compact}; name fewer documents at once" if message.kind == "documents" else hints.compact
 
 
-def _items(prompt: Prompt, advice: _Advice) -> Iterator[_Item]:
+def _items(prompt: Prompt, hints: CommandHints, pinned: Mapping[str, int]) -> Iterator[_Item]:
     if prompt.tools:
-        yield _Item(prompt.usage.tool_tokens, f"{len(prompt.tools)} tool descriptions", "", advice.for_tools(prompt))
+        yield _Item(prompt.usage.tool_tokens, f"{len(prompt.tools)} tool descriptions", "", "")
     only_turn = sum(1 for m in prompt.messages if m.role == "user" and m.kind == "conversation") < 2
     for message in prompt.messages:
         if message.kind != "system":
             text = message.content or ", ".join(call.name for call in message.tool_calls)
-            yield _Item(message.tokens, message.kind.replace("_", " "), text, advice.for_message(message, only_turn=only_turn))
+            yield _Item(message.tokens, message.kind.replace("_", " "), text, _advice(message, hints, pinned, only_turn=only_turn))

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat_cli import paths
-from zkchat_cli.app import startup_options
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import MAX_PIPED, command_group, examples, open_app, refuse_oversized, run_onboarding
+from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized, run_onboarding
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.interrupts import InterruptHandler, typing_ahead
@@ -20,9 +19,7 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import StartedSession
 
 if TYPE_CHECKING:
-    from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.models import Conversation
 
 DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /context, /help"
 """A question that the demo notes answer, and commands to check the answer with."""
@@ -30,27 +27,22 @@ DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /conte
 COMMAND = command_group()
 
 
-@COMMAND.command(epilog=examples("zkchat chat --vault ~/notes", "zkchat chat -c"))
+@command(COMMAND, *options.CHAT, epilog=examples("zkchat chat --vault ~/notes", "zkchat chat -c"))
 def chat(
+    ctx: CommandContext,
     resume: options.ResumeOption = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Continue the vault's latest conversation.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
-    agent: options.AgentOption = None,
-    strategy: options.StrategyOption = None,
-    max_context: options.MaxContextOption = None,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
     no_store: options.NoStoreOption = False,
-    vault: options.VaultOption = None,
-    model: options.ModelOption = None,
-    config_file: options.ConfigOption = None,
 ) -> None:
     """Chat with your notes. If standard input is not a terminal: one message per line, plain output."""
-    screen = Screen.of()
-    if demo and vault is not None:
+    screen, shared = ctx.screen, ctx.shared
+    if demo and shared["vault"] is not None:
         raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
-    if not demo and vault is None and model is None and config_file is None:
-        vault, model = run_onboarding(screen)
+    if not demo and shared["vault"] is None and shared["model"] is None and shared["config_file"] is None:
+        shared["vault"], shared["model"] = run_onboarding(screen)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     approve, asking = None, None
     if unsafe or yes:
@@ -64,13 +56,12 @@ def chat(
             from zkchat_cli.app.demo import demo_folder, demo_vault
             from zkchat_cli.config import loader  # with pydantic, 80 ms
 
-            notes = demo_vault(paths.app_paths(loader.environment(), config_file)) if demo else vault
+            if demo:
+                shared["vault"] = demo_vault(paths.app_paths(loader.environment(), shared["config_file"]))
             new = resume is None and not continue_
-            choices = startup_options.StartupOptions(
-                notes, model, config_file, strategy, max_context, store=not no_store, store_later=new, agent=agent, unsafe=unsafe
-            )
-            app = replace(resources.enter_context(open_app(choices)), approve=approve)
-            session = app.session(_conversation(app, resume, continue_=continue_))
+            opened = resources.enter_context(ctx.open_app(store=not no_store, store_later=new, unsafe=unsafe))
+            app = replace(opened, approve=approve)
+            session = app.session(None if new else app.store.find(resume, str(app.vault.root)))
             unstored = app.unstored
             warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""
@@ -98,10 +89,6 @@ def chat(
                 screen.warn(problem)
             code = _piped(started.session, screen, started.app.loaded.values.references.max_displayed)
     raise typer.Exit(code)
-
-
-def _conversation(app: "App", resume: str | None, *, continue_: bool) -> "Conversation | None":
-    return app.store.find(resume, str(app.vault.root)) if resume is not None or continue_ else None
 
 
 def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:

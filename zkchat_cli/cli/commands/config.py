@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,6 @@ from zkchat_cli.cli.command import CommandContext, command, command_group, examp
 from zkchat_cli.cli.completion import complete_settings
 from zkchat_cli.errors import ConfigError, reason
 from zkchat_cli.fileio import atomic_write
-from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
     from zkchat_cli.paths import AppPaths
@@ -35,7 +33,7 @@ def _paths(ctx: CommandContext) -> "AppPaths":
 @command(COMMAND, *options.SETTINGS)
 def path(ctx: CommandContext) -> None:
     """The path of the settings file, whether or not it exists."""
-    file, screen = _paths(ctx).config_file, Screen.of()  # not ctx.screen, which would read the settings first
+    file, screen = _paths(ctx).config_file, ctx.screen
     if ctx.as_json:
         screen.json({"path": str(file), "exists": file.is_file()})
     else:
@@ -93,11 +91,7 @@ def set_(
     checked = loader.flatten(loader.with_value(factory.settings_schema()(), key, value, "command line"))[key]
     where = _paths(ctx)
     factory.check(loader.load_config({key: value}, {}, where, schema=factory.settings_schema()))
-
-    def change(table: Any, name: str) -> None:
-        table[name] = checked
-
-    _edit(where.config_file, key, change)
+    _edit(where.config_file, key, checked)
     _print_setting(ctx, key, checked, where.config_file)
 
 
@@ -108,13 +102,9 @@ def unset(ctx: CommandContext, key: KeyArgument) -> None:
     from zkchat_cli.config import loader
 
     loader.require_known_key(key, "command line", factory.settings_schema())
-
-    def change(table: Any, name: str) -> None:
-        table.pop(name, None)
-
     file = _paths(ctx).config_file
     if file.is_file():
-        _edit(file, key, change)
+        _edit(file, key, None)
     _print_setting(ctx, key, loader.default_values(factory.settings_schema())[key], None)
 
 
@@ -126,8 +116,8 @@ def _print_setting(ctx: CommandContext, key: str, value: object, file: Path | No
         ctx.screen.print(f"{key} = {_as_toml(value)}   # {file or 'default'}")
 
 
-def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
-    """Change one key of a TOML file, and keep everything else as it was written."""
+def _edit(file: Path, key: str, value: object | None) -> None:
+    """Set one key of a TOML file, or remove it (None), and keep everything else as it was written."""
     import tomllib
 
     import tomlkit.exceptions
@@ -138,7 +128,10 @@ def _edit(file: Path, key: str, change: Callable[[Any, str], None]) -> None:
         *path_, name = key.split(".")
         for part in path_:
             table = table.setdefault(part, tomlkit.table())
-        change(table, name)
+        if value is None:
+            table.pop(name, None)
+        else:
+            table[name] = value
         text = tomlkit.dumps(document)
         tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as e:

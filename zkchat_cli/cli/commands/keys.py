@@ -8,11 +8,10 @@ import typer
 
 from zkchat_cli import credentials, paths
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
-from zkchat_cli.cli.completion import complete_providers
 from zkchat_cli.errors import UsageError
 
 COMMAND = command_group("API keys of providers. A key in the environment overrides a stored one.")
-ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="anthropic or openai.", autocompletion=complete_providers)]
+ProviderArgument = Annotated[str, typer.Argument(metavar="PROVIDER", help="anthropic or openai.")]
 
 
 @command(COMMAND, name="set", epilog=examples("zkchat keys set anthropic", "pass show openai | zkchat keys set openai"))

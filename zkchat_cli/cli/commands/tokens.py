@@ -8,23 +8,16 @@ import typer
 
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError, reason
-from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
 
 COMMAND = command_group()
-
-
-def _complete_encodings(incomplete: str) -> list[str]:
-    return [name for name in ENCODINGS if name.startswith(incomplete)]
 
 
 @command(COMMAND, "as_json", epilog=examples("zkchat tokens note.md", "git diff | zkchat tokens"))
 def tokens(
     ctx: CommandContext,
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A text file, or - for standard input.")] = "-",
-    encoding: Annotated[
-        str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.", autocompletion=_complete_encodings)
-    ] = ENCODINGS[0],
+    encoding: Annotated[str, typer.Option("--encoding", metavar="E", help=f"{' or '.join(ENCODINGS)}.")] = ENCODINGS[0],
 ) -> None:
     """Count the tokens of a text."""
     if encoding not in ENCODINGS:
@@ -36,7 +29,7 @@ def tokens(
     text = raw.decode("utf-8", "replace")
     counter = TokenCounter(encoding)
     counter.load_in_background().join()  # so that `estimated` is known even for an empty text
-    screen = Screen.of()  # not ctx.screen, which would read the settings first
+    screen = ctx.screen
     count = counter.count(text)
     if ctx.as_json:
         screen.json({"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)})

@@ -4,18 +4,11 @@ A `lookup` from a key to the files with that name is passed in, a dictionary or 
 files the best wins, in the order of `_CRITERIA`. An alias from front matter resolves last and never beats a file name.
 """
 
-import posixpath
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from zkchat_cli.models import LinkResolution, ReferenceStatus
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, fold_name, key, stem, strip_suffix
-
-MOST_SUGGESTED = 100
-"""Broken names of one text that get suggestions: a note of 100 000 broken links must not take minutes."""
-FEW = 8
-"""Files of one name with which each link is simply compared."""
 
 
 class Name(NamedTuple):
@@ -146,15 +139,11 @@ def resolve_all(
     links: Iterable[WrittenLink], source: str | None, lookup: Lookup, suggest: Callable[[str], tuple[str, ...]]
 ) -> list[LinkResolution]:
     """Links with their targets, in order, without those that mean no note. `suggest` gives the nearest paths for a broken name."""
-    suggestions: dict[str, tuple[str, ...]] = {}
     found: list[LinkResolution] = []
     for link in links:
         resolved = resolve(link, source, lookup)
         if resolved.status is None:
             continue
-        is_broken = resolved.status == "broken"
-        if is_broken and link.text not in suggestions and len(suggestions) < MOST_SUGGESTED:
-            suggestions[link.text] = suggest(link.text)
         found.append(
             LinkResolution(
                 raw=link.raw,
@@ -164,7 +153,7 @@ def resolve_all(
                 alias=link.alias,
                 embed=link.embed,
                 status=resolved.status,
-                candidates=suggestions.get(link.text, ()) if is_broken else resolved.losers,
+                candidates=suggest(link.text) if resolved.status == "broken" else resolved.losers,
                 via=resolved.via,
                 reason=resolved.reason,
                 line=link.line,
@@ -176,55 +165,16 @@ def resolve_all(
 
 
 class BulkLinkResolver:
-    """Resolves many links by one table of names; `losers` of its answers may be incomplete.
+    """Resolves many links by one table of names; equal links of one folder are resolved once."""
 
-    Comparing each `[[index]]` with the `index.md` of a thousand folders takes a minute. So a link is compared only with the files that can
-    win in its place, and answers are cached.
-    """
-
-    def __init__(self, names: Mapping[str, Sequence[Name]], few: int = FEW) -> None:
+    def __init__(self, names: Mapping[str, Sequence[Name]]) -> None:
         self._names = names
-        self._few = few
-        self._by_folder: dict[str, _NamesByFolder] = {}
-        self._answers: dict[tuple[str, str, str | None], Resolved] = {}
+        self._answers: dict[tuple[str, str, str], Resolved] = {}
 
     def resolve(self, link: WrittenLink, source: str) -> Resolved:
-        folded = key(link.text)
-        names = self._names.get(folded, ())
-        if len(names) <= self._few or not link.text:
-            return resolve(link, source, lambda _: names)
-        by_folder = self._by_folder.get(folded) or self._by_folder.setdefault(folded, _NamesByFolder(names))
-        folder = fold_name(source.rpartition("/")[0])
-        if "/" in link.text:
-            return self._resolve_among(link, folder, source, by_folder.matching_path(fold_name(link.text), folder))
-        anywhere = self._resolve_among(link, None, "", names)
-        if anywhere.target is None or anywhere.via or folder not in by_folder.folders:
-            return anywhere
-        first = {anywhere.target, *anywhere.losers[:1]}  # a second one decides whether the link is ambiguous
-        near = [*by_folder.folders[folder], *by_folder.folders[""], *(name for name in names if name.path in first)]
-        return self._resolve_among(link, folder, source, list(dict.fromkeys(near)))
-
-    def _resolve_among(self, link: WrittenLink, folder: str | None, source: str, names: Sequence[Name]) -> Resolved:
-        cache_key = (link.kind, link.text, folder)
-        if cache_key not in self._answers:
-            self._answers[cache_key] = resolve(link, source, lambda _: names)
-        return self._answers[cache_key]
-
-
-class _NamesByFolder:
-    """Files of one name by their folders. An alias has no folder and counts everywhere."""
-
-    def __init__(self, names: Sequence[Name]) -> None:
-        self.folders: dict[str, list[Name]] = defaultdict(list)
-        self._by_parent_name: dict[str, list[Name]] = defaultdict(list)
-        self._aliases = [name for name in names if name.kind == "alias"]
-        for name in names:
-            if name.kind != "alias":
-                folder = fold_name(name.path.rpartition("/")[0])
-                self.folders[folder].append(name)
-                self._by_parent_name[folder.rpartition("/")[2]].append(name)
-
-    def matching_path(self, target: str, folder: str) -> list[Name]:
-        """The files that a target with folders may mean: their parent folder has the same name."""
-        path = posixpath.normpath(posixpath.join(folder, target)) if target.startswith(("./", "../")) else target
-        return self._by_parent_name.get(path.rpartition("/")[0].rpartition("/")[2], []) + self._aliases
+        if not link.text:
+            return resolve(link, source, lambda _: ())
+        question = (link.kind, link.text, source.rpartition("/")[0])
+        if question not in self._answers:
+            self._answers[question] = resolve(link, source, lambda folded: self._names.get(folded, ()))
+        return self._answers[question]

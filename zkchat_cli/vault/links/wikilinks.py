@@ -26,7 +26,7 @@ class WrittenLink(NamedTuple):
     end: int = 0
     """The position after a wikilink."""
     place: tuple[int, int] = (0, 0)
-    """Start and end of a Markdown link's destination; for `[text][name]`, those in the definition."""
+    """Start and end of a Markdown link's destination."""
 
 
 # Possessive repetitions (`++`, `*+`) never back up, and each scan stops at the next opening: that keeps one note one linear pass.
@@ -35,9 +35,6 @@ _LABEL = r"(?:[^\[\]\n\\]++|\\.|!?\[(?:[^\[\]\n\\]++|\\.)*+\](?:\([^()\n]*+\))?)
 _DESTINATION = r"(?:<([^<>\n]*+)>|((?:[^\s()<\\]++|\\.|\((?:[^\s()\\]++|\\.)*+\))*+))"
 _TITLE = r"""(?:[ \t]++(?:"[^"\n]*+"|'[^'\n]*+'|\([^()\n]*+\)))?"""
 _MARKDOWN_LINK = re.compile(rf"\[({_LABEL})\]\([ \t]*+{_DESTINATION}{_TITLE}[ \t]*+\)")
-_NAME = r"(?:[^\[\]\n\\]++|\\.)++"
-_REFERENCE = re.compile(rf"\[({_NAME})\](?:\[({_NAME})?\])?(?!\()")
-_DEFINITION = re.compile(rf"\[(?!\^)({_NAME})\]:[ \t]*+{_DESTINATION}{_TITLE}[ \t]*+$", re.MULTILINE)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
@@ -59,12 +56,10 @@ def parse_markdown_link(text: str, position: int, end: int, line: int) -> tuple[
     target = _parse_destination(match) if match else None
     if not match or not target:
         return None, position
-    return _markdown_link(text, match.span(), match[1], target, line, _destination_span(match)), match.end()
-
-
-def _destination_span(match: "re.Match[str]") -> tuple[int, int]:
-    """Where a destination is, without its angle brackets."""
-    return match.span(2) if match[2] is not None else match.span(3)
+    embed = _is_embed(text, position)
+    raw = "!" + match[0] if embed else match[0]
+    place = match.span(2) if match[2] is not None else match.span(3)
+    return WrittenLink(raw, "markdown", *target, match[1].strip() or None, embed, line, place=place), match.end()
 
 
 def _parse_destination(match: "re.Match[str]") -> tuple[str, str | None] | None:
@@ -77,59 +72,6 @@ def _parse_destination(match: "re.Match[str]") -> tuple[str, str | None] | None:
     if "%" in destination:
         target, heading = unquote(target), unquote(heading)
     return target.strip(), heading.strip() or None
-
-
-def _markdown_link(
-    text: str, span: tuple[int, int], label: str, target: tuple[str, str | None], line: int, place: tuple[int, int]
-) -> WrittenLink:
-    begin, end = span
-    embed = _is_embed(text, begin)
-    return WrittenLink(text[begin - embed : end], "markdown", *target, label.strip() or None, embed, line, place=place)
-
-
-class _Reference(NamedTuple):
-    span: tuple[int, int]
-    label: str
-    name: str
-    line: int
-    links_before: int
-
-
-class ReferenceLinks:
-    """Reference links of one text: `[label][name]`, `[name][]` and `[name]`, with a definition `[name]: Note.md` anywhere in it.
-
-    Which of them are links is known only at the end of the text; until then everything in brackets is collected.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._found: list[_Reference] = []
-        self._definitions: dict[str, tuple[tuple[str, str | None] | None, tuple[int, int]]] = {}
-
-    def collect(self, position: int, end: int, line: int, links_before: int, *, may_define: bool) -> int:
-        """Collect the reference or, where it `may_define`, the definition whose `[` is at `position`; returns where to read on."""
-        if may_define and (match := _DEFINITION.match(self._text, position, end)):
-            self._definitions.setdefault(_fold_label(match[1]), (_parse_destination(match), _destination_span(match)))
-            return match.end()
-        if match := _REFERENCE.match(self._text, position, end):
-            self._found.append(_Reference(match.span(), match[1], _fold_label(match[2] or match[1]), line, links_before))
-        return position + 1
-
-    def merge(self, links: list[WrittenLink]) -> list[WrittenLink]:
-        """The other `links` of the text and these, in the text's order."""
-        merged: list[WrittenLink] = []
-        taken = closed = 0
-        for reference in self._found:
-            target, place = self._definitions.get(reference.name, (None, (0, 0)))
-            if target and reference.span[0] >= closed:
-                merged += links[taken : reference.links_before]
-                taken, closed = reference.links_before, reference.span[1]
-                merged.append(_markdown_link(self._text, reference.span, reference.label, target, reference.line, place))
-        return merged + links[taken:]
-
-
-def _fold_label(label: str) -> str:
-    return " ".join(label.split()).casefold()
 
 
 def split_target(inner: str) -> tuple[str, str | None, str | None]:

@@ -1,18 +1,12 @@
 """`zkchat context compact` and `clear`: reduce what the model sees; the log stays."""
 
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal.screen import Screen
-
-if TYPE_CHECKING:
-    from zkchat_cli.events import Event
-    from zkchat_cli.models import Compaction
 
 COMMANDS = command_group()
 
@@ -41,7 +35,6 @@ def compact(
     undo: Annotated[bool, typer.Option("--undo", help="Undo the last compaction.")] = False,
 ) -> None:
     """Summarize older turns now; nothing is deleted."""
-    from zkchat_cli.chat.compactor import CompactionRequest
     from zkchat_cli.views.command_hints import IN_SHELL
     from zkchat_cli.views.compaction import describe_compaction
 
@@ -52,29 +45,14 @@ def compact(
                 raise UsageError("there is no compaction to undo", "zkchat context summary shows the current one.")
             done, text = undone, "Undone: the prompt is what it was before."
         else:
-            request = CompactionRequest(instructions=instructions, target=target, keep=keep, preview=preview)
-            done = _run_compaction(session.compaction_events(request), ctx.screen, session.model.name if session.can_summarize else "")
+            if session.runtime.can_summarize:
+                ctx.screen.progress(f"{session.runtime.model.name} may have to write a summary …")
+            done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
             text = describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
     if ctx.as_json:
         ctx.screen.json(done)
     else:
         ctx.screen.print(text)
-
-
-def _run_compaction(steps: "Generator[Event, None, Compaction]", screen: Screen, model: str) -> "Compaction":
-    """Run a compaction, and report progress while a model summarizes."""
-    from zkchat_cli.events import CompactionStarted, Waiting
-
-    while True:
-        try:
-            event = next(steps)
-        except StopIteration as end:
-            done: Compaction = end.value
-            return done
-        if model and isinstance(event, CompactionStarted):
-            screen.progress(f"{model} is writing a summary …")
-        elif isinstance(event, Waiting):
-            screen.progress(f"retrying in {event.seconds:.0f} s: {event.reason}")
 
 
 @command(COMMANDS, *options.NOTES)

@@ -9,7 +9,6 @@ import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
-from zkchat_cli.cli.completion import complete_formats
 from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.fileio import atomic_write
 
@@ -35,7 +34,7 @@ def export(
     id_: options.ConversationArgument = None,
     format_: Annotated[
         str,
-        typer.Option("--format", metavar="F", help="md, html, json or context (the next call).", autocompletion=complete_formats),
+        typer.Option("--format", metavar="F", help="md, html, json or context (the next call)."),
     ] = "md",
     next_: Annotated[
         str | None, typer.Option("--next", metavar="TEXT", help="With --format context: the request for this message.")
@@ -74,16 +73,8 @@ def _exported(ctx: CommandContext, id_: str | None, exporter: "Exporter", next_:
     if exporter.of == "call":
         with ctx.open_session(id_, indexed=next_ is not None) as session:
             return exporter.export(session.request(next_))
-    from zkchat_cli.app import factory
-
-    root = factory.vault_root(ctx.config, Path.cwd())
-    if root is None and id_ is None:
-        raise factory.no_vault_error(Path.cwd())
-    store = factory.open_store(ctx.config)  # works even if the vault is gone
-    try:
+    with ctx.open_store(anywhere=id_ is not None) as (store, root):  # works even if the vault is gone
         return exporter.export(store.archive(store.find(id_, root).id, prompts=exporter.prompts))
-    finally:
-        store.close()
 
 
 @command(

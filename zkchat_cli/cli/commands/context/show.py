@@ -33,7 +33,12 @@ def show(
     if call_number is not None and turn is None:
         raise UsageError("--call needs --turn", "For example: --turn 3 --call 1")
     if turn is not None:
-        _show_past(ctx, id_, turn, call_number)
+        conversation, [past] = _sent_prompts(ctx, id_, turn)
+        if ctx.as_json:
+            ctx.screen.json({"conversation_id": conversation, **past.to_json(call_number)})
+            return
+        with paged(ctx.screen) as pager:
+            pager.print(prompts.sent_prompts_text(past, call_number))
         return
     with ctx.open_session(id_, indexed=next_ is not None) as session:
         prompt = session.prompt(next_)
@@ -42,17 +47,6 @@ def show(
     else:
         with paged(ctx.screen) as pager:
             pager.print(prompts.prompt_text(prompt))
-
-
-def _show_past(ctx: CommandContext, id_: str | None, turn: int, number: int | None) -> None:
-    from zkchat_cli.views import prompts
-
-    conversation, [one] = _sent_prompts(ctx, id_, turn)
-    if ctx.as_json:
-        ctx.screen.json({"conversation_id": conversation, **one.to_json(number)})
-    else:
-        with paged(ctx.screen) as pager:
-            pager.print(prompts.sent_prompts_text(one, number))
 
 
 def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[str, list[SentPrompts]]":
@@ -101,15 +95,10 @@ def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None
         if ctx.as_json:
             ctx.screen.json(prompt.usage)
             return
-        filtered = session.settings.context.tool_filter == "auto"
+        filtered = session.runtime.settings.context.tool_filter == "auto"
         pinned = context_usage.pinned_turns(session.history)
-        ctx.screen.with_width().show(context_usage.usage_lines(prompt, _columns(), pinned, IN_SHELL, filtered=filtered))
-
-
-def _columns() -> int:
-    from zkchat_cli.views import context_usage
-
-    return shutil.get_terminal_size((context_usage.WIDTH, 24)).columns
+        columns = shutil.get_terminal_size((context_usage.WIDTH, 24)).columns
+        ctx.screen.with_width().show(context_usage.usage_lines(prompt, columns, pinned, IN_SHELL, filtered=filtered))
 
 
 @command(COMMANDS, *options.NOTES)

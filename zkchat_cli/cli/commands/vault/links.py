@@ -114,39 +114,33 @@ def _use_text(mention: "Mention") -> str:
 @command(COMMANDS, *options.NOTES, epilog=examples("zkchat vault broken --fix"))
 def broken(
     ctx: CommandContext,
-    headings: Annotated[bool, typer.Option("--headings", help="Include links to headings and blocks that do not exist.")] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Show repairs for links with one possible target, and ask.")] = False,
-    unsure: Annotated[bool, typer.Option("--unsure", help="With --fix: repair the others too, with the nearest name.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="With --fix: repair without asking.")] = False,
 ) -> None:
     """Links without a target, and the nearest names."""
     from zkchat_cli.tools.base import plural
 
     if fix:
-        _fix(ctx, unsure=unsure, yes=yes)
+        _fix(ctx, yes=yes)
         return
-    if yes or unsure:
-        raise UsageError(f"{'--yes' if yes else '--unsure'} needs --fix", "zkchat vault broken --fix shows the repairs.")
+    if yes:
+        raise UsageError("--yes needs --fix", "zkchat vault broken --fix shows the repairs.")
     with ctx.indexed_vault() as (notes, _):
-        found = notes.broken_links()
-        links = [*found.links, *(notes.broken_headings() if headings else ())]
+        links = notes.broken_links()
     if ctx.as_json:
         ctx.screen.json([{**row(link.row), "candidates": list(link.candidates)} for link in links])
-    for link in [] if ctx.as_json else links:
+        return
+    for link in links:
         near = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
         ctx.screen.print(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
-    if not ctx.as_json:
-        ctx.screen.remark(plural(len(links), "broken link") if links else "No broken links.")
-    if found.looked_up < found.names:
-        hint = "zkchat vault resolve '[[NAME]]' finds those of another name"
-        ctx.screen.warn(f"nearest notes are listed for the first {found.looked_up} of {found.names} names only", hint)
+    ctx.screen.remark(plural(len(links), "broken link") if links else "No broken links.")
 
 
-def _fix(ctx: CommandContext, *, unsure: bool, yes: bool) -> None:
-    from zkchat_cli.cli.commands.vault.fix_links import ask_at_terminal, fix_links
+def _fix(ctx: CommandContext, *, yes: bool) -> None:
+    from zkchat_cli.cli.commands.vault.fix_links import confirm_at_terminal, fix_links
 
     with ctx.indexed_vault() as (notes, _):
-        agreed = fix_links(notes, ctx.screen, unsure=unsure, yes=yes, as_json=ctx.as_json, ask=ask_at_terminal(ctx.screen))
+        agreed = fix_links(notes, ctx.screen, yes=yes, as_json=ctx.as_json, confirm=confirm_at_terminal(ctx.screen))
     if not agreed:
         raise typer.Exit(DECLINED)
 
