@@ -93,19 +93,12 @@ def test_ctrl_c_once_on_an_empty_line_only_hints(zkchat: Program) -> None:
         chat.wait_for("No documents have been named")
 
 
-def test_ctrl_c_twice_on_an_empty_line_leaves(zkchat: Program) -> None:
+@pytest.mark.parametrize("keys", [CTRL_D, CTRL_C + CTRL_C])
+def test_ctrl_d_or_two_ctrl_c_on_an_empty_line_leave(zkchat: Program, keys: str) -> None:
     with Chat(zkchat) as chat:
         chat.wait_for_prompt()
-        chat.type(CTRL_C + CTRL_C)
+        chat.type(keys)
         assert chat.wait_for_end() == 0
-
-
-def test_ctrl_d_on_an_empty_line_leaves(zkchat: Program) -> None:
-    with Chat(zkchat) as chat:
-        chat.wait_for_prompt()
-        chat.type(CTRL_D)
-        assert chat.wait_for_end() == 0
-        assert not chat.toolbars()
 
 
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP"])
@@ -122,21 +115,6 @@ def test_an_end_from_outside_in_mid_answer_keeps_what_came(zkchat: Program, scri
     assert asked["content"] == "talk for a minute"
     assert answer["content"].startswith("First words came, then word 0,")
     assert answer["status"] == "unfinished"
-
-
-@pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP"])
-def test_an_end_from_outside_at_the_prompt_is_an_orderly_end(zkchat: Program, how: str) -> None:
-    with Chat(zkchat) as chat:
-        chat.wait_for_prompt()
-        if how == "SIGHUP":
-            chat.close_terminal()
-        else:
-            chat.kill(signal.SIGTERM)
-        assert chat.wait_for_end() == 128 + getattr(signal, how)
-        assert "Traceback" not in chat.everything()
-
-
-# commands
 
 
 # going on

@@ -172,13 +172,13 @@ def compaction(**more: object) -> Compaction:
         ),
         (
             compaction(mode="full", model_calls=1, usage=TokenUsage(prompt_tokens=90, completion_tokens=9)),
-            "(by the model, 1 model call, 99 tokens)",
+            "(by the model)",
             "600 tokens saved; to undo: /compact undo",
         ),
         (
             compaction(mode="simple", model_calls=2, problem="it failed."),
             "The model's summary failed: it failed. Nothing is deleted. To undo: /compact undo",
-            "(by the model, from a shortened conversation, 2 model calls), 600 tokens saved; the model's summary failed: it failed.",
+            "(by the model, from a shortened conversation), 600 tokens saved; the model's summary failed: it failed.",
         ),
         (
             compaction(mode="masked", results_masked=3, messages_folded=0),

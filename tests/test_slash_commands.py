@@ -86,12 +86,6 @@ def test_a_unique_beginning_will_do(session: ZkChatSession, line: str) -> None:
 # what they do
 
 
-def test_help_names_every_command_and_the_keys(session: ZkChatSession) -> None:
-    text = answer("/help", session)
-    assert all(f"/{name}" in text for name in (command.name for command in slash.commands()))
-    assert "Ctrl+C" in text
-
-
 def test_context_is_the_table_of_the_next_prompt(session: ZkChatSession) -> None:
     text = answer("/context", session)
     assert "instructions" in text

@@ -122,7 +122,8 @@ class CommandContext:
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)
-            session.find_window(WINDOW_TIMEOUT)  # the next call would have the window that the server reports
+            if session.runtime.configured_window is None:
+                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports
             yield session
 
 

@@ -86,15 +86,13 @@ def search(
 def _match_document(match: "FoundMessage", text: str) -> dict[str, object]:
     from zkchat_cli.views import conversation_list
 
-    snippet = conversation_list.best_line(match.message.content, text)
     return {
         "conversation_id": match.conversation_id,
         "title": match.title,
         "message_id": match.message.id,
         "role": match.message.role,
         "timestamp": match.message.timestamp,
-        "snippet": snippet,
-        "found": conversation_list.matched_words(snippet, text),
+        "snippet": conversation_list.best_line(match.message.content, text),
         "score": match.score,
     }
 
