@@ -4,18 +4,16 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from building import NOON, Deltas, Ids, Room, calls, completed, failed, find, said, says, stored, talk
+from building import NOON, Deltas, Ids, Room, calls, completed, failed, find, says, stored, talk
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.context.branch_tree import BranchTree
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
 from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm.base import StreamFailed
-from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.views.text import plain_text
 
@@ -33,23 +31,6 @@ def turn(line: str, session: ZkChatSession) -> str:
     events = slash.run(line, session).turn
     assert events is not None
     return completed(events).answer
-
-
-def child(id_: str, parent: str | None, role: str = "user") -> ZkChatMessage:
-    return said(role, f"says {id_}", id_, parent_id=parent)
-
-
-# the tree
-
-
-def test_twenty_thousand_messages_with_a_fork_at_each_take_no_time() -> None:
-    log, parent = [], None
-    for i in range(10_000):
-        log += [child(f"a{i}", parent), child(f"b{i}", parent)]
-        parent = f"b{i}"
-    tree = BranchTree(log)
-    assert len(tree.segments(parent)) == 20_000
-    assert len(tree.branch(parent)) == 10_000
 
 
 # moving

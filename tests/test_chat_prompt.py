@@ -108,9 +108,11 @@ def test_an_error_while_opening_removes_the_prompt(zkchat: Program) -> None:
         assert "nobody/none" in chat.screen_text()
 
 
-@pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP"])
-def test_an_end_from_outside_reaches_the_prompt_of_a_terminal_that_can_do_nothing(zkchat: Program, how: str) -> None:
-    with Chat(zkchat, TERM="dumb") as chat:
+@pytest.mark.parametrize(
+    ("how", "term"), [("SIGTERM", "xterm-256color"), ("SIGHUP", "xterm-256color"), ("SIGTERM", "dumb"), ("SIGHUP", "dumb")]
+)
+def test_an_end_from_outside_at_the_prompt_is_an_orderly_end(zkchat: Program, how: str, term: str) -> None:
+    with Chat(zkchat, TERM=term) as chat:
         chat.wait_for("you ›")
         chat.type("half a line")
         chat.wait_for("half a line")

@@ -22,17 +22,6 @@ def test_a_message_can_have_several_lines(zkchat: Program, script: Script) -> No
     assert [m["content"] for m in stored(zkchat)] == ["one\ntwo\nthree", "Noted."]
 
 
-def test_pasted_lines_are_one_message(zkchat: Program, script: Script) -> None:
-    with Chat(zkchat, "--model", script({"text": "Noted."})) as chat:
-        chat.wait_for_prompt()
-        chat.paste("a poem\r\nof two lines")
-        chat.wait_for("of two lines")
-        chat.enter()
-        chat.wait_for("Noted.")
-        chat.wait_for_prompt()
-    assert stored(zkchat)[0]["content"] == "a poem\nof two lines"
-
-
 def test_up_recalls_messages_of_earlier_sessions(zkchat: Program, script: Script) -> None:
     model = script({"text": "Noted."})
     with Chat(zkchat, "--model", model) as chat:
@@ -99,23 +88,6 @@ def test_commands_are_completed_with_their_help(zkchat: Program) -> None:
         chat.wait_for("Compacts at ")
 
 
-def test_notes_are_completed_in_brackets(zkchat: Program, script: Script) -> None:
-    with Chat(zkchat, "--model", script({"text": "Noted."})) as chat:
-        chat.wait_for_prompt()
-        chat.type("see [[Comb")
-        chat.wait_until(lambda: bool(re.search(r"Combining +Queries", chat.screen_text())), "the menu")
-        chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
-        chat.type(TAB)
-        chat.wait_for("see [[Combining]]")
-        chat.enter()
-        chat.type(" please")
-        chat.wait_for("see [[Combining]] please")
-        chat.enter()
-        chat.wait_for("Noted.")
-        chat.wait_for_prompt()
-    assert stored(zkchat)[0]["content"] == "see [[Combining]] please"
-
-
 # hostile text
 
 
@@ -141,14 +113,6 @@ def test_hostile_text_is_visible_and_harmless(zkchat: Program, script: Script) -
         assert chat.title == ""
         chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
         assert "you ›" in chat.screen_text()
-
-
-def test_a_quoted_hostile_note_is_harmless(zkchat: Program) -> None:
-    write(zkchat.vault, {"Evil.md": f"# Evil\n\nThe unicorn says {HOSTILE} and more.\n"})
-    with Chat(zkchat, columns=200) as chat:
-        chat.ask("what does the unicorn say?", "Sources")
-        assert f"The unicorn says {HARMLESS}" in chat.everything()
-        assert chat.title == ""
 
 
 # screens

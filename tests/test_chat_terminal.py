@@ -3,11 +3,10 @@
 import re
 import signal
 import time
-from pathlib import Path
 
 import pytest
 from conftest import Program
-from terminal_screen import CTRL_C, CTRL_D, ENDLESS, Chat, Script, slowly, stored
+from terminal_screen import CTRL_C, CTRL_D, ENDLESS, Chat, Script, stored
 
 # a turn
 
@@ -30,20 +29,6 @@ def test_the_toolbar_counts_the_line_while_it_is_typed(zkchat: Program) -> None:
         chat.type("hello world")
         complete = re.compile(r"offline │ notes │ █░+ \d+%  [\d.]+k? / 29.5k │ this line 2( │ compacts at 80%)?$")
         chat.wait_until(lambda: any(complete.search(toolbar) for toolbar in chat.toolbars()), "the figures of the line")
-
-
-def test_the_budget_bar_grows_with_the_conversation(zkchat: Program, script: Script) -> None:
-    with Chat(zkchat, "--model", script({"text": "many words " * 1500})) as chat:
-        chat.wait_for("%")
-        chat.say("talk")
-        chat.wait_until(lambda: "██" in "".join(chat.toolbars()), "a longer bar")
-        assert len(chat.toolbars()) == 1
-
-
-def test_long_lines_are_broken_between_words(zkchat: Program, script: Script) -> None:
-    with Chat(zkchat, "--model", script(slowly(*"The letters come one by one, and yet no word is torn.", delay_ms=0)), columns=40) as chat:
-        chat.say("talk")
-        chat.wait_for("The letters come one by one, and yet no\nword is torn.\n")
 
 
 def test_a_provider_error_has_a_hint_and_the_chat_continues(zkchat: Program, script: Script) -> None:
@@ -108,19 +93,12 @@ def test_ctrl_c_once_on_an_empty_line_only_hints(zkchat: Program) -> None:
         chat.wait_for("No documents have been named")
 
 
-def test_ctrl_c_twice_on_an_empty_line_leaves(zkchat: Program) -> None:
+@pytest.mark.parametrize("keys", [CTRL_D, CTRL_C + CTRL_C])
+def test_ctrl_d_or_two_ctrl_c_on_an_empty_line_leave(zkchat: Program, keys: str) -> None:
     with Chat(zkchat) as chat:
         chat.wait_for_prompt()
-        chat.type(CTRL_C + CTRL_C)
+        chat.type(keys)
         assert chat.wait_for_end() == 0
-
-
-def test_ctrl_d_on_an_empty_line_leaves(zkchat: Program) -> None:
-    with Chat(zkchat) as chat:
-        chat.wait_for_prompt()
-        chat.type(CTRL_D)
-        assert chat.wait_for_end() == 0
-        assert not chat.toolbars()
 
 
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP"])
@@ -137,55 +115,6 @@ def test_an_end_from_outside_in_mid_answer_keeps_what_came(zkchat: Program, scri
     assert asked["content"] == "talk for a minute"
     assert answer["content"].startswith("First words came, then word 0,")
     assert answer["status"] == "unfinished"
-
-
-@pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP"])
-def test_an_end_from_outside_at_the_prompt_is_an_orderly_end(zkchat: Program, how: str) -> None:
-    with Chat(zkchat) as chat:
-        chat.wait_for_prompt()
-        if how == "SIGHUP":
-            chat.close_terminal()
-        else:
-            chat.kill(signal.SIGTERM)
-        assert chat.wait_for_end() == 128 + getattr(signal, how)
-        assert "Traceback" not in chat.everything()
-
-
-# commands
-
-
-def test_every_command_works(zkchat: Program, script: Script, tmp_path: Path) -> None:
-    with Chat(zkchat, "--model", script({"text": "Nine months. [1]"}), rows=60) as chat:
-        chat.ask("how long does [[Compost]] take?", "Nine months.")
-        for line, shown in (
-            ("/help", "Ctrl+R"),
-            ("/context", "Compacts at"),
-            ("/refs", "direct · named once"),
-            ("/sources", "[1] ○ [[Compost]]   Garden/Compost.md:1-3"),
-            ("/why Compost", "you named it in turn 1: [[Compost]]"),
-            ("/compact", "Nothing to compact"),
-            ("/compact undo", "No compaction to undo"),
-            (f"/export md {tmp_path}/talk.md", "Exported to"),
-            ("/new", "Started a new conversation. The previous one is stored as"),
-        ):
-            chat.say(line)
-            chat.wait_for(shown)
-        chat.say("/quit")
-        assert chat.wait_for_end() == 0
-    assert "Nine months." in (tmp_path / "talk.md").read_text(encoding="utf-8")
-
-
-def test_a_unique_beginning_of_a_command_will_do_and_others_name_the_nearest(zkchat: Program) -> None:
-    with Chat(zkchat) as chat:
-        chat.say("/he")
-        chat.wait_for("Ctrl+R")
-        chat.say("/hepl")
-        chat.wait_for("unknown command /hepl")
-        chat.wait_for("Did you mean /help")
-        chat.say("/co")
-        chat.wait_for("/co is ambiguous")
-        chat.say("/q")
-        assert chat.wait_for_end() == 0
 
 
 # going on

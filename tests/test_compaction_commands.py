@@ -45,7 +45,7 @@ def test_a_preview_with_a_model_changes_nothing(zkchat: Program, imported: str, 
     before = zkchat("context", "show", imported, "--json").out
     done = zkchat("context", "compact", imported, "--keep", 4, "--preview", "--model", script(A_SUMMARY))
     assert "Would summarize 20 messages" in done.out
-    assert "1 model call" in done.out
+    assert "by the model" in done.out
     assert SUMMARY in done.out
     assert zkchat("context", "show", imported, "--json").out == before
 
@@ -89,7 +89,7 @@ def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, i
     model = script({"error": "timeout"}, A_SUMMARY)
     done = zkchat("chat", "--resume", imported, "--model", model, stdin="/compact keep thing3\n/compact\n/compact undo\n")
     first, second, third = (line for line in done.out.splitlines() if line)
-    assert "(extractive, 1 model call" in first
+    assert "(extractive" in first
     assert "The model's summary failed: " in first
     assert second.startswith("Nothing to compact")
     assert third.startswith("Compaction undone")
@@ -119,5 +119,5 @@ def test_a_turn_says_why_the_conversation_is_made_smaller_and_what_that_saved(
         chat.ask("What of the shelf? " * 60, "So it is.")
         seen = chat.everything()
     assert "Compacting: " in seen
-    assert "messages (by the model, 1 model call" in seen
+    assert "messages (by the model" in seen
     assert "tokens saved; to undo: /compact undo" in " ".join(seen.split())

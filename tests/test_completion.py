@@ -10,7 +10,6 @@ from prompt_toolkit.completion import CompleteEvent, Completion
 from prompt_toolkit.document import Document
 
 from zkchat_cli.chat.runtime import AvailableModels
-from zkchat_cli.errors import StoreError
 from zkchat_cli.terminal.completion import MAX_COMPLETIONS, ChatCompleter
 
 NOTES = {
@@ -63,11 +62,6 @@ def offered(completer: ChatCompleter) -> Offers:
     return lines
 
 
-def test_commands_are_offered_most_used_first(offered: Offers) -> None:
-    assert offered("/")[:3] == ["/help", "/context", "/refs"]
-    assert offered("/co")[:3] == ["/context", "/compact", "/continue"]
-
-
 def test_a_completion_shows_its_description(room: Room) -> None:
     stored(room, talk(("how long does compost\x1b[2J take?", "Nine months.")))
     completer = ChatCompleter(lambda: session)
@@ -76,10 +70,6 @@ def test_a_completion_shows_its_description(room: Room) -> None:
     [found] = completions(completer, "/resume ")
     assert found.text == room.store.conversations()[0].id
     assert "\x1b" not in found.display_meta_text
-
-
-def test_a_few_letters_of_a_command_will_do(offered: Offers) -> None:
-    assert "/memory" in offered("/mmry")
 
 
 @pytest.mark.parametrize(
@@ -94,23 +84,38 @@ def test_an_alias_becomes_its_note_and_says_so(completer: ChatCompleter) -> None
     assert (found.text, found.display_text, found.display_meta_text) == ("Filters]]", "Search conditions", "alias of Filters")
 
 
-def test_closing_brackets_are_not_doubled(offered: Offers) -> None:
+@pytest.mark.parametrize(
+    ("typed", "lines"),
+    [
+        ("[[inde", ["[[A/Index]]", "[[B/index]]"]),
+        ("one\n[[Compo", ["one\n[[Compost]]"]),
+        ("[[Filters#", ["[[Filters#Filters]]", "[[Filters#Dates]]", "[[Filters#Due today]]"]),
+        ("see [[search conditions#du", ["see [[search conditions#Due today]]"]),
+        ("[[No such note#", []),
+        ("[[#", []),
+        ("/mmry", ["/memory"]),
+        ("/model ", ["/model offline", "/model ollama/qwen3"]),
+        ("/model qw", ["/model ollama/qwen3"]),
+        ("/model offline and", []),
+        ("read @plan", ["read @data/plan.txt"]),
+        ("@my t", []),
+        ("@mytab", ['@"data/my table.csv"']),
+        ('@"my tab', ['@"data/my table.csv"']),
+        ("(@secret", []),
+    ],
+)
+def test_lines_are_offered(offered: Offers, typed: str, lines: list[str]) -> None:
+    assert offered(typed) == lines
+
+
+def test_commands_are_offered_most_used_first(offered: Offers) -> None:
+    assert (offered("/")[:3], offered("/co")[1]) == (["/help", "/context", "/refs"], "/compact")
+
+
+def test_a_link_is_closed_once_and_never_offered_where_it_cannot_work(offered: Offers) -> None:
     assert offered("[[Compo", "]] please") == ["[[Compost]] please"]
-
-
-def test_notes_with_the_same_name_are_shown_with_their_folders(offered: Offers) -> None:
-    assert offered("[[inde") == ["[[A/Index]]", "[[B/index]]"]
-
-
-def test_a_name_that_no_link_can_have_is_not_offered(offered: Offers) -> None:
-    assert not any(line.startswith("[[C#") for line in offered("[[c"))
-
-
-def test_headings_of_the_note_are_offered_in_their_order(offered: Offers) -> None:
-    assert offered("[[Filters#") == ["[[Filters#Filters]]", "[[Filters#Dates]]", "[[Filters#Due today]]"]
-    assert offered("see [[search conditions#du") == ["see [[search conditions#Due today]]"]
     assert offered("[[Filters#Dates#d", "]]")[0] == "[[Filters#Dates#Dates]]"
-    assert offered("[[No such note#") == offered("[[#") == []
+    assert not any(line.startswith("[[C#") for line in offered("[[c"))
 
 
 def test_names_that_could_do_harm_are_not_offered(completer: ChatCompleter, room: Room, offered: Offers) -> None:
@@ -119,33 +124,6 @@ def test_names_that_could_do_harm_are_not_offered(completer: ChatCompleter, room
     room.vault.refresh()
     assert not any("\x1b" in line or "\n" in line for line in offered("[[a") + offered("[[b c"))
     assert offered("[[good h") == ["[[good harm]]"]
-
-
-def test_arguments_of_a_command_are_offered(offered: Offers) -> None:
-    assert offered("/model ") == ["/model offline", "/model ollama/qwen3"]
-    assert offered("/model qw") == ["/model ollama/qwen3"]
-    assert offered("/model offline and") == []
-
-
-def test_what_cannot_be_found_out_is_not_offered(room: Room) -> None:
-    def broken() -> tuple[AvailableModels, ...]:
-        raise StoreError("gone")
-
-    completer = ChatCompleter(lambda: session)
-    session = room.session(list_models=broken)
-    completer.ready.set()
-    assert completions(completer, "/model ") == []
-
-
-def test_files_are_offered_with_quotes_where_they_need_them(offered: Offers) -> None:
-    assert offered("read @plan") == ["read @data/plan.txt"]
-    assert offered("@my t") == []
-    assert offered("@mytab") == offered('@"my tab') == ['@"data/my table.csv"']
-    assert offered("(@secret") == []
-
-
-def test_links_are_completed_on_each_line_of_a_message(offered: Offers) -> None:
-    assert offered("one\n[[Compo") == ["one\n[[Compost]]"]
 
 
 def test_completion_waits_for_the_session(room: Room) -> None:

@@ -1,15 +1,10 @@
-"""The HTML export in a real browser: what a reader sees in light and dark, and that the page asks nobody for anything."""
+"""The HTML export in a real browser: what a reader sees, and that the page asks nobody for anything."""
 
 import re
 import shutil
-import struct
 import subprocess
-import zlib
-from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
 from building import NOON, chunk, said
 from pytest_httpserver import HTTPServer
@@ -20,68 +15,16 @@ from zkchat_cli.models import Citation, Conversation, ConversationArchive, Token
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here (Debian: apt-get install chromium)")
 
-Colour = tuple[int, int, int]
-LIGHT, DARK = "1", "0"
-"""What Chromium calls them."""
-SIZE = (520, 1250)
 
-
-@dataclass(frozen=True)
-class Seen:
-    """A page in the browser: its document after loading, its colours by how many pixels have them, what the console said."""
-
-    document: str
-    colours: Counter[Colour]
-    console: list[str]
-
-
-def seen(page: str, folder: Path, scheme: str) -> Seen:
+def seen(page: str, folder: Path) -> tuple[str, list[str]]:
+    """The document after loading, and what the console said."""
     (folder / "page.html").write_text(page, encoding="utf-8")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1", "--no-first-run"]
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dump-dom"]
     options += ["--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--enable-logging=stderr"]
-    options += [f"--user-data-dir={folder / 'profile'}", f"--window-size={SIZE[0]},{SIZE[1]}"]
-    options += [f"--blink-settings=preferredColorScheme={scheme}", f"--screenshot={folder / 'page.png'}", "--dump-dom"]
+    options += [f"--user-data-dir={folder / 'profile'}"]
     done = subprocess.run([str(CHROMIUM), *options, (folder / "page.html").as_uri()], capture_output=True, timeout=60, check=True)
     console = [line for line in done.stderr.decode(errors="replace").splitlines() if "CONSOLE" in line]
-    return Seen(done.stdout.decode(), colours((folder / "page.png").read_bytes()), console)
-
-
-def colours(png: bytes) -> Counter[Colour]:
-    """How often each colour is in an image of 8 bits a channel, without a library for images."""
-    width, height, _, kind = struct.unpack(">IIBB", png[16:26])
-    channels = {2: 3, 6: 4}[kind]
-    data, at = b"", 8
-    while at < len(png):
-        length, name = struct.unpack(">I4s", png[at : at + 8])
-        data += png[at + 8 : at + 8 + length] if name == b"IDAT" else b""
-        at += length + 12
-    raw, stride = zlib.decompress(data), width * channels
-    found: Counter[Colour] = Counter()
-    above = bytearray(stride)
-    for y in range(height):
-        start = y * (stride + 1)
-        above = _row(raw[start], bytearray(raw[start + 1 : start + 1 + stride]), above, channels)
-        found.update(zip(*(above[channel::channels] for channel in range(3)), strict=True))
-    return found
-
-
-def _row(filtered: int, line: bytearray, above: bytearray, channels: int) -> bytearray:
-    """A line of a PNG without its filter, which says how it differs from what is left of it and above."""
-    pixels = np.frombuffer(line, np.uint8).reshape(-1, channels)
-    if filtered == 1:
-        return bytearray(np.cumsum(pixels, axis=0, dtype=np.uint8).tobytes())
-    if filtered == 2:
-        return bytearray((pixels.ravel() + np.frombuffer(above, np.uint8)).tobytes())
-    for i in range(len(line)) if filtered else ():
-        left, up, corner = (line[i - channels], above[i], above[i - channels]) if i >= channels else (0, above[i], 0)
-        if filtered == 4:
-            near = left + up - corner
-            away = abs(near - left), abs(near - up), abs(near - corner)
-            guess = (left, up, corner)[away.index(min(away))]
-        else:
-            guess = (left, up, (left + up) // 2)[filtered - 1]
-        line[i] = (line[i] + guess) & 255
-    return line
+    return done.stdout.decode(), console
 
 
 def a_talk(answer: str) -> ConversationArchive:
@@ -95,26 +38,12 @@ def a_talk(answer: str) -> ConversationArchive:
     return ConversationArchive(conversation=talk, messages=(question, told.model_copy(update={"usage": usage, "model": "m"})))
 
 
-def colour(page: str, name: str, *, dark: bool = False) -> Colour:
-    """A colour of the page's own style by its name."""
-    found = re.findall(rf"--{name}: #(..)(..)(..)", page)[int(dark)]
-    return tuple(int(part, 16) for part in found)  # type: ignore[return-value]
-
-
-@pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
-def test_answer_and_highlighted_excerpt_are_seen_in_light_and_dark(tmp_path: Path, scheme: str) -> None:
+def test_the_answer_and_the_highlighted_excerpt_are_on_the_page(tmp_path: Path) -> None:
     page = exporter("html").export(a_talk('They choose: "Filters say which tasks you want to see." [1]\n\n| a | b |\n|---|---|\n| 1 | 2 |'))
-    shown = seen(page, tmp_path, scheme)
-    dark = scheme == DARK
-    assert shown.console == []
-    ground = shown.colours[colour(page, "ground", dark=dark)]
-    assert ground > 0.5 * SIZE[0] * SIZE[1]
-    assert shown.colours[colour(page, "ground", dark=not dark)] < ground / 50
-    for name, pixels in (("raised", 5000), ("marked", 500), ("link", 30), ("verified", 100), ("text", 200)):
-        assert shown.colours[colour(page, name, dark=dark)] > pixels, f"too little of {name} is on the page"
-    for word in ("On filters", "What do filters do?", "<table>", "<mark>Filters say which tasks you want to see"):
-        assert word in shown.document
-    assert 'details class="excerpt" open' in shown.document
+    document, console = seen(page, tmp_path)
+    assert console == []
+    for word in ("On filters", "What do filters do?", "<table>", "<mark>Filters say which tasks you want to see", 'class="excerpt" open'):
+        assert word in document
 
 
 def test_no_note_or_answer_makes_the_page_act_or_load_anything(tmp_path: Path, httpserver: HTTPServer) -> None:
@@ -124,7 +53,7 @@ def test_no_note_or_answer_makes_the_page_act_or_load_anything(tmp_path: Path, h
 [link](javascript:console.error('run')) <link rel="prefetch" href="{there}f"> <meta http-equiv="refresh" content="0;url={there}g"> [1]"""
     archive = a_talk(hostile)
     wild = archive.messages[1].model_copy(update={"chunks": (chunk(1, f"</pre></details>{hostile}"),)})
-    shown = seen(exporter("html").export(archive.model_copy(update={"messages": (archive.messages[0], wild)})), tmp_path, LIGHT)
-    assert (shown.console, httpserver.log) == ([], [])
-    assert "What do filters do?" in shown.document
-    assert not re.search(r"<(script|img|iframe|link)\b", shown.document)
+    document, console = seen(exporter("html").export(archive.model_copy(update={"messages": (archive.messages[0], wild)})), tmp_path)
+    assert (console, httpserver.log) == ([], [])
+    assert "What do filters do?" in document
+    assert not re.search(r"<(script|img|iframe|link)\b", document)

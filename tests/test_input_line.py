@@ -7,7 +7,6 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -94,15 +93,6 @@ def test_unsent_text_is_in_the_next_prompt(at: At) -> None:
     assert at.prompt.ask("a question") == "a question and more"
 
 
-@contextmanager
-def editing(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Iterator[None]:
-    editor = folder / "editor"
-    editor.write_text(f"#!/bin/sh\n{script}\n")
-    editor.chmod(0o700)
-    monkeypatch.setenv("VISUAL", str(editor))
-    yield
-
-
 # pasting
 
 
@@ -137,13 +127,6 @@ def test_pasted_text_is_sent_unchanged(texts: list[str]) -> None:
     for text, character in zip(texts, folded, strict=True):
         if pastes.label(character[:1] or "x") and len(character) == 1:
             assert pastes.unfold(character) == re.sub("\r\n?", "\n", text)
-
-
-def test_pastes_beyond_the_limit_stay_text() -> None:
-    pastes = Pastes()
-    folded = {pastes.fold(POEM) for _ in range(5000)}
-    assert POEM in folded
-    assert all(pastes.unfold(each) == POEM for each in folded)
 
 
 # history

@@ -9,12 +9,14 @@ from building import COUNTER, a_compaction, prompt_message, said, talk, turns
 from zkchat_cli import tools
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
-from zkchat_cli.context.budget import Budget, budget_warnings, compaction_due, history_budget, measure_usage, turn_budget_after_compaction
+from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage, turn_budget_after_compaction
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, count_covered_turns, fence
 from zkchat_cli.context.turns import INTERRUPTED, render_turn, select_newest, split_into_turns
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import DocumentReference, Prompt, ToolCall, ZkChatMessage
+from zkchat_cli.views import context_usage
+from zkchat_cli.views.text import plain_text
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 
@@ -81,12 +83,11 @@ def test_unused_budget_of_instructions_and_tools_goes_to_messages() -> None:
     assert budget(10_000).message_budget(system=9000, tools=900) == 0
 
 
-def test_a_warning_names_the_tokens_of_oversized_instructions_and_tools() -> None:
-    usage = prompt_of(question="Why?", window=1000, instructions="word " * 200, tool_descriptors=DESCRIPTORS[:4]).usage
-    told = budget_warnings(usage, filtered=True)
-    assert set(told) == {"instructions", "tools"}
-    assert told["instructions"][0].startswith(f"instructions use {usage.system_tokens} of 100 tokens;")
-    assert not budget_warnings(prompt_of(question="Why?", tool_descriptors=DESCRIPTORS).usage, filtered=True)
+def test_the_usage_warns_of_oversized_instructions_and_tools() -> None:
+    prompt = prompt_of(question="Why?", window=1000, instructions="word " * 200, tool_descriptors=DESCRIPTORS[:4])
+    shown = plain_text(context_usage.usage_lines(prompt, 140))
+    assert f"instructions use {prompt.usage.system_tokens} of 100 tokens; " in shown
+    assert f"tools use {prompt.usage.tool_tokens} of 300 tokens; " in shown
 
 
 # turns

@@ -5,25 +5,10 @@ import threading
 from building import Deltas, Room, completed, failed, says, stored, talk
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import StreamFinished, TextPart
 from zkchat_cli.models import TokenUsage
-
-
-def notices(session: ZkChatSession, text: str) -> list[str]:
-    return [event.message for event in session.send(text) if isinstance(event, Notice)]
-
-
-def test_tools_beyond_their_share_are_reported_once(room: Room) -> None:
-    room.settings = Config(context=ContextSettings(tool_filter="off", tool_budget_ratio=0.01))
-    session = room.session(Deltas([says("Yes.")]))
-    (told,) = notices(session, "Is it so?")
-    assert told.startswith("tools use ")
-    assert " of 327 tokens; " in told
-    assert notices(session, "And now?") == []
 
 
 def test_instructions_and_tools_beyond_the_limit_are_an_error_before_any_call(room: Room) -> None:

@@ -37,7 +37,7 @@ def undo(state: ConversationState, turns: int = 1) -> BranchMove:
     """Undo the last turns. Raises UsageError when there is none, and StoreError."""
     before = state.history
     if not before:
-        raise UsageError("there is nothing to undo", "/redo goes forward again." if _all_messages(state) else "Ask something first.")
+        raise UsageError("there is nothing to undo", "/redo goes forward again." if state.undo_stack else "Ask something first.")
     state.checkout(head_before_turns(before, turns))
     state.undo_stack.append(before[-1].id)
     return BranchMove(before[len(state.history) :], _count_turns(state))

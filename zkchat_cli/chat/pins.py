@@ -39,7 +39,7 @@ def resolve_turn(history: Sequence[ZkChatMessage], text: str) -> tuple[TurnPart,
     """The parts that `3`, `last` or `last answer` names. Raises UsageError that names the valid turns."""
     known = list_turn_parts(history)
     if not known:
-        raise UsageError("nothing has been said yet", "Ask something first.")
+        raise UsageError("there are no messages yet", "Ask something first.")
     number, part = (*text.lower().split(maxsplit=1), "", "")[:2]
     highest = known[-1].turn
     turn = highest if number == LAST else int(number) if number.isascii() and number.isdecimal() and len(number) < 10 else None

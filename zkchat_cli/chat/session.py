@@ -95,11 +95,6 @@ class ZkChatSession:
         prepare_model(self._runtime.model, seconds)
         self._runtime = self._calibrated(self._runtime)
 
-    def find_window(self, seconds: float) -> None:
-        """Wait at most so many seconds until the model's window is known, unless the user has set one."""
-        if self._runtime.configured_window is None:
-            self.prepare(seconds)
-
     def _calibrated(self, runtime: Runtime) -> Runtime:
         return runtime.calibrated(self.store.calibration(runtime.model.name))
 

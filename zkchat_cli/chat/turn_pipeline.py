@@ -17,7 +17,6 @@ from zkchat_cli.chat.turn_runner import TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
 from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.verify import verify_citations
-from zkchat_cli.context.budget import budget_warnings
 from zkchat_cli.errors import StoreError, ZkchatError
 from zkchat_cli.models import FinishReason, MessageStatus, Prompt, TurnMetrics, TurnReport
 from zkchat_cli.references.provenance import aggregate_documents, merge_references
@@ -29,7 +28,6 @@ class TurnPipeline:
     ) -> None:
         self._services, self._state, self._prompts, self._compactor, self._recorder = services, state, prompts, compactor, recorder
         self._messages = UserMessageBuilder(services, state, prompts)
-        self._warned: set[str] = set()
         self.last_prompt: Prompt | None = None
         """The prompt of the last model call."""
 
@@ -48,7 +46,10 @@ class TurnPipeline:
             with turn.timer("model"):
                 prepare_model(turn.runtime.model)
                 turn.runtime = turn.runtime.calibrated(self._services.store.calibration(turn.runtime.model.name))
-            yield from self._compact_before(turn)
+            with turn.timer("prepare"):
+                due = self._prompts.build(turn.runtime, (user,)).usage.compaction
+            if due.due:
+                yield from self._compactor.run_if_enabled(turn, due.reason or "")
             yield from (events.Notice(*each) for each in memory.pop_notices())
             yield from self._answer(turn)
         except (GeneratorExit, KeyboardInterrupt):
@@ -65,17 +66,6 @@ class TurnPipeline:
             if not turn.closed:  # a defect of zkchat: the turn is stored as failed before the error is raised
                 self._close(turn, _failure_status(turn), "error")
             raise
-
-    def _compact_before(self, turn: TurnInProgress) -> Iterator[events.Event]:
-        """Compact if that is due; warn once when the instructions or the tools take more than their share."""
-        with turn.timer("prepare"):
-            usage = self._prompts.build(turn.runtime, (turn.user,)).usage
-        for name, warning in budget_warnings(usage, filtered=turn.runtime.settings.context.tool_filter == "auto").items():
-            if name not in self._warned:
-                self._warned.add(name)
-                yield events.Notice(*warning)
-        if usage.compaction.due:
-            yield from self._compactor.run_if_enabled(turn, usage.compaction.reason or "")
 
     def _answer(self, turn: TurnInProgress) -> Iterator[events.Event]:
         try:

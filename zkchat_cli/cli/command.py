@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.config.loader import LoadedConfig
     from zkchat_cli.models import IndexReport
+    from zkchat_cli.store.chat_session_store import ChatSessionStore
     from zkchat_cli.vault.vault import Vault
 
 P = ParamSpec("P")
@@ -50,6 +51,7 @@ class CommandContext:
     def __init__(self, *, as_json: bool = False, **shared: Any) -> None:
         self.as_json = as_json
         self.shared = shared
+        self.screen = Screen.of()
 
     def startup_options(self, **more: Any) -> "StartupOptions":
         from zkchat_cli.app.startup_options import StartupOptions
@@ -63,15 +65,30 @@ class CommandContext:
 
         return factory.settings(self.startup_options(), os.environ, Path.cwd())
 
-    @cached_property
-    def screen(self) -> Screen:
-        return Screen.of()
-
     @contextmanager
     def open_app(self, **more: Any) -> "Iterator[App]":
         """Vault, store and model by the settings and the options; closed afterwards."""
-        with open_app(self.startup_options(**more)) as app:
+        from zkchat_cli.app import factory
+
+        app = factory.open_app(self.startup_options(**more), os.environ, Path.cwd())
+        try:
             yield app
+        finally:
+            app.close()
+
+    @contextmanager
+    def open_store(self, *, anywhere: bool = True) -> "Iterator[tuple[ChatSessionStore, str | None]]":
+        """The store, and the chosen vault: None if there is none, or a ConfigError unless conversations of `anywhere` will do."""
+        from zkchat_cli.app import factory
+
+        root = factory.vault_root(self.config, Path.cwd())
+        if root is None and not anywhere:
+            raise factory.no_vault_error(Path.cwd())
+        store = factory.open_store(self.config)
+        try:
+            yield store, root
+        finally:
+            store.close()
 
     @contextmanager
     def open_vault(self) -> "Iterator[Vault]":
@@ -106,7 +123,8 @@ class CommandContext:
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)
-            session.find_window(WINDOW_TIMEOUT)  # the next call would have the window that the server reports
+            if session.runtime.configured_window is None:
+                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports
             yield session
 
 
@@ -193,18 +211,6 @@ def confirm(question: str, command_name: str, *, yes: bool) -> None:
     if not typer.confirm(question, err=True):
         typer.echo("Nothing was changed.", err=True)
         raise typer.Exit(DECLINED)
-
-
-@contextmanager
-def open_app(options: "StartupOptions") -> "Iterator[App]":
-    """Vault, store and model by the settings and these options; closed afterwards."""
-    from zkchat_cli.app import factory
-
-    app = factory.open_app(options, os.environ, Path.cwd())
-    try:
-        yield app
-    finally:
-        app.close()
 
 
 def run_onboarding(screen: Screen) -> "tuple[Path | None, str | None]":

@@ -65,5 +65,6 @@ SHARED: dict[str, Any] = {
 SETTINGS = ("as_json", "config_file")
 NOTES = ("as_json", "vault", "config_file")
 """Options of commands that read notes or conversations."""
+CHAT = ("agent", "strategy", "max_context", "vault", "model", "config_file")
 PROMPT = tuple(SHARED)
 """Options of commands that build a prompt."""

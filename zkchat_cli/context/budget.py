@@ -142,21 +142,6 @@ def turn_budget_after_compaction(usage: ContextUsage, other: int, budget: Budget
     return max(0, min(history_budget(usage, budget), budget.compaction_threshold - usage.total_tokens) - other) * 9 // 20
 
 
-def budget_warnings(usage: ContextUsage, *, filtered: bool) -> dict[str, tuple[str, str]]:
-    """The warning and the hint for each component ("instructions", "tools") that exceeds its budget. `filtered`: tools are filtered."""
-    fewer = "with an agent" if filtered else 'context.tool_filter = "auto"'
-    components = (
-        ("instructions", usage.budget_status.system, "Use a larger window, or raise context.system_budget_ratio."),
-        ("tools", usage.budget_status.tools, f"Offer fewer tools ({fewer}), or raise context.tool_budget_ratio."),
-    )
-    left = usage.budget_status.messages.budget
-    return {
-        name: (f"{name} use {status.used} of {status.budget} tokens; {left} are left for messages", hint)
-        for name, status, hint in components
-        if status.used > status.budget
-    }
-
-
 def compaction_due(messages: int, total: int, budget: Budget, allowed: int | None = None) -> CompactionDue:
     """Whether a prompt of so many tokens should be compacted first (documents 0 and 4). `allowed` is the messages' budget if it differs
     from the settings."""

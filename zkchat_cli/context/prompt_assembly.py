@@ -80,7 +80,6 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         inputs.question.prompt_text if inputs.question else "",
         _turn_budget(usage, layout, budget),
         counter,
-        asked_at=inputs.question.timestamp if inputs.question else "",
         recall_index=inputs.recall_index or RecallIndex(),
         recent_tokens=layout.recent_tokens,
         fixed_tokens=layout.fixed_recent_tokens,
@@ -270,7 +269,7 @@ def explain_dropped(reason: str, *, quoted: bool) -> str:
 def _dropped_messages(layout: _Layout, selection: Selection) -> list[Dropped]:
     sent = {turn.id for turn in selection.turns}
     recalled = {passage.message.id for passage in selection.passages}
-    reasons = [(turn, "the model call failed") for turn in layout.history.failed_turns]
+    reasons = [(turn, "the model call failed") for turn in layout.history if turn.failed]
     folded = "in the summary" if layout.summary else "no room, nor for the summary"
     reasons += [(turn, folded) for turn in layout.history.sendable_turns()[: layout.folded_count]]
     reasons += [(turn, "no room") for turn in layout.recent if turn.id not in sent]

@@ -23,7 +23,6 @@ class _TurnLog:
 
     turns: list[Turn] = field(default_factory=list)
     sendable: list[Turn] = field(default_factory=list)
-    failed: list[Turn] = field(default_factory=list)
     sendable_before: list[int] = field(default_factory=lambda: [0])
     tokens_before: list[int] = field(default_factory=lambda: [0])
     """Of the first n sendable turns."""
@@ -37,9 +36,7 @@ class _TurnLog:
     def add(self, turn: Turn) -> None:
         position = len(self.turns)
         self.turns.append(turn)
-        if turn.failed:
-            self.failed.append(turn)
-        else:
+        if not turn.failed:
             self.sendable.append(turn)
             self.tokens_before.append(self.tokens_before[-1] + turn.tokens)
         self.sendable_before.append(len(self.sendable))
@@ -118,10 +115,6 @@ class TurnHistory(Sequence[Turn]):
         """Tokens of the sendable turns from `start` on."""
         before, tokens = self._log.sendable_before, self._log.tokens_before
         return tokens[before[self._length]] - tokens[before[start]]
-
-    @property
-    def failed_turns(self) -> tuple[Turn, ...]:
-        return tuple(self._log.failed[: self._length - self._log.sendable_before[self._length]])
 
     @property
     def called_tools(self) -> frozenset[str]:

@@ -5,12 +5,12 @@ An exporter turns a conversation into text and does nothing else; the caller dec
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from json import dumps  # `json` is a module of this package
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from zkchat_cli import models
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
+from zkchat_cli.references.provenance import format_arguments
 from zkchat_cli.text.truncate import truncate
 
 SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System"}
@@ -73,8 +73,8 @@ def tool_results(messages: Sequence[ZkChatMessage]) -> dict[tuple[str, str], ZkC
     return results
 
 
-def format_arguments(call: ToolCall) -> str:
-    return truncate(", ".join(dumps(value, ensure_ascii=False) for value in call.arguments.values()), 80)
+def describe_arguments(call: ToolCall) -> str:
+    return truncate(format_arguments(call.arguments), 80)
 
 
 def describe_result(result: ZkChatMessage | None) -> str:

@@ -63,7 +63,7 @@ def _message(
 
 
 def _tool_call(call: ToolCall, result: ZkChatMessage | None) -> str:
-    line = f"- `{call.name}` {base.format_arguments(call)}".rstrip()
+    line = f"- `{call.name}` {base.describe_arguments(call)}".rstrip()
     description = base.describe_result(result)
     return f"{line}: {description}" if description else line
 

@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zkchat_cli.llm.base import Model, Options, Request, RetryDelay, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.models import PromptMessage, TokenUsage
@@ -43,14 +43,14 @@ def collect(model: Model, request: Request) -> Generator[RetryDelay, None, Colle
                 case TextPart(more):
                     text += replace_surrogates(more)
                     if len(text) > MAX_CHARS_PER_TOKEN * (request.options.max_output_tokens or len(text)):
-                        return CollectedAnswer(text, problem="the summary had no end")
+                        return CollectedAnswer(text, problem="the answer had no end")
                 case RetryDelay():
                     yield delta
                 case StreamFinished(reason, usage):
                     problem = f"the summary was not finished ({reason})" if reason in ("length", "content_filter", "cancelled") else None
                     return CollectedAnswer(text, usage, problem or (None if text.strip() else "the model's answer was empty"))
                 case StreamFailed(error):
-                    _log.info("%s did not summarize: %s: %s", model.name, error.kind, error.message)
+                    _log.info("%s failed: %s: %s", model.name, error.kind, error.message)
                     return CollectedAnswer(text, problem=error.message)
                 case _:
                     pass
@@ -64,39 +64,20 @@ def suggest_title(model: Model, question: str, answer: str, request: Request) ->
     """
     turn = f"User: {question[:MAX_TURN]}\n\nAssistant: {answer[:MAX_TURN]}"
     turn = re.sub(r"<\s*/\s*(?=conversation)", r"<\\/", turn, flags=re.IGNORECASE)  # it must not end the tags that enclose it
-    line = _complete_line(model, TITLE, f"<conversation>\n{turn}\n</conversation>", request)
-    return truncate(line.strip("#* ").rstrip("."), MAX_TITLE) or None if line else None
-
-
-def _complete_line(model: Model, instructions: str, data: str, request: Request) -> str | None:
     messages = (
-        PromptMessage(role="system", content=instructions, tokens=0, kind="system"),
-        PromptMessage(role="user", content=data, tokens=0, kind="documents"),
+        PromptMessage(role="system", content=TITLE, tokens=0, kind="system"),
+        PromptMessage(role="user", content=f"<conversation>\n{turn}\n</conversation>", tokens=0, kind="documents"),
     )
     # a model with an effort setting needs a low one: long reasoning would use up the tokens
     options = Options(LINE_TOKENS, reasoning_effort="low" if request.options.reasoning_effort else None)
-    text = ""
-    with closing(model.stream(Request(messages, options=options, window=request.window, wanted=request.wanted))) as stream:
-        for delta in stream:
-            if not request.wanted():
-                return None
-            match delta:
-                case TextPart(more):
-                    text += replace_surrogates(more)
-                case StreamFinished(reason):
-                    return _first_line(text, cut=reason == "length")
-                case StreamFailed(error):
-                    _log.info("%s failed in the background: %s", model.name, error.message)
-                    return None
-                case RetryDelay():  # not important enough to call a failing server again
-                    return None
-    return None
-
-
-def _first_line(text: str, *, cut: bool) -> str | None:
-    """The first line with text, without reasoning before it and quotation marks around it."""
-    if "<think>" in text and _THINKING_END not in text:
+    call = collect(model, replace(request, messages=messages, options=options))
+    try:
+        next(call)
+    except StopIteration as e:
+        title: CollectedAnswer = e.value
+    else:
+        call.close()  # a title is not important enough to call a failing server again
         return None
-    lines = (line.strip(" \t\"'“”„«»「」") for line in text.rpartition(_THINKING_END)[2].splitlines())
+    lines = (line.strip(" \t\"'“”„«»「」#*.") for line in title.text.rpartition(_THINKING_END)[2].splitlines())
     line = next(filter(None, lines), None)
-    return f"{line}…" if line and cut else line
+    return truncate(line, MAX_TITLE) if line and title.problem is None else None

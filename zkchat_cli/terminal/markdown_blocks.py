@@ -29,19 +29,16 @@ MAX_HIGHLIGHTED_LINE = 1000
 """Characters of a line of code; the expressions of some pygments lexers are slow with longer ones."""
 _TABLE_BOX = "    \n  │ \n ─┼ \n  │ \n ─┼ \n ─┼ \n  │ \n    \n"
 _CODE_STYLES = {
-    ("Comment",): "code-comment",
-    ("Keyword",): "code-keyword",
-    ("Operator", "Word"): "code-keyword",
-    ("Name", "Function"): "code-name",
-    ("Name", "Class"): "code-name",
-    ("Name", "Decorator"): "code-name",
-    ("Name", "Attribute"): "code-name",
-    ("Name", "Tag"): "code-keyword",
-    ("Literal", "String"): "code-string",
-    ("Literal", "Number"): "code-number",
-    ("Generic", "Deleted"): "code-deleted",
-    ("Generic", "Inserted"): "code-string",
-    ("Generic", "Heading"): "code-keyword",
+    ("Comment",): "dim italic",
+    ("Keyword",): "magenta",
+    ("Operator", "Word"): "magenta",
+    ("Name", "Function"): "bold",
+    ("Name", "Class"): "bold",
+    ("Name", "Tag"): "magenta",
+    ("Literal", "String"): "green",
+    ("Literal", "Number"): "cyan",
+    ("Generic", "Deleted"): "red",
+    ("Generic", "Inserted"): "green",
 }
 
 

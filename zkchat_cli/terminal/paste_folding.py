@@ -22,7 +22,7 @@ class Pastes:
     def fold(self, text: str) -> str:
         """The text to insert for a paste: a placeholder, or a short text itself, with `\\n` line ends."""
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-        if (text.count("\n") < MAX_LINES and len(text) <= MAX_CHARACTERS) or _FIRST + len(self._texts) > _LAST:
+        if text.count("\n") < MAX_LINES and len(text) <= MAX_CHARACTERS:
             return text
         self._texts.append(text)
         return chr(_FIRST + len(self._texts) - 1)

@@ -16,12 +16,6 @@ STYLES = {
     "address": "dim",
     "note": "cyan",
     "citation": "cyan",
-    "code-comment": "dim italic",
-    "code-keyword": "magenta",
-    "code-name": "bold",
-    "code-string": "green",
-    "code-number": "cyan",
-    "code-deleted": "red",
 }
 _SGR = {
     **{"bold": "1", "dim": "2", "italic": "3", "underline": "4", "strike": "9"},

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from zkchat_cli.terminal.streaming_view import StreamingView
 
 MAX_ARGUMENT = 44
-"""Characters that are shown of what a model says between its tool calls in an agent run."""
+"""Characters of a tool call's arguments, unless all of them are wanted."""
 
 
 @dataclass(frozen=True, slots=True)

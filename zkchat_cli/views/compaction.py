@@ -48,16 +48,8 @@ def _actions(compaction: Compaction, *, size: bool) -> str:
     if compaction.messages_folded:
         messages = f"{compaction.messages_folded} messages"
         summary = f" in {compaction.summary_tokens:,} tokens" if size else ""
-        actions.append(f"{drop} {messages}" if compaction.mode == "truncated" else f"{summarize} {messages}{summary}{_method(compaction)}")
+        method = f" ({_METHODS[compaction.mode]})" if compaction.mode in _METHODS else ""
+        actions.append(f"{drop} {messages}" if compaction.mode == "truncated" else f"{summarize} {messages}{summary}{method}")
     if compaction.results_masked:
         actions.append(f"{shorten} {compaction.results_masked} old tool results and documents")
     return " and ".join(actions)
-
-
-def _method(compaction: Compaction) -> str:
-    details = [_METHODS[compaction.mode]] if compaction.mode in _METHODS else []
-    if calls := compaction.model_calls:
-        details.append(f"{calls} model call{'' if calls == 1 else 's'}")
-    if calls and compaction.usage:
-        details.append(f"{compaction.usage.prompt_tokens + compaction.usage.completion_tokens:,} tokens")
-    return f" ({', '.join(details)})" if details else ""

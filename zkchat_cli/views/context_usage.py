@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from zkchat_cli.context.budget import budget_warnings
 from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import CELLS, BudgetBar, short_count
@@ -39,7 +38,7 @@ def usage_lines(
     usage = prompt.usage
     text = [
         *_facts(prompt),
-        *(f"{problem}. {hint}" for problem, hint in budget_warnings(usage, filtered=filtered).values()),
+        *_budget_warnings(usage, filtered=filtered),
         *document_lines(prompt),
         *omitted_lines(prompt),
     ]
@@ -50,6 +49,18 @@ def usage_lines(
         *_largest_item_lines(_items(prompt, hints, pinned), width),
         styled_line(_compaction_line(prompt), indent=2),
     ]
+
+
+def _budget_warnings(usage: ContextUsage, *, filtered: bool) -> Iterator[str]:
+    """What instructions and tools that exceed their budget leave for messages, and what to do."""
+    left, status = usage.budget_status.messages.budget, usage.budget_status
+    if status.system.used > status.system.budget:
+        hint = "Use a larger window, or raise context.system_budget_ratio."
+        yield f"instructions use {status.system.used} of {status.system.budget} tokens; {left} are left for messages. {hint}"
+    if status.tools.used > status.tools.budget:
+        fewer = "with an agent" if filtered else 'context.tool_filter = "auto"'
+        hint = f"Offer fewer tools ({fewer}), or raise context.tool_budget_ratio."
+        yield f"tools use {status.tools.used} of {status.tools.budget} tokens; {left} are left for messages. {hint}"
 
 
 def overview_lines(prompt: Prompt) -> Iterator[str]:
@@ -86,9 +97,8 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
 
     def row(name: str, tokens: int, limit: int, *, budgeted: bool = True) -> StyledLine:
         budget = "" if narrow else f" {f'{limit:,}' if budgeted else '':>9}"
-        bar = BudgetBar(tokens, limit, cells)
         text = StyledSpan(f"{name:<14} {f'{mark}{tokens:,}':>8}{budget}  ")
-        return StyledLine((text, StyledSpan(bar.bar, bar.color), StyledSpan(f" {bar.percent:>4}")))
+        return StyledLine((text, BudgetBar(tokens, limit, cells).span))
 
     yield styled_line(f"{'component':<14} {'tokens':>8}" + ("" if narrow else f" {'budget':>9}"), "bold")
     status = usage.budget_status

@@ -1,12 +1,11 @@
 """Stored conversations as lines, for `zkchat sessions` and the chat's commands."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from zkchat_cli.models import ConversationSummary, FoundMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import content_terms, fold, terms
+from zkchat_cli.text.words import content_terms, fold
 from zkchat_cli.vault.search.snippets import snippet
 from zkchat_cli.views.command_hints import IN_SHELL
 from zkchat_cli.views.sources import source_lines
@@ -14,7 +13,6 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_TITLE = 80
 MAX_SNIPPET = 160
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
 NONE = "There are no conversations with these notes yet."
 UNTITLED = "untitled"
 
@@ -59,13 +57,12 @@ def filter_by_title(overviews: Iterable[ConversationSummary], text: str) -> list
 
 
 def search_result_lines(said: Sequence[FoundMessage], text: str) -> Iterator[StyledLine]:
-    """Found messages: conversation, speaker and time, and the best line with the found words in bold."""
-    wanted = set(content_terms(text))
+    """Found messages: conversation, speaker and time, and the best line."""
     for each in said:
         title = truncate(each.title or UNTITLED, MAX_TITLE)
         head = (StyledSpan(each.conversation_id, "cyan"), StyledSpan(f"  {title}", "bold"))
         yield StyledLine(head, (StyledSpan(f"{speaker_name(each.message)}, {format_time(each.message.timestamp)}", "dim"),))
-        yield StyledLine((StyledSpan("    "), *highlight_words(best_line(each.message.content, text), wanted)))
+        yield styled_line(f"    {best_line(each.message.content, text)}")
 
 
 def without_tool_results(said: Iterable[FoundMessage], most: int) -> list[FoundMessage]:
@@ -76,22 +73,6 @@ def without_tool_results(said: Iterable[FoundMessage], most: int) -> list[FoundM
 def best_line(content: str, text: str) -> str:
     """The line of a message with the most words of `text`."""
     return snippet(content, 1, set(content_terms(text)), MAX_SNIPPET).text
-
-
-def highlight_words(shown: str, wanted: set[str]) -> Iterator[StyledSpan]:
-    """The text with the searched words in bold."""
-    at = 0
-    for word in _WORD.finditer(shown):
-        if wanted.intersection(terms(word[0])):
-            yield StyledSpan(shown[at : word.start()])
-            yield StyledSpan(word[0], "bold")
-            at = word.end()
-    yield StyledSpan(shown[at:])
-
-
-def matched_words(shown: str, text: str) -> list[str]:
-    """The words of `text` that occur in the line, as written there, each once."""
-    return list(dict.fromkeys(span.text for span in highlight_words(shown, set(content_terms(text))) if span.style))
 
 
 def speaker_name(message: ZkChatMessage) -> str:

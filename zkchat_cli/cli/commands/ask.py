@@ -16,9 +16,8 @@ from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
     from zkchat_cli import events
-    from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.models import Conversation, TurnReport
+    from zkchat_cli.models import TurnReport
 
 COMMAND = command_group()
 
@@ -70,7 +69,7 @@ def ask(
             index = app.vault.refresh(progress=progress)
         for problem in index.problems if index.added or index.changed else ():
             screen.warn(problem)
-        session = app.session(_conversation(app, cid, continue_=continue_))
+        session = app.session(app.find(cid) if continuing else None)
         session.apply_scan(index)
         warn_if_unable(session, screen, unsafe=unsafe)
         vocabulary.join()
@@ -113,10 +112,6 @@ def _quote_path(argument: str) -> str:
         return f'@"{name}"' if Path(name).expanduser().is_file() and '"' not in name else argument
     except (OSError, RuntimeError, ValueError):
         return argument
-
-
-def _conversation(app: "App", cid: str | None, *, continue_: bool) -> "Conversation | None":
-    return app.find(cid) if cid is not None or continue_ else None
 
 
 def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, *, stream: bool) -> None:

@@ -1,18 +1,15 @@
 """Chat with your notes in the terminal."""
 
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zkchat_cli import paths
-from zkchat_cli.app import startup_options
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import MAX_PIPED, command_group, examples, open_app, refuse_oversized, run_onboarding
+from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized, run_onboarding
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.interrupts import InterruptHandler, typing_ahead
@@ -20,9 +17,7 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import StartedSession
 
 if TYPE_CHECKING:
-    from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.models import Conversation
 
 DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /context, /help"
 """A question that the demo notes answer, and commands to check the answer with."""
@@ -30,27 +25,22 @@ DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /conte
 COMMAND = command_group()
 
 
-@COMMAND.command(epilog=examples("zkchat chat --vault ~/notes", "zkchat chat -c"))
+@command(COMMAND, *options.CHAT, epilog=examples("zkchat chat --vault ~/notes", "zkchat chat -c"))
 def chat(
+    ctx: CommandContext,
     resume: options.ResumeOption = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Continue the vault's latest conversation.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
-    agent: options.AgentOption = None,
-    strategy: options.StrategyOption = None,
-    max_context: options.MaxContextOption = None,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
     no_store: options.NoStoreOption = False,
-    vault: options.VaultOption = None,
-    model: options.ModelOption = None,
-    config_file: options.ConfigOption = None,
 ) -> None:
     """Chat with your notes. If standard input is not a terminal: one message per line, plain output."""
-    screen = Screen.of()
-    if demo and vault is not None:
+    screen, shared = ctx.screen, ctx.shared
+    if demo and shared["vault"] is not None:
         raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
-    if not demo and vault is None and model is None and config_file is None:
-        vault, model = run_onboarding(screen)
+    if not demo and shared["vault"] is None and shared["model"] is None and shared["config_file"] is None:
+        shared["vault"], shared["model"] = run_onboarding(screen)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     approve, asking = None, None
     if unsafe or yes:
@@ -64,13 +54,12 @@ def chat(
             from zkchat_cli.app.demo import demo_folder, demo_vault
             from zkchat_cli.config import loader  # with pydantic, 80 ms
 
-            notes = demo_vault(paths.app_paths(loader.environment(), config_file)) if demo else vault
+            if demo:
+                shared["vault"] = demo_vault(paths.app_paths(loader.environment(), shared["config_file"]))
             new = resume is None and not continue_
-            choices = startup_options.StartupOptions(
-                notes, model, config_file, strategy, max_context, store=not no_store, store_later=new, agent=agent, unsafe=unsafe
-            )
-            app = replace(resources.enter_context(open_app(choices)), approve=approve)
-            session = app.session(_conversation(app, resume, continue_=continue_))
+            opened = resources.enter_context(ctx.open_app(store=not no_store, store_later=new, unsafe=unsafe))
+            app = replace(opened, approve=approve)
+            session = app.session(None if new else app.store.find(resume, str(app.vault.root)))
             unstored = app.unstored
             warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""
@@ -100,10 +89,6 @@ def chat(
     raise typer.Exit(code)
 
 
-def _conversation(app: "App", resume: str | None, *, continue_: bool) -> "Conversation | None":
-    return app.store.find(resume, str(app.vault.root)) if resume is not None or continue_ else None
-
-
 def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
     """Answer each line. Returns 0, or 128 + the signal that ended it. Raises the first error after the last line."""
     with InterruptHandler() as interruptions:
@@ -125,9 +110,11 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
 
     aside = note_printer(screen, lambda: session.verbose)
     first: ZkchatError | None = None
-    for line in _lines():
+    while line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1)):
+        if not line.strip():
+            continue
         try:
-            next_session = run_piped(line, session, screen, aside, max_sources)
+            next_session = run_piped(line.strip(), session, screen, aside, max_sources)
             if next_session is None:
                 break
             session = next_session
@@ -142,12 +129,3 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
     if first is not None:
         first.reported = True
         raise first
-
-
-def _lines() -> Iterator[str]:
-    """The non-empty lines of standard input."""
-    if isinstance(sys.stdin, TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
-    while line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1)):
-        if line.strip():
-            yield line.strip()

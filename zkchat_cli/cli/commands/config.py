@@ -12,7 +12,6 @@ from zkchat_cli.cli.command import CommandContext, command, command_group, examp
 from zkchat_cli.cli.completion import complete_settings
 from zkchat_cli.errors import ConfigError, reason
 from zkchat_cli.fileio import atomic_write, read_file
-from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
     from zkchat_cli.paths import AppPaths
@@ -34,7 +33,7 @@ def _paths(ctx: CommandContext) -> "AppPaths":
 @command(COMMAND, *options.SETTINGS)
 def path(ctx: CommandContext) -> None:
     """The path of the settings file, whether or not it exists."""
-    file, screen = _paths(ctx).config_file, Screen.of()  # not ctx.screen, which would read the settings first
+    file, screen = _paths(ctx).config_file, ctx.screen
     if ctx.as_json:
         screen.json({"path": str(file), "exists": file.is_file()})
     else:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from zkchat_cli.models import Fact
 
 COMMAND = command_group("Memory: facts that outlast a conversation, and what of them a prompt includes.")
-MAX_IMPORTED = 500
 
 TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The fact, or - to read it from standard input.")]
 
@@ -79,19 +78,18 @@ def import_(
     from zkchat_cli.references.file_imports import find_imports, read_import
     from zkchat_cli.tools.base import plural
 
-    mention = path if path.startswith("@") else f"@{path}"
-    wanted = find_imports(f'@"{mention[1:]}"' if '"' not in mention and not mention.startswith("@<") else mention)
+    wanted = find_imports(f'@"{path.removeprefix("@")}"')
     if not wanted:
         raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
     with _session_without_conversation(ctx) as session:
         file = read_import(wanted[0], session.import_roots)
         every = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
-        taken = [fact for fact in every if len(fact) <= MAX_FACT][:MAX_IMPORTED]
+        taken = [fact for fact in every if len(fact) <= MAX_FACT]
         if not taken:
             raise UsageError(f"{file.relative_path} has no facts", "Each list item and each paragraph is read as one fact.")
         updates = [session.memory.remember(fact, source=file.relative_path) for fact in taken]
     if skipped := len(every) - len(taken):
-        ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"The limit is {MAX_IMPORTED} facts of {MAX_FACT} characters each.")
+        ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"A fact has at most {MAX_FACT} characters.")
     if ctx.as_json:
         ctx.screen.json({"imported": [_fact_document(each.fact) for each in updates], "skipped": skipped})
         return

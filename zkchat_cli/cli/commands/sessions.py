@@ -1,8 +1,5 @@
 """Stored conversations: list, read, search, rename and delete them."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +12,6 @@ from zkchat_cli.text.sanitize import sanitize
 
 if TYPE_CHECKING:
     from zkchat_cli.models import FoundMessage
-    from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 COMMAND = command_group("Stored conversations.")
 
@@ -27,21 +23,6 @@ MAX_SOURCES = 10
 AllOption = Annotated[bool, typer.Option("--all", "-a", help="All vaults, not only this one.")]
 
 
-@contextmanager
-def _store(ctx: CommandContext, *, anywhere: bool = True) -> "Iterator[tuple[ChatSessionStore, str | None]]":
-    """The store, and the vault whose conversations are meant; None for all vaults, if no vault is chosen and `anywhere` allows that."""
-    from zkchat_cli.app import factory
-
-    root = factory.vault_root(ctx.config, Path.cwd())
-    if root is None and not anywhere:
-        raise factory.no_vault_error(Path.cwd())
-    store = factory.open_store(ctx.config)
-    try:
-        yield store, root
-    finally:
-        store.close()
-
-
 @command(COMMAND, *options.NOTES, name="list")
 def list_(
     ctx: CommandContext,
@@ -51,7 +32,7 @@ def list_(
     """Stored conversations, newest first."""
     from zkchat_cli.views import conversation_list
 
-    with _store(ctx, anywhere=everywhere) as (store, root):
+    with ctx.open_store(anywhere=everywhere) as (store, root):
         known = store.overviews(None if everywhere else root, limit)
     if ctx.as_json:
         ctx.screen.json([each.model_dump(mode="json") for each in known])
@@ -68,7 +49,7 @@ def show(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """A conversation's messages, and the sources of each answer."""
     from zkchat_cli.views import conversation_list
 
-    with _store(ctx) as (store, root):
+    with ctx.open_store() as (store, root):
         overview = store.overview(store.find(id_, root).id)
         history = store.history(overview.id)
     if ctx.as_json:
@@ -88,7 +69,7 @@ def search(
     """Search all messages; best matches first."""
     from zkchat_cli.views import conversation_list
 
-    with _store(ctx, anywhere=everywhere) as (store, root):
+    with ctx.open_store(anywhere=everywhere) as (store, root):
         matches = conversation_list.without_tool_results(
             store.search(None if everywhere else root, text, limit=OVERSAMPLING * limit), limit
         )
@@ -105,15 +86,13 @@ def search(
 def _match_document(match: "FoundMessage", text: str) -> dict[str, object]:
     from zkchat_cli.views import conversation_list
 
-    snippet = conversation_list.best_line(match.message.content, text)
     return {
         "conversation_id": match.conversation_id,
         "title": match.title,
         "message_id": match.message.id,
         "role": match.message.role,
         "timestamp": match.message.timestamp,
-        "snippet": snippet,
-        "found": conversation_list.matched_words(snippet, text),
+        "snippet": conversation_list.best_line(match.message.content, text),
         "score": match.score,
     }
 
@@ -130,7 +109,7 @@ def rename(
     title = " ".join(replace_surrogates(title).split())
     if not title:
         raise UsageError("the title is empty", 'For example: zkchat sessions rename ID "A title"')
-    with _store(ctx) as (store, root):
+    with ctx.open_store() as (store, root):
         conversation = store.find(id_, root)
         store.rename(conversation.id, title)
     if ctx.as_json:
@@ -144,7 +123,7 @@ def delete(ctx: CommandContext, ids: options.IdsArgument, yes: options.ConfirmOp
     """Delete conversations permanently, with all their branches."""
     from zkchat_cli.views.conversation_list import display_title, size_and_time
 
-    with _store(ctx) as (store, root):
+    with ctx.open_store() as (store, root):
         selected = list({found.id: store.overview(found.id) for found in (store.find(id_, root) for id_ in ids)}.values())
         listed = "".join(f"  {each.id}  {display_title(each)} ({size_and_time(each)})\n" for each in selected)
         confirm(sanitize(f"{listed}Delete permanently? This cannot be undone."), "sessions delete", yes=yes)

@@ -6,7 +6,6 @@ import typer
 
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples, read_input
 from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
 
 COMMAND = command_group()
@@ -25,7 +24,7 @@ def tokens(
     text = read_input(file, MAX_BYTES, "a text file").decode("utf-8", "replace")
     counter = TokenCounter(encoding)
     counter.load_in_background().join()  # so that `estimated` is known even for an empty text
-    screen = Screen.of()  # not ctx.screen, which would read the settings first
+    screen = ctx.screen
     count = counter.count(text)
     if ctx.as_json:
         screen.json({"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)})

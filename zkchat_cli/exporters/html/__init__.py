@@ -117,7 +117,7 @@ class _PageBuilder:
 
     def _call(self, call: ToolCall, result: ZkChatMessage | None) -> Call:
         duration = f", {result.tool_run.duration_ms:.0f} ms" if result is not None and result.tool_run is not None else ""
-        return Call(call.name, base.format_arguments(call), base.describe_result(result) + duration, result)
+        return Call(call.name, base.describe_arguments(call), base.describe_result(result) + duration, result)
 
 
 def _chunks_by_number(archive: ConversationArchive) -> dict[int, ContentChunk]:

@@ -74,16 +74,8 @@ def _exported(ctx: CommandContext, id_: str | None, exporter: "Exporter", next_:
     if exporter.of == "call":
         with ctx.open_session(id_, indexed=next_ is not None) as session:
             return exporter.export(session.request(next_))
-    from zkchat_cli.app import factory
-
-    root = factory.vault_root(ctx.config, Path.cwd())
-    if root is None and id_ is None:
-        raise factory.no_vault_error(Path.cwd())
-    store = factory.open_store(ctx.config)  # works even if the vault is gone
-    try:
+    with ctx.open_store(anywhere=id_ is not None) as (store, root):  # works even if the vault is gone
         return exporter.export(store.archive(store.find(id_, root).id, prompts=exporter.prompts))
-    finally:
-        store.close()
 
 
 @command(
