@@ -11,6 +11,7 @@ from pathlib import Path
 from zkchat_cli import paths
 from zkchat_cli.credentials import read_keys
 from zkchat_cli.errors import ConfigError, ZkchatError
+from zkchat_cli.fileio import make_private_folder
 from zkchat_cli.llm.http_errors import API_KEY
 
 FILE = "zkchat.log"
@@ -24,7 +25,7 @@ def start_logging(env: Mapping[str, str]) -> Path:
     """Log to a file in the data directory from now on; returns its path. Raises ZkchatError if it cannot be written."""
     file = paths.app_paths(env).data_dir / FILE
     try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(file.parent)
         handler = _PrivateFile(file, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", errors="backslashreplace")
     except OSError as e:
         raise ZkchatError(f"the log {file} cannot be written: {e.strerror or e}", "Leave out --verbose, or set ZKCHAT_HOME.") from e

@@ -9,7 +9,7 @@ import typer
 from zkchat_cli import paths
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
-from zkchat_cli.cli.completion import complete_agent_settings, complete_agents
+from zkchat_cli.cli.completion import complete_agents
 from zkchat_cli.errors import ConfigError, UsageError, reason
 from zkchat_cli.text.truncate import truncate
 
@@ -126,7 +126,7 @@ def config_(
     name: NameArgument,
     key: Annotated[
         str,
-        typer.Argument(metavar="KEY", help="For example model, tools or context.max_tokens.", autocompletion=complete_agent_settings),
+        typer.Argument(metavar="KEY", help="For example model, tools or context.max_tokens."),
     ],
     value: Annotated[str | None, typer.Argument(metavar="[VALUE]", help="The new value.")] = None,
     unset: Annotated[bool, typer.Option("--unset", help="Remove the key, so that the settings apply again.")] = False,

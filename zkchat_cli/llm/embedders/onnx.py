@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.fileio import open_regular
 from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind, add_prefixes
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.search.vector_store import Embedder, Purpose
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 512
 """What models of this kind can read. The limit in tokenizer.json is often lower: 128 for all-MiniLM-L6-v2, half a chunk."""
+MAX_PIECE = 1_000_000
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
@@ -36,10 +38,14 @@ class OnnxEmbedder:
         """The file's name with a hash of the model and its tokenizer: another file of that name is another model."""
         model, tokenizer = self._files()
         try:
-            digest = hashlib.sha256(model.read_bytes() + tokenizer.read_bytes()).hexdigest()[:16]
+            digest = hashlib.sha256()
+            for file in (model, tokenizer):
+                with open_regular(file) as opened:
+                    while piece := opened.read(MAX_PIECE):
+                        digest.update(piece)
         except OSError as e:
             raise _error(f"{model} or its tokenizer cannot be read: {e.strerror}", "Check their permissions.") from e
-        return f"onnx/{model.parent.name}/{model.name}@{digest}"
+        return f"onnx/{model.parent.name}/{model.name}@{digest.hexdigest()[:16]}"
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         import numpy as np  # only semantic search pays for it
