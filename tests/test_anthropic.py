@@ -33,7 +33,6 @@ from zkchat_cli.llm.base import (
     StreamFinished,
     TextPart,
     ThinkingPart,
-    ToolCallsPart,
     Window,
 )
 from zkchat_cli.llm.providers.anthropic import PROVIDER, AnthropicSettings
