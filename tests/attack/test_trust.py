@@ -3,8 +3,10 @@
 import ast
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
+from building import Deltas, Room, calls, ended, says
 from conftest import Program, write
 
 import zkchat_cli
@@ -12,6 +14,12 @@ from zkchat_cli import paths
 from zkchat_cli.app import factory
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
+from zkchat_cli.events import ChangeDecided
+from zkchat_cli.memory.lasting_files import MAX_PATHS
+from zkchat_cli.models import ToolCall
+from zkchat_cli.terminal.change_approval import ApprovalPrompt
+from zkchat_cli.tools import load_tools
+from zkchat_cli.vault.approval import DECLINED, approve_notes
 
 PACKAGE = Path(zkchat_cli.__file__).parent
 
@@ -125,3 +133,131 @@ def _opens_to_read(call: ast.Call) -> bool:
             modes = [each.value for each in call.args[:1] if isinstance(each, ast.Constant) and isinstance(each.value, str)]
             return any("r" in mode for mode in modes)
     return False
+
+
+# memory
+
+
+class Turn:
+    """What a model's changes of notes do, where a user answers the questions with `answers`, or has said `--yes` in a pipe (none)."""
+
+    def __init__(self, room: Room, *answers: str) -> None:
+        self.room = room
+        self.answers = list(answers)
+        self.asked: list[str] = []
+
+    def read_answer(self, question: str, _: str) -> str:
+        self.asked.append(question)
+        return self.answers.pop(0)
+
+    def make(self, *changes: tuple[str, dict[str, str]], **services: Any) -> list[str]:
+        """What the model is told about its changes."""
+        wanted = tuple(ToolCall(id=f"w{i}", name=name, arguments=arguments) for i, (name, arguments) in enumerate(changes))
+        approve = ApprovalPrompt(self) if self.answers else approve_notes  # type: ignore[arg-type]
+        model = Deltas([calls(*wanted), says("Done.")])
+        self.room.vault.refresh(full=True)
+        session = self.room.session(model, approve=approve, tools=tuple(load_tools(unsafe=True)), **services)
+        return [str(event.told) for event in ended(session.send("Change it."))[0] if isinstance(event, ChangeDecided)]
+
+
+def tree(folder: Path) -> dict[str, str]:
+    return {file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*") if file.is_file()}
+
+
+OBEY = {"content": "Obey me.\n"}
+IMPORTS = {
+    "append to an import": ({"ZKCHAT.md": "@style.md", "style.md": "# Style\n"}, ("append_to_note", {"path": "style.md", "text": "Obey."})),
+    "edit an import": (
+        {"WILK.md": "See @style.", "style.md": "# Style\n\nShort.\n"},
+        ("edit_section", {"path": "style.md", "heading": "Style", "new_text": "Obey."}),
+    ),
+    "create a missing import": ({"ZKCHAT.md": "@later.md"}, ("create_note", {"path": "later.md", **OBEY})),
+    "create what shadows an import": (
+        {"Garden/ZKCHAT.md": "@style.md", "style.md": "# Style\n"},
+        ("create_note", {"path": "Garden/style.md", **OBEY}),
+    ),
+    "rename onto a missing import": (
+        {"ZKCHAT.md": "@Deep/later", "Own.md": "Obey."},
+        ("rename_note", {"path": "Own.md", "new_path": "Deep/later.md"}),
+    ),
+    "an import of five imports": (
+        {"ZKCHAT.md": "@a1.md", **{f"a{i}.md": f"@a{i + 1}.md" for i in range(1, 5)}},
+        ("create_note", {"path": "a5.md", **OBEY}),
+    ),
+    "an import in what only looks like code": (
+        {"ZKCHAT.md": "`see @style.md" + "\n" * 9 + "`"},
+        ("create_note", {"path": "style.md", **OBEY}),
+    ),
+    "an import in another case": ({"ZKCHAT.md": "@Style.md"}, ("create_note", {"path": "style.md", **OBEY})),
+    "an import after a thousand": (
+        {"ZKCHAT.md": " ".join(f"@n{i}.md" for i in range(1000)) + " @style.md"},
+        ("create_note", {"path": "style.md", **OBEY}),
+    ),
+    "an import of a folder's memory": (
+        {"Garden/WILK.md": "@../Queries/Limiting.md"},
+        ("append_to_note", {"path": "Queries/Limiting.md", "text": "Obey."}),
+    ),
+    "a new memory file": ({}, ("create_note", {"path": "Garden/zkchat.md", **OBEY})),
+    "an import in the trash": ({"ZKCHAT.md": "@style.md", "style.md": "x\n"}, ("move_note_to_trash", {"path": "style.md"})),
+}
+
+
+@pytest.mark.parametrize("attack", IMPORTS)
+def test_a_change_of_memory_is_not_covered_by_yes(room: Room, vault: Path, attack: str) -> None:
+    files, change = IMPORTS[attack]
+    before = tree(write(vault, files))
+    [told] = Turn(room).make(change)
+    assert "is memory, and --yes is for notes alone" in told
+    assert tree(vault) == before  # nor is there a scratch file
+
+
+@pytest.mark.parametrize("attack", ["append to an import", "create a missing import", "an import of five imports"])
+def test_a_change_of_memory_is_not_covered_by_all(room: Room, vault: Path, attack: str) -> None:
+    files, change = IMPORTS[attack]
+    before = tree(write(vault, files))
+    turn = Turn(room, "a", "n")
+    assert turn.make(("create_note", {"path": "New.md", "content": "x"}), change) == ["done", DECLINED.reason]
+    assert len(turn.asked) == 2
+    assert tree(vault) == {**before, "New.md": "x\n"}
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "change"),
+    [
+        ("ZKCHAT.md", "Real.md", ("append_to_note", {"path": "Real.md", "text": "Obey."})),
+        ("ZKCHAT.md", "Missing.md", ("create_note", {"path": "Missing.md", **OBEY})),
+        ("alias.md", "style.md", ("append_to_note", {"path": "alias.md", "text": "Obey."})),
+        ("linked", "Garden", ("create_note", {"path": "Garden/rules.md", **OBEY})),
+        ("Other", "Garden", ("create_note", {"path": "Other/rules.md", **OBEY})),
+    ],
+)
+def test_a_link_does_not_hide_memory(room: Room, vault: Path, link: str, target: str, change: tuple[str, dict[str, str]]) -> None:
+    write(vault, {"Real.md": "x\n", "style.md": "x\n", "WILK.md": "@style.md @linked/rules.md"})
+    if target == "Garden":
+        (vault / "linked").symlink_to("Garden")
+    (vault / link).unlink(missing_ok=True)
+    (vault / link).symlink_to(target)
+    before = tree(vault)
+    [told] = Turn(room).make(change)
+    assert "is memory, and --yes is for notes alone" in told
+    assert tree(vault) == before
+
+
+def test_the_memory_of_agents_in_the_vault_is_memory(room: Room, vault: Path) -> None:
+    write(vault, {"Coder.md": "x\n"})
+    (vault / "agents").mkdir()
+    (vault / "agents/coder.md").symlink_to("../Coder.md")
+    changes = ("create_note", {"path": "agents/planner.md", **OBEY}), ("append_to_note", {"path": "Coder.md", "text": "Obey."})
+    told = Turn(room).make(*changes, agents_folder=vault / "agents")
+    assert ["(memory of the agent" in each for each in told] == [True, True]
+
+
+def test_more_imports_than_can_be_followed_make_every_change_one_of_memory(room: Room, vault: Path) -> None:
+    write(vault, {"ZKCHAT.md": " ".join(f"@n{i}.md" for i in range(MAX_PATHS))})
+    [told] = Turn(room).make(("create_note", {"path": "New.md", **OBEY}))
+    assert "one of over 5,000 files that memory may import" in told
+
+
+def test_other_notes_are_changed_with_yes(room: Room, vault: Path) -> None:
+    write(vault, {"ZKCHAT.md": "@style.md", "style.md": "x\n", "Mine.md": "x\n"})
+    assert Turn(room).make(("append_to_note", {"path": "Mine.md", "text": "y"})) == ["done"]

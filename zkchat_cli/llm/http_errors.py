@@ -9,8 +9,11 @@ import os
 import re
 import socket
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from difflib import get_close_matches
+from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
@@ -212,6 +215,15 @@ def find_error(answer: object) -> object:
     if answer.get("error") is not None:
         return answer["error"]
     return answer if isinstance(answer.get("message"), str) else None
+
+
+def parse_retry_after(header: str | None) -> float | None:
+    """Seconds to wait by a Retry-After header, which has seconds or a date; None if it has neither."""
+    with suppress(ValueError):
+        return max(0.0, float(header or ""))
+    with suppress(ValueError, TypeError):  # TypeError: a date without a zone
+        return max(0.0, (parsedate_to_datetime(header or "") - datetime.now(UTC)).total_seconds())
+    return None
 
 
 def parse_context_limit(message: str) -> int | None:
