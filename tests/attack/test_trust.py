@@ -1,13 +1,20 @@
 """Attacks on what zkchat trusts: a vault's own settings, files that are no files, memory files, other local users, and echoed keys."""
 
 import ast
+import base64
 import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import pytest
 from building import Deltas, Room, calls, ended, says
 from conftest import Program, write
+from pytest_httpserver import HTTPServer
 
 import zkchat_cli
 from zkchat_cli import paths
@@ -18,6 +25,8 @@ from zkchat_cli.events import ChangeDecided
 from zkchat_cli.memory.lasting_files import MAX_PATHS
 from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.change_approval import ApprovalPrompt
+from zkchat_cli.terminal.input_history import VaultHistory
+from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.approval import DECLINED, approve_notes
 
@@ -261,3 +270,85 @@ def test_more_imports_than_can_be_followed_make_every_change_one_of_memory(room:
 def test_other_notes_are_changed_with_yes(room: Room, vault: Path) -> None:
     write(vault, {"ZKCHAT.md": "@style.md", "style.md": "x\n", "Mine.md": "x\n"})
     assert Turn(room).make(("append_to_note", {"path": "Mine.md", "text": "y"})) == ["done"]
+
+
+# other local users
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def test_all_that_zkchat_makes_is_private_whatever_the_umask(tmp_path: Path, vault: Path, open_umask: None) -> None:
+    program = Program(vault, tmp_path / "deep" / "home", fresh=True)
+    for command in (
+        ("ask", "What is a filter?", "--verbose"),
+        ("keys", "set", "openai"),
+        ("agent", "create", "planner"),
+        ("chat", "--demo"),
+    ):
+        assert program(*command, stdin="sk-1234567890\n").exit_status == 0, command
+    VaultHistory().set_file(program.home / "data/history/some")
+    made = {path: stat.S_IMODE(path.stat().st_mode) for path in (program.home.parent, *program.home.parent.rglob("*"))}
+    assert {path.name for path in made} >= {
+        "deep",
+        "home",
+        "index",
+        "conversations.db",
+        "zkchat.log",
+        "keys.toml",
+        "planner.toml",
+        "demo",
+        "some",
+    }
+    assert {path: mode for path, mode in made.items() if mode != (0o700 if path.is_dir() else 0o600)} == {}
+
+
+# keys
+
+KEY = "zk-live-Ab+c/9_XyZ1234567890qwErTy"
+ECHOES = {
+    "plain": KEY,
+    "percent-encoded": quote(KEY, safe=""),
+    "percent-encoded wholly": "".join(f"%{ord(c):02x}" for c in KEY),
+    "base64": base64.b64encode(KEY.encode()).decode(),
+    "base64 with the scheme": base64.b64encode(f"Bearer {KEY}".encode()).decode(),
+    "URL-safe base64 with a name": base64.urlsafe_b64encode(f"me:{KEY}".encode()).decode(),
+    "base64, percent-encoded": quote(base64.b64encode(KEY.encode()), safe=""),
+    "hexadecimal": KEY.encode().hex(" "),
+    "a folded header": f"Authorization: Bearer {KEY[:15]}\r\n {KEY[15:]}",
+    "a dumped list": f"['Bearer {KEY[:9]}', '{KEY[9:]}']",
+    "numbered parts": f"x-1: {KEY[:12]}; x-2: {KEY[12:24]}; x-3: {KEY[24:]}",
+    "a part": KEY[:20],
+}
+
+
+@pytest.mark.parametrize("echo", ECHOES)
+def test_an_echoed_key_is_masked(echo: str) -> None:
+    text = SecretMask([KEY])(f"I was sent {ECHOES[echo]}, it is wrong")
+    assert text.startswith("I was sent ")
+    assert text.endswith(", it is wrong")
+    assert MASK in text
+    readable = unquote(text)
+    for run in re.findall(r"[\w+/-]{8,}={0,2}", readable):
+        with suppress(ValueError):
+            readable += base64.b64decode(run + "==", altchars=b"-_" if "-" in run or "_" in run else None).decode("latin-1")
+    assert not any(KEY[start : start + 8] in readable for start in range(8, len(KEY) - 8))
+
+
+def test_a_placeholder_key_garbles_no_message() -> None:
+    assert SecretMask(["sk-no-key-required", "EMPTY"])("a key is required, not EMPTY") == "a key is required, not EMPTY"
+
+
+def test_a_servers_echo_reaches_neither_messages_nor_the_log(zkchat: Program, httpserver: HTTPServer) -> None:
+    zkchat.env |= {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": httpserver.url_for("/v1")}
+    for echo in ECHOES.values():
+        httpserver.expect_request(re.compile(".*")).respond_with_json({"error": {"message": f"bad key {echo}"}}, status=400)
+        done = zkchat("ask", "x", "--json", "--verbose", "--model", "openai/gpt-5")
+        shown = done.out + done.err + (zkchat.home / "data/zkchat.log").read_text()
+        assert (done.exit_status, f"bad key {MASK}" in shown or "bad key" in shown) == (4, True)
+        assert echo not in shown
+        httpserver.clear()
