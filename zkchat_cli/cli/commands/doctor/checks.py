@@ -165,8 +165,11 @@ def _semantic(loaded: LoadedConfig) -> str:
         report = vault.status()
     finally:
         vault.close()
-    rest = "" if report.semantic else ": zkchat vault index computes the rest"
-    return f"{embedder.id}, {dimensions} dimensions; {report.vectors} of {report.chunks} chunks have a vector{rest}"
+    found = report.semantic
+    if found is None or found.complete:
+        return f"{embedder.id}, {dimensions} dimensions; all notes have vectors"
+    done = found.embedded / max(found.windows, 1)
+    return f"{embedder.id}, {dimensions} dimensions; {done:.0%} of the vectors are computed: zkchat vault index --semantic does the rest"
 
 
 def _keys(where: AppPaths) -> str:
