@@ -204,11 +204,11 @@ def turns(*exchanges: tuple[str, str]) -> tuple[Turn, ...]:
     return split_into_turns(talk(*exchanges), COUNTER)
 
 
-def recalled(question: str, among: Sequence[Turn], room: int = 1000, asked_at: str = NOON) -> list[str]:
+def recalled(question: str, among: Sequence[Turn], room: int = 1000) -> list[str]:
     """What recall finds in some turns, as lines with their speakers."""
     index = RecallIndex()
     index.update(among)
-    return [passage.text_with_speaker for passage in recall_passages(index, question, asked_at, len(among), room, COUNTER)]
+    return [passage.text_with_speaker for passage in recall_passages(index, question, len(among), room, COUNTER)]
 
 
 def stored(room: Room, history: Sequence[ZkChatMessage], **changes: Any) -> ZkChatSession:

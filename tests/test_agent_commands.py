@@ -122,7 +122,6 @@ def test_names_are_completed(zkchat: Program) -> None:
 
     assert completed("zkchat agent show ") == ["critic", "editor", "researcher"]
     assert completed("zkchat ask --agent re") == ["researcher"]
-    assert completed("zkchat agent config critic context.max") == ["context.max_tokens"]
 
 
 def test_context_takes_the_agent_into_account(zkchat: Program, folder: Path, script: Callable[..., str]) -> None:

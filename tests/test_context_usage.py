@@ -1,11 +1,13 @@
 """The token usage of a prompt, what a compaction did, and the overview of a prompt, as people read them."""
 
+import re
 from collections.abc import Sequence
 from io import StringIO
 from typing import Any
 
 import pytest
 from building import COUNTER, a_compaction, said, talk
+from rich.console import Console
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import ContextSettings
@@ -217,3 +219,13 @@ def test_each_thing_is_named_with_its_tokens() -> None:
     assert f"  - memory: ZKCHAT.md ({tokens['memory']} tokens)" in lines
     assert f"  - summary: 1 message ({tokens['summary']} tokens)" in lines
     assert all("~" in line for line in context_usage.overview_lines(estimated(prompt)))
+
+
+@pytest.mark.parametrize("used", [0, 10, 700, 950, 2000])
+def test_a_rich_console_draws_the_budget_bar_with_the_cells_of_the_toolbar(used: int) -> None:
+    bar = BudgetBar(used, 1000)
+    console = Console(width=40, force_terminal=True, color_system="standard", file=StringIO())
+    with console.capture() as captured:
+        console.print(bar)
+    assert re.sub(r"\x1b\[[\d;]*m", "", captured.get()) == f"{bar.span.text}\n"
+    assert captured.get() != f"{bar.span.text}\n"

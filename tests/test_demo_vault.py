@@ -151,7 +151,7 @@ def test_the_settings_shown_as_an_example_are_valid(notes: dict[str, str], tmp_p
     [example] = re.findall(r"```toml\n(.*?)```", notes["Using zkchat/Settings.md"], re.DOTALL)
     (tmp_path / loader.PROJECT_FILE).write_text(example, encoding="utf-8")
     values = loader.load_config({}, {}, paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")}), vault=tmp_path).values
-    assert (values.model, values.vault.ignore, values.references.max_displayed) == ("offline", ("Templates/*", "Archive/*"), 5)
+    assert (values.vault.ignore, values.references.max_displayed) == (("Templates/*", "Archive/*"), 5)
 
 
 def test_the_defaults_in_the_table_of_settings_are_the_real_ones(notes: dict[str, str]) -> None:

@@ -58,11 +58,6 @@ def test_callouts_and_quotes_are_quoted_without_their_marks() -> None:
     ]
 
 
-def test_a_lead_in_takes_its_items_along() -> None:
-    text = "You need:\n\n- air\n- water\nmore water\n\nThis: that."
-    assert [said for said, _ in quotable(text)] == ["You need: - air - water", "air", "water more water", "This: that."]
-
-
 @settings(deadline=None, max_examples=200)
 @given(st.text(st.sampled_from("aB .:!?\n>-#|`~*[]()<!%1“”漢。\0\t"), max_size=120))
 def test_every_piece_is_verbatim(text: str) -> None:

@@ -9,6 +9,7 @@ import tempfile
 import textwrap
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -96,20 +97,17 @@ def test_a_store_of_another_version_is_refused_and_untouched(tmp_path: Path) -> 
     assert contents(tmp_path) == before
 
 
-def test_another_programs_database_is_not_changed(tmp_path: Path) -> None:
-    other = sqlite3.connect(tmp_path / "c.db")
-    other.execute("CREATE TABLE bookmarks (url TEXT)")
-    other.close()
-    before = contents(tmp_path)
-    assert "is a database of another program" in refused(tmp_path / "c.db").message
-    assert contents(tmp_path) == before
-
-
-def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
-    (tmp_path / "c.db").write_text("# A note, not a database\n" * 100)
-    before = contents(tmp_path)
-    assert "is damaged or not a zkchat store" in refused(tmp_path / "c.db").message
-    assert contents(tmp_path) == before
+def test_another_programs_file_is_refused_and_kept(tmp_path: Path) -> None:
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "c.db").write_text("# A note, not a database\n" * 100)
+    (tmp_path / "other").mkdir()
+    with closing(sqlite3.connect(tmp_path / "other" / "c.db")) as other:
+        other.execute("CREATE TABLE bookmarks (url TEXT)")
+    for name, why in (("text", "is damaged or not a zkchat store"), ("other", "is a database of another program")):
+        before = contents(tmp_path / name)
+        assert why in refused(tmp_path / name / "c.db").message
+        assert contents(tmp_path / name) == before
+    assert "a file where a folder must be, or the reverse" in refused(tmp_path).message
 
 
 def test_damage_found_while_reading_is_an_error(tmp_path: Path) -> None:
@@ -135,10 +133,6 @@ def test_an_invalid_row_is_an_error(tmp_path: Path, rest: str) -> None:
     with pytest.raises(StoreError, match="damaged"):
         store.history("c1")
     store.close()
-
-
-def test_a_folder_in_its_place_is_an_error(tmp_path: Path) -> None:
-    assert "a file where a folder must be, or the reverse" in refused(tmp_path).message
 
 
 def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:

@@ -209,34 +209,32 @@ def found(path: str, **fields: Any) -> DocumentReference:
     return DocumentReference(**{"wikilink": f"[[{path[:-3]}]]", "relative_path": path, "reference_type": "search", **fields})
 
 
-def test_a_source_has_its_mark_name_and_place() -> None:
-    assert (
-        shown(citations=(quoting(1, "ten o'clock", heading="Dates"),)) == "Sources\n  [1] ✓ [[Filters]] › Dates   Queries/Filters.md:12-14"
-    )
+FILTERS = "[[Filters]]   Queries/Filters.md:12-14"
+NAMED = (found("Filters.md", reference_type="direct", summary="What to see."), found("Other.md"))
+BROKEN = (DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", status="broken", candidates=("Filters",)),)
 
 
-def test_several_quotations_of_a_source_are_one_line_with_all_their_places() -> None:
-    text = shown(citations=(quoting(1, "aaa"), quoting(1, "bbb", start_line=20, end_line=20), cited(1, end_line=90)))
-    assert text == "Sources\n  [1] ✓ [[Filters]]   Queries/Filters.md:12-14, 20"
-
-
-def test_a_wrong_quotation_is_marked_and_shown_beside_correct_ones() -> None:
-    text = shown(citations=(quoting(1, "what it says"), quoting(1, "what it never said", held=False)))
-    assert text.endswith("[1] ✗ [[Filters]]   Queries/Filters.md:12-14\n        the quoted words are not there: “what it never said”")
-
-
-def test_an_unknown_number_is_marked() -> None:
-    assert "[9] ✗ no such source was in the prompt" in shown(citations=(cited(9, None),))
-
-
-def test_a_broken_link_is_marked() -> None:
-    broken = DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", status="broken", candidates=("Filters",))
-    assert shown(references=(broken,)) == "Sources\n  ✗ [[Filtrs]] not found"
-
-
-def test_named_notes_and_unused_notes_are_listed() -> None:
-    text = shown(references=(found("Filters.md", reference_type="direct", summary="What to see."), found("Other.md")))
-    assert text == "Sources\n  · [[Filters]]   Filters.md\n      What to see.\n  not used: Other.md"
+@pytest.mark.parametrize(
+    ("sources", "text"),
+    [
+        ({"citations": (quoting(1, "ten", heading="Dates"),)}, "  [1] ✓ [[Filters]] › Dates   Queries/Filters.md:12-14"),
+        ({"citations": (quoting(1, "a"), quoting(1, "b", start_line=20, end_line=20), cited(1, end_line=90))}, f"  [1] ✓ {FILTERS}, 20"),
+        (
+            {"citations": (quoting(1, "so"), quoting(1, "not so", held=False))},
+            f"  [1] ✗ {FILTERS}\n        the quoted words are not there: “not so”",
+        ),
+        ({"citations": (cited(9, None),)}, "  [9] ✗ no such source was in the prompt"),
+        ({"references": BROKEN}, "  ✗ [[Filtrs]] not found"),
+        ({"references": NAMED}, "  · [[Filters]]   Filters.md\n      What to see.\n  not used: Other.md"),
+        ({"citations": (cited(1),), "uncited": 1}, f"  [1] ○ {FILTERS}\n  1 sentence has no citation"),
+        (
+            {"citations": (cited(1),), "uncited": 2, "references": (found("A.md"),)},
+            f"  [1] ○ {FILTERS}\n  2 sentences have no citation · not used: A.md",
+        ),
+    ],
+)
+def test_each_source_has_its_mark_name_and_place(sources: dict[str, Any], text: str) -> None:
+    assert shown(**sources) == f"Sources\n{text}"
 
 
 def test_a_cited_note_that_the_user_named_is_described_once() -> None:
@@ -255,10 +253,8 @@ def test_a_long_list_is_cut_and_says_where_the_rest_is() -> None:
     assert shown(2, citations=tuple(cited(n) for n in range(1, 6))).endswith("and 3 more: /refs")
 
 
-def test_sentences_without_a_citation_are_counted() -> None:
-    assert "  1 sentence has no citation" in shown(citations=(cited(1),), uncited=1)
-    assert "  2 sentences have no citation · not used: A.md" in shown(citations=(cited(1),), uncited=2, references=(found("A.md"),))
-    assert shown(uncited=1) == "", "an answer that rests on nothing says so itself"
+def test_an_answer_without_sources_has_no_list() -> None:
+    assert shown(uncited=1) == ""
 
 
 def test_a_tool_call_is_one_line() -> None:

@@ -28,15 +28,6 @@ def complete_settings(incomplete: str) -> list[tuple[str, str]]:
     return [(key, _harmless(loader.describe_setting(key, schema))) for key in _matching(list(loader.default_values(schema)), incomplete)]
 
 
-def complete_agent_settings(incomplete: str) -> list[tuple[str, str]]:
-    """Keys of an agent's file with their descriptions."""
-    from zkchat_cli.agents.profile import AgentProfile
-    from zkchat_cli.config import loader
-
-    keys = _matching(list(loader.default_values(AgentProfile)), incomplete)
-    return [(key, _harmless(loader.describe_setting(key, AgentProfile))) for key in keys]
-
-
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
     """The most recent conversations: id, and title with date."""
     from zkchat_cli.paths import app_paths

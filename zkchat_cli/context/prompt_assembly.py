@@ -80,7 +80,6 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         inputs.question.prompt_text if inputs.question else "",
         _turn_budget(usage, layout, budget),
         counter,
-        asked_at=inputs.question.timestamp if inputs.question else "",
         recall_index=inputs.recall_index or RecallIndex(),
         recent_tokens=layout.recent_tokens,
         fixed_tokens=layout.fixed_recent_tokens,

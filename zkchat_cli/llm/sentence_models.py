@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.fileio import open_regular
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.search.vector_store import Purpose
 
@@ -142,7 +143,7 @@ class SentenceModel:
 
 
 def _file_hash(file: Path) -> str:
-    with file.open("rb") as opened:
+    with open_regular(file) as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 

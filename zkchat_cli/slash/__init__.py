@@ -1,4 +1,4 @@
-"""Registry of slash commands: each module declares the `COMMANDS` of a topic."""
+"""Registry of slash commands: one per file, each declaring `COMMAND`."""
 
 import difflib
 import sys
@@ -8,30 +8,29 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
-_TOPICS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Context", ("context",)),
-    ("Sources", ("documents", "sources")),
-    ("This conversation", ("turns", "exports")),
-    ("Conversations", ("conversations",)),
-    ("Memory", ("memory",)),
-    ("Model and settings", ("settings", "agent")),
-    ("Chat", ("help",)),
+GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Context", ("context", "compact", "show", "pin", "unpin", "strategy", "tokens")),
+    ("Sources", ("refs", "sources", "why", "open", "search")),
+    ("This conversation", ("undo", "redo", "retry", "edit", "continue", "branches", "clear", "copy", "save", "export", "rename")),
+    ("Other conversations", ("new", "sessions", "resume")),
+    ("Memory", ("memory", "remember", "forget")),
+    ("Model and settings", ("model", "agent", "config", "verbose")),
+    ("Chat", ("help", "quit")),
 )
-"""The modules of each topic, in the order of `/help`."""
+"""Commands by topic, in the order of `/help`."""
 _FIRST = ("help", "context", "refs", "compact")
 """The most used commands, which completion offers first."""
 
 
-def topics() -> list[tuple[str, list[SlashCommand]]]:
-    """The commands by topic, in the order of `/help`."""
-    package = sys.modules[__name__]
-    return [(topic, [command for name in modules for command in registry.load(package, name, "COMMANDS")]) for topic, modules in _TOPICS]
+def names() -> list[str]:
+    """All commands: the most used first, then by group."""
+    grouped = [*_FIRST, *(name for _, group in GROUPS for name in group)]
+    known = registry.names(sys.modules[__name__])
+    return [*dict.fromkeys(name for name in [*grouped, *known] if name in known)]
 
 
 def commands() -> list[SlashCommand]:
-    """All commands: the most used first, then by topic."""
-    by_topic = [command for _, group in topics() for command in group]
-    return sorted(by_topic, key=lambda command: _FIRST.index(command.name) if command.name in _FIRST else len(_FIRST))
+    return [registry.load(sys.modules[__name__], name, "COMMAND") for name in names()]
 
 
 def is_command(line: str) -> bool:
@@ -49,10 +48,11 @@ def run(line: str, session: ZkChatSession) -> CommandResult:
 def find(word: str) -> SlashCommand:
     """The command with this name or unique prefix. Raises UsageError that names the nearest ones."""
     word = word.lower()
-    known = {command.name: command for command in commands()}
+    known = names()
     matches = [word] if word in known else [name for name in known if word and name.startswith(word)]
     if len(matches) == 1:
-        return known[matches[0]]
+        command: SlashCommand = registry.load(sys.modules[__name__], matches[0], "COMMAND")
+        return command
     nearest = ", ".join(f"/{name}" for name in matches or difflib.get_close_matches(word, known, n=3, cutoff=0.4))
     problem = f"/{word} is ambiguous" if matches else f"unknown command /{word}"
     raise UsageError(problem, f"Did you mean {nearest}? /help lists all commands." if nearest else "/help lists all commands.")

@@ -47,13 +47,11 @@ def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
         yield styled_line(f"  memory: {memory[0].tokens:,} tokens, {memory[0].reason}", "dim")
 
 
-COMMANDS = (
-    SlashCommand(
-        "agent",
-        "show the active agent; NAME switches to another, none switches back",
-        _run,
-        "[NAME]",
-        lambda session: [*session.agent_names(), NO_AGENT],
-        details="An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once; `zkchat agent` manages them.",
-    ),
+COMMAND = SlashCommand(
+    "agent",
+    "show the active agent; NAME switches to another, none switches back",
+    _run,
+    "[NAME]",
+    lambda session: [*session.agent_names(), NO_AGENT],
+    details="An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once; `zkchat agent` manages them.",
 )

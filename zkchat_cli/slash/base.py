@@ -9,9 +9,16 @@ from pathlib import Path
 
 from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import VaultError
 from zkchat_cli.events import Event
+from zkchat_cli.models import ContentChunk
+from zkchat_cli.references.provenance import CitedInAnswer
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.views.text import StyledLine
+from zkchat_cli.views import source_in_note
+from zkchat_cli.views.sources import MARKS, line_range
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+
+MAX_LISTED_CONVERSATIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +98,50 @@ def complete_turns(parts: Iterable[pins.TurnPart]) -> list[str]:
     """The numbers of turns with how they begin, newest first."""
     beginnings = {each.turn: each.message.display_text for each in reversed(list(parts))}
     return [CompletionValue(str(turn), truncate(text, 60)) for turn, text in beginnings.items()]
+
+
+def numbered_chunk(session: ZkChatSession, argument: str) -> ContentChunk | None:
+    """The excerpt with this source number (`3`, `[3]`); None if there is none, or the argument is something else."""
+    digits = argument.strip("[] ")
+    return session.references.chunk(int(digits)) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else None
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentLocation:
+    """The lines of an excerpt today. `change` says what changed since; `note` is the text of the note if it still contains the excerpt."""
+
+    first: int
+    last: int
+    note: str | None = None
+    change: str = ""
+
+
+def locate_in_note(session: ZkChatSession, chunk: ContentChunk) -> CurrentLocation:
+    try:
+        note = session.vault.read(chunk.relative_path)
+    except VaultError:
+        return CurrentLocation(chunk.start_line, chunk.end_line, change="The note no longer exists. This is what the model saw:")
+    now = source_in_note.locate_chunk(chunk, note)
+    if now.state == "changed":
+        change = "The note was edited and no longer contains this text. This is what the model saw:"
+        return CurrentLocation(now.first, now.last, change=change)
+    old_lines = line_range(chunk.start_line, chunk.end_line)
+    change = f"The note was edited: the text was on lines {old_lines} and is here now." if now.state == "moved" else ""
+    return CurrentLocation(now.first, now.last, note, change)
+
+
+def citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False) -> Iterable[StyledLine]:
+    if not citations:
+        yield styled_line("No answer cites it.", "dim")
+    for each in citations:
+        status = each.citation.effective_status
+        mark, style = MARKS[status]
+        quote = f"“{truncate(each.citation.quote, 80)}”" if each.citation.quote else ""
+        result = {
+            "verified": f"the quotation is in the note: {quote}",
+            "cited": "without a quotation",
+            "misquoted": f"the quotation is not in the note: {quote}",
+            "missing": "but it was not in that prompt",
+        }[status]
+        number = f" as [{each.citation.number}]" if numbered else ""
+        yield StyledLine((StyledSpan(mark, style), StyledSpan(f" cited in turn {each.turn}{number}, {result}")), indent=2)

@@ -1,4 +1,4 @@
-"""Commands of the chat itself: /help lists the commands and keys, /quit leaves."""
+"""/help: all commands by topic, and the keys; `/help NAME` describes one command."""
 
 from collections.abc import Iterable
 
@@ -23,9 +23,10 @@ def _help(argument: str) -> CommandResult:
 
 
 def _overview() -> Iterable[StyledLine]:
-    for topic, commands in slash.topics():
+    known = {command.name: command for command in slash.commands()}
+    for topic, names in slash.GROUPS:
         yield styled_line(topic, "bold")
-        yield from (_row(f"/{command.name} {command.argument}".rstrip(), command.help) for command in commands)
+        yield from (_row(f"/{name} {known[name].argument}".rstrip(), known[name].help) for name in names)
     yield styled_line("Keys", "bold")
     yield from (_row(key, description) for key, description in KEYS)
     yield styled_line("/help NAME describes one command. A unique prefix of a name is enough.", indent=0)
@@ -42,13 +43,10 @@ def _command_lines(command: SlashCommand) -> Iterable[StyledLine]:
         yield styled_line(f"  {command.details}", indent=2)
 
 
-COMMANDS = (
-    SlashCommand(
-        "help",
-        "list the commands and keys, or describe one command",
-        lambda _, argument: _help(argument),
-        "[command]",
-        lambda _: [CompletionValue(command.name, command.help) for command in slash.commands()],
-    ),
-    SlashCommand("quit", "leave the chat; the conversation stays stored", lambda _session, _argument: CommandResult(quit=True)),
+COMMAND = SlashCommand(
+    "help",
+    "list the commands and keys, or describe one command",
+    lambda _, argument: _help(argument),
+    "[command]",
+    lambda _: [CompletionValue(command.name, command.help) for command in slash.commands()],
 )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
+from zkchat_cli.fileio import make_private_folder
 from zkchat_cli.store import schema
 from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 
@@ -95,9 +96,7 @@ def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFE
 
 
 def _create_file(file: Path) -> None:
-    missing = [folder for folder in file.parents if not folder.exists()]
-    for folder in reversed(missing):  # one by one, because `mkdir(parents=True)` gives its mode to the last one only
-        folder.mkdir(mode=0o700, exist_ok=True)
+    make_private_folder(file.parent)
     if file.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not file.exists():

@@ -61,10 +61,10 @@ def update(connection: sqlite3.Connection, message: ZkChatMessage) -> None:
     for reference in message.references:
         if reference.relative_path is not None:
             kind = _KINDS.get(reference.reference_type, reference.reference_type)
-            uses.setdefault((reference.relative_path, kind, _stored_number(reference.number)), [0, 0])
+            uses.setdefault((reference.relative_path, kind, reference.number or 0), [0, 0])
     for citation in message.citations:
         if citation.relative_path is not None:
-            counts = uses.setdefault((citation.relative_path, "cited", _stored_number(citation.number)), [0, 0])
+            counts = uses.setdefault((citation.relative_path, "cited", citation.number or 0), [0, 0])
             counts[0] += 1
             counts[1] += citation.valid
     connection.execute("DELETE FROM mention WHERE message_seq = ?", (seq,))
@@ -73,11 +73,6 @@ def update(connection: sqlite3.Connection, message: ZkChatMessage) -> None:
 
 
 _KINDS = {"direct": "named", "search": "found"}
-
-
-def _stored_number(number: int | None) -> int:
-    """A chunk's number; an import may have any, but SQLite's integers have 64 bits."""
-    return number if number is not None and 0 < number < 2**63 else 0
 
 
 def read(connection: sqlite3.Connection, vault: str, relative_path: str) -> tuple[Mention, ...]:

@@ -68,12 +68,14 @@ class BackgroundLoader:
         self._start_session = start_session
         self._notify, self._show_state, self._measure = notify, show_state, measure
         self._stopped = threading.Event()
+        self._start_lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="startup", daemon=True)
 
     def start(self) -> None:
         """Idempotent, and from any thread."""
-        with suppress(RuntimeError):  # it was started before
-            self._thread.start()
+        with self._start_lock:
+            if self._thread.ident is None:
+                self._thread.start()
 
     def stop(self) -> None:
         """Stop soon, and wait a moment for it. The caller closes what was opened."""

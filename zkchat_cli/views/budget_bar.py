@@ -1,9 +1,15 @@
 """The budget bar: how much of a token budget is used, as cells, color, figures and percentage.
 
-One value, computed without a screen, for the toolbar of the chat, `/context` and `context stats`.
+One value, computed without a screen, for the toolbar of the chat, `/context` and `context stats`; on a rich console it draws itself.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zkchat_cli.views.text import StyledSpan
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 CELLS = 20
 YELLOW_FROM, RED_FROM = 0.7, 0.9
@@ -41,6 +47,16 @@ class BudgetBar:
     @property
     def percent(self) -> str:
         return f"{min(self.share, 9.99):.0%}"
+
+    @property
+    def span(self) -> StyledSpan:
+        """Cells and percentage: the bar itself on a rich console, text elsewhere."""
+        return StyledSpan(f"{self.bar} {self.percent:>4}", self.color, renderable=self)
+
+    def __rich__(self) -> "Text":
+        from rich.text import Text  # deferred: 20 ms, paid only where a rich console draws
+
+        return Text.assemble((self.bar, self.color), f" {self.percent:>4}")
 
     @property
     def figures(self) -> str:

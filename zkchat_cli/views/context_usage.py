@@ -97,9 +97,8 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
 
     def row(name: str, tokens: int, limit: int, *, budgeted: bool = True) -> StyledLine:
         budget = "" if narrow else f" {f'{limit:,}' if budgeted else '':>9}"
-        bar = BudgetBar(tokens, limit, cells)
         text = StyledSpan(f"{name:<14} {f'{mark}{tokens:,}':>8}{budget}  ")
-        return StyledLine((text, StyledSpan(bar.bar, bar.color), StyledSpan(f" {bar.percent:>4}")))
+        return StyledLine((text, BudgetBar(tokens, limit, cells).span))
 
     yield styled_line(f"{'component':<14} {'tokens':>8}" + ("" if narrow else f" {'budget':>9}"), "bold")
     status = usage.budget_status

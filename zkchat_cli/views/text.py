@@ -5,19 +5,30 @@ A terminal shows styles and links; a pipe gets the text alone. The screen saniti
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+class RichRenderable(Protocol):
+    """A value that draws itself on a rich console."""
+
+    def __rich__(self) -> "Text": ...
 
 
 @dataclass(frozen=True, slots=True)
 class StyledSpan:
     """Text in one style (`"bold green"`). `path`, relative to the vault, is the note that a click opens.
 
-    `quoted` text is put between » and « where there are no styles.
+    `quoted` text is put between » and « where there are no styles. A rich console draws the `renderable` in place of the text.
     """
 
     text: str
     style: str = ""
     path: str | None = None
     quoted: bool = False
+    renderable: RichRenderable | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import typer
 from zkchat_cli import paths
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
-from zkchat_cli.cli.completion import complete_agent_settings, complete_agents
+from zkchat_cli.cli.completion import complete_agents
 from zkchat_cli.errors import ConfigError, UsageError, reason
 from zkchat_cli.text.truncate import truncate
 
@@ -126,7 +126,7 @@ def config_(
     name: NameArgument,
     key: Annotated[
         str,
-        typer.Argument(metavar="KEY", help="For example model, tools or context.max_tokens.", autocompletion=complete_agent_settings),
+        typer.Argument(metavar="KEY", help="For example model, tools or context.max_tokens."),
     ],
     value: Annotated[str | None, typer.Argument(metavar="[VALUE]", help="The new value.")] = None,
     unset: Annotated[bool, typer.Option("--unset", help="Remove the key, so that the settings apply again.")] = False,
@@ -159,7 +159,8 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
 
     values = loader.validate_profile(COMMAND_LINE, given)
     agent = factory.check_agent(Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
-    no_file = paths.AppPaths(Path(os.devnull), Path(os.devnull), Path(os.devnull))
+    nowhere = Path(os.devnull, "nothing")
+    no_file = paths.AppPaths(nowhere, nowhere, nowhere)
     factory.check(load_config({}, {}, no_file, schema=factory.settings_schema(), agent=agent.settings_layer))
     return values
 

@@ -1,10 +1,8 @@
 """Chat with your notes in the terminal."""
 
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -112,9 +110,11 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
 
     aside = note_printer(screen, lambda: session.verbose)
     first: ZkchatError | None = None
-    for line in _lines():
+    while line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1)):
+        if not line.strip():
+            continue
         try:
-            next_session = run_piped(line, session, screen, aside, max_sources)
+            next_session = run_piped(line.strip(), session, screen, aside, max_sources)
             if next_session is None:
                 break
             session = next_session
@@ -129,12 +129,3 @@ def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) ->
     if first is not None:
         first.reported = True
         raise first
-
-
-def _lines() -> Iterator[str]:
-    """The non-empty lines of standard input."""
-    if isinstance(sys.stdin, TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
-    while line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1)):
-        if line.strip():
-            yield line.strip()

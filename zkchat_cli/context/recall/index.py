@@ -1,8 +1,8 @@
 """Recall: finds earlier passages relevant to the new message, in turns that are folded or dropped.
 
 BM25 (Robertson & Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*, 2009) over the passages of all messages. A passage
-gets a share of its neighbours' scores, since a question and its answer use different words, and a little of the best score of its day; the
-dates that a question names count too. Passages are chosen by score for their size.
+gets a share of its neighbours' scores, since a question and its answer use different words, and a little of the best score of its day.
+Passages are chosen by score for their size.
 
 The index grows with its conversation; a search takes about a millisecond in 10 000 turns.
 """
@@ -10,12 +10,10 @@ The index grows with its conversation; a search takes about a millisecond in 10 
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import date
 from operator import is_not
 from typing import TYPE_CHECKING
 
 from zkchat_cli.context.fixed_messages import is_fixed
-from zkchat_cli.context.recall.date_expressions import find_periods
 from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, RecallPassage, split_into_passages
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
@@ -43,8 +41,6 @@ PREFIX_LENGTH = 5
 QUESTION_WORD_WEIGHT = 0.3
 """Such words say what the user wants to know, not what was said about it."""
 _QUESTION_WORDS = frozenset(map(stem, "kind type sort name mention describe say think tell many much thing".split()))
-DATE_BONUS, DATE_BASE = 0.3, 0.15
-"""A passage from a named date gains these shares of its own and of the best score."""
 MIN_SHARE_OF_BEST = 0.1
 """Passages with a lower share are not worth their tokens."""
 SIZE_POWER = 0.3
@@ -74,15 +70,15 @@ class RecallIndex:
         self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("L"), array("B")))
         """The passages with each word, ascending, and how often each has it."""
         self._by_prefix: defaultdict[str, list[str]] = defaultdict(list)
-        self._lengths, self._sizes, self._dates = array("L"), array("L"), array("L")
-        """Words, bytes, ordinal of the date (0: unknown)."""
-        self._date_numbers: dict[int, int] = {}
+        self._lengths, self._sizes = array("L"), array("L")
+        """Words and bytes."""
+        self._date_numbers: dict[str, int] = {}
         self._date_groups = array("L")
         """The number of each passage's date."""
         self._ends_with_question, self._is_fixed = array("B"), array("B")
         self._counter: TokenCounter | None = None
         self._tokens: dict[int, int] = {}
-        self._last_search: tuple[tuple[str, str, int], list[int]] | None = None
+        self._last_search: tuple[tuple[str, int], list[int]] | None = None
         self._history: TurnHistory | None = None
         """The history that these turns come from."""
 
@@ -123,10 +119,9 @@ class RecallIndex:
                     holders, counts = self._postings[word]
                     holders.append(number)
                     counts.append(min(count, 255))
-                day = _date_ordinal(message.timestamp)
+                day = message.timestamp[:10]
                 self._lengths.append(words.total())
                 self._sizes.append(len(passage.text.encode("utf-8", "surrogatepass")))
-                self._dates.append(day)
                 self._date_groups.append(self._date_numbers.setdefault(day, len(self._date_numbers)))
                 self._ends_with_question.append(any(mark in passage.text[-QUESTION_END:] for mark in "?？"))
                 self._is_fixed.append(is_fixed(message))
@@ -142,22 +137,22 @@ class RecallIndex:
                 for values in self._postings[word]:
                     values.pop()
         del self._turns[turns:], self._starts[turns:], self.passages[start:]
-        arrays = (self._lengths, self._sizes, self._dates, self._date_groups, self._ends_with_question, self._is_fixed)
+        arrays = (self._lengths, self._sizes, self._date_groups, self._ends_with_question, self._is_fixed)
         for values in arrays:
             del values[start:]
         self._tokens = {number: tokens for number, tokens in self._tokens.items() if number < start}
 
-    def search(self, question: str, asked_at: str, before: int) -> Sequence[int]:
+    def search(self, question: str, before: int) -> Sequence[int]:
         """The relevant passages of the first `before` turns, the best for their size first.
 
         The last result is cached: all prompts of a turn ask the same question.
         """
-        query = (question, asked_at, before)
+        query = (question, before)
         if self._last_search is None or self._last_search[0] != query:
-            self._last_search = query, self._search(question, asked_at, before)
+            self._last_search = query, self._search(question, before)
         return self._last_search[1]
 
-    def _search(self, question: str, asked_at: str, before: int) -> list[int]:
+    def _search(self, question: str, before: int) -> list[int]:
         import numpy as np  # 0.1 s and 30 MB: only for conversations that have outgrown their window
 
         scores = self._bm25(question[: MAX_QUESTION // 2] + " " + question[MAX_QUESTION // 2 :][-MAX_QUESTION // 2 :])
@@ -169,9 +164,6 @@ class RecallIndex:
         best_of_day = np.zeros(len(self._date_numbers))
         np.maximum.at(best_of_day, group, scores)
         total += SAME_DAY_SHARE * best_of_day[group]
-        on_date = self._on_named_date(question, asked_at)
-        if on_date is not None:
-            total = total * (1 + DATE_BONUS * on_date) + DATE_BASE * max(1.0, total.max(initial=0.0)) * on_date
         relevant = np.flatnonzero((total > 0) & (total >= MIN_SHARE_OF_BEST * total.max(initial=0.0)))
         relevant = relevant[(relevant < self._end(before)) & (np.array(self._is_fixed, np.uint8)[relevant] == 0)]
         value = total[relevant] / (np.array(self._sizes, np.float64)[relevant] + 1) ** SIZE_POWER
@@ -219,37 +211,14 @@ class RecallIndex:
         rarest = sorted((w for w in frequency if frequency[w]), key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w]))
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}
 
-    def _on_named_date(self, question: str, asked_at: str) -> "NDArray[np.float64] | None":
-        """1 for each passage of a date that the question names, else 0; None if it names no date."""
-        import numpy as np
 
-        dates = np.array(self._dates, np.int64)
-        known = dates[dates > 0]
-        today = _date_ordinal(asked_at)
-        if not len(known) or not today:
-            return None
-        years = range(date.fromordinal(int(known.min())).year, date.fromordinal(int(known.max())).year + 1)
-        periods = find_periods(question, date.fromordinal(today), years)
-        if not periods:
-            return None
-        inside = np.zeros(len(dates), bool)
-        for period in periods:
-            inside |= (dates >= period.first.toordinal()) & (dates <= period.last.toordinal())
-        return inside.astype(np.float64)
-
-
-def recall_passages(
-    index: RecallIndex, question: str, asked_at: str, before: int, budget: int, counter: TokenCounter
-) -> tuple[RecallPassage, ...]:
-    """The most relevant passages of the first `before` turns that fit into `budget` tokens, in their original order.
-
-    `asked_at` (ISO 8601) dates "yesterday".
-    """
+def recall_passages(index: RecallIndex, question: str, before: int, budget: int, counter: TokenCounter) -> tuple[RecallPassage, ...]:
+    """The most relevant passages of the first `before` turns that fit into `budget` tokens, in their original order."""
     budget -= FRAME_TOKENS
     chosen: list[int] = []
     days: set[str] = set()
     misfits = 0
-    for number in index.search(question, asked_at, before) if budget > 0 else ():
+    for number in index.search(question, before) if budget > 0 else ():
         day = index.passages[number].day
         tokens = index.count_tokens(number, counter) + (0 if day in days else DATE_TOKENS)
         if tokens <= budget:
@@ -265,11 +234,3 @@ def recall_passages(
 
 def _count_words(text: str) -> Counter[str]:
     return Counter(map(stem, content_terms(text)))
-
-
-def _date_ordinal(timestamp: str) -> int:
-    """0 if an imported message has no readable date."""
-    try:
-        return date.fromisoformat(timestamp[:10]).toordinal()
-    except ValueError:
-        return 0

@@ -22,8 +22,6 @@ class HistoryWindow:
     question: str
     budget: int
     counter: TokenCounter
-    asked_at: str
-    """ISO 8601; empty without a question."""
     recall_index: RecallIndex
     recent_tokens: int
     fixed_tokens: int

@@ -28,7 +28,7 @@ def choose(window: HistoryWindow) -> Selection:
     window.recall_index.sync(window.history)
     count = window.folded_count + len(window.recent)
     left = min(budget - sum(turn.tokens for turn in least) - window.other_fixed_tokens(least), MAX_RECALLED)
-    passages = recall_passages(window.recall_index, window.question, window.asked_at, count - len(least), left, window.counter)
+    passages = recall_passages(window.recall_index, window.question, count - len(least), left, window.counter)
     turns = select_newest(window.recent, budget - estimate_passage_tokens(passages, window.counter), fixed)
     turns = max(turns, least, key=len)
     return Selection(turns, tuple(passage for passage in passages if passage.turn < count - len(turns)))

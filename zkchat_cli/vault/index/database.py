@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zkchat_cli.errors import IndexDamaged, VaultError
+from zkchat_cli.fileio import make_private_folder
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.truncate import truncate
@@ -146,7 +147,7 @@ def connect(file: Path) -> sqlite3.Connection:
     Threads may share it. Processes may share the file: readers see the last commit, and a killed writer leaves no trace.
     """
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(file.parent)
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as e:
         raise VaultError(f"{file} cannot be written: {e.strerror}", "Check its permissions, or set ZKCHAT_HOME.") from e

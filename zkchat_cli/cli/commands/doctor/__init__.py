@@ -1,9 +1,5 @@
 """Check settings, vault, index, store, models and keys, with the next step for each problem."""
 
-from typing import Annotated
-
-import typer
-
 from zkchat_cli import __version__
 from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.errors import ZkchatError
@@ -14,14 +10,11 @@ NAME_WIDTH = 11
 
 
 @command(COMMAND, "as_json", "vault", "model", "config_file")
-def doctor(
-    ctx: CommandContext,
-    ask_model: Annotated[bool, typer.Option("--call", help="Also request one token from the model; this may cost something.")] = False,
-) -> None:
+def doctor(ctx: CommandContext) -> None:
     """Check that everything zkchat needs works."""
     from zkchat_cli.cli.commands.doctor.checks import checks
 
-    found = checks(ctx.startup_options(), ask_model=ask_model)
+    found = checks(ctx.startup_options())
     failed = [check for check in found if not check["ok"]]
     summary = f"{len(failed)} of {len(found)} checks failed: {', '.join(check['name'] for check in failed)}"
     step = "Follow the next step of each."

@@ -1,7 +1,6 @@
 """The checks of `zkchat doctor`. Each runs by itself, so that a failure does not stop the others."""
 
 import os
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
@@ -15,9 +14,8 @@ from zkchat_cli.app.startup_options import StartupOptions
 from zkchat_cli.config.loader import LoadedConfig, environment, load_config
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.base import Model, Options, Request, ServerInfo, StreamFailed
+from zkchat_cli.llm.base import ServerInfo
 from zkchat_cli.llm.http_errors import mask_address
-from zkchat_cli.models import PromptMessage
 from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import plural
@@ -27,7 +25,7 @@ UNCHECKED = "not checked: there is no vault"
 SAMPLE = "zkchat counts tokens"
 
 
-def checks(choices: StartupOptions, *, ask_model: bool) -> list[dict[str, Any]]:
+def checks(choices: StartupOptions) -> list[dict[str, Any]]:
     """All checks as `{"name", "ok", "detail", "next_step", "code"}`; `code` is the error code of a failed one."""
     loaded, problem = _load_settings(choices)
     vault = _check("vault", lambda: _vault(loaded))
@@ -37,7 +35,7 @@ def checks(choices: StartupOptions, *, ask_model: bool) -> list[dict[str, Any]]:
         _check("index", lambda: _index(loaded)) if vault["ok"] else {**vault, "name": "index", "detail": UNCHECKED, "next_step": None},
         _check("store", lambda: _store(loaded)),
         _check("vocabulary", _vocabulary),
-        _check("provider", lambda: _provider(loaded, ask=ask_model)),
+        _check("provider", lambda: _provider(loaded)),
         *_servers(loaded),
         _check("semantic", lambda: _semantic(loaded)),
         _check("keys", lambda: _keys(loaded.places)),
@@ -109,24 +107,12 @@ def _vocabulary() -> str:
     return f"{counter.encoding}, offline ({os.environ['TIKTOKEN_CACHE_DIR']}); “{SAMPLE}” is {count} tokens"
 
 
-def _provider(loaded: LoadedConfig, *, ask: bool) -> str:
-    """The model in use: it opens, its window is known, and with `ask` it answers."""
+def _provider(loaded: LoadedConfig) -> str:
+    """The model in use: it opens, and its window is known."""
     model = factory.open_model(loaded, environment()).model
     model.prepare()
     window = f"; window {model.window.tokens} tokens ({model.window.source})" if model.window else ""
-    answered = f"; {_test_call(model)}" if ask else ""
-    return f"{model.name} is ready{window}{answered}"
-
-
-def _test_call(model: Model) -> str:
-    """Request one token. Raises the ProviderError of a failed call."""
-    message = PromptMessage(role="user", content="Say yes.", tokens=3, kind="conversation")
-    request = Request((message,), options=Options(max_output_tokens=1), window=model.window.tokens if model.window else None)
-    start = time.monotonic()
-    for delta in model.stream(request):
-        if isinstance(delta, StreamFailed):
-            raise delta.error
-    return f"it answered in {time.monotonic() - start:.1f} s"
+    return f"{model.name} is ready{window}"
 
 
 def _servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
@@ -152,7 +138,7 @@ def _server(server: ServerInfo, model: str) -> str:
 
 
 def _semantic(loaded: LoadedConfig) -> str:
-    """One call to the embedder, and the number of chunks with a vector."""
+    """One call to the embedder, and how many vectors are there."""
     embedder = factory.open_embedder(loaded, environment())
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
@@ -162,10 +148,9 @@ def _semantic(loaded: LoadedConfig) -> str:
         embedder.close()
     vault = factory.open_vault(loaded, environment(), Path.cwd())
     try:
-        report = vault.status()
+        found = vault.status().semantic
     finally:
         vault.close()
-    found = report.semantic
     if found is None or found.complete:
         return f"{embedder.id}, {dimensions} dimensions; all notes have vectors"
     done = found.embedded / max(found.windows, 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 
 if TYPE_CHECKING:
     from zkchat_cli.models import ContentChunk, LinkResolution
@@ -55,7 +55,7 @@ def _lines(argument: str) -> Iterator[str]:
     if argument != "-":
         yield argument
         return
-    for line in sys.stdin:
+    while line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1)):
         yield line.rstrip("\r\n")
 
 

@@ -1,9 +1,8 @@
-"""Commands that list documents: those of this conversation, and those of the vault that contain some words."""
+"""/refs: every document of this conversation, and how often each was named, found and cited."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError
 from zkchat_cli.references import provenance
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.slash.base import CommandResult, SlashCommand
@@ -12,7 +11,6 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_RANGES = 8
 """Source numbers of one document, or ranges of them, that are listed."""
-MAX_RESULTS = 10
 
 
 def _refs(session: ZkChatSession) -> CommandResult:
@@ -43,32 +41,4 @@ def _times(verb: str, n: int) -> str:
     return f"{verb} {('once', 'twice')[n - 1]}" if n < 3 else f"{verb} {n} times"
 
 
-def _search(session: ZkChatSession, argument: str) -> CommandResult:
-    if not argument:
-        raise UsageError("search for what?", "/search WORDS; tag:, path: and [[links]] work as in `zkchat vault search`.")
-    session.apply_scan(session.vault.refresh())
-    results = list(_result_lines(session, argument))
-    warnings = [styled_line(f"! {each.message}", "yellow") for each in session.vault.take_warnings()]
-    return CommandResult(lines=[*warnings, *(results or [styled_line("Nothing found.")])])
-
-
-def _result_lines(session: ZkChatSession, query: str) -> Iterator[StyledLine]:
-    vault = session.vault
-    for number, chunk in enumerate(vault.search(query, MAX_RESULTS), 1):
-        heading, snippet = vault.snippet(chunk, query)
-        where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title
-        place = StyledSpan(f"{chunk.relative_path}:{snippet.line}", "dim", chunk.relative_path)
-        yield StyledLine((StyledSpan(f"{number:>2}  "), StyledSpan(where, "bold")), (place,))
-        yield styled_line(f"    {snippet.text}")
-
-
-COMMANDS = (
-    SlashCommand("refs", "list the documents of this conversation, and how often each was used", lambda session, _: _refs(session)),
-    SlashCommand(
-        "search",
-        "search the notes; results are not sent to the model",
-        _search,
-        "WORDS",
-        details="To ask about a note, name it in a message as [[note]].",
-    ),
-)
+COMMAND = SlashCommand("refs", "list the documents of this conversation, and how often each was used", lambda session, _: _refs(session))

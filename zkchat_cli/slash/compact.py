@@ -1,0 +1,41 @@
+"""/compact: summarize older turns now; `/compact undo` undoes the last compaction."""
+
+from collections.abc import Generator
+
+from zkchat_cli.chat.compactor import CompactionRequest
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.events import CompactionDone, Event, TextDelta
+from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.views.compaction import describe_compaction
+
+
+def _compact(session: ZkChatSession, argument: str) -> CommandResult:
+    if argument == "undo":
+        undone = session.undo_compaction()
+        return CommandResult("No compaction to undo." if undone is None else "Compaction undone: the prompt is as it was before.")
+    if session.runtime.can_summarize:
+        return CommandResult(turn=_compaction_events(session, argument))
+    return CommandResult(describe_compaction(session.compact(instructions=argument or None)))
+
+
+def _compaction_events(session: ZkChatSession, instructions: str) -> Generator[Event, None, None]:
+    """A summary by a model takes time: as events, the screen shows progress and Ctrl-C stops it."""
+    events = session.compaction_events(CompactionRequest(instructions=instructions or None))
+    while True:
+        try:
+            event = next(events)
+        except StopIteration as end:
+            yield TextDelta(describe_compaction(end.value))
+            return
+        if not isinstance(event, CompactionDone):  # the text at the end says it in full
+            yield event
+
+
+COMMAND = SlashCommand(
+    "compact",
+    "summarize older turns now; undo restores them",
+    _compact,
+    "[instructions | undo]",
+    lambda _: [CompletionValue("undo", "undo the last compaction")],
+    "The instructions say what the summary must contain. Nothing is deleted. `zkchat context compact --preview` only shows it.",
+)

@@ -1,0 +1,49 @@
+"""/config: the settings of this session; `/config KEY` shows one, `/config KEY VALUE` changes it until the chat ends."""
+
+import json
+from typing import Any
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config import loader
+from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+
+
+def _config(session: ZkChatSession, argument: str) -> CommandResult:
+    key, value = (*argument.split(maxsplit=1), "", "")[:2]
+    if value:
+        changed = session.override_setting(key, value)
+        return CommandResult(f"{key} = {_to_json(changed)} until this chat ends. To make it permanent: zkchat config set {key} {value}")
+    schema, values = type(session.runtime.settings), loader.flatten(session.runtime.settings)
+    defaults = loader.default_values(schema)
+    if key in values:
+        description = styled_line(f"  {loader.describe_setting(key, schema)}", "dim")
+        return CommandResult(lines=[_setting_line(key, values[key], defaults[key]), description])
+    selected = [each for each in values if each.startswith(key.rstrip(".") + ".")] if key else list(values)
+    if not selected:
+        loader.require_known_key(key, "/config", schema)
+    return CommandResult(lines=[_setting_line(each, values[each], defaults[each]) for each in selected], paged=True)
+
+
+def _setting_line(key: str, value: Any, default: Any) -> StyledLine:
+    changed = () if value == default else (StyledSpan(f"default: {_to_json(default)}", "dim"),)
+    return StyledLine((StyledSpan(key, "cyan" if changed else ""), StyledSpan(f" = {_to_json(value)}")), changed)
+
+
+def _to_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _setting_keys(session: ZkChatSession) -> list[str]:
+    schema = type(session.runtime.settings)
+    return [CompletionValue(key, loader.describe_setting(key, schema)) for key in loader.default_values(schema)]
+
+
+COMMAND = SlashCommand(
+    "config",
+    "show settings; KEY VALUE changes one for this session",
+    _config,
+    "[KEY [VALUE]]",
+    _setting_keys,
+    "Part of a key (`context`) shows that group. Changes end with the chat; `zkchat config set KEY VALUE` makes them permanent.",
+)

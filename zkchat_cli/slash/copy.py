@@ -1,0 +1,43 @@
+"""/copy: copy an answer, its code or the whole conversation to the clipboard; a piped chat prints it instead."""
+
+from zkchat_cli import exporters
+from zkchat_cli.chat import pins
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import UsageError
+from zkchat_cli.markdown.blocks import code_blocks
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+
+CODE, ALL = "code", "all"
+
+
+def _copy(session: ZkChatSession, argument: str) -> CommandResult:
+    if argument == ALL:
+        return CommandResult(clipboard=exporters.exporter("md").export(session.store.archive(session.conversation.id)))
+    word, _, turn = argument.partition(" ")
+    turn = turn.strip() if word == CODE else argument
+    parts = pins.resolve_turn(session.history, f"{turn} answer") if turn else pins.list_turn_parts(session.history)
+    answers = [each.message.content for each in parts if each.part == "answer"]
+    if not answers:
+        raise UsageError("there is no answer to copy yet", "Ask something first.")
+    if word != CODE:
+        return CommandResult(clipboard=answers[-1])
+    blocks = [block for answer in answers for block in code_blocks(answer)]
+    if not blocks:
+        raise UsageError("that answer has no code block" if turn else "no answer has a code block", "/copy copies a whole answer.")
+    return CommandResult(clipboard=blocks[-1])
+
+
+def _copyable(session: ZkChatSession) -> list[str]:
+    turns = [str(each.turn) for each in pins.list_turn_parts(session.history) if each.part == "answer"]
+    return [CODE, ALL, *dict.fromkeys(reversed(turns))]
+
+
+COMMAND = SlashCommand(
+    "copy",
+    "copy the last answer; or answer N, the last code block, everything",
+    _copy,
+    "[N | code [N] | all]",
+    _copyable,
+    "`all` is the conversation as Markdown. It uses the terminal's clipboard (OSC 52, which works over ssh) and the system's; a piped "
+    "chat prints the text.",
+)

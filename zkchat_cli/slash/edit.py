@@ -1,0 +1,26 @@
+"""/edit: ask a question again in other words, on a new branch; the old branch stays."""
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import UsageError
+from zkchat_cli.slash import base
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+
+
+def _edit(session: ZkChatSession, argument: str) -> CommandResult:
+    number, text = (*argument.split(maxsplit=1), "", "")[:2]
+    question = base.find_question(session, number)
+    if not text:
+        return CommandResult(input_text=f"/edit {question.turn} {question.message.content}")
+    if text == question.message.content:
+        raise UsageError("the question is unchanged", "Change it, or use /retry for another answer.")
+    return CommandResult(turn=session.ask_again(question.message, text))
+
+
+COMMAND = SlashCommand(
+    "edit",
+    "edit question N and ask it again; without text, puts it into the input line",
+    _edit,
+    "[N [new text]]",
+    base.complete_questions,
+    "The conversation continues from there on a new branch. The default is the last question; /pin lists the numbers.",
+)

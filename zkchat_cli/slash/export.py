@@ -1,0 +1,39 @@
+"""/export: write the conversation to a file."""
+
+from pathlib import Path
+
+from zkchat_cli import exporters
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import StoreError, UsageError, reason
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+
+
+def _export(session: ZkChatSession, argument: str) -> CommandResult:
+    if not session.history:
+        raise UsageError("there is nothing to export yet", "Ask something first.")
+    format_, _, name = argument.partition(" ")
+    exporter = exporters.exporter(format_ or "md")
+    file = Path(name.strip() or f"zkchat-{session.conversation.id}{exporter.suffix}")
+    if exporter.of == "call":
+        text = exporter.export(session.request())
+    else:
+        text = exporter.export(session.store.archive(session.conversation.id, prompts=exporter.prompts))
+    try:
+        file = file.expanduser()
+        with file.open("x", encoding="utf-8") as out:
+            out.write(text)
+    except FileExistsError as e:
+        raise UsageError(f"{file} already exists", "Give another name: /export md other.md") from e
+    except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
+        raise StoreError(f"{file} cannot be written: {reason(e)}", "Give another path: /export md PATH") from e
+    return CommandResult(f"Exported to {file}")
+
+
+COMMAND = SlashCommand(
+    "export",
+    "export the conversation to a file",
+    _export,
+    "[md|html|json|context] [file]",
+    lambda _: exporters.names(),
+    "The default file is named after the conversation, in the current folder. Existing files are never overwritten.",
+)

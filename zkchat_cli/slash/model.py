@@ -1,0 +1,46 @@
+"""/model: the model, its context window and the other models; `/model PROVIDER/NAME` switches."""
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.llm import providers
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+
+
+def _model(session: ZkChatSession, argument: str) -> CommandResult:
+    if argument:
+        session.use_model(_full_name(session, argument))
+        session.prepare()
+        return CommandResult(f"Switched to {_describe_model(session)}")
+    offers = session.list_models()
+    lines = [f"  {name}" for offer in offers for name in offer.names]
+    lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]
+    available = ["Available:", *lines] if lines else []
+    with_server = [name for name in providers.names() if providers.provider(name).server_info is not None]
+    hint = f"/model PROVIDER/NAME switches to another; providers: {', '.join(with_server)}."
+    return CommandResult("\n".join([_describe_model(session), *available, hint]))
+
+
+def _full_name(session: ZkChatSession, argument: str) -> str:
+    """The one available model with this name, if the provider was left out; else the argument."""
+    available = _model_names(session) if "/" not in argument else []
+    matches = [name for name in available if argument == name.partition("/")[2]]
+    return matches[0] if len(matches) == 1 else argument
+
+
+def _describe_model(session: ZkChatSession) -> str:
+    window = session.runtime.window
+    return f"{session.runtime.model.name}, context window {window.tokens:,} tokens ({window.source})"
+
+
+def _model_names(session: ZkChatSession) -> list[str]:
+    return [name for offer in session.list_models() for name in offer.names]
+
+
+COMMAND = SlashCommand(
+    "model",
+    "show the model; PROVIDER/NAME switches to another",
+    _model,
+    "[PROVIDER/NAME]",
+    _model_names,
+    "The conversation stays and is sent to the new model. This lasts until the chat ends; `zkchat config set model PROVIDER/NAME` "
+    "makes it permanent.",
+)

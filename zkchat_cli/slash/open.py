@@ -1,0 +1,47 @@
+"""/open: open a note, or the place that a source comes from, in the user's editor."""
+
+import re
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.references import provenance
+from zkchat_cli.slash import base
+from zkchat_cli.slash.base import CommandResult, NoteToOpen, SlashCommand
+from zkchat_cli.text.truncate import truncate
+
+_WITH_LINE = re.compile(r"(.+):(\d{1,9})")
+
+
+def _open(session: ZkChatSession, argument: str) -> CommandResult:
+    if not argument:
+        last = provenance.last_exchange(session.history)
+        argument = next((str(each.number) for each in last.answer.citations if each.relative_path), "") if last else ""
+        if not argument:
+            raise UsageError("which note?", "/open [[note]], a path or the number of a source.")
+    chunk = base.numbered_chunk(session, argument)
+    if chunk is not None:
+        return _open_at(session, chunk.relative_path, base.locate_in_note(session, chunk).first)
+    if argument.strip("[] ").isdecimal():
+        raise UsageError(f"unknown source {argument}", "/sources lists the sources of the last answer, /refs all documents.")
+    with_line = _WITH_LINE.fullmatch(argument)
+    try:
+        path, heading = session.vault.locate(with_line[1] if with_line else argument)
+    except VaultError as e:
+        raise UsageError(e.message, e.hint) from e
+    line = int(with_line[2]) if with_line else session.vault.section(path, heading)[0] if heading else 1
+    return _open_at(session, path, line)
+
+
+def _open_at(session: ZkChatSession, path: str, line: int) -> CommandResult:
+    text = session.vault.read(path)
+    line = max(1, min(line, text.count("\n") + 1))
+    return CommandResult(f"{truncate(path, 200)}:{line}", open_note=NoteToOpen(session.vault.root / path, line, text))
+
+
+COMMAND = SlashCommand(
+    "open",
+    "open a note, or source N, in your editor",
+    _open,
+    "[[[note]] | path | N]",
+    details="Uses the setting terminal.open_command (with {path} and {line}), else $VISUAL or $EDITOR, else shows the note here.",
+)

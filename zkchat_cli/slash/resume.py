@@ -1,0 +1,41 @@
+"""/resume: switch to another conversation of this vault, by its id or from a list."""
+
+from contextlib import closing
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.models import ConversationSummary
+from zkchat_cli.slash import base
+from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views import conversation_list
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+
+
+def _resume(session: ZkChatSession, argument: str) -> CommandResult:
+    others = _other_conversations(session, session.store)
+    if not argument:
+        return CommandResult(lines=_numbered(others) or [styled_line("There is no other conversation with these notes.")])
+    row = int(argument) - 1 if argument.isascii() and argument.isdecimal() and len(argument) < 4 else -1
+    other = session.open_conversation(others[row].id if 0 <= row < len(others) else argument)
+    title = truncate(other.conversation.title or other.conversation.id, conversation_list.MAX_TITLE)
+    return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
+
+
+def _numbered(overviews: list[ConversationSummary]) -> list[StyledLine]:
+    lines = conversation_list.conversation_lines(overviews, mark=False)
+    numbered = [StyledLine((StyledSpan(f"{n:>3}  "), *line.left), line.right) for n, line in enumerate(lines, 1)]
+    return [*numbered, styled_line("/resume N or /resume ID resumes one.", "dim")] if numbered else []
+
+
+def _other_conversations(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationSummary]:
+    known = store.overviews(str(session.vault.root), base.MAX_LISTED_CONVERSATIONS)
+    return [each for each in known if each.id != session.conversation.id]
+
+
+def _resumable(session: ZkChatSession) -> list[str]:
+    with closing(session.store.reopen()) as store:  # completion has its own thread
+        return [CompletionValue(each.id, conversation_list.display_title(each)) for each in _other_conversations(session, store)]
+
+
+COMMAND = SlashCommand("resume", "resume another conversation; without N or ID, list them", _resume, "[N | ID]", _resumable)

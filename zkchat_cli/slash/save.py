@@ -1,0 +1,75 @@
+"""/save: save the last answer as a note in the vault, with links to its sources. Asks first, and never overwrites a note."""
+
+import os
+from dataclasses import replace
+from functools import partial
+from pathlib import PurePosixPath
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import UsageError
+from zkchat_cli.references import provenance
+from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
+from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
+from zkchat_cli.vault.vault import Vault
+from zkchat_cli.views import answer_note
+
+YES = "--yes"
+
+
+def _save(session: ZkChatSession, argument: str) -> CommandResult:
+    """Make the note and ask. Links to the sources replace the citation marks."""
+    words = argument.split(" ")
+    confirmed = YES in (words[0], words[-1])
+    requested = " ".join(words[1:] if words[0] == YES else words[:-1] if confirmed else words).strip()
+    last = provenance.last_exchange(session.history)
+    if last is None:
+        raise UsageError("there is no answer to save yet", "Ask something first.")
+    question = last.question.content if last.question else ""
+    vault, answer = session.vault, last.answer
+    note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
+    change = vault.editor.create(_note_path(vault, requested, question), answer_note.note_text(note, partial(_link_name, vault)))
+    [path] = change.paths
+    save = partial(_save_note, session, replace(change, summary=f"save {path}"))
+    if confirmed:
+        return save()
+    return CommandResult(confirm=Confirm(f"Save the last answer as {path}?", save, f"/save {YES} {requested}".rstrip()))
+
+
+def _note_path(vault: Vault, requested: str, question: str) -> str:
+    """The path for the note: as given, plus `.md`; for a folder (`Answers/`) or no path, a name made from the question."""
+    requested = replace_surrogates(requested)
+    if requested and not requested.endswith("/"):
+        return requested if requested.lower().endswith(NOTE_SUFFIXES) else requested + ".md"
+    return requested + answer_note.file_name(question, lambda name: os.path.lexists(vault.root / requested / name))
+
+
+def _save_note(session: ZkChatSession, change: Change) -> CommandResult:
+    applied = session.vault.editor.apply(change)
+    if applied.interrupted:
+        raise KeyboardInterrupt
+    if applied.report is not None:
+        session.apply_scan(applied.report)
+    [path] = change.paths
+    ignored = "" if path in session.vault.note_paths() else "; it is not indexed: vault.ignore excludes it"
+    return CommandResult(f"Saved as {path}{ignored}")
+
+
+def _link_name(vault: Vault, relative_path: str) -> str:
+    """The name for a link to a note: its file name if that is unambiguous, else its path."""
+    path = PurePosixPath(relative_path)
+    if path.suffix.lower() != NOTE_SUFFIXES[0]:
+        return relative_path
+    link = vault.resolve(path.stem)
+    unambiguous = link.status == "found" and link.target == relative_path
+    return path.stem if unambiguous else str(path.with_suffix(""))
+
+
+COMMAND = SlashCommand(
+    "save",
+    "save the last answer as a note; asks first (--yes: does not)",
+    _save,
+    "[--yes] [path]",
+    details="Without a path, the note is named after the question. Citations become links. Existing notes are never overwritten.",
+)

@@ -1,0 +1,32 @@
+"""/sessions: list the conversations of this vault and resume one; `/sessions WORDS` lists those that contain the words."""
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.slash import base
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.views import conversation_list
+from zkchat_cli.views.text import styled_line
+
+MAX_FOUND = 50
+"""Messages that the search returns; those of tools are then left out."""
+MAX_SHOWN = 20
+
+
+def _sessions(session: ZkChatSession, argument: str) -> CommandResult:
+    store, vault = session.store, str(session.vault.root)
+    known = store.overviews(vault, base.MAX_LISTED_CONVERSATIONS)
+    if not argument:
+        lines = conversation_list.conversation_lines(known, session.conversation.id)
+        return CommandResult(lines=lines or [styled_line(conversation_list.NONE)])
+    by_title = conversation_list.filter_by_title(known, argument)
+    messages = conversation_list.without_tool_results(store.search(vault, argument, limit=MAX_FOUND), MAX_SHOWN)
+    lines = [*conversation_list.conversation_lines(by_title, mark=False), *conversation_list.search_result_lines(messages, argument)]
+    return CommandResult(lines=lines or [styled_line("No conversation contains these words.")])
+
+
+COMMAND = SlashCommand(
+    "sessions",
+    "list conversations; words filter them",
+    _sessions,
+    "[words]",
+    details="Words are searched in titles and messages. /resume switches to another conversation.",
+)

@@ -1,0 +1,31 @@
+"""/show: the exact prompt of the next message, or of an earlier turn, as `zkchat context show` prints it."""
+
+import re
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.context import prompt_history
+from zkchat_cli.slash import base
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.views import prompts
+
+_TURN = re.compile(r"(\d{1,9}|last)(?:\s+(\d{1,9}))?")
+
+
+def _show(session: ZkChatSession, argument: str) -> CommandResult:
+    turn = _TURN.fullmatch(argument)
+    if turn is None:
+        return CommandResult(prompts.prompt_text(session.prompt(argument or None)), paged=True)
+    question = base.find_question(session, turn[1])
+    sent = prompt_history.restore_sent_prompts(session.history, question.turn, session.store.prompts(question.message.id))
+    return CommandResult(prompts.sent_prompts_text(sent, int(turn[2]) if turn[2] else None), paged=True)
+
+
+COMMAND = SlashCommand(
+    "show",
+    "show the next prompt word for word; N: the prompt that turn N sent",
+    _show,
+    "[N [call] | last | message]",
+    base.complete_questions,
+    "With a message: the prompt if that were your next message. A turn that used tools made several model calls; a second number "
+    "shows only that call. /context shows the token counts.",
+)

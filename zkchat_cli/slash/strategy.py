@@ -1,0 +1,26 @@
+"""/strategy: how the prompt is kept within the context window; `/strategy NAME` switches."""
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.context import strategies
+from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.views.text import StyledLine, StyledSpan
+
+
+def _strategy(session: ZkChatSession, argument: str) -> CommandResult:
+    if argument:
+        session.override_setting("context.strategy", argument)
+        return CommandResult(f"Switched to {argument}: {strategies.load_strategy(argument).help}")
+    lines = []
+    for strategy in map(strategies.load_strategy, strategies.strategy_names()):
+        marker = "→ " if strategy.name == session.runtime.strategy.name else "  "
+        lines.append(StyledLine((StyledSpan(marker), StyledSpan(strategy.name, "bold")), (StyledSpan(strategy.help),)))
+    return CommandResult(lines=lines)
+
+
+COMMAND = SlashCommand(
+    "strategy",
+    "show what is sent when the window is full; NAME switches",
+    _strategy,
+    "[NAME]",
+    lambda _: [CompletionValue(name, strategies.load_strategy(name).help) for name in strategies.strategy_names()],
+)
