@@ -1,6 +1,7 @@
 """What tests share: a vault of a few real notes, a home folder of zkchat's own, and the command line as a stranger runs it."""
 
 import atexit
+import ctypes
 import gc
 import importlib
 import json
@@ -28,6 +29,21 @@ from warm import piped, trust_nobody
 from zkchat_cli import exporters
 from zkchat_cli.context import strategies
 
+
+def give_up_root() -> None:
+    """Let file permissions count for tests that run as root, and for all that they start: root may otherwise read everything."""
+    libc, override, search = ctypes.CDLL(None), 1, 2  # capabilities(7): CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    for capability in (override, search):
+        libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP: for programs started from here
+    header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    libc.capget(header, sets)
+    for i in range(3):  # effective, permitted, inheritable
+        sets[i] &= ~(1 << override | 1 << search)
+    libc.capset(header, sets)
+
+
+if sys.platform == "linux" and os.geteuid() == 0:
+    give_up_root()
 os.environ["TZ"] = "UTC"  # people are shown their own clock's time, and tests know which that is
 time.tzset()
 trust_nobody()
