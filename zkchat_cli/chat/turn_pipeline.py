@@ -137,7 +137,6 @@ class TurnPipeline:
             agent=runtime.agent.name if runtime.agent is not None else None,
         )
 
-
     def _chunk_of_earlier_prompt(self, number: int) -> tuple[ContentChunk, str] | None:
         """A chunk that a compaction folded, with the current text of its note."""
         chunk = self._state.references.chunk(number)

@@ -26,7 +26,9 @@ _NEGATED_LATER = re.compile(r"\b(?:nicht|keine?[nrsm]?|niet|geen)\b|ない|ま�
 """Negations that end a clause."""
 _NEGATED_NEXT = re.compile(rf"[ ,]*(?:[\w']+ )?{_NEGATION}|[ ,]*(?:\w+n't|cannot)\b|\A'?n't\b")
 _CONDITIONAL_NEXT = re.compile(rf"[^,;:()]*(?:,|[ ]-|\()[ ]?(?:(?:but|and|even) )?(?:only|{_CONDITION})")
-_SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bcf)(?<!\bca)(?<!\bz\.b)[.!?…;][\"')\]]*(?:\s|\Z)|[。！？；]")
+_SENTENCE = re.compile(
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bcf)(?<!\bca)(?<!\bz\.b)[.!?…;][\"')\]]*(?:\s|\Z)|[。！？；]"
+)
 _INTERJECTED = re.compile(r"\([^()]*\)|, (?:which|who|whose|where|when)\b[^,]*,")
 _SUBJECT = r"(?:it|he|she|they|we|i|you|there|this|that|these|those)"
 _CLAUSE = re.compile(

@@ -81,7 +81,9 @@ _LETTERS_SEEN = 5
 _UNITS = frozenset("sec min mol rad deg sin cos tan log exp chi yds kwh".split())
 """Units and functions of three letters that take a power. All words of two letters count as units: `cm²`, `ft³`, `mc²`."""
 
-_BARE_LABEL = re.compile(r"""(?:SOURCE[ _]?(?:[nN][°º] ?|[nN]o\. ?|#)?|[Ss]ource n[°º] ?|source_number=["']?)(\d{1,9})["']?(?!\w|\.\w|\]\()""")
+_BARE_LABEL = re.compile(
+    r"""(?:SOURCE[ _]?(?:[nN][°º] ?|[nN]o\. ?|#)?|[Ss]ource n[°º] ?|source_number=["']?)(\d{1,9})["']?(?!\w|\.\w|\]\()"""
+)
 _BARE_LABEL_BEGINS = re.compile(
     r"""[sS](?:[oO](?:[uU](?:[rR](?:[cC](?:[eE](?:_[a-z]{0,6})?[ _="'°ºnNo#.]{0,5}(?:\d{1,9}["']?(?:\.|\])?)?)?)?)?)?)?\Z"""
 )

@@ -25,7 +25,9 @@ _FRACTION = re.compile("(?<=[0-9])(?=[¼-¾⅐-⅞])")
 _CASED_UNIT = re.compile(r"([0-9][ \u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)\b)|([kKMGT]i?)B\b)")
 """Units that differ in case only: mW and MW, kb and kB."""
 _QUOTED_LINE = re.compile(r"^[ \t]*+>[ \t>]*+", re.MULTILINE)
-_BLOCK = re.compile(r"^[ \t>]*+(?:[-*+][ \t]++(?:\[.\][ \t]++)?|(?P<number>\d{1,9}[.)][ \t]++(?:\[.\][ \t]++)?)|#{1,6}[ \t]++)*+", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^[ \t>]*+(?:[-*+][ \t]++(?:\[.\][ \t]++)?|(?P<number>\d{1,9}[.)][ \t]++(?:\[.\][ \t]++)?)|#{1,6}[ \t]++)*+", re.MULTILINE
+)
 _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
 _ROW = re.compile(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\|)?([^\[\]|\n]*+)\]\]")

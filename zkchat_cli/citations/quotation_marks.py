@@ -111,7 +111,7 @@ def _blocks(answer: str, text: str, found: Sequence[Quotation]) -> Iterator[Quot
         start, end = block.span()
         words = _QUOTE_SIGN.sub("", answer[start:end]).strip()
         first = bisect_right(starts, start)
-        has_quotation = first < len(found) and found[first].start < end or (first > 0 and found[first - 1].end > start)
+        has_quotation = (first < len(found) and found[first].start < end) or (first > 0 and found[first - 1].end > start)
         if not words.startswith("[!") and is_long_enough(words) and not has_quotation:
             yield Quotation(start, start + len(answer[start:end].rstrip()), words, block=True)
 

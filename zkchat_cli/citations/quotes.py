@@ -161,7 +161,9 @@ class QuotableChunk:
         """The sentences with the parts of a quotation, as they are written."""
         begin, after = self._block_range(first, last)
         block = "\n".join(self._lines[begin:after])
-        found = [each for each in sentences(block) if any(next(find_words(normalize_rendered(each), part), None) is not None for part in parts)]
+        found = [
+            each for each in sentences(block) if any(next(find_words(normalize_rendered(each), part), None) is not None for part in parts)
+        ]
         return " ".join((" ".join(found) or block).split())[:_MAX_SENTENCE]
 
 

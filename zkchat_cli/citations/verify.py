@@ -13,7 +13,7 @@ from zkchat_cli.citations import mark_syntax, marks
 from zkchat_cli.citations.citable_sources import MAX_NAME_WORDS, CitableSources
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quotation_marks import BLANK_LINE, Quotation, find_quotations
-from zkchat_cli.citations.quotes import QuotableChunk, is_long_enough
+from zkchat_cli.citations.quotes import is_long_enough
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import Citation, CitationVerdict
 from zkchat_cli.text.words import cjk_pattern
@@ -242,9 +242,7 @@ def _assign_quotes(citing: Sequence[_CitingMark], quotations: Sequence[Quotation
     return quotes
 
 
-def _inner_quotes(
-    spans: Sequence[tuple[int, int]], quotations: Sequence[Quotation], answer: str
-) -> tuple[list[list[str]], list[set[int]]]:
+def _inner_quotes(spans: Sequence[tuple[int, int]], quotations: Sequence[Quotation], answer: str) -> tuple[list[list[str]], list[set[int]]]:
     """The words that each mark inside a quotation follows, without marks, and the indexes of these quotations."""
     quotes: list[list[str]] = [[] for _ in spans]
     assigned: list[set[int]] = [set() for _ in spans]
