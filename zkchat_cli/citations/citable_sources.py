@@ -12,21 +12,21 @@ from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key, stem
 MAX_NAME_WORDS = 12
 """Words of a file name that an answer may write without brackets."""
 
+EarlierChunk = Callable[[int], tuple[ContentChunk, str] | None]
+"""The chunk of an earlier prompt with this number, and the current text of its note."""
+
 
 @dataclass(frozen=True)
 class CitableSources:
     """Made with `from_chunks` for one answer; remembers what was looked up."""
 
     by_number: Mapping[int, ContentChunk]
-    earlier: Callable[[int], tuple[ContentChunk, str] | None] = lambda number: None
-    """A chunk of an earlier prompt, with the current text of its note."""
+    earlier: EarlierChunk = lambda _: None
     _chunks: dict[int, QuotableChunk] = field(default_factory=dict, compare=False, repr=False)
     _notes: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def from_chunks(
-        cls, chunks: Iterable[ContentChunk], earlier: Callable[[int], tuple[ContentChunk, str] | None] = lambda number: None
-    ) -> "CitableSources":
+    def from_chunks(cls, chunks: Iterable[ContentChunk], earlier: EarlierChunk = lambda _: None) -> "CitableSources":
         """Chunks without a number cannot be cited; of several with the same number the last counts."""
         return cls({chunk.number: chunk for chunk in chunks if chunk.number is not None}, earlier)
 
