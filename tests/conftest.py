@@ -113,6 +113,8 @@ class Done:
 class Program:
     """zkchat in a process of its own: `zkchat("ask", "what is a filter?")` runs it in the vault with a home folder of its own.
 
+    Search by meaning is off unless `env` turns it on: loading a model takes longer than most tests.
+
     Coverage is not measured there: it would take twice as long, and a process that is killed may leave a broken record of it. What such a
     process runs is measured where tests run it in their own.
     """
@@ -126,7 +128,7 @@ class Program:
     @property
     def environment(self) -> dict[str, str]:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("ZKCHAT") and k not in ("NO_COLOR", "TIKTOKEN_CACHE_DIR")}
-        return {**clean, "ZKCHAT_HOME": str(self.home), **self.env}
+        return {**clean, "ZKCHAT_HOME": str(self.home), "ZKCHAT_SEMANTIC__PROVIDER": "none", **self.env}
 
     def starts_anew(self, env: dict[str, str] | None = None) -> bool:
         return self.fresh or any(name.startswith(ABOUT_PYTHON) for name in (*self.env, *(env or ())))
