@@ -10,15 +10,15 @@ from collections.abc import Sequence
 REACH = 300
 """Characters before and after a quotation that are looked at."""
 _NEGATION = (
-    r"(?:(?:not(?! (?:only|just|merely)\b)|never|no|none|nobody|nothing|nowhere|neither|nor|without|cannot|hardly|barely|scarcely|rarely|seldom"
-    r"|false|untrue|wrong|myth|den(?:y|ies|ied)|doubt(?:s|ed)?|unlikely|impossible|fail(?:s|ed)? to|refus(?:es?|ed) to|instead of|rather than|lacks?"
-    r"|nicht|nie|niemals|kein(?:e[nrsm]?)?|nichts|niemand|ohne|weder|kaum|ne|pas|jamais|sans|aucune?|rien|nunca|jamas|ningun[ao]?|nada|nadie"
+    r"(?:(?:not(?! (?:only|just|merely)\b)|never|no|none|nobody|nothing|nowhere|neither|nor|without|cannot|hardly|barely|scarcely|rarely"
+    r"|seldom|false|untrue|wrong|myth|den(?:y|ies|ied)|doubt(?:s|ed)?|unlikely|impossible|fail(?:s|ed)? to|refus(?:es?|ed) to"
+    r"|instead of|rather than|lacks?|nicht|nie|niemals|kein(?:e[nrsm]?)?|nichts|niemand|ohne|weder|kaum|ne|pas|jamais|sans|aucune?|rien|nunca|jamas|ningun[ao]?|nada|nadie"
     r"|non|nao|niet|nooit|geen|zonder)\b|\bn'(?=\w))"
 )
 _NEGATED = re.compile(rf"\b{_NEGATION}|n't\b|(?:un|non|anti)-\Z|[不没沒未無无非別别勿莫]\Z")
 _CONDITION = (
-    r"(?:(?:if|unless|except|provided|as long as|whether|not true that|false that|wenn|falls|sofern|ausser|es sei denn|si|sauf|a moins|salvo"
-    r"|excepto|a menos|tenzij|indien)\b)"
+    r"(?:(?:if|unless|except|provided|as long as|whether|not true that|false that|wenn|falls|sofern|ausser|es sei denn|si|sauf|a moins"
+    r"|salvo|excepto|a menos|tenzij|indien)\b)"
 )
 _CONDITIONAL = re.compile(rf"\b{_CONDITION}|如果|若|除非")
 _LIMITED = re.compile(r"\b(?<!not )(?:only|solely|exclusively|nur|seulement|uniquement|solo|solamente|alleen)\b|只|僅|仅")

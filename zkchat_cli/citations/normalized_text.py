@@ -39,7 +39,8 @@ _SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0
 """Scripts without spaces between words. Korean has them."""
 _KATAKANA = "\u30a1-\u30fa\u30fc"
 _UNIT = (
-    r"(?:%|‰|°[cfk]?|[$€£¥₹]|mega(?:wh?|v|a|pa|j|g|l)|[kmgt]i?byte|[kmgtcdnpμ]?(?:wh|wp|w|g|m|l|s|v|hz|b|j|n|pa|k|ah|bar|bit|cal|mol|ω)(?:\^?[23])?"
+    r"(?:%|‰|°[cfk]?|[$€£¥₹]|mega(?:wh?|v|a|pa|j|g|l)|[kmgt]i?byte"
+    r"|[kmgtcdnpμ]?(?:wh|wp|w|g|m|l|s|v|hz|b|j|n|pa|k|ah|bar|bit|cal|mol|ω)(?:\^?[23])?"
     r"(?:/[a-z]+)?|h|ha|ft|lbs?|oz|min|sec|ppm|rpm|db|ps|hp|mph|inch(?:es)?|eur|euros?|usd|dollars?|gbp|pounds?|chf|per ?cent|prozent|degrees?|grad"
     r"|hundred|thousand|million(?:en)?|billion|trillion|tausend|milliarden?|mio|mrd)"
 )

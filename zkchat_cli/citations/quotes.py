@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from zkchat_cli.citations.cut_sentences import is_cut
@@ -133,7 +134,7 @@ class QuotableChunk:
     def _sections(self, text: NormalizedText) -> list[tuple[int, int]]:
         """The ranges of the normalized text between headings."""
         borders = [0, *(text.starts[line - self.chunk.start_line] for line, _ in self.headings), len(text.text)]
-        return list(zip(borders, borders[1:], strict=False))
+        return list(pairwise(borders))
 
     @cached_property
     def _blocks(self) -> list[int]:
