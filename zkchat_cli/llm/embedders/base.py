@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
+from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.vault.search.vector_store import Embedder, Purpose
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ class EmbedderConfig:
     path: str = ""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     key: ApiKey = field(default_factory=ApiKey)
+    allow_insecure: bool = False
+    """Whether the key may go over plain http to another machine, by the provider's settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,12 @@ class EmbedderKind:
     open: Callable[[EmbedderConfig], Embedder]
 
 
-TIMEOUTS = {"query": HttpTimeouts(answer=30, retry=2), "document": HttpTimeouts(answer=300, retry=10)}
+MAX_VECTORS = 16_000_000
+"""Bytes of an answer: 64 vectors of 3072 numbers take 5 MB as JSON."""
+LIMITS = {
+    "query": LookupLimits(seconds=30, retry=2, max_bytes=MAX_VECTORS),
+    "document": LookupLimits(seconds=300, retry=10, max_bytes=MAX_VECTORS),
+}
 """The first call may load a model, which takes seconds; a batch on a slow processor takes minutes."""
 _SEARCH = "Represent this sentence for searching relevant passages: "
 _PREFIXES: tuple[tuple[str, str, str], ...] = (
@@ -65,7 +72,7 @@ class ServerEmbedder:
     batch: int = 32
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
-        answer = self.server.post(self.path, {"model": self.model, "input": add_prefixes(texts, self.model, purpose)}, TIMEOUTS[purpose])
+        answer = self.server.post(self.path, {"model": self.model, "input": add_prefixes(texts, self.model, purpose)}, LIMITS[purpose])
         try:
             return self.rows(answer)
         except (LookupError, TypeError, AttributeError) as e:
