@@ -81,8 +81,8 @@ def test_fault_of_anthropics_own(server: ModelServer, reply: Reply, kind: str, t
 
 def test_pings_are_no_progress(server: ModelServer) -> None:
     pings = [piece for _ in range(30) for piece in (anthropic_events({"type": "ping"}), 0.05)]
-    for body, text, message in (([], "", "did not answer within 0.3 s"), ([BEGUN], "Hel", "stopped in the middle of its answer")):
-        answer = call(server, Reply([*body, *pings]), timeout=0.3, stall_timeout=0.3)
+    for body, first, text, message in (([], 0.3, "", "did not answer within 0.3 s"), ([BEGUN], 5, "Hel", "stopped in the middle")):
+        answer = call(server, Reply([*body, *pings]), timeout=first, stall_timeout=0.3)
         assert (answer.error.kind, answer.text) == ("timeout", text)
         assert message in answer.error.message
 

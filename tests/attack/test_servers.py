@@ -115,7 +115,7 @@ def test_a_server_that_drips_makes_no_progress(server: ModelServer, protocol: Pr
     drops = {"a byte": b" ", "a comment": comment, "an empty delta": EMPTY_DELTAS[protocol.name], "nothing said": ROLES[protocol.name]}
     text = "A filter" if begun else ""
     beginning = [protocol.begin(text)] if begun or protocol is ANTHROPIC else []
-    answer = protocol.ask(server, Reply([*beginning, *dripping([drops[drop]] * 100)]), timeout=0.2, stall_timeout=0.2)
+    answer = protocol.ask(server, Reply([*beginning, *dripping([drops[drop]] * 100)]), timeout=5 if begun else 0.2, stall_timeout=0.2)
     assert (answer.error.kind, answer.text, len(server.asked)) == ("timeout", text, 1)
 
 

@@ -51,6 +51,9 @@ class ContentChunk(Value):
     end_line: int
     text: str
     score: float | None = None
+    score_words: float | None = None
+    """What `score` was made of: the score by words, and the cosine of the chunk's best window; None without words or vectors."""
+    score_meaning: float | None = None
     number: int | None = None
 
 
