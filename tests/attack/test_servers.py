@@ -47,6 +47,10 @@ ALL = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protoc
 LISTING = {"openai": "/v1/models", "ollama": "/api/tags", "anthropic": "/v1/models?limit=1000"}
 
 
+def short(value: object) -> str:
+    return repr(value)[:20]
+
+
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
     with running_server() as running:
@@ -281,7 +285,7 @@ def test_the_program_says_that_it_cut_an_answer(zkchat: Program, server: ModelSe
 NOT_COUNTS = [10**310, -1, "12", True, None, 1.5, float("nan"), float("inf"), [3], {}]
 
 
-@pytest.mark.parametrize("value", [*NOT_COUNTS, MAX_COUNT + 1, -(10**310), float("-inf")], ids=repr)
+@pytest.mark.parametrize("value", [*NOT_COUNTS, MAX_COUNT + 1, -(10**310), float("-inf")], ids=short)
 def test_what_is_no_count_is_none(value: object) -> None:
     assert whole_number(value) is None
 
@@ -292,7 +296,7 @@ def test_a_count_is_a_whole_number_within_its_bounds() -> None:
 
 
 @ALL
-@pytest.mark.parametrize("value", NOT_COUNTS, ids=repr)
+@pytest.mark.parametrize("value", NOT_COUNTS, ids=short)
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # of Anthropic's SDK; in the program they go to the log
 def test_usage_that_is_no_number_is_left_out(server: ModelServer, protocol: Protocol, value: Any) -> None:
     bodies: dict[str, Any] = {
@@ -306,7 +310,7 @@ def test_usage_that_is_no_number_is_left_out(server: ModelServer, protocol: Prot
 
 
 @ALL
-@pytest.mark.parametrize("value", NOT_COUNTS, ids=repr)
+@pytest.mark.parametrize("value", NOT_COUNTS, ids=short)
 def test_a_window_that_is_no_number_is_unknown(server: ModelServer, protocol: Protocol, value: Any) -> None:
     rows = [{"id": "m", "name": "m", "max_model_len": value, "max_input_tokens": value}]
     server.gets |= {protocol.listing: {"data": rows, "models": rows}, "/v1/models/m": rows[0]}
@@ -316,7 +320,7 @@ def test_a_window_that_is_no_number_is_unknown(server: ModelServer, protocol: Pr
     assert (model.window, [listed.window for listed in model.list_models()]) == (None, [None])
 
 
-@pytest.mark.parametrize("index", [10**310, -1, "0", True, None, 1.5, float("nan"), [0]], ids=repr)
+@pytest.mark.parametrize("index", [10**310, -1, "0", True, None, 1.5, float("nan"), [0]], ids=short)
 def test_an_index_that_is_no_index_ends_in_an_answer_or_an_error(server: ModelServer, index: Any) -> None:
     pieces = [{**event, "index": index} if "index" in event else event for event in anthropic_call(0, "a", "find", "{}")]
     for protocol, body in (
@@ -341,14 +345,14 @@ def test_retry_after_is_at_most_a_day() -> None:
     assert [parse_retry_after(value) for value in ("5", "-1", "nan", "inf", "9" * 400, None)] == [5.0, None, None, 86400.0, 86400.0, None]
 
 
-@pytest.mark.parametrize("number", [10**310, 1e300, float("nan"), float("inf"), "12", None, [1.0], {}], ids=repr)
+@pytest.mark.parametrize("number", [10**310, 1e300, float("nan"), float("inf"), "12", None, [1.0], {}], ids=short)
 def test_vectors_are_finite_numbers(server: ModelServer, number: Any) -> None:
     server.gets["/api/embed"] = Reply([json.dumps({"embeddings": [[number, 0.5]]}).encode()])
     with pytest.raises(ProviderError, match="without a vector"):
         compute_vectors(embedders.embedder("ollama").open(EmbedderConfig(env={"OLLAMA_HOST": server.address})), ["x"], "query")
 
 
-@pytest.mark.parametrize("index", [10**310, None, "0", True, [0]], ids=repr)
+@pytest.mark.parametrize("index", [10**310, None, "0", True, [0]], ids=short)
 def test_the_index_of_a_vector_is_its_place_or_an_error(server: ModelServer, index: Any) -> None:
     rows = [{"index": index, "embedding": [1.0]}, {"index": 1, "embedding": [0.5]}]
     server.gets["/v1/embeddings"] = Reply([json.dumps({"data": rows}).encode()])
