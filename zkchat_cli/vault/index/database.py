@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zkchat_cli.errors import IndexDamaged, VaultError
-from zkchat_cli.fileio import make_private_folder
+from zkchat_cli.fileio import make_private_folder, open_regular
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.truncate import truncate
@@ -149,6 +149,7 @@ def connect(file: Path) -> sqlite3.Connection:
     try:
         make_private_folder(file.parent)
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        open_regular(file).close()  # SQLite would open a pipe or a device, too
     except OSError as e:
         raise VaultError(f"{file} cannot be written: {e.strerror}", "Check its permissions, or set ZKCHAT_HOME.") from e
     connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
