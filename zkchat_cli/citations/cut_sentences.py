@@ -12,7 +12,8 @@ REACH = 300
 _NEGATION = (
     r"(?:(?:not(?! (?:only|just|merely)\b)|never|no|none|nobody|nothing|nowhere|neither|nor|without|cannot|hardly|barely|scarcely|rarely"
     r"|seldom|false|untrue|wrong|myth|den(?:y|ies|ied)|doubt(?:s|ed)?|unlikely|impossible|fail(?:s|ed)? to|refus(?:es?|ed) to"
-    r"|instead of|rather than|lacks?|nicht|nie|niemals|kein(?:e[nrsm]?)?|nichts|niemand|ohne|weder|kaum|ne|pas|jamais|sans|aucune?|rien|nunca|jamas|ningun[ao]?|nada|nadie"
+    r"|instead of|rather than|lacks?"
+    r"|nicht|nie|niemals|kein(?:e[nrsm]?)?|nichts|niemand|ohne|weder|kaum|ne|pas|jamais|sans|aucune?|rien|nunca|jamas|ningun[ao]?|nada|nadie"
     r"|non|nao|niet|nooit|geen|zonder)\b|\bn'(?=\w))"
 )
 _NEGATED = re.compile(rf"\b{_NEGATION}|n't\b|(?:un|non|anti)-\Z|[不没沒未無无非別别勿莫]\Z")
