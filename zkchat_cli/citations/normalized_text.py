@@ -41,8 +41,8 @@ _KATAKANA = "\u30a1-\u30fa\u30fc"
 _UNIT = (
     r"(?:%|‰|°[cfk]?|[$€£¥₹]|mega(?:wh?|v|a|pa|j|g|l)|[kmgt]i?byte"
     r"|[kmgtcdnpμ]?(?:wh|wp|w|g|m|l|s|v|hz|b|j|n|pa|k|ah|bar|bit|cal|mol|ω)(?:\^?[23])?"
-    r"(?:/[a-z]+)?|h|ha|ft|lbs?|oz|min|sec|ppm|rpm|db|ps|hp|mph|inch(?:es)?|eur|euros?|usd|dollars?|gbp|pounds?|chf|per ?cent|prozent|degrees?|grad"
-    r"|hundred|thousand|million(?:en)?|billion|trillion|tausend|milliarden?|mio|mrd)"
+    r"(?:/[a-z]+)?|h|ha|ft|lbs?|oz|min|sec|ppm|rpm|db|ps|hp|mph|inch(?:es)?|eur|euros?|usd|dollars?|gbp|pounds?|chf|per ?cent|prozent"
+    r"|degrees?|grad|hundred|thousand|million(?:en)?|billion|trillion|tausend|milliarden?|mio|mrd)"
 )
 BORDER_REACH = 80
 """Characters on each side of a position that decide whether it is inside a word."""
