@@ -36,6 +36,8 @@ class SearchQuery:
     order: tuple[str, ...] = ()
     without_tags: tuple[str, ...] = ()
     without_paths: tuple[str, ...] = ()
+    text: str = ""
+    """The query without operators."""
     period: Period | None = None
     """The dates that notes must have; `undated` is the query to search if the period is only a guess and no note has such a date."""
     undated: "SearchQuery | None" = None
@@ -56,9 +58,9 @@ class SearchQuery:
         return replace(self, words=self.terms, phrases=())
 
     @property
-    def is_plain(self) -> bool:
-        """Whether it has only words, so that it can be searched by meaning, too."""
-        return bool(self.words) and not (self.phrases or self.without or self.is_filtered)
+    def has_meaning(self) -> bool:
+        """Whether it is searched by meaning, too: phrases and excluded words are about words."""
+        return bool(self.words) and not (self.phrases or self.without)
 
     @property
     def is_empty(self) -> bool:
@@ -111,6 +113,7 @@ def _parse(text: str, today: date) -> SearchQuery:
         tuple(words.terms(rest))[: 4 * MOST_WORDS],
         _unique(filters["-tag"]),
         _unique(filters["-path"]),
+        " ".join(stripped.split()),
         period,
     )
 
