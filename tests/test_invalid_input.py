@@ -61,17 +61,6 @@ def test_a_note_that_is_not_utf8_is_read_with_replacement_and_reported_once(zkch
     assert "Latin.md" not in zkchat("ask", "Was steht im Keller?").err
 
 
-def test_a_note_of_50_megabytes(zkchat: Program) -> None:
-    with (zkchat.vault / "Huge.md").open("w") as huge:
-        huge.write("# Huge\n\nThe zebra number one opens this note.\n\n")
-        for i in range(50):
-            huge.write(f"{i} lorem ipsum dolor sit amet consetetur\n" * 25_000)
-    done = zkchat("ask", "What does the zebra open?", "--json")
-    assert done.exit_status == 0
-    assert done.json["citations"][0]["relative_path"] == "Huge.md"
-    assert "Huge.md" in done.err
-
-
 def test_an_unknown_model_of_a_provider(zkchat: Program) -> None:
     refused(zkchat("ask", "hello", "--model", "offline/gpt"), 4, "gpt")
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from zkchat_cli.errors import ConfigError
-from zkchat_cli.fileio import atomic_write
+from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.paths import AppPaths
 
 MAX_KEY = 4096
+MAX_FILE = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def read_keys(where: AppPaths) -> dict[str, str]:
     """The stored keys by provider. Raises ConfigError for a damaged file."""
     file = where.keys_file
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = tomllib.loads(read_file(file, MAX_FILE).decode())
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, RecursionError):  # no `from`: its text may quote a key

@@ -96,4 +96,4 @@ def on_one_line(message: str, hint: str) -> str:
 def reason(e: Exception) -> str:
     """The cause of an error for the end of a sentence, such as "no such file or directory", without its number and path."""
     cause = e.strerror if isinstance(e, OSError) else None
-    return cause.lower() if cause else str(e)
+    return cause[0].lower() + cause[1:] if cause else str(e)

@@ -1,17 +1,67 @@
-"""Writing a file in one step: every writer of zkchat that replaces a file uses `atomic_write`."""
+"""Reading files that others may have made, and writing files in one step and for their owner alone.
 
+Every reader of zkchat uses `open_regular`, `read_beginning` or `read_file`, so that no named pipe blocks it and no endless file fills the
+memory. Every writer that replaces a file uses `atomic_write`.
+"""
+
+import errno
 import os
-import secrets
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 
 SCRATCH_PREFIX = ".zkchat-"
-"""Scratch files are hidden and recognizable, so that a scan skips them and the next writer can delete old ones."""
+"""Scratch files are hidden and recognizable."""
+_USUAL_SIZE = 65_536
+"""A larger buffer would be cleared for each of 100,000 notes."""
+_READING = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+
+
+def open_regular(file: Path | str) -> FileIO:
+    """A regular file, opened to read. Raises OSError for a pipe, a device, a socket or a folder, without waiting for it.
+
+    What is checked is the opened file itself, so nothing can be put in its place between the check and the first read.
+    """
+    opened = os.open(file, _READING)
+    try:
+        mode = os.fstat(opened).st_mode
+        if not S_ISREG(mode):
+            number = errno.EISDIR if S_ISDIR(mode) else errno.EINVAL
+            raise OSError(number, os.strerror(number) if S_ISDIR(mode) else "not a regular file", str(file))
+        return FileIO(opened)
+    except BaseException:
+        os.close(opened)
+        raise
+
+
+def read_beginning(file: Path | str, size: int) -> bytes:
+    """At most the first `size` bytes of a regular file. Raises OSError."""
+    raw = b""
+    with open_regular(file) as opened:
+        while piece := opened.read(min(size - len(raw), max(_USUAL_SIZE, len(raw)))):
+            raw += piece
+    return raw
+
+
+def read_file(file: Path | str, limit: int) -> bytes:
+    """The whole content of a regular file. Raises OSError, also for one of more than `limit` bytes."""
+    raw = read_beginning(file, limit + 1)
+    if len(raw) > limit:
+        size = f"{limit // 1_000_000} MB" if limit >= 1_000_000 else f"{limit // 1000} kB"
+        raise OSError(errno.EFBIG, f"larger than {size}", str(file))
+    return raw
+
+
+def make_private_folder(folder: Path) -> None:
+    """Create a folder and the missing ones above it, each with mode 0700: `mkdir(parents=True)` gives its mode to the last one only."""
+    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
 
 
 def scratch_file(file: Path) -> Path:
     """A new name in the folder of `file` for text that will replace it; short, because `file` may have the longest name allowed."""
-    return file.with_name(f"{SCRATCH_PREFIX}{secrets.token_hex(6)}.tmp")
+    return file.with_name(f"{SCRATCH_PREFIX}{os.urandom(6).hex()}.tmp")
 
 
 def atomic_write(file: Path, data: str | bytes, *, private: bool = False) -> None:
@@ -23,7 +73,7 @@ def atomic_write(file: Path, data: str | bytes, *, private: bool = False) -> Non
     raw = data if isinstance(data, bytes) else data.encode()
     file = Path(os.path.realpath(file))
     if private:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(file.parent)
     mode = 0o600 if private else file.stat().st_mode & 0o7777 if file.exists() else None
     scratch = scratch_file(file)
     try:

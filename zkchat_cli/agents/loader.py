@@ -15,7 +15,7 @@ from zkchat_cli.agents import builtin
 from zkchat_cli.agents.profile import Agent, AgentProfile
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError, reason
-from zkchat_cli.fileio import atomic_write
+from zkchat_cli.fileio import atomic_write, read_file
 
 FOLDER_NAME = "agents"
 NO_AGENT = "none"
@@ -101,7 +101,7 @@ def write_agent_file(file: Path, values: Mapping[str, object]) -> None:
     """
     try:
         template = _TEMPLATE.format(name=file.stem, keys=", ".join(_own_keys()))
-        document: Any = tomlkit.parse(file.read_text(encoding="utf-8-sig") if file.exists() else template)
+        document: Any = tomlkit.parse(read_file(file, loader.MAX_FILE_BYTES).decode("utf-8-sig") if file.exists() else template)
         for key, value in values.items():
             table, _, name = key.rpartition(".")
             parent = document.setdefault(table, tomlkit.table()) if table else document
@@ -109,7 +109,6 @@ def write_agent_file(file: Path, values: Mapping[str, object]) -> None:
                 parent.pop(name, None)
             else:
                 parent[name] = _toml_item(value)
-        file.parent.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         atomic_write(file, tomlkit.dumps(document), private=True)
     except tomlkit.exceptions.TOMLKitError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct it by hand first; nothing was changed.") from e

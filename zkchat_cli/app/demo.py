@@ -4,7 +4,9 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from zkchat_cli.errors import VaultError, reason
+from zkchat_cli.fileio import atomic_write, read_file
 from zkchat_cli.paths import AppPaths
+from zkchat_cli.vault.filesystem import LARGEST_NOTE
 
 
 def demo_folder(where: AppPaths) -> Path:
@@ -20,9 +22,8 @@ def demo_vault(where: AppPaths) -> Path:
             for file in source.rglob("*.md"):
                 copy = folder / file.relative_to(source)
                 text = file.read_bytes()
-                if not copy.is_file() or copy.read_bytes() != text:
-                    copy.parent.mkdir(parents=True, exist_ok=True)
-                    copy.write_bytes(text)
+                if not copy.exists() or read_file(copy, LARGEST_NOTE) != text:
+                    atomic_write(copy, text, private=True)
     except OSError as e:
         raise VaultError(
             f"the demo notes cannot be copied to {folder}: {reason(e)}", "Set ZKCHAT_HOME to a folder you may write to."

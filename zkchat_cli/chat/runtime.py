@@ -71,6 +71,8 @@ class SessionServices:
     working_folder: Path | None = None
     """The current folder, where imported files are looked for first."""
     agent_names: Callable[[], Sequence[str]] = tuple
+    agents_folder: Path | None = None
+    """The folder with the agents' memory."""
 
     def new_message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
         values = {"id": self.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.now()}
@@ -180,7 +182,8 @@ class Runtime:
 
 def model_options(settings: Config) -> Options:
     llm = settings.llm
-    return Options(llm.max_output_tokens or None, llm.temperature if llm.temperature >= 0 else None, llm.reasoning_effort or None)
+    temperature = llm.temperature if llm.temperature >= 0 else None
+    return Options(llm.max_output_tokens or None, temperature, llm.reasoning_effort or None, llm.max_answer_bytes)
 
 
 def prepare_model(model: Model, seconds: float | None = None) -> None:

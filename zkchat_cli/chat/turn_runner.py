@@ -171,8 +171,10 @@ class TurnRunner:
                         calls += tuple(storable_call(call, self._state.make_call_id_unique(replace_surrogates(call.id))) for call in new)
                     case RetryDelay(seconds, reason):
                         yield events.Waiting(seconds, replace_surrogates(reason))
-                    case StreamFinished(reason, reported):
+                    case StreamFinished(reason, reported, notice):
                         yield from cited_events(reader.close())
+                        if notice:
+                            yield events.Notice(f"{name}: {notice}", "llm.max_answer_bytes sets the limit.")
                         turn.add_usage(reported, prompt)
                         self._calibrate(prompt, reported)
                         _log.info("%s ended with %s, %d tool calls, %s", name, reason, len(calls), reported)
@@ -255,7 +257,8 @@ class TurnRunner:
     def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:
         """Show a proposed change, get it approved or declined, and make it."""
         call = outcome.call
-        change = mark_memory_file(proposed, self._prompts.memory(self._runtime).memory_file_among(proposed.paths))
+        lasting = self._prompts.memory(self._runtime).lasting_files.first_among(proposed.paths)
+        change = mark_memory_file(proposed, lasting)
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         decision = self._services.approve(change)  # the user's time, not the tools'
         with self._turn.timer("tools"):

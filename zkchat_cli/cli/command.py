@@ -21,7 +21,8 @@ import typer
 from zkchat_cli import paths, registry
 from zkchat_cli.cli import help_format
 from zkchat_cli.cli.options import SHARED
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, reason
+from zkchat_cli.fileio import read_file
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault.discovery import holds_notes
 
@@ -181,6 +182,24 @@ def refuse_oversized(text: str) -> str:
         hint = "Pipe in less of it, or put it among your notes, which are searched."
         raise UsageError(f"standard input has a message of more than {MAX_PIPED:,} characters, too long for any model", hint)
     return text
+
+
+def read_input(file: str, limit: int, expected: str) -> bytes:
+    """The content of a file, or for `-` of standard input. Raises UsageError for what cannot be read, or is longer than `limit` bytes."""
+    try:
+        if file != "-":
+            return read_file(file, limit)
+        data = bytearray()
+        while piece := sys.stdin.buffer.read(min(MAX_PIPED, limit + 1 - len(data))):
+            data += piece
+        if len(data) > limit:
+            raise ValueError(f"larger than {limit // 1_000_000} MB")
+        return bytes(data)
+    except (OSError, ValueError) as e:
+        name = "standard input" if file == "-" else file
+        raise UsageError(
+            f"cannot read {name}: {reason(e)}", f"Name {expected} of at most {limit // 1_000_000} MB, or - for standard input."
+        ) from e
 
 
 def confirm(question: str, command_name: str, *, yes: bool) -> None:

@@ -17,16 +17,41 @@ from pydantic import BaseModel, ValidationError
 
 from zkchat_cli.config.schema import Config, S, Section
 from zkchat_cli.errors import ConfigError, reason
+from zkchat_cli.fileio import read_file
 from zkchat_cli.paths import AppPaths
 
 PROJECT_FILE = ".zkchat.toml"
 
-FOR_A_VAULT = ("chat.", "context.", "llm.", "memory.", "references.", "vault.ignore")
-"""Beginnings of the keys that a vault's own file may set. Someone who shares a vault must not decide where other people's notes are sent,
-what that costs, or which program is run."""
+FOR_A_VAULT = (
+    "chat.show_reasoning",
+    "chat.model_titles",
+    "context.strategy",
+    "context.max_tokens",
+    "context.message_budget_ratio",
+    "context.tool_budget_ratio",
+    "context.system_budget_ratio",
+    "context.auto_summarize",
+    "context.summarization_threshold",
+    "context.recent_messages_to_keep",
+    "context.summary_ratio",
+    "context.injection_ratio",
+    "context.memory_integration",
+    "context.tool_filter",
+    "context.show_token_count",
+    "llm.max_tool_rounds",
+    "llm.max_output_tokens",
+    "llm.temperature",
+    "llm.reasoning_effort",
+    "references.max_displayed",
+    "vault.ignore",
+)
+"""All keys that a vault's own file may set. Someone who shares a vault must not decide where other people's notes are sent, which file is
+read or which program is run, so no key with a path, an address, a command or a model is among them."""
 
 MAX_FILE_BYTES = 32_000
 """Limit for a settings file: a vault from someone else may contain one, and the parser's time grows with the square of a key's length."""
+
+UNREADABLE = f"It must be a UTF-8 file of at most {MAX_FILE_BYTES // 1000} kB that you may read."
 
 Entry = tuple[str, str, object]
 """Origin, dotted key, value."""
@@ -65,12 +90,12 @@ def load_config(
     Raises ConfigError that names the origin, the key, the value and what would be valid.
     """
     layers = [read_toml(where.config_file)]
-    if vault is not None:
+    if vault is not None and ("\0" in str(vault) or os.access(vault, os.X_OK)):  # else opening the vault will say what is wrong
         layers.append(read_toml(vault / PROJECT_FILE))
         for origin, key, _ in layers[-1]:
             require_known_key(key, origin, schema)
-            if not key.startswith(FOR_A_VAULT):
-                hint = f"Take it out; your own file may have it: zkchat config set {key} …"
+            if key not in FOR_A_VAULT:
+                hint = f"Take it out. Only your own file, {where.config_file}, can have it: zkchat config set {key} …"
                 raise ConfigError(f"{origin}: a vault's own file cannot set {key}", hint)
     layers += [list(agent), list(_from_environment(env)), [("command line", key, value) for key, value in flags.items()]]
     merged: dict[str, Any] = {}
@@ -121,17 +146,13 @@ def _flatten_tables(table: Mapping[str, Any], prefix: str = "") -> Iterator[tupl
 def read_toml(file: Path) -> list[Entry]:
     """What a settings file says; nothing if there is none. Raises ConfigError for one that cannot be read, or is no TOML."""
     try:
-        with file.open("rb") as opened:
-            raw = opened.read(MAX_FILE_BYTES + 1)
-        if len(raw) > MAX_FILE_BYTES:
-            raise ConfigError(f"{file} is larger than {MAX_FILE_BYTES // 1000} kB", "No settings file is that long: move it away.")
-        table = tomllib.loads(raw.decode("utf-8-sig"))
+        table = tomllib.loads(read_file(file, MAX_FILE_BYTES).decode("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except tomllib.TOMLDecodeError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct that line, or move the file away to start from the defaults.") from e
     except (OSError, ValueError, RecursionError) as e:
-        raise ConfigError(f"{file} cannot be read: {reason(e)}", "It must be a UTF-8 file that you may read.") from e
+        raise ConfigError(f"{file} cannot be read: {reason(e)}", UNREADABLE) from e
     return [(str(file), key, value) for key, value in _flatten_tables(table)]
 
 

@@ -10,15 +10,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from zkchat_cli.llm.base import parse_tool_call
+from zkchat_cli.llm.base import StreamFinished, ThinkingPart, ToolCallsPart, parse_tool_call
 from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.threaded_stream import Emit
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.text.numbers import whole_number
 from zkchat_cli.text.words import replace_surrogates
 
 DONE = "[DONE]"
 LENGTH_REASONS = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 ERROR_REASONS = frozenset({"error", "abort"})
 """Finish reasons of OpenRouter and of vLLM for an answer that they gave up."""
+
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What reading an event of another form raises."""
 
 
 class IncompleteAnswer(Exception):
@@ -34,82 +39,44 @@ class PartialToolCall:
     arguments: str = ""
 
 
-class ChatReader(ABC):
-    """Reads the lines of one response. Raises ProviderError for what cannot be read."""
+class ModelAnswer:
+    """What is known of an answer besides its text: why it ended, its tool calls, its usage."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.finish = ""
         """The finish reason, in the server's own word."""
         self.calls: list[PartialToolCall] = []
+        self.hidden_bytes = 0
+        """Size of what is not shown: tool calls, and reasoning that is only for the server."""
         self.counts: dict[str, int] = {}
         """Figures of the usage, under OpenAI's names."""
-        self._started = False
-        self._closed = False
-
-    @abstractmethod
-    def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
-        """An event's text and reasoning. Keeps its finish reason, calls and usage. Raises TypeError and the like for wrong types."""
-
-    def parse_line(self, line: bytes) -> object:
-        """The JSON of a line of server-sent events, None if it contains nothing. Raises ValueError for anything else."""
-        if line.startswith(b"data:"):
-            data = line[5:].strip()
-            return DONE if data == DONE.encode() else json.loads(data or b"null")
-        if line.startswith(b"{"):  # an error instead of a stream
-            return json.loads(line)
-        if not line.strip() or line.startswith((b":", b"event:", b"id:", b"retry:")):
-            return None
-        raise ValueError("not a line of server-sent events")
 
     def thinking(self) -> ThinkingBlocks | None:
         """What the server needs back with the calls of this answer."""
         return None
 
-    def read_line(self, line: bytes) -> bytes:
-        """The chunk for a line, empty if the line says nothing."""
-        if self._closed:
-            return b""
-        try:
-            event = self.parse_line(line)
-            if event is None:
-                return b""
-            if event == DONE:
-                self.finish = self.finish or "stop"
-                return self.close()
-            if error := self.endpoint.error_from_stream(event):
-                raise error
-            if not isinstance(event, dict):
-                raise TypeError(event)
-            text, reasoning = self.read_event(event)
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as e:
-            raise (self.endpoint.garbled_answer() if self._started else self.endpoint.not_an_answer(line)) from e
-        self._started = self._started or bool(text or reasoning or self.calls)
-        return _chunk({"content": text, "reasoning_content": reasoning})
-
-    def end(self, rest: bytes = b"") -> bytes:
-        """The chunks for an unfinished last line and for the end of the response. Raises IncompleteAnswer."""
-        chunk = b"" if rest and self._started else self.read_line(rest)
-        if not self.finish:
-            raise IncompleteAnswer("it ended without a final event")
-        return chunk + self.close()
-
-    def close(self) -> bytes:
-        """The last chunk. Raises ProviderError if the server gave up."""
-        if self._closed:
-            return b""
-        self._closed = True
+    def check_finish(self) -> None:
+        """Raises ProviderError if the server gave up."""
         if self.finish == "content_filter":
             raise self.endpoint.content_filtered()
         if self.finish in ERROR_REASONS:
             raise self.endpoint.cut_off(f"the server gave up ({self.finish})")
-        return _chunk({}, "stop") + b"data: [DONE]\n\n"
+
+    def complete(self, emit: Emit) -> None:
+        """Emit the calls and the end. Raises as `check_finish` does."""
+        self.check_finish()
+        if thinking := self.thinking():
+            emit(ThinkingPart(thinking))
+        if calls := self.tool_calls():
+            emit(ToolCallsPart(calls))
+        emit(StreamFinished("tool_calls" if calls else self.finish_reason, self.usage()))
 
     def count(self, **figures: object) -> None:
         """Keep the figures that are numbers; of several reports the largest, as some servers begin with 0."""
         for name, figure in figures.items():
-            if type(figure) is int and figure >= 0:
-                self.counts[name] = max(figure, self.counts.get(name, 0))
+            if (count := whole_number(figure)) is not None:
+                self.counts[name] = max(count, self.counts.get(name, 0))
 
     def usage(self) -> TokenUsage | None:
         if not self.counts.get("prompt_tokens"):
@@ -130,6 +97,66 @@ class ChatReader(ABC):
     @property
     def finish_reason(self) -> FinishReason:
         return "length" if self.finish in LENGTH_REASONS else "stop"
+
+
+class ChatReader(ModelAnswer, ABC):
+    """Reads the lines of one response. Raises ProviderError for what cannot be read."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._started = False
+        self._closed = False
+
+    @abstractmethod
+    def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
+        """An event's text and reasoning. Keeps its finish reason, calls and usage. Raises TypeError and the like for wrong types."""
+
+    def parse_line(self, line: bytes) -> object:
+        """The JSON of a line of server-sent events, None if it contains nothing. Raises ValueError for anything else."""
+        if line.startswith(b"data:"):
+            data = line[5:].strip()
+            return DONE if data == DONE.encode() else json.loads(data or b"null")
+        if line.startswith(b"{"):  # an error instead of a stream
+            return json.loads(line)
+        if not line.strip() or line.startswith((b":", b"event:", b"id:", b"retry:")):
+            return None
+        raise ValueError("not a line of server-sent events")
+
+    def read_line(self, line: bytes) -> bytes:
+        """The chunk for a line, empty if the line says nothing."""
+        if self._closed:
+            return b""
+        try:
+            event = self.parse_line(line)
+            if event is None:
+                return b""
+            if event == DONE:
+                self.finish = self.finish or "stop"
+                return self.close()
+            if error := self.endpoint.error_from_stream(event):
+                raise error
+            if not isinstance(event, dict):
+                raise TypeError(event)
+            text, reasoning = self.read_event(event)
+        except UNREADABLE as e:
+            raise (self.endpoint.garbled_answer() if self._started else self.endpoint.not_an_answer(line)) from e
+        self._started = self._started or bool(text or reasoning or self.calls)
+        return _chunk({"content": text, "reasoning_content": reasoning}) if text or reasoning else b""
+
+    def end(self, rest: bytes = b"") -> bytes:
+        """The chunks for an unfinished last line and for the end of the response. Raises IncompleteAnswer."""
+        chunk = b"" if rest and self._started else self.read_line(rest)
+        if not self.finish:
+            raise IncompleteAnswer("it ended without a final event")
+        return chunk + self.close()
+
+    def close(self) -> bytes:
+        """The last chunk. Raises ProviderError if the server gave up."""
+        if self._closed:
+            return b""
+        self._closed = True
+        self.check_finish()
+        return _chunk({}, "stop") + b"data: [DONE]\n\n"
 
 
 def _chunk(delta: Mapping[str, str], finish: str | None = None) -> bytes:

@@ -12,10 +12,16 @@ from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, ModelConfig, ModelInfo, Request, ServerInfo, StreamFailed, Window
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
+from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
+from zkchat_cli.text.numbers import whole_number
 
-LIST_TIMEOUTS = HttpTimeouts(answer=5)
+LIST_LIMITS = LookupLimits(seconds=10)
+CONNECT_SECONDS = 10.0
+MAX_ATTEMPTS = 3
+MAX_DELAY = 120.0
+"""If a server asks to wait longer, the call fails and the user decides."""
+RETRY_STATUSES = frozenset({429, 500, 502, 503, 504, 529})
 FIRST_DELAY = 1.0
 """Seconds before the second attempt if the server names none; twice as long before the third."""
 
@@ -23,6 +29,7 @@ FIRST_DELAY = 1.0
 class ServerSettings(Section):
     timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first token")
     stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further token")
+    allow_insecure: bool = Field(False, description="whether a key may go over plain http to another machine")
 
 
 S = TypeVar("S", bound=ServerSettings)
@@ -35,12 +42,9 @@ def settings_of(config: ModelConfig, kind: type[S]) -> S:
 
 @dataclass
 class RemoteModel(ABC):
-    """One model on one server. mojentic is imported by `prepare`, or by the first call."""
+    """One model on one server. The library that calls it is imported by `prepare`, or by the first call."""
 
     provider: ClassVar[str]
-    path: ClassVar[str]
-    """Of a call, after the server's address."""
-    reader: ClassVar[type[ChatReader]]
     model: str
     server: JsonClient
     settings: ServerSettings
@@ -66,9 +70,9 @@ class RemoteModel(ABC):
         if not prepared:
             self.window = self.find_window() or self.window
 
+    @abstractmethod
     def import_library(self) -> None:
         """Import what a call needs, which takes up to 2 s."""
-        from zkchat_cli.llm import mojentic_adapter  # noqa: F401
 
     @abstractmethod
     def find_window(self) -> Window | None:
@@ -86,17 +90,20 @@ class RemoteModel(ABC):
     def body(self, request: Request) -> dict[str, Any]:
         """The JSON body of a call."""
 
+    @abstractmethod
+    async def call(self, body: dict[str, Any], emit: Emit) -> None:
+        """Emit the deltas of an answer. Raises the ProviderError with which it ends."""
+
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         if error := self.config_error():
             yield StreamFailed(error)
             return
 
         async def call(emit: Emit) -> None:
-            from zkchat_cli.llm.mojentic_adapter import stream_chat  # see import_library
+            await self.call(self.body(request), emit)
 
-            await stream_chat(self, self.body(request), emit)
-
-        yield from stream_in_thread(call, self.server, Timeouts(self.settings.timeout, self.settings.stall_timeout), request.wanted)
+        timeouts = Timeouts(self.settings.timeout, self.settings.stall_timeout)
+        yield from stream_in_thread(call, self.server, timeouts, request.wanted, request.options.max_answer_bytes)
 
     def model_names(self) -> tuple[str, ...]:
         """The names to suggest for an unknown model; empty if the server cannot list them."""
@@ -106,16 +113,33 @@ class RemoteModel(ABC):
             return ()
 
 
+@dataclass
+class ChatModel(RemoteModel):
+    """A model that mojentic calls; `reader` understands its server's stream."""
+
+    path: ClassVar[str]
+    """Of a call, after the server's address."""
+    reader: ClassVar[type[ChatReader]]
+
+    def import_library(self) -> None:
+        from zkchat_cli.llm import mojentic_adapter  # noqa: F401
+
+    async def call(self, body: dict[str, Any], emit: Emit) -> None:
+        from zkchat_cli.llm.mojentic_adapter import stream_chat  # see import_library
+
+        await stream_chat(self, body, emit)
+
+
 def fetch_models(
     server: JsonClient, path: str, window: Callable[[Mapping[str, Any]], object] = lambda _: None, *, rows: str = "data", name: str = "id"
 ) -> tuple[ModelInfo, ...]:
     """The models that a server lists (`{"data": [{"id": …}]}`), by name; `window` reads a row's. Raises ProviderError."""
-    answer = server.get(path, LIST_TIMEOUTS)
+    answer = server.get(path, LIST_LIMITS)
     try:
         found = {str(row[name]): window(row) for row in answer[rows]}
     except (LookupError, TypeError, AttributeError) as e:
         raise server.not_an_answer("", "something that is not a list of models") from e
-    return tuple(ModelInfo(model, size if isinstance(size, int) and size > 0 else None) for model, size in sorted(found.items()))
+    return tuple(ModelInfo(model, whole_number(size, least=1)) for model, size in sorted(found.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +155,9 @@ class KeyedProvider:
     def address_variable(self) -> str:
         return f"{self.name.upper()}_BASE_URL"
 
-    def client(self, config: ModelConfig, address: str, key_variable: str, headers: Callable[[str], dict[str, str]]) -> JsonClient:
+    def client(
+        self, config: ModelConfig, address: str, key_variable: str, headers: Callable[[str], dict[str, str]], *, allow_insecure: bool
+    ) -> JsonClient:
         key = config.key.value or config.env.get(key_variable, "").strip()
         official = address == self.address
         check = f"Is it running? Check {self.name}.base_url or {self.address_variable}; OpenAI-compatible ones mostly end in /v1."
@@ -142,6 +168,8 @@ class KeyedProvider:
             key=key,
             check_key=f"Check {config.key.description or key_variable}.",
             headers=headers(key),
+            table=self.name,
+            allow_insecure=allow_insecure,
         )
 
     def key_error(self, server: JsonClient, key_variable: str) -> ProviderError | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from zkchat_cli.errors import VaultError, reason
+from zkchat_cli.fileio import read_beginning
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import NoteBytes
 
@@ -42,8 +43,7 @@ class MemoryFiles:
             if not S_ISREG(file.stat().st_mode):
                 return None
             if path not in self._texts or self._texts[path][0] != stamp:
-                with file.open("rb") as opened:
-                    self._texts[path] = stamp, self._decode(path, opened.read(MAX_BYTES + 1))
+                self._texts[path] = stamp, self._decode(path, read_beginning(file, MAX_BYTES + 1))
             return self._texts[path][1]
         except VaultError as e:
             if not self._has_entry(path):

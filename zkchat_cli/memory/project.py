@@ -13,7 +13,7 @@ from typing import Literal
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.memory.file_reader import CUT_MARK, MemoryFiles
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.references.file_imports import find_imports
+from zkchat_cli.references.file_imports import find_imports, find_written_paths
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -128,14 +128,17 @@ class _MemoryLoader:
             return []
         self.budget -= tokens
         item = MemoryItem(path, content, tokens, reason, cut=content is not text or text.endswith(CUT_MARK))
-        return [item, *(self._load_imports(item, depth) if with_imports else ())]
+        return [item, *(self._load_imports(item, depth, text) if with_imports else ())]
 
-    def _load_imports(self, item: MemoryItem, depth: int) -> Iterator[MemoryItem]:
+    def _load_imports(self, item: MemoryItem, depth: int, text: str) -> Iterator[MemoryItem]:
+        written_paths = find_written_paths(text) if item.cut else None
         for imported in find_imports(item.content):
+            if written_paths is not None and imported.path not in written_paths:
+                continue  # the cut has made another path of it
             if len(self.seen) >= MAX_FILES:
                 self.files.warn(f"memory: more than {MAX_FILES} files; the others are left out", f"{item.relative_path} imports too many.")
                 return
-            paths = _import_paths(imported.path, posixpath.dirname(item.relative_path))
+            paths = import_paths(imported.path, posixpath.dirname(item.relative_path))
             path = next((path for path in paths if path in self.seen or self.files.read(path) is not None), None)
             written = f"{truncate(imported.written, 80)} in {item.relative_path}"
             if path is None:
@@ -148,7 +151,7 @@ class _MemoryLoader:
                 yield from self.load(path, f"imported by {item.relative_path}", depth + 1)
 
 
-def _import_paths(written: str, folder: str) -> Iterator[str]:
+def import_paths(written: str, folder: str) -> Iterator[str]:
     """The paths an import may mean: relative to its file's folder, then to the vault's root; `.md` may be left out."""
     for base in dict.fromkeys((folder, "")):
         path = posixpath.normpath(posixpath.join(base, written.lstrip("/")))

@@ -8,8 +8,9 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from zkchat_cli.fileio import atomic_write
+from zkchat_cli.fileio import atomic_write, read_file
 
+MAX_BYTES = 100_000_000
 _ENTRY = re.compile(rb"^(?=# )", re.MULTILINE)
 """An entry begins with its date; the typed lines after it begin with `+`."""
 
@@ -23,7 +24,7 @@ def delete_lines(file: Path, texts: Collection[str]) -> None:
     """Delete the entries that are one of these texts. Raises OSError."""
     if not texts or not file.exists():
         return
-    entries = _ENTRY.split(file.read_bytes())
+    entries = _ENTRY.split(read_file(file, MAX_BYTES))
     remaining = [entry for entry in entries if _typed_text(entry) not in texts]
     if len(remaining) < len(entries):
         atomic_write(file, b"".join(remaining), private=True)

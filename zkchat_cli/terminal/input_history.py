@@ -1,12 +1,16 @@
 """The input history of a vault, in a file of its own. The prompt is drawn before the file is known."""
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from prompt_toolkit.history import FileHistory
 
+from zkchat_cli.fileio import make_private_folder, open_regular
+
+MAX_LOADED = 10_000_000
 POLL_INTERVAL = 0.05
 """Seconds between two checks whether the file is known: a blocked thread would delay leaving the chat."""
 
@@ -30,8 +34,9 @@ class VaultHistory(FileHistory):
             return
         with suppress(OSError):
             if file is not None:
-                file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                make_private_folder(file.parent)
                 file.touch(mode=0o600)
+                open_regular(file).close()
                 self._file, self.filename = file, str(file)
         self._file_known = True
         for string in self._early:
@@ -48,8 +53,12 @@ class VaultHistory(FileHistory):
             yield string
 
     def load_history_strings(self) -> Iterable[str]:
-        with suppress(OSError):
-            yield from super().load_history_strings()
+        """The lines, newest first; of a long file those in its last megabytes."""
+        with suppress(OSError), open_regular(self._file or "") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - MAX_LOADED))
+            entries = file.read(MAX_LOADED).decode("utf-8", "replace").split("\n# ")[1:]  # a line that was typed begins with +
+            for entry in reversed(entries):
+                yield "\n".join(line[1:] for line in entry.split("\n") if line.startswith("+"))
 
     def store_string(self, string: str) -> None:
         if not self._file_known:

@@ -18,6 +18,7 @@ from zkchat_cli.vault.discovery import find_vaults
 SERVER_TIMEOUT = 2.0
 """Seconds that servers have to list their models."""
 MAX_MODELS = 8
+MAX_LINE = 4096
 
 
 def onboarding_config(env: Mapping[str, str], here: Path) -> LoadedConfig | None:
@@ -85,7 +86,7 @@ def _ask(screen: Screen, question: str, choices: Mapping[str, str], otherwise: s
 
 def _read_line(screen: Screen, prompt: str) -> str:
     screen.write(prompt)
-    line = sys.stdin.readline()
+    line = sys.stdin.readline(MAX_LINE)
     if not line:
         raise EOFError
     return line.strip()

@@ -4,7 +4,10 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from zkchat_cli.fileio import read_file
+
 MAX_FOUND = 7
+MAX_LIST = 1_000_000
 _USUAL = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Vault", "vault", "Zettelkasten", "zettelkasten", "zk")
 _OBSIDIAN_LISTS = (
     ".config/obsidian/obsidian.json",
@@ -32,5 +35,5 @@ def find_vaults(home: Path) -> list[Path]:
 def _obsidian_vaults(home: Path) -> list[Path]:
     for name in _OBSIDIAN_LISTS:
         with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # no such list, or an unknown format
-            return [Path(vault["path"]) for vault in json.loads((home / name).read_bytes())["vaults"].values()]
+            return [Path(vault["path"]) for vault in json.loads(read_file(home / name, MAX_LIST))["vaults"].values()]
     return []

@@ -5,6 +5,7 @@ Every path from outside (a user, a model, a link) goes through `resolve_inside`.
 lists.
 """
 
+import errno
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +13,8 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from pathlib import Path
 
-from zkchat_cli.errors import VaultError
+from zkchat_cli.errors import VaultError, reason
+from zkchat_cli.fileio import read_file
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
@@ -20,7 +22,6 @@ LARGEST_NOTE = 10_000_000
 """Bytes; a larger note would take a minute to index."""
 
 _LONGEST_PATH = 4096
-_USUAL_NOTE = 65_536
 
 
 Stamp = tuple[int, int, int]
@@ -196,15 +197,10 @@ def read_text(root: Path, relative_path: str) -> str:
         if not file.is_file():
             missing = "is a folder" if file.is_dir() else "does not exist"
             raise VaultError(f"{_short(relative_path)} {missing} in the vault {root}", "`zkchat vault resolve` names the nearest notes.")
-        with file.open("rb") as opened:
-            raw = opened.read(LARGEST_NOTE + 1)
+        raw = read_file(file, LARGEST_NOTE)
     except OSError as e:
-        raise VaultError(f"{_short(relative_path)} cannot be read: {_cause(e)}", "Check its permissions.") from e
-    if len(raw) > LARGEST_NOTE:
-        raise VaultError(
-            f"{_short(relative_path)} is larger than {LARGEST_NOTE // 1_000_000} MB",
-            "Split it.",
-        )
+        hint = "Split it." if e.errno == errno.EFBIG else "Check its permissions."
+        raise VaultError(f"{_short(relative_path)} cannot be read: {_cause(e)}", hint) from e
     refuse_binary(relative_path, raw)
     return decode(NoteBytes(raw))[0]
 
@@ -218,17 +214,11 @@ def refuse_binary(relative_path: str, raw: bytes) -> None:
 def read_note(root: Path, relative_path: str) -> NoteBytes | None:
     """A listed note's bytes; None if it was deleted, no bytes and a problem if it cannot be read."""
     try:
-        with open(f"{root}/{relative_path}", "rb", buffering=0) as file:  # noqa: PTH123 - as it is done for each of 100 000 notes
-            raw = file.read(_USUAL_NOTE)  # a larger buffer would be cleared for each note
-            while len(raw) >= _USUAL_NOTE and (more := file.read(LARGEST_NOTE + 1 - len(raw))):
-                raw += more
+        return NoteBytes(read_file(f"{root}/{relative_path}", LARGEST_NOTE))
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as e:
         return NoteBytes(b"", f"not read: {_cause(e)}")
-    if len(raw) > LARGEST_NOTE:
-        return NoteBytes(b"", f"not read: larger than {LARGEST_NOTE // 1_000_000} MB")
-    return NoteBytes(raw)
 
 
 def trim_to_whole_lines(raw: bytes) -> bytes:
@@ -269,7 +259,7 @@ def _is_text(path: str) -> bool:
 def _cause(error: Exception) -> str:
     if isinstance(error, RuntimeError):
         return "a link that leads to itself"
-    return (getattr(error, "strerror", None) or str(error)).lower()
+    return reason(error)
 
 
 def _short(path: str) -> str:

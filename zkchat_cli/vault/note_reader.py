@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.fileio import read_beginning
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault import filesystem, front_matter, note_parser, sections
@@ -56,8 +57,7 @@ class NoteReader:
     def opening(self, relative_path: str) -> NoteOpening | None:
         """The beginning of a note, however long it is; None when it cannot be read."""
         try:
-            with filesystem.resolve_inside(self.root, relative_path).open("rb", buffering=0) as file:
-                raw = file.read(OPENING)
+            raw = read_beginning(filesystem.resolve_inside(self.root, relative_path), OPENING)
             filesystem.refuse_binary(relative_path, raw)
         except (VaultError, OSError):
             return None

@@ -11,7 +11,7 @@ from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.cli.completion import complete_settings
 from zkchat_cli.errors import ConfigError, reason
-from zkchat_cli.fileio import atomic_write
+from zkchat_cli.fileio import atomic_write, read_file
 
 if TYPE_CHECKING:
     from zkchat_cli.paths import AppPaths
@@ -122,8 +122,10 @@ def _edit(file: Path, key: str, value: object | None) -> None:
 
     import tomlkit.exceptions
 
+    from zkchat_cli.config.loader import MAX_FILE_BYTES
+
     try:
-        document = tomlkit.parse(file.read_text(encoding="utf-8") if file.is_file() else "")
+        document = tomlkit.parse(read_file(file, MAX_FILE_BYTES).decode() if file.is_file() else "")
         table: Any = document
         *path_, name = key.split(".")
         for part in path_:

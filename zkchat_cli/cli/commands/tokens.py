@@ -1,16 +1,15 @@
 """Count the tokens of a text."""
 
-import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples
-from zkchat_cli.errors import UsageError, reason
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples, read_input
+from zkchat_cli.errors import UsageError
 from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
 
 COMMAND = command_group()
+MAX_BYTES = 100_000_000
 
 
 @command(COMMAND, "as_json", epilog=examples("zkchat tokens note.md", "git diff | zkchat tokens"))
@@ -22,11 +21,7 @@ def tokens(
     """Count the tokens of a text."""
     if encoding not in ENCODINGS:
         raise UsageError(f"unknown encoding {encoding}", f"Choose {' or '.join(ENCODINGS)}.")
-    try:
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except (OSError, ValueError) as e:
-        raise UsageError(f"cannot read {file}: {reason(e)}", "Name a text file, or - for standard input.") from e
-    text = raw.decode("utf-8", "replace")
+    text = read_input(file, MAX_BYTES, "a text file").decode("utf-8", "replace")
     counter = TokenCounter(encoding)
     counter.load_in_background().join()  # so that `estimated` is known even for an empty text
     screen = ctx.screen

@@ -9,15 +9,16 @@ import json
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
 from zkchat_cli.errors import ProviderError, reason
+from zkchat_cli.fileio import read_file
 from zkchat_cli.llm.base import Delta, ModelConfig, Provider, ReasoningPart, Request, StreamFailed, StreamFinished, TextPart, ToolCallsPart
 from zkchat_cli.models import FinishReason, TokenUsage, ToolCall, Value
 
+MAX_SCRIPT = 10_000_000
 ScriptedError = Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"]
 _MESSAGES: dict[ScriptedError, tuple[str, str]] = {
     "timeout": ("the model did not answer in time", "Try again."),
@@ -102,10 +103,12 @@ def _open(config: ModelConfig) -> ScriptedModel:
         raise ProviderError("unknown_model", "scripted needs a file of replies", "For example: --model scripted/replies.jsonl")
     replies = []
     try:
-        lines = Path(file).read_text(encoding="utf-8").removeprefix("\ufeff").split("\n")  # JSON may hold U+2028
+        text = read_file(file, MAX_SCRIPT).decode("utf-8-sig")
     except (OSError, ValueError) as e:
-        raise ProviderError("unknown_model", f"scripted/{file} cannot be read: {reason(e)}", "Name a UTF-8 file of JSON lines.") from e
-    for number, line in enumerate(lines, 1):
+        raise ProviderError(
+            "unknown_model", f"scripted/{file} cannot be read: {reason(e)}", "Name a UTF-8 file of JSON lines, at most 10 MB."
+        ) from e
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
                 replies.append(_ScriptedReply.model_validate_json(line))

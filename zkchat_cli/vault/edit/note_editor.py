@@ -3,6 +3,7 @@
 A proposal is made from the files as they are now, and `apply` refuses it when one of them has changed since.
 """
 
+import errno
 import json
 import os
 import posixpath
@@ -12,6 +13,7 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 
 from zkchat_cli.errors import VaultError, reason
+from zkchat_cli.fileio import read_file
 from zkchat_cli.models import IndexReport
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
@@ -191,12 +193,11 @@ class NoteEditor:
         try:
             if not path.lower().endswith(NOTE_SUFFIXES) or not file.is_file():
                 raise VaultError(f"{printable(path)} is not a note", "Only notes can be changed.")
-            raw = file.read_bytes()
-            if len(raw) > LARGEST_NOTE:
-                raise VaultError(f"{printable(path)} is larger than {LARGEST_NOTE // 1_000_000} MB", "Edit it by hand.")
+            raw = read_file(file, LARGEST_NOTE)
             return raw, note_parser.parse_note(path, FileText.decode(raw).text)
         except OSError as e:
-            raise VaultError(f"{printable(path)} cannot be read: {reason(e)}", "Check its permissions.") from e
+            hint = "Edit it by hand." if e.errno == errno.EFBIG else "Check its permissions."
+            raise VaultError(f"{printable(path)} cannot be read: {reason(e)}", hint) from e
         except UnicodeDecodeError as e:
             raise VaultError(f"{printable(path)} is not UTF-8", "Save it as UTF-8 first.") from e
 

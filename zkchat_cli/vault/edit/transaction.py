@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from zkchat_cli.errors import VaultError, reason
-from zkchat_cli.fileio import atomic_write, scratch_file
+from zkchat_cli.fileio import atomic_write, read_file, scratch_file
 from zkchat_cli.vault.edit.file_text import FileText
-from zkchat_cli.vault.filesystem import printable, resolve_inside
+from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 
 TRASH = ".trash"
 """Obsidian's trash folder: its notes are not in the vault any more, and Obsidian can restore them."""
@@ -44,7 +44,7 @@ class FileChange:
 class Change:
     """A proposed change of notes: a one-line summary, the changed files, and a `note` for whoever approves it.
 
-    `memory_file` is the changed file that instructs later conversations, if any.
+    `memory_file` is the changed file that instructs later conversations, if any, with the reason.
     """
 
     summary: str
@@ -129,7 +129,7 @@ def _require_unchanged(root: Path, change: FileChange) -> Path | None:
         return None
     file, name = resolve_path(root, change.path), printable(change.path)
     try:
-        now = file.read_bytes()
+        now = read_file(file, LARGEST_NOTE)
     except (FileNotFoundError, NotADirectoryError) as e:
         raise VaultError(f"{name} is not there any more", "Look for it again.") from e
     if now != change.before:

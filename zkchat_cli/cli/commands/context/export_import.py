@@ -1,6 +1,5 @@
 """`zkchat context export` and `import`: conversations to and from files."""
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples, read_input
 from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.fileio import atomic_write
 
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from zkchat_cli.vault.vault import Vault
 
 COMMANDS = command_group()
+MAX_IMPORT = 500_000_000
+"""Bytes; an export of 10,000 turns with their prompts is smaller."""
 
 
 @command(
@@ -91,7 +92,7 @@ def import_(
     from zkchat_cli.app import factory
     from zkchat_cli.importers.conversation_file import read_conversations
 
-    data = _read(file)
+    data = read_input(str(file), MAX_IMPORT, "a JSON file")
     with ctx.open_app() as app:
         root = str(app.vault.root)
         imported = read_conversations(data, vault=root, new_id=factory.new_id, now=factory.now())
@@ -118,13 +119,6 @@ def import_(
         ctx.screen.print(
             f"{entry['conversation_id']}  {entry['messages']} message{'s' * (entry['messages'] != 1)}  {entry['title'] or ''}{copy}"
         )
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    except (OSError, ValueError) as e:
-        raise UsageError(f"cannot read {file}: {reason(e)}", "--file takes a JSON file, or - for a pipe.") from e
 
 
 def _with_references(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 
 if TYPE_CHECKING:
     from zkchat_cli.models import ContentChunk, LinkResolution
@@ -46,7 +46,8 @@ def _print_results(ctx: CommandContext, notes: "Vault", query: str, found: "list
 
 
 def _result_document(chunk: "ContentChunk") -> dict[str, Any]:
-    return chunk.model_dump(mode="json", include={"relative_path", "title", "heading", "start_line", "end_line", "score", "text"})
+    place = {"relative_path", "title", "heading", "start_line", "end_line"}
+    return chunk.model_dump(mode="json", include={*place, "score", "score_words", "score_meaning", "text"})
 
 
 def _lines(argument: str) -> Iterator[str]:
@@ -54,7 +55,7 @@ def _lines(argument: str) -> Iterator[str]:
     if argument != "-":
         yield argument
         return
-    for line in sys.stdin:
+    while line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1)):
         yield line.rstrip("\r\n")
 
 
