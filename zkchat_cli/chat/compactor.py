@@ -206,7 +206,11 @@ class _CompactionRun:
         masked = previous.masked if previous is not None else ()
         summary = previous.model_dump(include={"summary", "summary_tokens", "quoted", "last_id"}) if previous is not None else {}
         measured = self._measured(mode="masked", masked=(*masked, *ids), results_masked=len(ids), **summary)
-        return measured.model_copy(update={"summary": None, "summary_tokens": 0, "quoted": (), "last_id": ids[-1]}) if measured is not None else None
+        return (
+            measured.model_copy(update={"summary": None, "summary_tokens": 0, "quoted": (), "last_id": ids[-1]})
+            if measured is not None
+            else None
+        )
 
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.sentence_scoring import ScoredSentence, score_sentences
 from zkchat_cli.summarization.sentence_selection import SummaryCandidate, rank_sentences
 from zkchat_cli.text.words import content_terms, stem
