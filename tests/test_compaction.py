@@ -150,7 +150,7 @@ def test_a_preview_equals_the_compaction(session: ZkChatSession) -> None:
 
 def test_a_second_extractive_summary_is_made_from_quoted_and_new_turns(room: Room) -> None:
     room.max_context = 2000
-    session = stored(room, talk(*MOVES * 4))
+    session = stored(room, talk(*((f"On day {i} I moved thing{i} to shelf {i * 7}.", f"Noted, thing{i}.") for i in range(48))))
     turns = [turn.id for turn in session.turns]
     first = session.compact(keep=24)
     assert 0 < len(first.quoted) < 36
