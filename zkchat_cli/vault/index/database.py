@@ -23,7 +23,7 @@ from zkchat_cli.text import words
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.resolver import Name
 
-VERSION = 5
+VERSION = 6
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
 BUSY_SECONDS = 10.0
@@ -68,6 +68,11 @@ CREATE TABLE links (
 CREATE TABLE problems (path TEXT PRIMARY KEY, text TEXT NOT NULL, from_scan INTEGER NOT NULL) WITHOUT ROWID;
 -- folded
 CREATE TABLE tags (tag TEXT NOT NULL, note_id INTEGER NOT NULL, PRIMARY KEY (tag, note_id)) WITHOUT ROWID;
+-- how many chunks and names of notes have a word, once for each language of the vault
+CREATE TABLE vocabulary (
+    language TEXT NOT NULL, stem TEXT NOT NULL, term TEXT NOT NULL, chunks INTEGER NOT NULL, notes INTEGER NOT NULL,
+    PRIMARY KEY (language, stem, term)
+) WITHOUT ROWID;
 -- a row per chunk
 CREATE VIRTUAL TABLE words USING fts5 (headings, body, content='', tokenize='ascii');
 -- a row per note
@@ -248,6 +253,10 @@ class IndexDatabase:
         found = dict(self.rows("SELECT key, value FROM meta"))
         notes, chunks, links, broken_links = (int(found[name]) for name in Sizes._fields[:-1])
         return Sizes(notes, chunks, links, broken_links, float(found["tokens"]))
+
+    def languages(self) -> tuple[str, ...]:
+        """The languages that the notes are written in, each with its stems in the vocabulary."""
+        return tuple((self.meta("languages") or "").split())
 
     def allow(self, tags: Iterable[str], paths: Iterable[str], no_tags: Iterable[str] = (), no_paths: Iterable[str] = ()) -> None:
         """Put into `temp.allowed` the ids of the notes that have all of these tags (or tags nested in them) and all of these texts in
