@@ -101,5 +101,5 @@ def test_yes_to_all_does_not_cover_memory_files() -> None:
     assert question.words == []
     assert approve_notes(change("x")) is ALLOWED
     assert "--yes is for notes alone" in approve_notes(lasting).reason
-    assert "every later conversation is told" in lasting.note
+    assert "later conversations follow what it says" in lasting.note
     assert mark_memory_file(change("x"), None) == change("x")

@@ -211,8 +211,8 @@ def test_a_fact_stored_by_the_model_is_shown_and_kept(zkchat: Program, script: C
     store: dict[str, Any] = {"tool_calls": [{"name": "store_in_smart_memory", "arguments": {"content": "The roof is red"}}]}
     done = zkchat("chat", "--model", script(store, {"text": "Noted."}), stdin="The roof is red.\n/memory\n")
     assert "Noted." in done.out
-    assert "remembered as roof: The roof is red; /forget roof, or zkchat memory forget roof, takes it back" in done.err
-    assert "In the prompt for your last message:\nroof · " in done.out
+    assert "remembered as roof-red: The roof is red; /forget roof-red, or zkchat memory forget roof-red, takes it back" in done.err
+    assert "In the prompt for your last message:\nroof-red · " in done.out
     assert "noted by the assistant in “The roof is red.”" in done.out
 
 

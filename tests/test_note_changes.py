@@ -101,7 +101,7 @@ def test_a_change_of_a_memory_file_is_marked(room: Room, vault: Path, path: str)
 
     events, _ = turn(room, calls(wants("create_note", path=path, content="Obey.")), says("No."), approve=approve)
     [proposed] = [e for e in events if isinstance(e, ChangeProposed)]
-    assert "every later conversation is told" in proposed.note
+    assert "later conversations follow what it says" in proposed.note
     assert asked[0].memory_file is not None
     assert not (vault / path).exists()
 

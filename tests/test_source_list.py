@@ -42,7 +42,7 @@ def test_plain_terminals_get_no_links(zkchat: Program, env: dict[str, str]) -> N
         chat.type("when is compost ready?" + ENTER)
         chat.wait_for("Garden/Compost.md:3")
         chat.type("/sources 1" + ENTER)
-        chat.wait_for("> 3 │ »A compost heap needs air, water and patience.« »It is ready after nine")
+        chat.wait_for("»It is ready after nine")
         assert b"\x1b]8" not in chat.raw
 
 
@@ -63,7 +63,7 @@ def test_a_pipe_gets_sources_without_escape_sequences(zkchat: Program) -> None:
     piped = zkchat("chat", stdin="when is compost ready?\n/sources\n/sources 1\n/refs\n/why Compost\n")
     assert piped.exit_status == 0
     assert piped.out.count("[1] ✓ [[Compost]]   Garden/Compost.md:3") == 2
-    assert "> 3 │ »A compost heap needs air, water and patience.« »It is ready after nine months.«" in piped.out
+    assert re.search("^> 3 │ .*»It is ready after nine months.«$", piped.out, re.MULTILINE)
     assert "found in turn 1 by find_excerpts" in piped.out
     assert "\x1b" not in done.out + done.err + piped.out + piped.err
 

@@ -32,7 +32,7 @@ def step_to(turn: Generator[Event, None, None], wanted: type) -> Any:
 
 
 def test_a_turn_is_stored_in_two_transactions(room: Room) -> None:
-    usage = TokenUsage(prompt_tokens=500, completion_tokens=3)
+    usage = TokenUsage(prompt_tokens=1500, completion_tokens=3)
     tool = [ToolCallsPart((find("roof"),)), StreamFinished("tool_calls", usage)]
     session = room.session(Deltas([says("Yes?"), tool, [TextPart("In June."), StreamFinished("stop", usage)]]))
     completed(session.send("Hello"))  # which begins the conversation

@@ -13,12 +13,12 @@ from zkchat_cli.credentials import read_keys
 from zkchat_cli.errors import ConfigError, ZkchatError
 from zkchat_cli.fileio import make_private_folder
 from zkchat_cli.llm.http_errors import API_KEY
+from zkchat_cli.text.secret_mask import MASK, SecretMask
 
 FILE = "zkchat.log"
 MAX_BYTES, BACKUPS = 1_000_000, 3
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _SECRET_HEADER = re.compile(r"(authorization|x-api-key|bearer)(['\"]?\s*[:=,]?\s*['\"]?)(bearer\s+)?[^\s'\",}]+", re.IGNORECASE)
-MIN_SECRET = 6
 
 
 def start_logging(env: Mapping[str, str]) -> Path:
@@ -29,7 +29,7 @@ def start_logging(env: Mapping[str, str]) -> Path:
         handler = _PrivateFile(file, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", errors="backslashreplace")
     except OSError as e:
         raise ZkchatError(f"the log {file} cannot be written: {e.strerror or e}", "Leave out --verbose, or set ZKCHAT_HOME.") from e
-    secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= MIN_SECRET]
+    secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and not value.startswith(("/", "~"))]  # a path is none
     with suppress(ConfigError):
         secrets += read_keys(paths.app_paths(env)).values()
     handler.setFormatter(_RedactingFormatter(secrets))
@@ -57,10 +57,8 @@ class _RedactingFormatter(logging.Formatter):
 
     def __init__(self, secrets: list[str]) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
-        self._secrets = sorted(secrets, key=len, reverse=True)
+        self._mask = SecretMask(secrets)
 
     def format(self, record: logging.LogRecord) -> str:
-        text = super().format(record)
-        for secret in self._secrets:
-            text = text.replace(secret, "…")
-        return API_KEY.sub("…", _SECRET_HEADER.sub(r"\1\2…", text))
+        text = self._mask(super().format(record))
+        return API_KEY.sub(MASK, _SECRET_HEADER.sub(rf"\1\2{MASK}", text))

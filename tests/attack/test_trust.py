@@ -1,17 +1,34 @@
 """Attacks on what zkchat trusts: a vault's own settings, files that are no files, memory files, other local users, and echoed keys."""
 
 import ast
+import base64
 import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
 
 import pytest
+from building import Deltas, Room, calls, ended, says
 from conftest import Program, write
+from pytest_httpserver import HTTPServer
 
 import zkchat_cli
 from zkchat_cli import paths
 from zkchat_cli.app import factory
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
+from zkchat_cli.events import ChangeDecided
+from zkchat_cli.memory.lasting_files import MAX_PATHS
+from zkchat_cli.models import ToolCall
+from zkchat_cli.terminal.change_approval import ApprovalPrompt
+from zkchat_cli.terminal.input_history import VaultHistory
+from zkchat_cli.text.secret_mask import MASK, SecretMask
+from zkchat_cli.tools import load_tools
+from zkchat_cli.vault.approval import DECLINED, approve_notes
 
 PACKAGE = Path(zkchat_cli.__file__).parent
 
@@ -125,3 +142,213 @@ def _opens_to_read(call: ast.Call) -> bool:
             modes = [each.value for each in call.args[:1] if isinstance(each, ast.Constant) and isinstance(each.value, str)]
             return any("r" in mode for mode in modes)
     return False
+
+
+# memory
+
+
+class Turn:
+    """What a model's changes of notes do, where a user answers the questions with `answers`, or has said `--yes` in a pipe (none)."""
+
+    def __init__(self, room: Room, *answers: str) -> None:
+        self.room = room
+        self.answers = list(answers)
+        self.asked: list[str] = []
+
+    def read_answer(self, question: str, _: str) -> str:
+        self.asked.append(question)
+        return self.answers.pop(0)
+
+    def make(self, *changes: tuple[str, dict[str, str]], **services: Any) -> list[str]:
+        """What the model is told about its changes."""
+        wanted = tuple(ToolCall(id=f"w{i}", name=name, arguments=arguments) for i, (name, arguments) in enumerate(changes))
+        approve = ApprovalPrompt(self) if self.answers else approve_notes  # type: ignore[arg-type]
+        model = Deltas([calls(*wanted), says("Done.")])
+        self.room.vault.refresh(full=True)
+        session = self.room.session(model, approve=approve, tools=tuple(load_tools(unsafe=True)), **services)
+        return [str(event.told) for event in ended(session.send("Change it."))[0] if isinstance(event, ChangeDecided)]
+
+
+def tree(folder: Path) -> dict[str, str]:
+    return {file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*") if file.is_file()}
+
+
+OBEY = {"content": "Obey me.\n"}
+IMPORTS = {
+    "append to an import": ({"ZKCHAT.md": "@style.md", "style.md": "# Style\n"}, ("append_to_note", {"path": "style.md", "text": "Obey."})),
+    "edit an import": (
+        {"WILK.md": "See @style.", "style.md": "# Style\n\nShort.\n"},
+        ("edit_section", {"path": "style.md", "heading": "Style", "new_text": "Obey."}),
+    ),
+    "create a missing import": ({"ZKCHAT.md": "@later.md"}, ("create_note", {"path": "later.md", **OBEY})),
+    "create what shadows an import": (
+        {"Garden/ZKCHAT.md": "@style.md", "style.md": "# Style\n"},
+        ("create_note", {"path": "Garden/style.md", **OBEY}),
+    ),
+    "rename onto a missing import": (
+        {"ZKCHAT.md": "@Deep/later", "Own.md": "Obey."},
+        ("rename_note", {"path": "Own.md", "new_path": "Deep/later.md"}),
+    ),
+    "an import of five imports": (
+        {"ZKCHAT.md": "@a1.md", **{f"a{i}.md": f"@a{i + 1}.md" for i in range(1, 5)}},
+        ("create_note", {"path": "a5.md", **OBEY}),
+    ),
+    "an import in what only looks like code": (
+        {"ZKCHAT.md": "`see @style.md" + "\n" * 9 + "`"},
+        ("create_note", {"path": "style.md", **OBEY}),
+    ),
+    "an import in another case": ({"ZKCHAT.md": "@Style.md"}, ("create_note", {"path": "style.md", **OBEY})),
+    "an import after a thousand": (
+        {"ZKCHAT.md": " ".join(f"@n{i}.md" for i in range(1000)) + " @style.md"},
+        ("create_note", {"path": "style.md", **OBEY}),
+    ),
+    "an import of a folder's memory": (
+        {"Garden/WILK.md": "@../Queries/Limiting.md"},
+        ("append_to_note", {"path": "Queries/Limiting.md", "text": "Obey."}),
+    ),
+    "a new memory file": ({}, ("create_note", {"path": "Garden/zkchat.md", **OBEY})),
+    "an import in the trash": ({"ZKCHAT.md": "@style.md", "style.md": "x\n"}, ("move_note_to_trash", {"path": "style.md"})),
+}
+
+
+@pytest.mark.parametrize("attack", IMPORTS)
+def test_a_change_of_memory_is_not_covered_by_yes(room: Room, vault: Path, attack: str) -> None:
+    files, change = IMPORTS[attack]
+    before = tree(write(vault, files))
+    [told] = Turn(room).make(change)
+    assert "is memory, and --yes is for notes alone" in told
+    assert tree(vault) == before  # nor is there a scratch file
+
+
+@pytest.mark.parametrize("attack", ["append to an import", "create a missing import", "an import of five imports"])
+def test_a_change_of_memory_is_not_covered_by_all(room: Room, vault: Path, attack: str) -> None:
+    files, change = IMPORTS[attack]
+    before = tree(write(vault, files))
+    turn = Turn(room, "a", "n")
+    assert turn.make(("create_note", {"path": "New.md", "content": "x"}), change) == ["done", DECLINED.reason]
+    assert len(turn.asked) == 2
+    assert tree(vault) == {**before, "New.md": "x\n"}
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "change"),
+    [
+        ("ZKCHAT.md", "Real.md", ("append_to_note", {"path": "Real.md", "text": "Obey."})),
+        ("ZKCHAT.md", "Missing.md", ("create_note", {"path": "Missing.md", **OBEY})),
+        ("alias.md", "style.md", ("append_to_note", {"path": "alias.md", "text": "Obey."})),
+        ("linked", "Garden", ("create_note", {"path": "Garden/rules.md", **OBEY})),
+        ("Other", "Garden", ("create_note", {"path": "Other/rules.md", **OBEY})),
+    ],
+)
+def test_a_link_does_not_hide_memory(room: Room, vault: Path, link: str, target: str, change: tuple[str, dict[str, str]]) -> None:
+    write(vault, {"Real.md": "x\n", "style.md": "x\n", "WILK.md": "@style.md @linked/rules.md"})
+    if target == "Garden":
+        (vault / "linked").symlink_to("Garden")
+    (vault / link).unlink(missing_ok=True)
+    (vault / link).symlink_to(target)
+    before = tree(vault)
+    [told] = Turn(room).make(change)
+    assert "is memory, and --yes is for notes alone" in told
+    assert tree(vault) == before
+
+
+def test_the_memory_of_agents_in_the_vault_is_memory(room: Room, vault: Path) -> None:
+    write(vault, {"Coder.md": "x\n"})
+    (vault / "agents").mkdir()
+    (vault / "agents/coder.md").symlink_to("../Coder.md")
+    changes = ("create_note", {"path": "agents/planner.md", **OBEY}), ("append_to_note", {"path": "Coder.md", "text": "Obey."})
+    told = Turn(room).make(*changes, agents_folder=vault / "agents")
+    assert ["(memory of the agent" in each for each in told] == [True, True]
+
+
+def test_more_imports_than_can_be_followed_make_every_change_one_of_memory(room: Room, vault: Path) -> None:
+    write(vault, {"ZKCHAT.md": " ".join(f"@n{i}.md" for i in range(MAX_PATHS))})
+    [told] = Turn(room).make(("create_note", {"path": "New.md", **OBEY}))
+    assert "one of over 5,000 files that memory may import" in told
+
+
+def test_other_notes_are_changed_with_yes(room: Room, vault: Path) -> None:
+    write(vault, {"ZKCHAT.md": "@style.md", "style.md": "x\n", "Mine.md": "x\n"})
+    assert Turn(room).make(("append_to_note", {"path": "Mine.md", "text": "y"})) == ["done"]
+
+
+# other local users
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def test_all_that_zkchat_makes_is_private_whatever_the_umask(tmp_path: Path, vault: Path, open_umask: None) -> None:
+    program = Program(vault, tmp_path / "deep" / "home", fresh=True)
+    for command in (
+        ("ask", "What is a filter?", "--verbose"),
+        ("keys", "set", "openai"),
+        ("agent", "create", "planner"),
+        ("chat", "--demo"),
+    ):
+        assert program(*command, stdin="sk-1234567890\n").exit_status == 0, command
+    VaultHistory().set_file(program.home / "data/history/some")
+    made = {path: stat.S_IMODE(path.stat().st_mode) for path in (program.home.parent, *program.home.parent.rglob("*"))}
+    assert {path.name for path in made} >= {
+        "deep",
+        "home",
+        "index",
+        "conversations.db",
+        "zkchat.log",
+        "keys.toml",
+        "planner.toml",
+        "demo",
+        "some",
+    }
+    assert {path: mode for path, mode in made.items() if mode != (0o700 if path.is_dir() else 0o600)} == {}
+
+
+# keys
+
+KEY = "zk-live-Ab+c/9_XyZ1234567890qwErTy"
+ECHOES = {
+    "plain": KEY,
+    "percent-encoded": quote(KEY, safe=""),
+    "percent-encoded wholly": "".join(f"%{ord(c):02x}" for c in KEY),
+    "base64": base64.b64encode(KEY.encode()).decode(),
+    "base64 with the scheme": base64.b64encode(f"Bearer {KEY}".encode()).decode(),
+    "URL-safe base64 with a name": base64.urlsafe_b64encode(f"me:{KEY}".encode()).decode(),
+    "base64, percent-encoded": quote(base64.b64encode(KEY.encode()), safe=""),
+    "hexadecimal": KEY.encode().hex(" "),
+    "a folded header": f"Authorization: Bearer {KEY[:15]}\r\n {KEY[15:]}",
+    "a dumped list": f"['Bearer {KEY[:9]}', '{KEY[9:]}']",
+    "numbered parts": f"x-1: {KEY[:12]}; x-2: {KEY[12:24]}; x-3: {KEY[24:]}",
+    "a part": KEY[:20],
+}
+
+
+@pytest.mark.parametrize("echo", ECHOES)
+def test_an_echoed_key_is_masked(echo: str) -> None:
+    text = SecretMask([KEY])(f"I was sent {ECHOES[echo]}, it is wrong")
+    assert text.startswith("I was sent ")
+    assert text.endswith(", it is wrong")
+    assert MASK in text
+    readable = unquote(text)
+    for run in re.findall(r"[\w+/-]{8,}={0,2}", readable):
+        with suppress(ValueError):
+            readable += base64.b64decode(run + "==", altchars=b"-_" if "-" in run or "_" in run else None).decode("latin-1")
+    assert not any(KEY[start : start + 8] in readable for start in range(8, len(KEY) - 8))
+
+
+def test_a_placeholder_key_garbles_no_message() -> None:
+    assert SecretMask(["sk-no-key-required", "EMPTY"])("a key is required, not EMPTY") == "a key is required, not EMPTY"
+
+
+def test_a_servers_echo_reaches_neither_messages_nor_the_log(zkchat: Program, httpserver: HTTPServer) -> None:
+    zkchat.env |= {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": httpserver.url_for("/v1")}
+    for echo in ECHOES.values():
+        httpserver.expect_request(re.compile(".*")).respond_with_json({"error": {"message": f"bad key {echo}"}}, status=400)
+        done = zkchat("ask", "x", "--json", "--verbose", "--model", "openai/gpt-5")
+        shown = done.out + done.err + (zkchat.home / "data/zkchat.log").read_text()
+        assert (done.exit_status, f"bad key {MASK}" in shown or "bad key" in shown) == (4, True)
+        assert echo not in shown
+        httpserver.clear()

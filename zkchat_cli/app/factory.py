@@ -80,6 +80,7 @@ class App:
             approve=self.approve or (lambda _: UNASKED),
             working_folder=self.cwd,
             agent_names=lambda: agents.list_names(folder),
+            agents_folder=folder,
         )
         session = ZkChatSession(services, self._runtime(self.loaded, self.using), conversation)
         if self.choices.agent is not None:

@@ -126,6 +126,7 @@ class PromptBuilder:
             services.now,
             about=lambda path: self.summaries.summary(path),
             agent=runtime.agent,
+            agents_folder=services.agents_folder,
         )
         memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
         self._memories = [*self._memories[1 - MOST_MEMORIES :], (runtime.settings, runtime.agent, memory)]

@@ -255,7 +255,8 @@ class TurnRunner:
     def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:
         """Show a proposed change, get it approved or declined, and make it."""
         call = outcome.call
-        change = mark_memory_file(proposed, self._prompts.memory(self._runtime).memory_file_among(proposed.paths))
+        lasting = self._prompts.memory(self._runtime).lasting_files.first_among(proposed.paths)
+        change = mark_memory_file(proposed, lasting)
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         decision = self._services.approve(change)  # the user's time, not the tools'
         with self._turn.timer("tools"):

@@ -49,7 +49,7 @@ ConversationOption = Annotated[
     typer.Option("--cid", metavar="ID", help="Continue this conversation.", autocompletion=completion.complete_conversations),
 ]
 UnsafeOption = Annotated[bool, typer.Option("--unsafe", help="Let the model change notes; each change is shown and needs your approval.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="With --unsafe: approve all changes in advance.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="With --unsafe: approve all changes in advance, except those of memory.")]
 ConfirmOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Keep nothing on disk.")]
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from zkchat_cli import models
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
-from zkchat_cli.references.provenance import format_arguments
+from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.truncate import truncate
 
 SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System"}

@@ -1,4 +1,4 @@
-"""Anthropic's Messages API: requests, and the events of a stream. Pure.
+"""Requests of Anthropic's Messages API. Pure.
 
 The form has rules of its own: instructions are separate, roles alternate and start with the user, results directly follow their calls, ids
 and names use few characters, and no text is empty. Cache markers go where the part ends that stays the same byte for byte: after the tools,
@@ -6,13 +6,11 @@ the instructions, the summary, and the turns before the current one.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from zkchat_cli.llm.base import Options, Request
-from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
-from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
+from zkchat_cli.models import PromptMessage, PromptTool
 
 PROVIDER_NAME = "anthropic"
 """Only reasoning of this provider goes back; another's is of no use here."""
@@ -29,51 +27,6 @@ _VERSION = re.compile(r"claude-(?:[a-z]+-)*(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 Block = dict[str, Any]
-
-
-class AnthropicReader(ChatReader):
-    """The events of one response. An answer consists of blocks: text, thinking and calls."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint)
-        self._blocks: dict[int, Block] = {}
-        self._calls_by_block: dict[int, PartialToolCall] = {}
-
-    def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
-        match event.get("type"):
-            case "message_start":
-                self._count_tokens(event["message"].get("usage"))
-            case "content_block_start":
-                block = dict(event["content_block"])
-                self._blocks[event["index"]] = block
-                if block["type"] == "tool_use":
-                    call = PartialToolCall(text_of(block.get("id")), text_of(block.get("name")))
-                    self._calls_by_block[event["index"]] = call
-                    self.calls.append(call)
-                return text_of(block.get("text")), text_of(block.get("thinking"))
-            case "content_block_delta":
-                block, delta = self._blocks[event["index"]], event["delta"]
-                if delta["type"] == "input_json_delta":
-                    self._calls_by_block[event["index"]].arguments += delta["partial_json"]
-                for part in {"thinking", "signature"} & delta.keys():
-                    block[part] = block.get(part, "") + delta[part]
-                return text_of(delta.get("text")), text_of(delta.get("thinking"))
-            case "message_delta":
-                reason = text_of(event["delta"].get("stop_reason"))
-                self.finish = "content_filter" if reason == "refusal" else reason or self.finish
-                self._count_tokens(event.get("usage"))
-        return "", ""
-
-    def _count_tokens(self, usage: Mapping[str, Any] | None) -> None:
-        """Figures come at the start and, as totals, at the end. Anthropic does not count tokens in its cache as input."""
-        usage = usage or {}
-        cached = usage.get("cache_read_input_tokens")
-        prompt = (usage.get("input_tokens") or 0) + (cached or 0) + (usage.get("cache_creation_input_tokens") or 0)
-        self.count(prompt_tokens=prompt, completion_tokens=usage.get("output_tokens"), cached_tokens=cached)
-
-    def thinking(self) -> ThinkingBlocks | None:
-        blocks = tuple(block for block in self._blocks.values() if block["type"] in ("thinking", "redacted_thinking"))
-        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=blocks) if self.calls and blocks else None
 
 
 def request_body(model: str, request: Request, window: int | None) -> dict[str, Any]:

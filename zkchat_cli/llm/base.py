@@ -8,7 +8,8 @@ the text that came before them.
     threaded_stream    a call on its own thread, with timeouts and a countdown
     http_errors        HTTP failures as ProviderErrors
     chat_reader        streams of the servers' protocols, made regular
-    mojentic_adapter   mojentic's stream with recovery, behind each server's model
+    mojentic_adapter   mojentic's stream with recovery, for OpenAI-compatible servers and Ollama
+    anthropic_client   Anthropic's SDK, for Claude
     offline            answers without a model: it searches the notes and quotes them
     tasks              single calls: a title, a description, a whole answer
 """

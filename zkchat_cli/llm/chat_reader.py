@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from zkchat_cli.llm.base import parse_tool_call
+from zkchat_cli.llm.base import StreamFinished, ThinkingPart, ToolCallsPart, parse_tool_call
 from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.threaded_stream import Emit
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.text.words import replace_surrogates
 
@@ -34,8 +35,8 @@ class PartialToolCall:
     arguments: str = ""
 
 
-class ChatReader(ABC):
-    """Reads the lines of one response. Raises ProviderError for what cannot be read."""
+class ModelAnswer:
+    """What is known of an answer besides its text: why it ended, its tool calls, its usage."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -44,6 +45,59 @@ class ChatReader(ABC):
         self.calls: list[PartialToolCall] = []
         self.counts: dict[str, int] = {}
         """Figures of the usage, under OpenAI's names."""
+
+    def thinking(self) -> ThinkingBlocks | None:
+        """What the server needs back with the calls of this answer."""
+        return None
+
+    def check_finish(self) -> None:
+        """Raises ProviderError if the server gave up."""
+        if self.finish == "content_filter":
+            raise self.endpoint.content_filtered()
+        if self.finish in ERROR_REASONS:
+            raise self.endpoint.cut_off(f"the server gave up ({self.finish})")
+
+    def complete(self, emit: Emit) -> None:
+        """Emit the calls and the end. Raises as `check_finish` does."""
+        self.check_finish()
+        if thinking := self.thinking():
+            emit(ThinkingPart(thinking))
+        if calls := self.tool_calls():
+            emit(ToolCallsPart(calls))
+        emit(StreamFinished("tool_calls" if calls else self.finish_reason, self.usage()))
+
+    def count(self, **figures: object) -> None:
+        """Keep the figures that are numbers; of several reports the largest, as some servers begin with 0."""
+        for name, figure in figures.items():
+            if type(figure) is int and figure >= 0:
+                self.counts[name] = max(figure, self.counts.get(name, 0))
+
+    def usage(self) -> TokenUsage | None:
+        if not self.counts.get("prompt_tokens"):
+            return None
+        return TokenUsage(
+            prompt_tokens=self.counts["prompt_tokens"],
+            completion_tokens=self.counts.get("completion_tokens", 0),
+            estimated=False,
+            cached_tokens=self.counts.get("cached_tokens"),
+        )
+
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls of the whole answer, without one that the length limit cut off."""
+        calls = tuple(parse_tool_call(call.id, call.name or "unnamed", call.arguments) for call in self.calls)
+        cut = calls and calls[-1].malformed is not None and self.finish_reason == "length"
+        return calls[:-1] if cut else calls
+
+    @property
+    def finish_reason(self) -> FinishReason:
+        return "length" if self.finish in LENGTH_REASONS else "stop"
+
+
+class ChatReader(ModelAnswer, ABC):
+    """Reads the lines of one response. Raises ProviderError for what cannot be read."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
         self._started = False
         self._closed = False
 
@@ -61,10 +115,6 @@ class ChatReader(ABC):
         if not line.strip() or line.startswith((b":", b"event:", b"id:", b"retry:")):
             return None
         raise ValueError("not a line of server-sent events")
-
-    def thinking(self) -> ThinkingBlocks | None:
-        """What the server needs back with the calls of this answer."""
-        return None
 
     def read_line(self, line: bytes) -> bytes:
         """The chunk for a line, empty if the line says nothing."""
@@ -99,37 +149,8 @@ class ChatReader(ABC):
         if self._closed:
             return b""
         self._closed = True
-        if self.finish == "content_filter":
-            raise self.endpoint.content_filtered()
-        if self.finish in ERROR_REASONS:
-            raise self.endpoint.cut_off(f"the server gave up ({self.finish})")
+        self.check_finish()
         return _chunk({}, "stop") + b"data: [DONE]\n\n"
-
-    def count(self, **figures: object) -> None:
-        """Keep the figures that are numbers; of several reports the largest, as some servers begin with 0."""
-        for name, figure in figures.items():
-            if type(figure) is int and figure >= 0:
-                self.counts[name] = max(figure, self.counts.get(name, 0))
-
-    def usage(self) -> TokenUsage | None:
-        if not self.counts.get("prompt_tokens"):
-            return None
-        return TokenUsage(
-            prompt_tokens=self.counts["prompt_tokens"],
-            completion_tokens=self.counts.get("completion_tokens", 0),
-            estimated=False,
-            cached_tokens=self.counts.get("cached_tokens"),
-        )
-
-    def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The calls of the whole answer, without one that the length limit cut off."""
-        calls = tuple(parse_tool_call(call.id, call.name or "unnamed", call.arguments) for call in self.calls)
-        cut = calls and calls[-1].malformed is not None and self.finish_reason == "length"
-        return calls[:-1] if cut else calls
-
-    @property
-    def finish_reason(self) -> FinishReason:
-        return "length" if self.finish in LENGTH_REASONS else "stop"
 
 
 def _chunk(delta: Mapping[str, str], finish: str | None = None) -> bytes:

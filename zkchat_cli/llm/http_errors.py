@@ -9,11 +9,15 @@ import os
 import re
 import socket
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from difflib import get_close_matches
+from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
+from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.text.truncate import truncate
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -27,8 +31,6 @@ CONTEXT_LENGTH = re.compile(
 CONTENT_FILTER = re.compile(r"content[ _-](filter|policy|management)", re.IGNORECASE)
 QUOTA = "insufficient_quota"
 API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
-MAX_PLACEHOLDER_KEY = 5
-"""Servers without keys are given "EMPTY" or "x". Removing such a short text from messages would garble them."""
 _CONTEXT_LIMIT = re.compile(
     r"(?:context (?:length|size|window)(?:(?!\bby\b)\D){0,40}|maximum model length of |limit of |> ?)(\d{3,8})", re.IGNORECASE
 )
@@ -183,10 +185,10 @@ class Endpoint:
             return ""
         error = find_error(answer)
         text = str((error.get("message") if isinstance(error, Mapping) else error) or "")
-        return truncate(API_KEY.sub("…", self._without_key(text)), MAX_QUOTE)
+        return truncate(API_KEY.sub(MASK, self._without_key(text[: 50 * MAX_QUOTE])), MAX_QUOTE)
 
     def _without_key(self, text: str) -> str:
-        return text.replace(self.key, "…") if len(self.key) > MAX_PLACEHOLDER_KEY else text
+        return SecretMask([self.key])(text)
 
 
 def _duration(seconds: float | None) -> str:
@@ -212,6 +214,15 @@ def find_error(answer: object) -> object:
     if answer.get("error") is not None:
         return answer["error"]
     return answer if isinstance(answer.get("message"), str) else None
+
+
+def parse_retry_after(header: str | None) -> float | None:
+    """Seconds to wait by a Retry-After header, which has seconds or a date; None if it has neither."""
+    with suppress(ValueError):
+        return max(0.0, float(header or ""))
+    with suppress(ValueError, TypeError):  # TypeError: a date without a zone
+        return max(0.0, (parsedate_to_datetime(header or "") - datetime.now(UTC)).total_seconds())
+    return None
 
 
 def parse_context_limit(message: str) -> int | None:

@@ -1,4 +1,4 @@
-"""mojentic's stream with recovery, for every server of models. Importing this file imports mojentic, which takes a second.
+"""mojentic's stream with recovery, for OpenAI-compatible servers and Ollama. Importing this file imports mojentic, which takes a second.
 
 mojentic makes the HTTP call, retries it before the first word, and accepts an answer only with its final event; zkchat owns the tool loop.
 mojentic reads exactly OpenAI's own format and rejects an answer for any deviation. So each response body passes a `ChatReader` first,
@@ -13,12 +13,12 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import ReasoningPart, RetryDelay, StreamFinished, TextPart, ThinkingPart, ToolCallsPart
+from zkchat_cli.llm.base import ReasoningPart, RetryDelay, TextPart
 from zkchat_cli.llm.chat_reader import ChatReader, IncompleteAnswer
 from zkchat_cli.llm.http_errors import is_permanent
 from zkchat_cli.llm.threaded_stream import HEARTBEAT, Emit
@@ -36,14 +36,7 @@ from mojentic.llm.gateways.openai_recovery import OpenAIStreamRecovery  # noqa: 
 from mojentic.llm.recovery import AdmissionContext, LifecycleEvent, RecoveryCall, RecoveryError, RecoveryPolicy  # noqa: E402
 from mojentic.llm.recovery_stream import recover_stream  # noqa: E402
 
-if TYPE_CHECKING:
-    from zkchat_cli.llm.remote_model import RemoteModel
-
-CONNECT_SECONDS = 10.0
-MAX_ATTEMPTS = 3
-MAX_DELAY = 120.0
-"""If a server asks to wait longer, the call fails and the user decides."""
-RETRY_STATUSES = frozenset({429, 500, 502, 503, 504, 529})
+from zkchat_cli.llm.remote_model import CONNECT_SECONDS, MAX_ATTEMPTS, MAX_DELAY, RETRY_STATUSES, ChatModel  # noqa: E402
 
 
 class _ObservedBody(httpx.AsyncByteStream):
@@ -81,7 +74,7 @@ def _tls() -> ssl.SSLContext:
 class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untyped
     """mojentic's engine with a client that uses the environment's proxies and a reader for each response."""
 
-    def __init__(self, readers: list[ChatReader], model: "RemoteModel", *args: Any) -> None:
+    def __init__(self, readers: list[ChatReader], model: ChatModel, *args: Any) -> None:
         super().__init__(*args)
         self._readers, self._model = readers, model
 
@@ -98,7 +91,7 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
             return await super().exchange_stream(own, url, body, headers, attempt, decode)
 
 
-async def stream_chat(model: "RemoteModel", body: dict[str, Any], emit: Emit) -> None:
+async def stream_chat(model: ChatModel, body: dict[str, Any], emit: Emit) -> None:
     """Emit the deltas of an answer. Raises the ProviderError with which it ends."""
     readers: list[ChatReader] = []
     events = recover_stream(
@@ -121,21 +114,13 @@ async def stream_chat(model: "RemoteModel", body: dict[str, Any], emit: Emit) ->
                 case "progress" if not (event.frame_progress.content_bytes or event.frame_progress.reasoning_bytes):
                     emit(HEARTBEAT)
                 case "completed":
-                    _complete(readers[-1], emit)
+                    readers[-1].complete(emit)
                 case "failed":
                     if error := _error(event.error, model):
                         raise error
 
 
-def _complete(reader: ChatReader, emit: Emit) -> None:
-    if thinking := reader.thinking():
-        emit(ThinkingPart(thinking))
-    if calls := reader.tool_calls():
-        emit(ToolCallsPart(calls))
-    emit(StreamFinished("tool_calls" if calls else reader.finish_reason, reader.usage()))
-
-
-def _policy(model: "RemoteModel", emit: Emit) -> RecoveryPolicy:
+def _policy(model: ChatModel, emit: Emit) -> RecoveryPolicy:
     """Three attempts for a server that fails or asks to wait, one for a server that cannot be reached, none after the first word."""
 
     def observe(event: LifecycleEvent) -> None:
@@ -158,7 +143,7 @@ def _policy(model: "RemoteModel", emit: Emit) -> RecoveryPolicy:
     )
 
 
-def _error(error: RecoveryError, model: "RemoteModel") -> ProviderError | None:
+def _error(error: RecoveryError, model: ChatModel) -> ProviderError | None:
     """The error with which the last attempt ended; None if it was cancelled."""
     failure, cause, server = error.report.final_failure, error.inspect_cause(), model.server
     if failure is None or failure.category == "cancellation":

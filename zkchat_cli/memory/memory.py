@@ -4,10 +4,10 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 """
 
 import difflib
-import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config.schema import Config
@@ -25,6 +25,7 @@ from zkchat_cli.memory.fact_ranking import (
     recall_fact,
 )
 from zkchat_cli.memory.file_reader import MemoryFiles, Stamp
+from zkchat_cli.memory.lasting_files import LastingFiles
 from zkchat_cli.memory.project import EXTRA_FILE, MemoryItem, find_active_notes, load_agent_memory, load_folder_memory, load_root_memory
 from zkchat_cli.models import Fact, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -57,11 +58,13 @@ class Memory:
         *,
         about: Callable[[str], str | None] = lambda _: None,
         agent: Agent | None = None,
+        agents_folder: Path | None = None,
     ) -> None:
         self._vault, self._store, self._now, self._about, self._agent = vault, store, now, about, agent
         self._vault_key = str(vault.root)
         self.enabled = settings.context.memory_integration
         self._file_names = tuple(dict.fromkeys(filter(None, (settings.memory.project_file, EXTRA_FILE))))
+        self.lasting_files = LastingFiles(vault.root, self._file_names, agents_folder)
         self._files = MemoryFiles(vault.root, self.notify)
         self._agent_files = MemoryFiles(agent.memory_file.parent, self.notify) if agent is not None and agent.memory_file else None
         self._cache: dict[str, tuple[object, dict[str, Stamp], tuple[MemoryItem, ...]]] = {}
@@ -76,10 +79,6 @@ class Memory:
         self.message_id: str | None = None
         with suppress(StoreError):
             self.facts()
-
-    def memory_file_among(self, paths: Iterable[str]) -> str | None:
-        """The first of these paths that is, or would be, a memory file: its text goes into every later conversation."""
-        return next((p for p in paths if any(n.lower() in (p.lower(), posixpath.basename(p).lower()) for n in self._file_names)), None)
 
     # in the prompt
 

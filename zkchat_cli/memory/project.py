@@ -135,7 +135,7 @@ class _MemoryLoader:
             if len(self.seen) >= MAX_FILES:
                 self.files.warn(f"memory: more than {MAX_FILES} files; the others are left out", f"{item.relative_path} imports too many.")
                 return
-            paths = _import_paths(imported.path, posixpath.dirname(item.relative_path))
+            paths = import_paths(imported.path, posixpath.dirname(item.relative_path))
             path = next((path for path in paths if path in self.seen or self.files.read(path) is not None), None)
             written = f"{truncate(imported.written, 80)} in {item.relative_path}"
             if path is None:
@@ -148,7 +148,7 @@ class _MemoryLoader:
                 yield from self.load(path, f"imported by {item.relative_path}", depth + 1)
 
 
-def _import_paths(written: str, folder: str) -> Iterator[str]:
+def import_paths(written: str, folder: str) -> Iterator[str]:
     """The paths an import may mean: relative to its file's folder, then to the vault's root; `.md` may be left out."""
     for base in dict.fromkeys((folder, "")):
         path = posixpath.normpath(posixpath.join(base, written.lstrip("/")))

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from zkchat_cli.citations import marks
@@ -67,18 +68,27 @@ def find_imports(text: str) -> tuple[FileImport, ...]:
     """The `@paths` of a text outside of code. Punctuation at the end of a sentence does not belong to a path."""
     if "@" not in text:
         return ()
-    found: list[FileImport] = []
     code = marks.read_marks(text).code
+
+    def is_code(start: int) -> bool:
+        before = bisect_right(code, (start, len(text)))
+        return before > 0 and start < code[before - 1][1]
+
+    return tuple(islice((each for each in _written_imports(text) if not is_code(each.start)), MAX_IMPORTS))
+
+
+def find_written_paths(text: str) -> set[str]:
+    """The paths of all imports in a text, of any number, and of what looks like one in code: what any part of it may import."""
+    return {each.path for each in _written_imports(text)}
+
+
+def _written_imports(text: str) -> Iterator[FileImport]:
     for match in _IMPORT.finditer(text):
-        before = bisect_right(code, (match.start(), len(text)))
-        if before and match.start() < code[before - 1][1]:
-            continue
         quoted = match[1] or match[2]
         path = quoted or _ESCAPED.sub(r"\1", match[3].rstrip(_PUNCTUATION))
         written = match[0] if quoted else match[0].rstrip(_PUNCTUATION)
         if path.strip("./~"):
-            found.append(FileImport(written, path, match.start()))
-    return tuple(found[:MAX_IMPORTS])
+            yield FileImport(written, path, match.start())
 
 
 def read_import(wanted: FileImport, roots: ImportRoots) -> ImportedFile:

@@ -165,11 +165,6 @@ def matching_documents(text: str, messages: Iterable[ZkChatMessage]) -> tuple[st
     return tuple(exact or near)
 
 
-def format_arguments(arguments: Mapping[str, Any]) -> str:
-    """A call's arguments in short: texts in quotation marks, others as name=value."""
-    return " ".join(f'"{value}"' if isinstance(value, str) else f"{key}={value}" for key, value in arguments.items())
-
-
 def document_key(reference: DocumentReference) -> str:
     """A document's path, or the text of a broken link."""
     return reference.relative_path or reference.wikilink

@@ -10,6 +10,7 @@ from zkchat_cli.references import provenance
 from zkchat_cli.references.provenance import FoundByTool, NamedByUser, Provenance
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.prompts import prompt_status
 from zkchat_cli.views.sources import line_range
@@ -89,7 +90,7 @@ def _named_lines(named: NamedByUser, in_prompt: str) -> Iterable[StyledLine]:
 
 def _tool_call_lines(found: Sequence[FoundByTool], in_prompt: str) -> Iterable[StyledLine]:
     first = found[0]
-    arguments = truncate(provenance.format_arguments(first.arguments), MAX_ARGUMENTS)
+    arguments = truncate(format_arguments(first.arguments), MAX_ARGUMENTS)
     yield styled_line(f"  found in turn {first.turn} by {first.tool} {arguments}".rstrip())
     for each in found[:MAX_EXCERPTS]:
         chunk = each.chunk

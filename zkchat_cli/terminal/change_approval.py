@@ -23,19 +23,21 @@ DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes 
 
 
 class ApprovalPrompt:
-    """Asks before each change. "All" approves the rest of the turn, except changes to memory files, which later conversations follow.
+    """Asks before each change. "All" approves the rest of the turn, and `yes` all turns, except changes to memory, which later
+    conversations follow.
 
     Any other text declines the change and is passed to the model as the reason; Ctrl-C declines the rest of the turn.
     """
 
-    def __init__(self, question: "Confirmation") -> None:
+    def __init__(self, question: "Confirmation", *, yes: bool = False) -> None:
         self.question = question
+        self._yes = yes
         self.pausing: Callable[[], AbstractContextManager[None]] = nullcontext
         """Entered while a question is shown, so that Ctrl-C answers it instead of stopping the turn."""
-        self._approve_all = self._decline_all = False
+        self.begin_turn()
 
     def begin_turn(self) -> None:
-        self._approve_all = self._decline_all = False
+        self._approve_all, self._decline_all = self._yes, False
 
     def __call__(self, change: Change) -> Decision:
         if self._decline_all:
@@ -57,12 +59,12 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
     """The approval policy of these flags; None refuses every change. Raises UsageError for contradictory flags."""
     if yes and not unsafe:
         raise UsageError("--yes needs --unsafe", "Without --unsafe there are no changes to approve.")
-    if yes:
-        return approve_notes
     if unsafe and interactive:
         from zkchat_cli.terminal.confirm import Confirmation  # imports prompt_toolkit, which pipes do not need
 
-        return ApprovalPrompt(Confirmation(colour=screen.colour))
+        return ApprovalPrompt(Confirmation(colour=screen.colour), yes=yes)
+    if yes:
+        return approve_notes
     if unsafe:
         screen.warn("a pipe cannot ask: changes to notes are shown and refused", "--yes approves them all")
     return None

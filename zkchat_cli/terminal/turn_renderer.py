@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models import ToolRun, TurnReport
-from zkchat_cli.references.provenance import format_arguments
 from zkchat_cli.terminal.change_approval import show_change
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.plain_view import NotePrinter, PlainTurnView
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import short_count

@@ -25,15 +25,15 @@ UNASKED = Decision(False, "refused: nobody can be asked here, and --yes was not 
 
 
 def approve_notes(change: Change) -> Decision:
-    """`--yes`: approves every change except those of memory files, which instruct every later conversation."""
+    """`--yes` where nobody can be asked: approves every change except those of memory, which instructs later conversations."""
     if change.memory_file is None:
         return ALLOWED
-    return Decision(False, f"refused: {change.memory_file} is sent with every message, and --yes is for notes alone; nothing was changed")
+    return Decision(False, f"refused: {change.memory_file} is memory, and --yes is for notes alone; nothing was changed")
 
 
 def mark_memory_file(change: Change, memory_file: str | None) -> Change:
-    """The change with a warning that it edits a memory file, if it does."""
+    """The change with a warning that it edits memory, if it does."""
     if memory_file is None:
         return change
-    warning = f"{memory_file} is sent with every message: what it says, every later conversation is told."
+    warning = f"{memory_file} is memory: later conversations follow what it says."
     return replace(change, note=f"{change.note} {warning}".strip(), memory_file=memory_file)

@@ -159,7 +159,8 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
 
     values = loader.validate_profile(COMMAND_LINE, given)
     agent = factory.check_agent(Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
-    no_file = paths.AppPaths(Path(os.devnull), Path(os.devnull), Path(os.devnull))
+    nowhere = Path(os.devnull, "nothing")
+    no_file = paths.AppPaths(nowhere, nowhere, nowhere)
     factory.check(load_config({}, {}, no_file, schema=factory.settings_schema(), agent=agent.settings_layer))
     return values
 

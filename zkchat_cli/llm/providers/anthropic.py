@@ -1,6 +1,7 @@
 """Claude, from Anthropic or any server that speaks its Messages API: `anthropic/NAME`, at ANTHROPIC_BASE_URL or anthropic.base_url.
 
-mojentic makes the calls; `prepare` or the first call loads it. What stays the same from turn to turn is marked for the server's cache.
+Anthropic's SDK makes the calls; `prepare` or the first call loads it. What stays the same from turn to turn is marked for the server's
+cache.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import anthropic_chat
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
 from zkchat_cli.llm.remote_model import ANTHROPIC, LIST_TIMEOUTS, RemoteModel, ServerSettings, bearer, fetch_models, settings_of
+from zkchat_cli.llm.threaded_stream import Emit
 
 API_VERSION = "2023-06-01"
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
@@ -26,8 +28,6 @@ class AnthropicSettings(ServerSettings):
 @dataclass
 class AnthropicModel(RemoteModel):
     provider = "anthropic"
-    path = "/v1/messages"
-    reader = anthropic_chat.AnthropicReader
     settings: AnthropicSettings
 
     def find_window(self) -> Window | None:
@@ -40,6 +40,14 @@ class AnthropicModel(RemoteModel):
     def body(self, request: Request) -> dict[str, Any]:
         return anthropic_chat.request_body(self.model, request, self.window.tokens if self.window else None)
 
+    def import_library(self) -> None:
+        from zkchat_cli.llm import anthropic_client  # noqa: F401
+
+    async def call(self, body: dict[str, Any], emit: Emit) -> None:
+        from zkchat_cli.llm.anthropic_client import stream_message  # see import_library
+
+        await stream_message(self, body, emit)
+
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/v1/models?limit=1000", lambda row: row.get("max_input_tokens"))
 
@@ -50,7 +58,7 @@ class AnthropicModel(RemoteModel):
 def _open(config: ModelConfig) -> AnthropicModel:
     settings = settings_of(config, AnthropicSettings)
     base_url = config.env.get("ANTHROPIC_BASE_URL", "").strip() or settings.base_url.strip()
-    address = base_url.rstrip("/").removesuffix("/v1") or ANTHROPIC.address
+    address = base_url.rstrip("/").removesuffix("/v1") or ANTHROPIC.address  # the SDK adds /v1 itself
 
     def headers(key: str) -> dict[str, str]:
         imitation = bearer(key) if address != ANTHROPIC.address else {}  # some read this, some the other

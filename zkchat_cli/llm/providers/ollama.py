@@ -15,7 +15,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.remote_model import LIST_TIMEOUTS, RemoteModel, ServerSettings, fetch_models, settings_of
+from zkchat_cli.llm.remote_model import LIST_TIMEOUTS, ChatModel, ServerSettings, fetch_models, settings_of
 
 DEFAULT_MAX_WINDOW = 32768
 """Tokens of window to use unless the user asks for more: memory for a model's whole 128k exceeds what many machines have."""
@@ -46,7 +46,7 @@ class OllamaReader(ChatReader):
 
 
 @dataclass
-class OllamaModel(RemoteModel):
+class OllamaModel(ChatModel):
     provider = "ollama"
     path = "/api/chat"
     reader = OllamaReader

@@ -44,7 +44,7 @@ class FileChange:
 class Change:
     """A proposed change of notes: a one-line summary, the changed files, and a `note` for whoever approves it.
 
-    `memory_file` is the changed file that instructs later conversations, if any.
+    `memory_file` is the changed file that instructs later conversations, if any, with the reason.
     """
 
     summary: str

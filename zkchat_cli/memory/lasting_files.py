@@ -1,0 +1,88 @@
+"""Which files instruct later conversations: memory files, all they import, and the memory of agents.
+
+A model's change of one of them needs an approval of its own.
+
+Files are compared by their real paths, so that no link hides one. A path that is imported but missing counts too, because a note created
+there would be read. That is why the files before a change are enough to judge it: nothing becomes memory but by a change of such a path.
+"""
+
+import os
+import posixpath
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from zkchat_cli.memory.file_reader import MemoryFiles
+from zkchat_cli.memory.project import MAX_IMPORT_DEPTH, import_paths
+from zkchat_cli.references.file_imports import find_written_paths
+
+MAX_PATHS = 5_000
+"""With more imported paths than that, any file may be memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastingFiles:
+    """`names` are those of memory files; `agents_folder` has the agents' memory."""
+
+    root: Path
+    names: tuple[str, ...]
+    agents_folder: Path | None = None
+
+    def first_among(self, paths: Iterable[str]) -> str | None:
+        """The first of these paths of the vault that is or would be memory, with the reason if it is not its name; None if none is."""
+        reasons = self._reasons()
+        for path in paths:
+            if any(f"/{path}".lower().endswith(f"/{name}".lower()) for name in self.names):
+                return path
+            real = _comparable(self.root / path)
+            if reasons is None:
+                return f"{path} (one of over {MAX_PATHS:,} files that memory may import)"
+            if reason := reasons.get(real) or self._agent_reason(real):
+                return f"{path} ({reason})"
+        return None
+
+    def _reasons(self) -> dict[str, str] | None:
+        """Why a file is memory, by its real path; None if there are too many."""
+        reasons: dict[str, str] = {}
+        seen: set[str] = set()
+        files = MemoryFiles(self.root, lambda *_: None)
+        found = [(path, f"the same file as {path}") for path in self._memory_files()]
+        for _ in range(MAX_IMPORT_DEPTH + 1):
+            level, found = found, []
+            for path, reason in level:
+                if path in seen or "\0" in path:
+                    continue
+                seen.add(path)
+                if len(seen) > MAX_PATHS:
+                    return None
+                reasons.setdefault(_comparable(self.root / path), reason)
+                for written in find_written_paths(files.read(path) or ""):
+                    found += [(each, f"imported by {path}") for each in import_paths(written, posixpath.dirname(path))]
+        if self.agents_folder is not None:
+            with suppress(OSError):
+                reasons |= {
+                    _comparable(file): f"memory of the agent {file.stem}" for file in self.agents_folder.iterdir() if file.suffix == ".md"
+                }
+        return reasons
+
+    def _memory_files(self) -> Iterator[str]:
+        """The memory files of all folders, broken links included."""
+        for folder, folders, _ in os.walk(self.root):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for name in self.names:
+                if os.path.lexists(f"{folder}/{name}"):
+                    yield posixpath.normpath(posixpath.join(os.path.relpath(folder, self.root).replace(os.sep, "/"), name))
+
+    def _agent_reason(self, real: str) -> str | None:
+        """For a file that would be the memory of an agent."""
+        file = Path(real)
+        if self.agents_folder is None or file.suffix != ".md" or str(file.parent) != _comparable(self.agents_folder):
+            return None
+        return f"memory of the agent {file.stem}"
+
+
+def _comparable(file: Path) -> str:
+    """The real path, equal for all spellings that one file may have: some file systems ignore case and normalization."""
+    return unicodedata.normalize("NFC", os.path.realpath(file)).casefold()
