@@ -8,7 +8,7 @@ the order in which notes changed. Names of notes have their own table, so that a
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from zkchat_cli.models import ContentChunk
@@ -38,7 +38,7 @@ def find(index: IndexDatabase, query: SearchQuery, limit: int, most_of_a_note: i
     """The best chunks, at most `most_of_a_note` from one note. Phrases count as single words if nothing has them."""
     for variant in dict.fromkeys((query, query.loose)):
         if not variant.is_empty:
-            found = _Search(index, variant, weights, max(POOL, 2 * limit)).run()
+            found = _Search(index, variant, query.words, weights, max(POOL, 2 * limit)).run()
             if found:
                 return _best(found, limit, most_of_a_note)
     return []
@@ -59,16 +59,17 @@ def _best(found: Sequence[tuple[float, RankingCandidate]], limit: int, most_of_a
 class _Search:
     """One query. Expressions are FTS5's; ids are of chunks."""
 
-    def __init__(self, index: IndexDatabase, query: SearchQuery, weights: Ranking, pool: int) -> None:
+    def __init__(self, index: IndexDatabase, query: SearchQuery, inexact: Collection[str], weights: Ranking, pool: int) -> None:
+        """`inexact` are the words that may have other forms."""
         self.index, self.weights, self.pool = index, weights, pool
         sizes = index.sizes()
-        without_forms = [term for term in query.words if is_cjk(term) or term in STOPWORDS]
-        self.known = find_forms(index, [term for term in query.words if term not in without_forms])
-        self.query = replace(query, words=(*self.known, *without_forms))
+        exact = [term for term in query.words if is_cjk(term) or term in STOPWORDS or term not in inexact]
+        self.known = find_forms(index, [term for term in query.words if term not in exact])
+        self.query = replace(query, words=(*self.known, *exact))
         frequency = {word: forms.chunks for word, forms in self.known.items()}
         others = (term for term in self.query.terms if term not in frequency)
         frequency |= {term: sizes.chunks if term in STOPWORDS else self._count("words", word(term)) for term in others}
-        frequency |= {c: self._count("words", word(c), MOST_RANKED) for c in self.query.characters}
+        frequency |= {c: self._count("words", word(c), MOST_RANKED + 1) for c in self.query.characters}
         tokens, per_note = sizes.tokens / max(sizes.chunks, 1), sizes.chunks / max(sizes.notes, 1)
         self.corpus = Corpus(max(sizes.chunks, 1), max(tokens, 1), per_note, frequency, self.known)
         self.is_filtered = query.is_filtered
@@ -97,11 +98,11 @@ class _Search:
             must = " AND ".join(quoted(phrase) for phrase in self.query.phrases)
             ids = self._ranked("words", f"({must}) AND ({self._any(rare)})") if rare else []
             return ids if len(ids) >= self.pool else ids + self._ranked_or_newest("words", must)
-        if rare:
-            return self._ranked("words", self._any(rare))
+        characters = self._rarest_first(self.query.characters, self.corpus.frequency, MOST_RANKED)
         known = [term for term in self.query.words if self.corpus.frequency[term]]
-        if not known:
-            return []
+        if rare or not known:
+            ids = self._ranked("words", self._any(rare)) if rare else []
+            return ids + self._ranked("words", self._any(characters)) if characters and len(ids) < self.pool else ids
         if all(term in STOPWORDS for term in known):  # even counting them takes too long
             return self._newest("words", self._all(known)) or self._newest("words", self._any(known))
         ids = self._ranked_or_newest("words", self._all(known)) + self._ranked_or_newest("words", f"headings : ({self._any(known)})")
