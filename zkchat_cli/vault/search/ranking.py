@@ -9,6 +9,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -74,7 +75,7 @@ class RankingCandidate(NamedTuple):
     end_line: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Corpus:
     """Statistics of all chunks: their number, average size and number per note, and the document frequency of a query's terms.
 
@@ -86,6 +87,11 @@ class Corpus:
     chunks_per_note: float
     frequency: Mapping[str, int] = field(default_factory=dict)
     known: Mapping[str, WordForms] = field(default_factory=dict)
+
+    @cached_property
+    def words_by_form(self) -> dict[str, str]:
+        """The known term of each form."""
+        return {form: word for word, known in self.known.items() for form in known.forms}
 
     def rarity(self, term: str) -> float:
         """The inverse document frequency, never negative."""
@@ -109,7 +115,7 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
     """The scores by id, best first, of the candidates that the query allows and that have a word of it."""
     rarity = {term: corpus.rarity(term) for term in query.terms}
     exact_rarity = {term: corpus.exact_rarity(term) for term in query.terms}
-    words_by_form = {term: term for term in query.terms} | {form: word for word, known in corpus.known.items() for form in known.forms}
+    words_by_form = {term: term for term in query.terms} | corpus.words_by_form
     characters = {character: corpus.rarity(character) for character in query.characters}
     written = {*query.terms, *query.order}
     names: dict[int, list[_Field]] = {}
