@@ -23,7 +23,7 @@ from zkchat_cli.text import words
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.resolver import Name
 
-VERSION = 6
+VERSION = 7
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
 BUSY_SECONDS = 10.0

@@ -226,17 +226,12 @@ class _IndexUpdate:
             self.openings.append(parsed.chunks[0].text[:1000])
         for p in parsed.chunks:
             headings = "\n".join(p.headings)
-<<<<<<< HEAD
-            self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text))
+            key_ = chunk_key(parsed.title, headings, p.text)
+            self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text, key_))
             texts = words.to_index_text(headings), words.to_index_text(p.text)
             self.word_rows.append((self.next_chunk, *texts))
             if not self.is_new:
                 self.chunk_terms.update(vocabulary.indexed_terms(*texts))
-=======
-            key_ = chunk_key(parsed.title, headings, p.text)
-            self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text, key_))
-            self.word_rows.append((self.next_chunk, words.to_index_text(headings), words.to_index_text(p.text)))
->>>>>>> main
             self.next_chunk += 1
             self.growth["chunks"] += 1
             self.growth["tokens"] += _bytes(p.text)
