@@ -70,7 +70,9 @@ class SearchQuery:
     @property
     def characters(self) -> tuple[str, ...]:
         """The CJK characters of its words that mean something by themselves."""
-        return tuple(dict.fromkeys(c for word in self.words if is_cjk(word) and not is_part(word) for c in word if c not in _FUNCTION_CHARACTERS))
+        return tuple(
+            dict.fromkeys(c for word in self.words if is_cjk(word) and not is_part(word) for c in word if c not in _FUNCTION_CHARACTERS)
+        )
 
     @property
     def loose(self) -> "SearchQuery":

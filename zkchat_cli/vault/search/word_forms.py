@@ -60,7 +60,9 @@ def _look_up(index: IndexDatabase, words: Iterable[str]) -> dict[str, WordForms]
                 if term not in STOPWORDS or term == word:
                     forms[word][term] = chunks, notes
     return {
-        word: WordForms(frozenset(counts), sum(c for c, _ in counts.values()), sum(n for _, n in counts.values()), counts.get(plain[word], (0,))[0])
+        word: WordForms(
+            frozenset(counts), sum(c for c, _ in counts.values()), sum(n for _, n in counts.values()), counts.get(plain[word], (0,))[0]
+        )
         for word, counts in forms.items()
     }
 
