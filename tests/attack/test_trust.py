@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 from building import COUNTER, Deltas, Room, calls, ended, says
-from conftest import Program, write
+from conftest import Program, needs_permissions, write
 from pytest_httpserver import HTTPServer
 from terminal_screen import Chat, Script
 
@@ -413,6 +413,7 @@ UNREADABLE = {
 }
 
 
+@needs_permissions
 @pytest.mark.parametrize("what", UNREADABLE)
 def test_what_the_user_may_not_read_is_named(zkchat: Program, tmp_path: Path, what: str) -> None:
     path, exit_status, told = UNREADABLE[what]
