@@ -65,7 +65,7 @@ def test_a_vault_cannot_choose_the_model(zkchat: Program, model: str) -> None:
 
 
 TOML = {
-    "keys of 9,000 parts": "a." * 9000 + "b = 1",
+    "keys of 3,000 parts": "a." * 3000 + "b = 1",
     "lists in lists": "x = " + "[" * 16_000,
     "tables in tables": "x = " + "{a = " * 6_000,
     "a number of 5,000 digits": "[context]\nmax_tokens = " + "9" * 5000,
