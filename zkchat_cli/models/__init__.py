@@ -20,7 +20,7 @@ from zkchat_cli.models.conversations import (
 from zkchat_cli.models.messages import (
     CONTINUE_PROMPT,
     Citation,
-    CitationStatus,
+    CitationVerdict,
     ContentChunk,
     Delivery,
     DocumentReference,
@@ -63,7 +63,7 @@ __all__ = [
     "BudgetStatus",
     "BudgetStatuses",
     "Citation",
-    "CitationStatus",
+    "CitationVerdict",
     "Compaction",
     "CompactionDue",
     "CompactionMode",
