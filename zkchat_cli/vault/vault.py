@@ -31,6 +31,7 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, split_t
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, lexical, related, snippets
+from zkchat_cli.vault.search.background_embedding import BackgroundEmbedding
 from zkchat_cli.vault.search.query import parse_query, read_date
 from zkchat_cli.vault.search.ranking import RANKING, Ranking
 from zkchat_cli.vault.search.related import RelatedNote
@@ -63,6 +64,7 @@ class Vault:
         self._ask = self._index.ask
         self._completer: tuple[tuple[object, ...], NoteCompleter] | None = None
         self.editor = NoteEditor(root, self._index, self.refresh)
+        self._embedding: BackgroundEmbedding | None = None
         self._semantic: SemanticSearch | None = None
         if embedder:
             store = VectorStore(index_file.with_suffix(".vectors.db"), lambda: embedder.id)
@@ -81,6 +83,9 @@ class Vault:
         return cls(root, cache_dir / "index" / f"{blake2b(os.fsencode(root), digest_size=16).hexdigest()}.db", ignore, embedder)
 
     def close(self) -> None:
+        if self._embedding:
+            self._embedding.stop()
+            self._embedding = None
         for part in (self._index, self._semantic):
             if part:
                 part.close()
@@ -146,6 +151,12 @@ class Vault:
         """Compute missing vectors for at most `seconds`, if there is an embedder. What fails is a warning; computed vectors are stored."""
         if self._semantic:
             self._semantic.grow(progress, seconds=seconds)
+
+    def embed_in_background(self, is_busy: Callable[[], bool]) -> None:
+        """Compute missing vectors in a thread until the vault is closed, but not while `is_busy`."""
+        if self._semantic and not self._embedding:
+            self._embedding = BackgroundEmbedding(self._semantic, is_busy)
+            self._embedding.start()
 
     def take_warnings(self) -> list[ZkchatError]:
         """Failures of search by meaning since the last call; each is reported once."""

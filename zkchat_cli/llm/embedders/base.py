@@ -59,6 +59,9 @@ class ServerEmbedder:
     def languages(self) -> Collection[str] | None:
         return model_family(self.model).languages
 
+    def load(self) -> None:
+        """Nothing: the server loads it."""
+
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         texts = add_prefixes(texts, model_family(self.model), purpose)
         answer = self.server.post(self.path, {"model": self.model, "input": texts}, LIMITS[purpose])
