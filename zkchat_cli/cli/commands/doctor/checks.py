@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -17,6 +18,7 @@ from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ServerInfo
 from zkchat_cli.llm.http_errors import mask_address
 from zkchat_cli.paths import AppPaths, app_paths
+from zkchat_cli.store.repair import check_store
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import plural
 from zkchat_cli.vault.search import vector_store
@@ -90,6 +92,9 @@ def _index(loaded: LoadedConfig) -> str:
 
 
 def _store(loaded: LoadedConfig) -> str:
+    if loaded.places.store_file.exists():
+        with suppress(StoreUnwritable):  # which is told below
+            check_store(loaded.places.store_file)
     store = factory.open_store(loaded)
     try:
         found = f"{loaded.places.store_file}, {plural(len(store.conversations()), 'conversation')}"
