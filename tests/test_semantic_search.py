@@ -5,8 +5,9 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -312,6 +313,46 @@ def test_two_processes_never_compute_the_same(notes: Notes) -> None:
     elsewhere.close()
 
 
+def wait_until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_vectors_grow_in_the_background_while_the_user_is_not_busy(notes: Notes) -> None:
+    busy, looks = [True], [0]
+
+    def is_busy() -> bool:
+        looks[0] += 1
+        return busy[0]
+
+    notes.many(3)
+    notes.vault.refresh()
+    notes.vault.embed_in_background(is_busy)
+    wait_until(lambda: looks[0] > 2)
+    assert not notes.status.complete
+    busy[0] = False
+    wait_until(lambda: notes.status.complete)
+    notes.write("New.md", "A joyful day.\n")
+    notes.vault.refresh()
+    wait_until(lambda: notes.status.complete)
+    assert notes.found("happy") == ["New.md"]
+    notes.vault.close()
+    assert not [thread for thread in threading.enumerate() if thread.name == "embedding"]
+
+
+def test_the_background_waits_after_a_failure(notes: Notes) -> None:
+    notes.many(3)
+    notes.vault.refresh()
+    notes.embedder.fails = lambda: DOWN
+    notes.vault.embed_in_background(lambda: False)
+    wait_until(lambda: notes.embedder.asked > 1)
+    time.sleep(0.5)
+    assert notes.embedder.asked == 2
+    assert notes.warned() == ["no search by meaning, only by words: no connection to the model"]
+
+
 def missing_keys(notes: Notes) -> list[bytes]:
     every = notes.vault._ask(lambda index: [key for _, key in index.chunk_keys()])
     store = VectorStore(notes.vectors, lambda: notes.embedder.id)
@@ -427,7 +468,7 @@ def test_the_program_finds_by_meaning(program: Program, servers: Servers, provid
     assert indexed.json["semantic"] == {"provider": provider, "model": model, "windows": 4, "embedded": 4, "complete": True}
     assert indexed.err == ""
     assert program("vault", "search", "car", "--json").json[0]["relative_path"] == "Garage.md"
-    assert f"search by meaning ({provider}/{model}): complete" in program("vault", "status").out
+    assert f"search by meaning: {provider}/{model}, complete" in program("vault", "status").out
     assert len(servers.texts) == 5
 
 
@@ -464,11 +505,9 @@ def test_a_vaults_own_file_cannot_choose_the_provider(program: Program, servers:
 
 def test_doctor_tries_the_embedder(program: Program) -> None:
     check = lambda: next(c for c in program("doctor", "--json").json["checks"] if c["name"] == "semantic")  # noqa: E731
-    assert check()["detail"] == (
-        "ollama/nomic-embed-text, 64 dimensions; 0% of the vectors are computed: zkchat vault index --semantic does the rest"
-    )
+    assert check()["detail"] == ("ollama/nomic-embed-text, 0% done: zkchat vault index --semantic computes the rest; 64 dimensions")
     program("vault", "index", "--semantic")
-    assert check()["detail"] == "ollama/nomic-embed-text, 64 dimensions; all notes have vectors"
+    assert check()["detail"] == "ollama/nomic-embed-text, complete; 64 dimensions"
     program.env["OLLAMA_HOST"] = "127.0.0.1:1"
     failed = check()
     assert (failed["ok"], failed["code"]) == (False, "provider")

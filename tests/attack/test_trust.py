@@ -12,17 +12,22 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-from building import Deltas, Room, calls, ended, says
-from conftest import Program, write
+from building import COUNTER, Deltas, Room, calls, ended, says
+from conftest import Program, needs_permissions, write
 from pytest_httpserver import HTTPServer
+from terminal_screen import Chat, Script
 
 import zkchat_cli
 from zkchat_cli import paths
+from zkchat_cli.agents.loader import write_agent_file
 from zkchat_cli.app import factory
 from zkchat_cli.config import loader
+from zkchat_cli.credentials import write_keys
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.events import ChangeDecided
+from zkchat_cli.memory.file_reader import MemoryFiles
 from zkchat_cli.memory.lasting_files import MAX_PATHS
+from zkchat_cli.memory.project import load_root_memory
 from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.change_approval import ApprovalPrompt
 from zkchat_cli.terminal.input_history import VaultHistory
@@ -59,6 +64,31 @@ def test_a_vault_cannot_choose_the_model(zkchat: Program, model: str) -> None:
         assert (done.exit_status, done.out) == (2, "")
         assert "a vault's own file cannot set model" in done.err
         assert f"Only your own file, {zkchat.home}/config/config.toml, can have it" in done.err
+
+
+TOML = {
+    "keys of 3,000 parts": "a." * 3000 + "b = 1",
+    "lists in lists": "x = " + "[" * 16_000,
+    "tables in tables": "x = " + "{a = " * 6_000,
+    "a number of 5,000 digits": "[context]\nmax_tokens = " + "9" * 5000,
+    "more than 32 kB": "#" * 33_000,
+}
+
+
+@pytest.mark.parametrize("attack", TOML)
+def test_hostile_settings_are_refused(zkchat: Program, attack: str) -> None:
+    write(zkchat.vault, {".zkchat.toml": TOML[attack]})
+    write(zkchat.home, {"config/agents/spy.toml": TOML[attack]})
+    for done in (zkchat("ask", "x"), zkchat("agent", "show", "spy")):
+        assert (done.exit_status, "cannot be read: " in done.err, "unexpected" in done.err) == (2, True, False)
+    assert "researcher" in zkchat("agent", "list", cwd=zkchat.home).out
+
+
+def test_an_agents_file_that_is_a_broken_link_is_an_error(zkchat: Program) -> None:
+    write(zkchat.home, {"config/agents/other.toml": ""})
+    (zkchat.home / "config/agents/spy.toml").symlink_to("spy.toml")
+    done = zkchat("ask", "x", "--agent", "spy")
+    assert (done.exit_status, "spy.toml cannot be read: too many levels of symbolic links" in done.err) == (2, True)
 
 
 # files that are no files
@@ -111,7 +141,7 @@ def test_endless_standard_input_is_refused(zkchat: Program) -> None:
     assert (done.exit_status, "more than 10,000,000 characters" in done.err) == (2, True)
 
 
-WRITERS = {
+OPENERS = {
     "fileio.py": "the one reader",
     "registry.py": "the package's own files",
     "exporters/html/__init__.py": "the package's own template",
@@ -120,6 +150,7 @@ WRITERS = {
     "terminal/screen.py": "os.devnull",
     "logging_setup.py": "opens to write",
     "store/database.py": "creates",
+    "store/repair.py": "locks",
     "vault/index/database.py": "creates",
 }
 
@@ -130,7 +161,7 @@ def test_every_file_is_read_through_fileio() -> None:
         for node in ast.walk(ast.parse(module.read_bytes())):
             if isinstance(node, ast.Call) and _opens_to_read(node):
                 found.add(module.relative_to(PACKAGE).as_posix())
-    assert found == set(WRITERS)
+    assert found == set(OPENERS)
 
 
 def _opens_to_read(call: ast.Call) -> bool:
@@ -139,9 +170,9 @@ def _opens_to_read(call: ast.Call) -> bool:
             return True
         case ast.Attribute(owner, "read_text"):
             return ast.unparse(owner) != "filesystem"
-        case ast.Attribute(_, "open"):  # of a Path: with a mode
+        case ast.Attribute(_, "open"):  # of a Path: with a mode, or with nothing
             modes = [each.value for each in call.args[:1] if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-            return any("r" in mode for mode in modes)
+            return not call.args or any("r" in mode for mode in modes)
     return False
 
 
@@ -168,6 +199,18 @@ class Turn:
         self.room.vault.refresh(full=True)
         session = self.room.session(model, approve=approve, tools=tuple(load_tools(unsafe=True)), **services)
         return [str(event.told) for event in ended(session.send("Change it."))[0] if isinstance(event, ChangeDecided)]
+
+
+def test_yes_on_a_terminal_asks_about_memory_alone(zkchat: Program, script: Script) -> None:
+    write(zkchat.vault, {"ZKCHAT.md": "@style.md"})
+    wanted = [{"name": "create_note", "arguments": {"path": path, **OBEY}} for path in ("New.md", "style.md")]
+    with Chat(zkchat, "--unsafe", "--yes", "--model", script({"tool_calls": wanted}, {"text": "Tried."})) as chat:
+        chat.say("write it")
+        chat.wait_for("create style.md? [y/N")
+        chat.wait_for("style.md (imported by ZKCHAT.md) is memory: later conversations")
+        chat.enter()
+        chat.wait_for("Tried.")
+    assert [(zkchat.vault / name).exists() for name in ("New.md", "style.md")] == [True, False]
 
 
 def tree(folder: Path) -> dict[str, str]:
@@ -268,6 +311,13 @@ def test_more_imports_than_can_be_followed_make_every_change_one_of_memory(room:
     assert "one of over 5,000 files that memory may import" in told
 
 
+def test_a_cut_memory_file_imports_no_path_that_the_cut_made(tmp_path: Path) -> None:
+    write(tmp_path, {"ZKCHAT.md": "word " * 30 + "@styleguide.md", **{f"{'styleguide'[:n]}.md": "Obey." for n in range(1, 10)}})
+    for budget in range(20, 60):
+        items = load_root_memory(MemoryFiles(tmp_path, lambda *_: None), ["ZKCHAT.md"], budget, COUNTER)
+        assert [item.relative_path for item in items[1:]] == []
+
+
 def test_other_notes_are_changed_with_yes(room: Room, vault: Path) -> None:
     write(vault, {"ZKCHAT.md": "@style.md", "style.md": "x\n", "Mine.md": "x\n"})
     assert Turn(room).make(("append_to_note", {"path": "Mine.md", "text": "y"})) == ["done"]
@@ -285,13 +335,10 @@ def open_umask() -> Iterator[None]:
 
 def test_all_that_zkchat_makes_is_private_whatever_the_umask(tmp_path: Path, vault: Path, open_umask: None) -> None:
     program = Program(vault, tmp_path / "deep" / "home", fresh=True)
-    for command in (
-        ("ask", "What is a filter?", "--verbose"),
-        ("keys", "set", "openai"),
-        ("agent", "create", "planner"),
-        ("chat", "--demo"),
-    ):
-        assert program(*command, stdin="sk-1234567890\n").exit_status == 0, command
+    for command in (("ask", "What is a filter?", "--verbose"), ("chat", "--demo")):
+        assert program(*command).exit_status == 0, command
+    write_keys({"openai": KEY}, paths.app_paths(program.environment))
+    write_agent_file(program.home / "config/agents/planner.toml", {})
     VaultHistory().set_file(program.home / "data/history/some")
     made = {path: stat.S_IMODE(path.stat().st_mode) for path in (program.home.parent, *program.home.parent.rglob("*"))}
     assert {path.name for path in made} >= {
@@ -346,11 +393,11 @@ def test_a_placeholder_key_garbles_no_message() -> None:
 
 def test_a_servers_echo_reaches_neither_messages_nor_the_log(zkchat: Program, httpserver: HTTPServer) -> None:
     zkchat.env |= {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": httpserver.url_for("/v1")}
-    for echo in ECHOES.values():
+    for echo in (ECHOES["base64 with the scheme"], ECHOES["percent-encoded"], ECHOES["a folded header"]):
         httpserver.expect_request(re.compile(".*")).respond_with_json({"error": {"message": f"bad key {echo}"}}, status=400)
         done = zkchat("ask", "x", "--json", "--verbose", "--model", "openai/gpt-5")
         shown = done.out + done.err + (zkchat.home / "data/zkchat.log").read_text()
-        assert (done.exit_status, f"bad key {MASK}" in shown or "bad key" in shown) == (4, True)
+        assert (done.exit_status, "bad key" in done.err) == (4, True)
         assert echo not in shown
         httpserver.clear()
 
@@ -366,6 +413,7 @@ UNREADABLE = {
 }
 
 
+@needs_permissions
 @pytest.mark.parametrize("what", UNREADABLE)
 def test_what_the_user_may_not_read_is_named(zkchat: Program, tmp_path: Path, what: str) -> None:
     path, exit_status, told = UNREADABLE[what]

@@ -1,22 +1,42 @@
-"""The query language: words of which any may occur, "phrases" that must, -words that must not, tag:x, path:y, -tag:x and -path:y. Pure.
+"""The query language: words of which any may occur, "phrases" that must, -words that must not, tag:x, path:y, -tag:x, -path:y, and dates
+of notes: after:2024-05, before:yesterday, on:"last week", or simply "last week". Pure.
 
 Every word is quoted for FTS5, so that no text is an operator there: `AND`, `*`, `NEAR(` are words or nothing.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from datetime import date, timedelta
+from typing import NamedTuple, TypeVar
 
+from zkchat_cli.errors import UsageError
 from zkchat_cli.text import words
+from zkchat_cli.text.dates import Period, find_period, is_all_stopwords, parse_period
+from zkchat_cli.text.truncate import truncate
 
 MOST_WORDS = 48
 """Words of a query that are searched; more words of a pasted page would only be slower."""
 _MOST_FILTERS = 8
 _LONGEST = 20_000
-_OPERATOR = re.compile(r"""(?<!\S)(?:(-?(?:tag|path)):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
+_OPERATOR = re.compile(r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
+
+_FUNCTION_CHARACTERS = frozenset(
+    "的了吗呢吧啊么什怎哪这那是有没不在和就都还也要给被把跟与或及其之于对从向到为以而且但因所如果会能可我你他她它们个些谁几多少样点里上下"
+    "时候再很太更最着过得地自己一"
+)
+"""Chinese characters that are common in any question."""
 
 T = TypeVar("T")
+
+
+class WordForms(NamedTuple):
+    """The forms of a query's word in a vault, how many chunks and names of notes have them, and how many chunks the word as written."""
+
+    forms: frozenset[str]
+    chunks: int
+    notes: int
+    exact: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +53,26 @@ class SearchQuery:
     without_paths: tuple[str, ...] = ()
     text: str = ""
     """The query without operators."""
+    period: Period | None = None
+    """The dates that notes must have; `undated` is the query to search if the period is only a guess and no note has such a date."""
+    undated: "SearchQuery | None" = None
 
     @property
     def is_filtered(self) -> bool:
         """Whether only some notes may be found."""
-        return bool(self.tags or self.paths or self.without_tags or self.without_paths)
+        return bool(self.tags or self.paths or self.without_tags or self.without_paths or self.period)
 
     @property
     def terms(self) -> tuple[str, ...]:
         """All different words, those of phrases included."""
         return tuple(dict.fromkeys([*self.words, *(term for phrase in self.phrases for term in phrase)]))
+
+    @property
+    def characters(self) -> tuple[str, ...]:
+        """The CJK characters of its words that mean something by themselves."""
+        return tuple(
+            dict.fromkeys(c for word in self.words if is_cjk(word) and not is_part(word) for c in word if c not in _FUNCTION_CHARACTERS)
+        )
 
     @property
     def loose(self) -> "SearchQuery":
@@ -56,11 +86,24 @@ class SearchQuery:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.words or self.phrases or self.tags or self.paths)
+        return not (self.words or self.phrases or self.tags or self.paths or self.period)
 
 
-def parse_query(text: str) -> SearchQuery:
-    """Parse any text; a query that only excludes finds nothing."""
+def parse_query(text: str, today: date | None = None) -> SearchQuery:
+    """Parse any text; a query that only excludes finds nothing. Raises UsageError if `after:`, `before:` or `on:` is followed by no date.
+
+    With `today`, dates in words ("last week") become the period, too.
+    """
+    query = _parse(text, today or date.today())
+    if today is None or query.period or query.phrases or not (dated := find_period(text, today)):
+        return query
+    period, rest = dated
+    found = replace(_parse(rest, today), period=period, undated=query)
+    return replace(found, words=(), order=()) if is_all_stopwords(rest) else found
+
+
+def _parse(text: str, today: date) -> SearchQuery:
+    period: Period | None = None
     phrases: list[tuple[str, ...]] = []
     without: list[tuple[str, ...]] = []
     filters: dict[str, list[str]] = {"tag": [], "path": [], "-tag": [], "-path": []}
@@ -70,8 +113,11 @@ def parse_query(text: str) -> SearchQuery:
         if phrase is not None:
             phrases.append(tuple(words.terms(phrase)))
             return f" {phrase} "
+        nonlocal period
         value = quoted if quoted is not None else bare
-        if name:
+        if name and name.lower() in ("after", "before", "on"):
+            period = (period or Period()).intersect(_limit(name.lower(), value, today))
+        elif name:
             filters[name.lower()].append(words.fold(value.strip(' "').lstrip("#/").rstrip("/")))
         else:
             without.append(tuple(words.terms(value)))
@@ -79,8 +125,9 @@ def parse_query(text: str) -> SearchQuery:
 
     rest = _OPERATOR.sub(collect, text[:_LONGEST])
     stripped = _OPERATOR.sub(" ", text[:_LONGEST])
+    searched = [] if period and is_all_stopwords(stripped) else words.content_terms(stripped)
     return SearchQuery(
-        tuple(dict.fromkeys(words.content_terms(stripped)))[:MOST_WORDS],
+        tuple(dict.fromkeys(searched))[:MOST_WORDS],
         _unique(p[:MOST_WORDS] for p in phrases),
         _unique(p[:MOST_WORDS] for p in without),
         _unique(filters["tag"]),
@@ -89,7 +136,26 @@ def parse_query(text: str) -> SearchQuery:
         _unique(filters["-tag"]),
         _unique(filters["-path"]),
         " ".join(stripped.split()),
+        period,
     )
+
+
+def read_date(name: str, value: str, today: date) -> Period:
+    """The days that a date in words or figures means. Raises UsageError if it is none; `name` says which date is wrong."""
+    if (days := parse_period(value, today)) is None:
+        raise UsageError(f"{name}: {truncate(value, 40)} is no date", 'Give one as 2024-05-01, 2024-05, yesterday or "last week".')
+    return days
+
+
+def _limit(name: str, value: str, today: date) -> Period:
+    """The days that `after:`, `before:` or `on:` allows."""
+    days = read_date(name, value, today)
+    if name == "on":
+        return days
+    try:
+        return Period(first=days.last + timedelta(days=1)) if name == "after" else Period(last=days.first - timedelta(days=1))
+    except OverflowError:
+        return days
 
 
 def _unique(values: Iterable[T]) -> tuple[T, ...]:
@@ -106,14 +172,21 @@ def word(term: str) -> str:
     return f'"{term}"*' if is_part(term) else f'"{term}"'
 
 
+def is_cjk(term: str) -> bool:
+    """Whether it is CJK text, a bigram or a single character."""
+    return not term.isascii() and bool(words.cjk_pattern().match(term))
+
+
 def is_part(term: str) -> bool:
     """Whether it is a single CJK character, which may be anywhere in a word."""
-    return len(term) == 1 and not term.isascii() and bool(words.cjk_pattern().match(term))
+    return len(term) == 1 and is_cjk(term)
 
 
-def any_of(terms: Iterable[str]) -> str:
-    return " OR ".join(word(term) for term in terms)
+def any_of(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
+    """An expression for any form of any of the words."""
+    return " OR ".join(word(form) for term in terms for form in (sorted(known[term].forms) if term in known else [term]))
 
 
-def all_of(terms: Iterable[str]) -> str:
-    return " AND ".join(word(term) for term in terms)
+def all_of(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
+    """An expression for any form of each of the words."""
+    return " AND ".join(f"({any_of([term], known)})" for term in terms)

@@ -64,6 +64,10 @@ class Embedder(Protocol):
     @property
     def languages(self) -> Collection[str] | None: ...
 
+    def load(self) -> None:
+        """Load a model that runs in this program; contacts no server. Raises ProviderError."""
+        ...
+
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         """One row of numbers per text, as the model returned them. Raises ProviderError."""
         ...
