@@ -101,7 +101,7 @@ class App:
             can_summarize=using.can_summarize,
             can_describe=using.can_describe,
             configured_window=Window(values.context.max_tokens, f"context.max_tokens, {window_origin}") if window_origin else None,
-            open_model=lambda name: open_model(check(loaded.with_model(name)), self.env, agent, unsafe=self.choices.unsafe),
+            open_model=lambda name: self._open_model(check(loaded.with_model(name)), agent),
             open_agent=self._open_agent_runtime,
             list_models=lambda: available_models(loaded, self.env),
         )
@@ -110,7 +110,10 @@ class App:
         """The runtime of an agent (None: without one), with the settings that the user has changed in the chat."""
         agent = open_agent(name, self.loaded.places) if name is not None else None
         loaded = settings(replace(self.choices, overrides=overrides), self.env, self.cwd, agent)
-        return self._runtime(loaded, open_model(loaded, self.env, agent, unsafe=self.choices.unsafe), agent)
+        return self._runtime(loaded, self._open_model(loaded, agent), agent)
+
+    def _open_model(self, loaded: LoadedConfig, agent: Agent | None) -> OpenedModel:
+        return open_model(loaded, self.env, agent, unsafe=self.choices.unsafe, similarities=self.vault.similarities)
 
     def close(self) -> None:
         self.store.close()

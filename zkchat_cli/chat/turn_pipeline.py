@@ -134,6 +134,7 @@ class TurnPipeline:
             timings_ms=turn.timer.timings(),
             uncited_statements=verified.uncited,
             agent=runtime.agent.name if runtime.agent is not None else None,
+            level=turn.level,
         )
 
 

@@ -171,7 +171,8 @@ class TurnRunner:
                         calls += tuple(storable_call(call, self._state.make_call_id_unique(replace_surrogates(call.id))) for call in new)
                     case RetryDelay(seconds, reason):
                         yield events.Waiting(seconds, replace_surrogates(reason))
-                    case StreamFinished(reason, reported):
+                    case StreamFinished(reason, reported, level):
+                        turn.level = level
                         yield from cited_events(reader.close())
                         turn.add_usage(reported, prompt)
                         self._calibrate(prompt, reported)

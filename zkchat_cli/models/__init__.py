@@ -18,6 +18,7 @@ from zkchat_cli.models.conversations import (
     MostCitedNote,
 )
 from zkchat_cli.models.messages import (
+    AnswerLevel,
     CONTINUE_PROMPT,
     Citation,
     CitationStatus,
@@ -57,6 +58,7 @@ from zkchat_cli.models.prompts import (
 from zkchat_cli.models.reports import TurnReport
 
 __all__ = [
+    "AnswerLevel",
     "CONTINUE_PROMPT",
     "ArchivedCall",
     "ArchivedPrompts",

@@ -18,6 +18,8 @@ CitationStatus = Literal["verified", "cited", "misquoted", "missing"]
 """The quote is in the cited chunk; there is no quote; the quote is not in the chunk; no chunk in the prompt has that number."""
 ReferenceStatus = Literal["found", "broken", "ambiguous"]
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "cancelled", "error"]
+AnswerLevel = Literal["answer", "most_likely", "nothing"]
+"""How sure the offline provider is: sentences that answer, the likeliest sections, or nothing about the question."""
 
 
 class ToolCall(Value):
