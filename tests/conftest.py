@@ -1,6 +1,7 @@
 """What tests share: a vault of a few real notes, a home folder of zkchat's own, and the command line as a stranger runs it."""
 
 import atexit
+import ctypes
 import gc
 import importlib
 import json
@@ -28,6 +29,21 @@ from warm import piped, trust_nobody
 from zkchat_cli import exporters
 from zkchat_cli.context import strategies
 
+
+def give_up_root() -> None:
+    """Let file permissions count for tests that run as root, and for all that they start: root may otherwise read everything."""
+    libc, override, search = ctypes.CDLL(None), 1, 2  # capabilities(7): CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    for capability in (override, search):
+        libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP: for programs started from here
+    header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    libc.capget(header, sets)
+    for i in range(3):  # effective, permitted, inheritable
+        sets[i] &= ~(1 << override | 1 << search)
+    libc.capset(header, sets)
+
+
+if sys.platform == "linux" and os.geteuid() == 0:
+    give_up_root()
 os.environ["TZ"] = "UTC"  # people are shown their own clock's time, and tests know which that is
 time.tzset()
 trust_nobody()
@@ -97,6 +113,8 @@ class Done:
 class Program:
     """zkchat in a process of its own: `zkchat("ask", "what is a filter?")` runs it in the vault with a home folder of its own.
 
+    Search by meaning is off unless `env` turns it on: loading a model takes longer than most tests.
+
     Coverage is not measured there: it would take twice as long, and a process that is killed may leave a broken record of it. What such a
     process runs is measured where tests run it in their own.
     """
@@ -110,7 +128,7 @@ class Program:
     @property
     def environment(self) -> dict[str, str]:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("ZKCHAT") and k not in ("NO_COLOR", "TIKTOKEN_CACHE_DIR")}
-        return {**clean, "ZKCHAT_HOME": str(self.home), **self.env}
+        return {**clean, "ZKCHAT_HOME": str(self.home), "ZKCHAT_SEMANTIC__PROVIDER": "none", **self.env}
 
     def starts_anew(self, env: dict[str, str] | None = None) -> bool:
         return self.fresh or any(name.startswith(ABOUT_PYTHON) for name in (*self.env, *(env or ())))

@@ -38,6 +38,7 @@ class Meaning:
 
     id: str = "meaning/1"
     batch: int = 4
+    languages: tuple[str, ...] | None = None
     places: int = PLACES
     twist: Twist = lambda _purpose, rows: rows
     fails: Callable[[], Exception | None] = lambda: None

@@ -8,8 +8,9 @@ from meaning import Servers, vector
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders
-from zkchat_cli.llm.embedders.base import EmbedderConfig, add_prefixes
+from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.providers.ollama import parse_address
+from zkchat_cli.llm.sentence_models import add_prefixes, model_family
 
 BOTH = pytest.mark.parametrize("name", ["ollama", "openai"])
 
@@ -86,7 +87,8 @@ def test_request_to_openai(opened: Any, servers: Servers) -> None:
     ],
 )
 def test_prefixes_of_model_families(model: str, query: str, document: str) -> None:
-    assert (add_prefixes(["x"], model, "query"), add_prefixes(["x"], model, "document")) == ([query], [document])
+    family = model_family(model)
+    assert (add_prefixes(["x"], family, "query"), add_prefixes(["x"], family, "document")) == ([query], [document])
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,8 @@ FOUND = {
     "start_line": line,
     "end_line": line,
     "score": NUMBER,
+    "score_words": (NUMBER, None),
+    "score_meaning": (NUMBER, None),
     "text": str,
 }
 LINK = {
@@ -105,7 +107,7 @@ ROW = {"source": path, "target": (path, None), "raw": str, "line": line, "contex
 INDEX = {
     **dict.fromkeys(("notes", "chunks", "links", "broken_links", "added", "changed", "removed"), int),
     "seconds": NUMBER,
-    "semantic": bool,
+    "semantic": None,
 }
 REMEMBERED = {
     "key": str,

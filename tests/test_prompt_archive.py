@@ -186,7 +186,7 @@ NOT_EXPORTED = {
     "index_words": "derived from messages",
     "message_index": "derived from messages",
 }
-DERIVED = {"seq", "conversation_id", "conversation_seq", "messages", "tokens", "question", "hash"}
+DERIVED = {"seq", "conversation_id", "conversation_seq", "messages", "tokens", "question", "hash", "checksum"}
 
 
 def test_everything_stored_of_a_conversation_is_in_its_export(room: Room) -> None:

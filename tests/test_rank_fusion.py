@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.search.semantic import fuse
+from zkchat_cli.vault.search.related import fuse
 
 RANKINGS = st.lists(st.lists(st.sampled_from("abcdefghij"), unique=True), max_size=4)
 

@@ -113,9 +113,10 @@ def test_rare_words_choose_the_messages(tmp_path: Path) -> None:
     tell(store, "c1", said("user", "a wales of slate", "first"))
     database = connect(tmp_path / "s.db")
     values = ((f"m{n}", "slate tile" if n % 2 else "slate roof tile", NOON) for n in range(2 * MOST_RANKED + 10))
-    columns = "(id, conversation_id, role, content, status, timestamp, rest)"
+    columns = "(id, conversation_id, role, content, status, timestamp, rest, checksum)"
+    row = "?1, 'c1', 'user', ?2, 'complete', ?3, '{}', checksum(NULL, ?1, NULL, 'user', ?2, ?3, '{}')"
     database.execute("BEGIN")
-    database.executemany(f"INSERT INTO message {columns} VALUES (?, 'c1', 'user', ?, 'complete', ?, '{{}}')", values)
+    database.executemany(f"INSERT INTO message {columns} VALUES ({row})", values)
     database.execute("COMMIT")
     database.close()
     tell(store, "c2", said("user", "wales and nothing else", "second"), said("user", "slate, tile and roof", "third"))

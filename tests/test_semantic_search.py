@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Program, write
 from meaning import Meaning, Servers
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.vault.search.semantic import MOST_EMBEDDED_BY_A_QUERY, RETRY_SECONDS, SemanticSearch
+from zkchat_cli.models import SemanticStatus
+from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM, RETRY_SECONDS, SemanticSearch
 from zkchat_cli.vault.search.vector_store import VectorStore
 from zkchat_cli.vault.vault import Vault
 
@@ -51,6 +53,12 @@ class Notes:
     def found(self, query: str, limit: int = 10) -> list[str]:
         return [chunk.relative_path for chunk in self.vault.search(query, limit)]
 
+    @property
+    def status(self) -> SemanticStatus:
+        found = self.vault.status().semantic
+        assert found
+        return found
+
     def warned(self) -> list[str]:
         return [warning.message for warning in self.vault.take_warnings()]
 
@@ -63,6 +71,7 @@ class Notes:
 def notes(tmp_path: Path) -> Iterator[Notes]:
     made = Notes(tmp_path, Meaning())
     made.vault.refresh()
+    made.vault.embed()
     yield made
     made.vault.close()
 
@@ -78,50 +87,130 @@ def test_a_synonym_finds_a_note(notes: Notes) -> None:
 def test_without_an_embedder_a_synonym_finds_nothing(notes: Notes) -> None:
     with_words = Vault.open(notes.root, notes.cache)
     assert with_words.search("car") == []
-    assert with_words.refresh().vectors is None
-    assert not with_words.refresh().semantic
+    assert with_words.status().semantic is None
+    assert with_words.similarities("car", ["automobile"]) is None
     with_words.embed()
     assert with_words.take_warnings() == []
     with_words.close()
 
 
+def test_results_have_both_scores(notes: Notes) -> None:
+    garage, *_ = notes.vault.search("car oil")
+    assert garage.relative_path == "Garage.md"
+    assert garage.score_words
+    assert garage.score_meaning
+    [car] = notes.vault.search("car")
+    assert (car.score_words, car.score_meaning) == (None, pytest.approx(1, abs=0.02))
+    [phrase] = notes.vault.search('"oil twice"')
+    assert (phrase.score_words, phrase.score_meaning) == (phrase.score, None)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ('car "has three letters"', ["Words.md"]),
+        ("car -oil", []),
+        ("car path:Garage", ["Garage.md"]),
+        ("car path:Health", []),
+        ("car tag:ships", ["Fleet/Harbour.md"]),
+    ],
+)
+def test_phrases_and_exclusions_go_by_words_and_filters_hold(notes: Notes, query: str, found: list[str]) -> None:
+    (notes.root / "Fleet").mkdir()
+    notes.write("Fleet/Harbour.md", "#ships\n\nA vehicle on the water.\n")
+    notes.vault.refresh()
+    notes.vault.embed()
+    assert notes.found(query) == found
+
+
+def test_a_question_about_nothing_in_the_notes_finds_nothing(notes: Notes) -> None:
+    assert notes.found("happy") == []
+
+
+def test_similarities_are_cosines(notes: Notes) -> None:
+    same, other = notes.vault.similarities("car", ["automobile", "a long way to the doctor"]) or ()
+    assert same == pytest.approx(1)
+    assert abs(other) < 0.1
+
+
+def test_languages_that_the_model_does_not_know_stay_with_words(tmp_path: Path) -> None:
+    english = Meaning(languages=("en",))
+    notes = Notes(tmp_path, english)
+    notes.write("Auto.md", "Das Auto braucht zweimal im Jahr Öl, und der Motor ist nicht neu.\n")
+    notes.write("车.md", "汽车每年需要加两次机油。\n")
+    notes.vault.refresh()
+    notes.vault.embed()
+    assert notes.status.complete
+    assert not [text for text in english.documents if "Auto" in text or "车" in text]
+    assert notes.found("Motor") == ["Auto.md"]
+    assert notes.found("机油") == ["车.md"]
+    assert notes.vault.similarities("机油", ["oil"]) is None
+    notes.vault.close()
+
+
 # what is computed
 
 
-def test_a_few_missing_vectors_are_computed_by_the_query_itself(notes: Notes) -> None:
+def test_a_search_computes_no_vectors_of_notes(notes: Notes) -> None:
+    notes.many(3)
+    notes.vault.refresh()
+    before = len(notes.embedder.documents)
     notes.found("car")
-    assert len(notes.embedder.documents) == 4
-    assert notes.vault.status().semantic
+    assert len(notes.embedder.documents) == before
 
 
 def test_a_recovered_model_is_used_and_a_new_failure_reported(notes: Notes) -> None:
+    notes.many(1)
+    notes.vault.refresh()
     notes.embedder.fails = lambda: DOWN
-    notes.found("car")
+    notes.vault.embed()
     notes.embedder.fails = lambda: None
     notes.vault.embed()
     assert notes.found("car")[0] == "Garage.md"
     notes.embedder.fails = lambda: ProviderError("auth", "the key is refused", "Set another.")
-    notes.found("car")
+    notes.found("automobile")
     assert [warning.rpartition(": ")[2] for warning in notes.warned()] == ["no connection to the model", "the key is refused"]
 
 
-def test_chunks_with_vectors_are_found_while_others_have_none(notes: Notes) -> None:
-    notes.vault.embed()
-    notes.many(MOST_EMBEDDED_BY_A_QUERY + 1)
-    notes.vault.refresh()
-    assert notes.found("car")[0] == "Garage.md"
-    assert len(notes.warned()) == 1
-
-
-def test_embedding_works_in_batches_and_reports_progress(notes: Notes) -> None:
-    notes.many(6)
+def test_embedding_works_in_batches_and_reports_progress(tmp_path: Path) -> None:
+    notes = Notes(tmp_path, Meaning())
+    notes.many(CHUNKS_OF_CLAIM)
     notes.vault.refresh()
     seen: list[tuple[int, int]] = []
     notes.vault.embed(lambda done, total: seen.append((done, total)))
-    assert seen == [(0, 10), (4, 10), (8, 10), (10, 10)]
-    assert [len(texts) for _, texts in notes.embedder.calls] == [4, 4, 2]
-    report = notes.vault.status()
-    assert (report.semantic, report.vectors) == (True, 10)
+    assert seen == [(0, 20), (CHUNKS_OF_CLAIM, 20), (20, 20)]
+    assert [len(texts) for _, texts in notes.embedder.calls] == [4] * 5
+    assert notes.status == SemanticStatus(provider="meaning", model="1", windows=20, embedded=20, complete=True)
+    notes.vault.close()
+
+
+def test_the_newest_and_the_most_linked_notes_come_first(tmp_path: Path) -> None:
+    present = [0.0]
+
+    def take_a_second() -> None:
+        present[0] += 1
+
+    embedder = Meaning(fails=take_a_second, batch=1)
+    notes = Notes(tmp_path, embedder)
+    notes.many(60)
+    for number in range(60):
+        os.utime(notes.root / f"Note {number}.md", (number, number))
+    notes.write("Note 7.md", "A vehicle that many notes mention.\n")
+    os.utime(notes.root / "Note 7.md", (7, 7))
+    for name in NOTES:
+        notes.write(name, NOTES[name] + "\nSee [[Note 7]].\n")
+    semantic = SemanticSearch(embedder, VectorStore(notes.vectors, lambda: embedder.id), notes.vault._ask, lambda: present[0])
+    notes.vault.refresh()
+    assert not semantic.grow(seconds=12)
+    assert present[0] == 12
+    first = " ".join(embedder.documents)
+    assert all(text in first for text in ("Note 7", "Garage", "Health", "Harbour", "Words", "Note 59"))
+    assert "Note 1\n" not in first
+    assert semantic.status().embedded == 12
+    assert not semantic.status().complete
+    assert notes.found("car")[0] in ("Garage.md", "Note 7.md")
+    semantic.close()
+    notes.vault.close()
 
 
 def test_only_the_changed_chunks_of_a_changed_note_are_computed(notes: Notes) -> None:
@@ -133,70 +222,102 @@ def test_only_the_changed_chunks_of_a_changed_note_are_computed(notes: Notes) ->
     parts[2] = parts[2].replace("Sentence", "Automobile")
     notes.write("Long.md", "\n\n".join(parts))
     notes.vault.refresh()
-    assert not notes.vault.status().semantic
+    assert not notes.status.complete
     notes.vault.embed()
-    [new] = notes.embedder.documents[before:]
-    assert "Automobile" in new
+    assert all(text.startswith("Long › Part 2\nPart 2 Automobile") or "Automobile" in text for text in notes.embedder.documents[before:])
     assert "Long.md" in notes.found("car")
 
 
 def test_a_moved_note_and_a_rebuilt_index_compute_nothing(notes: Notes) -> None:
-    notes.vault.embed()
     before = len(notes.embedder.calls)
     (notes.root / "Sub").mkdir()
     (notes.root / "Garage.md").rename(notes.root / "Sub" / "Garage.md")
     notes.vault.refresh()
-    assert notes.vault.status().semantic
-    assert notes.vault.refresh(full=True).semantic
+    assert notes.status.complete
+    notes.vault.refresh(full=True)
+    assert notes.status.complete
     notes.vault.index_file.unlink()
-    assert notes.vault.refresh().semantic
+    notes.vault.refresh()
     notes.vault.embed()
     assert len(notes.embedder.calls) == before
     assert notes.found("car")[0] == "Sub/Garage.md"
 
 
 def test_the_next_embedding_deletes_unused_vectors(notes: Notes) -> None:
-    notes.vault.embed()
     (notes.root / "Garage.md").unlink()
     notes.vault.refresh()
     notes.vault.embed()
-    store = VectorStore(notes.vectors)
-    assert len(store.keys(notes.embedder.id)) == 3
+    store = VectorStore(notes.vectors, lambda: notes.embedder.id)
+    assert store.sizes() == (3, 3)
     store.close()
     assert "Garage.md" not in notes.found("car")
 
 
 def test_the_file_is_for_its_user_alone(notes: Notes) -> None:
-    notes.vault.embed()
     assert stat.S_IMODE(notes.vectors.stat().st_mode) == 0o600
 
 
 # interruptions
 
 
-def test_a_model_that_fails_in_the_middle_loses_only_its_batch(notes: Notes) -> None:
-    notes.many(6)
+def test_a_model_that_fails_in_the_middle_loses_only_its_claim(tmp_path: Path) -> None:
+    notes = Notes(tmp_path, Meaning())
+    notes.many(CHUNKS_OF_CLAIM)
     notes.vault.refresh()
-    notes.embedder.fails = lambda: DOWN if len(notes.embedder.calls) == 2 else None
+    notes.embedder.fails = lambda: DOWN if len(notes.embedder.calls) == 4 else None
     notes.vault.embed()
-    assert notes.vault.status().vectors == 8
+    assert notes.status.embedded == CHUNKS_OF_CLAIM
     assert notes.warned() == ["no search by meaning, only by words: no connection to the model"]
     notes.embedder.fails = lambda: None
     notes.vault.embed()
-    assert notes.vault.status().semantic
-    assert len(notes.embedder.documents) == 10
+    assert notes.status.complete
+    assert len(notes.embedder.documents) == CHUNKS_OF_CLAIM + 4
+    notes.vault.close()
 
 
-def test_a_note_that_changes_while_vectors_are_computed_is_not_mixed_up(notes: Notes) -> None:
+def test_a_note_that_changes_while_vectors_are_computed_is_not_mixed_up(tmp_path: Path) -> None:
+    notes = Notes(tmp_path, Meaning())
+    notes.many(2 * CHUNKS_OF_CLAIM)
+    notes.vault.refresh()
+
     def change(done: int, _total: int) -> None:
-        if done == 0:
+        if done == CHUNKS_OF_CLAIM:
             notes.write("Words.md", "# Words\n\nA joyful letter.\n")
             notes.vault.refresh()
 
     notes.vault.embed(change)
-    notes.vault.embed()
+    assert notes.status.complete
     assert notes.found("happy")[0] == "Words.md"
-    assert notes.vault.status().semantic
+    assert len(notes.embedder.documents) <= 2 * CHUNKS_OF_CLAIM + 5
+    notes.vault.close()
+
+
+def test_two_processes_never_compute_the_same(notes: Notes) -> None:
+    other = Meaning()
+    notes.many(CHUNKS_OF_CLAIM)
+    notes.vault.refresh()
+    waits: list[float] = []
+    elsewhere = VectorStore(notes.vectors, lambda: other.id)
+    mine = SemanticSearch(other, VectorStore(notes.vectors, lambda: other.id), notes.vault._ask, sleep=waits.append)
+    with elsewhere.claim(missing_keys(notes)) as claim:
+        assert claim
+        for key in claim.missing[:10]:
+            claim.add(key, np.eye(64, dtype=np.float32)[:1])
+        assert not mine.grow(stopped=lambda: len(waits) > 2)
+        assert other.documents == []
+    assert len(waits) == 3
+    assert mine.grow()
+    assert len(other.documents) == CHUNKS_OF_CLAIM - 10
+    mine.close()
+    elsewhere.close()
+
+
+def missing_keys(notes: Notes) -> list[bytes]:
+    every = notes.vault._ask(lambda index: [key for _, key in index.chunk_keys()])
+    store = VectorStore(notes.vectors, lambda: notes.embedder.id)
+    found = store.missing(every)
+    store.close()
+    return found
 
 
 # the model is not there
@@ -207,49 +328,46 @@ def test_without_its_model_search_uses_words_with_one_warning(notes: Notes) -> N
     assert set(notes.found("oil")) == {"Garage.md", "Words.md"}
     assert notes.found("car") == []
     assert notes.found("vessel") == ["Harbour.md"]
+    assert notes.vault.similarities("car", ["automobile"]) is None
     [warning] = notes.vault.take_warnings()
     assert (warning.message, warning.hint) == ("no search by meaning, only by words: no connection to the model", "Start it.")
     notes.found("car")
     assert notes.warned() == []
 
 
-def test_a_failed_model_is_not_retried_at_once(tmp_path: Path) -> None:
+def test_a_failed_model_is_not_retried_at_once(notes: Notes) -> None:
     present = [0.0]
     embedder = Meaning(fails=lambda: DOWN)
-    vault = Vault.open(write(tmp_path / "notes", NOTES), tmp_path / "cache")
-    semantic = SemanticSearch(embedder, VectorStore(tmp_path / "vectors.db"), vault._ask, lambda: present[0])
+    semantic = SemanticSearch(embedder, VectorStore(notes.vectors, lambda: embedder.id), notes.vault._ask, lambda: present[0])
     for moment, asked in ((0, 1), (1, 1), (RETRY_SECONDS - 1, 1), (RETRY_SECONDS + 1, 2)):
         present[0] = moment
-        assert semantic.nearest("car", 5) == []
+        assert semantic.match("car") is None
         assert embedder.asked == asked
     assert len(semantic.take_warnings()) == 1
     semantic.close()
-    vault.close()
 
 
 # another model
 
 
 def test_vectors_of_two_models_are_never_mixed(notes: Notes) -> None:
-    notes.vault.embed()
     other = Meaning(id="meaning/2", places=32)
     vault = Vault.open(notes.root, notes.cache, embedder=other)
-    assert vault.status().vectors == 0
+    assert vault.search("car") == []
     vault.embed()
     assert len(other.documents) == 4
     assert vault.search("car")[0].relative_path == "Garage.md"
     vault.close()
-    assert notes.vault.status().semantic
+    assert notes.status.complete
     assert notes.found("car")[0] == "Garage.md"
 
 
 def test_another_model_of_the_same_name_is_noticed_and_computes_all_again(notes: Notes) -> None:
-    notes.vault.embed()
     notes.embedder.places = 32
-    notes.found("car")
-    assert "another model has this name now" in notes.warned()[0]
+    assert notes.found("oil")
+    assert notes.warned() == ["no search by meaning, only by words: the stored vectors have 64 dimensions, this model's have 32"]
     notes.vault.embed()
-    assert notes.vault.status().semantic
+    assert notes.status.complete
     assert notes.found("car")[0] == "Garage.md"
 
 
@@ -260,12 +378,12 @@ def test_another_model_of_the_same_name_is_noticed_and_computes_all_again(notes:
     "answer", [[[1.0, 2.0]] * 3, 7, None, [[]] * 4, [[1.0], [1.0, 2.0]] * 2, [["a"]] * 4, [[10**400]] * 4, [[None]] * 4]
 )
 def test_an_invalid_answer_is_refused(notes: Notes, answer: Any) -> None:
-    vault = Vault.open(notes.root, notes.cache, embedder=Meaning(twist=lambda _purpose, _rows: answer))
+    vault = Vault.open(notes.root, notes.cache, embedder=Meaning(id="meaning/2", twist=lambda _purpose, _rows: answer))
     vault.embed()
     [warning] = vault.take_warnings()
     assert "answered without a vector for each of 4 texts" in warning.message
     assert warning.hint
-    assert vault.status().vectors == 0
+    assert vault.status().semantic.embedded == 0  # type: ignore[union-attr]
     vault.close()
 
 
@@ -274,12 +392,12 @@ def test_an_invalid_answer_is_refused(notes: Notes, answer: Any) -> None:
 
 @pytest.mark.parametrize("damage", [b"no database at all", b"", b"SQLite format 3\0" + b"\xff" * 5000])
 def test_a_damaged_file_is_replaced(notes: Notes, damage: bytes) -> None:
-    notes.vault.embed()
     notes.vault.close()
     notes.vectors.write_bytes(damage)
-    assert notes.vault.status().vectors == 0
+    assert notes.found("oil")
+    assert notes.status.embedded == 0
     notes.vault.embed()
-    assert notes.vault.status().semantic
+    assert notes.status.complete
     assert notes.found("car")[0] == "Garage.md"
     assert notes.warned() == []
 
@@ -290,7 +408,7 @@ def test_an_unwritable_file_is_a_warning(notes: Notes) -> None:
     notes.vectors.mkdir()
     assert notes.found("oil")
     assert "cannot be written" in notes.warned()[0]
-    assert notes.vault.refresh().vectors == 0
+    assert notes.status.embedded == 0
 
 
 # the whole program, against a real server
@@ -304,21 +422,25 @@ def program(tmp_path: Path, servers: Servers) -> Program:
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
 def test_the_program_finds_by_meaning(program: Program, servers: Servers, provider: str) -> None:
     program.env["ZKCHAT_SEMANTIC__PROVIDER"] = provider
-    indexed = program("vault", "index", "--json")
-    assert (indexed.json["semantic"], indexed.json["vectors"], indexed.err) == (True, 4, "")
+    indexed = program("vault", "index", "--semantic", "--json")
+    model = "nomic-embed-text" if provider == "ollama" else "text-embedding-3-small"
+    assert indexed.json["semantic"] == {"provider": provider, "model": model, "windows": 4, "embedded": 4, "complete": True}
+    assert indexed.err == ""
     assert program("vault", "search", "car", "--json").json[0]["relative_path"] == "Garage.md"
-    assert "4 of 4 chunks have a vector" in program("vault", "status").out
+    assert f"search by meaning ({provider}/{model}): complete" in program("vault", "status").out
     assert len(servers.texts) == 5
 
 
 def test_an_answer_uses_semantic_search(program: Program, script: Any) -> None:
     call = {"name": "find_excerpts", "arguments": {"query": "car"}}
+    program("vault", "index", "--semantic")
     done = program("ask", "What about my car?", "--json", "--model", script({"tool_calls": [call]}, {"text": "Oil."}))
     assert "Garage.md" in [reference["relative_path"] for reference in done.json["references"]]
     assert done.err == ""
 
 
 def test_a_missing_server_is_one_warning_per_run(program: Program, servers: Servers) -> None:
+    program("vault", "index", "--semantic")
     program.env["OLLAMA_HOST"] = "127.0.0.1:1"
     done = program("vault", "search", "-", "--json", stdin="oil\ncar\nvessel\n")
     assert done.exit_status == 0
@@ -326,8 +448,9 @@ def test_a_missing_server_is_one_warning_per_run(program: Program, servers: Serv
     [warning] = done.err.splitlines()
     assert "cannot be reached: Connection refused" in warning
     assert "ollama serve" in warning
-    indexed = program("vault", "index", "--json")
-    assert (indexed.exit_status, indexed.json["semantic"], len(indexed.err.splitlines())) == (0, False, 1)
+    write(program.vault, {"New.md": "Something new."})
+    indexed = program("vault", "index", "--semantic", "--json")
+    assert (indexed.exit_status, indexed.json["semantic"]["complete"], len(indexed.err.splitlines())) == (0, False, 1)
 
 
 def test_a_vaults_own_file_cannot_choose_the_provider(program: Program, servers: Servers) -> None:
@@ -341,7 +464,11 @@ def test_a_vaults_own_file_cannot_choose_the_provider(program: Program, servers:
 
 def test_doctor_tries_the_embedder(program: Program) -> None:
     check = lambda: next(c for c in program("doctor", "--json").json["checks"] if c["name"] == "semantic")  # noqa: E731
-    assert check()["detail"] == "ollama/nomic-embed-text, 64 dimensions"
+    assert check()["detail"] == (
+        "ollama/nomic-embed-text, 64 dimensions; 0% of the vectors are computed: zkchat vault index --semantic does the rest"
+    )
+    program("vault", "index", "--semantic")
+    assert check()["detail"] == "ollama/nomic-embed-text, 64 dimensions; all notes have vectors"
     program.env["OLLAMA_HOST"] = "127.0.0.1:1"
     failed = check()
     assert (failed["ok"], failed["code"]) == (False, "provider")
@@ -352,7 +479,7 @@ def test_doctor_tries_the_embedder(program: Program) -> None:
 
 def running(program: Program) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        [sys.executable, "-m", "zkchat_cli", "vault", "index"],
+        [sys.executable, "-m", "zkchat_cli", "vault", "index", "--semantic"],
         env=program.environment,
         cwd=program.vault,
         stdin=subprocess.DEVNULL,
@@ -373,8 +500,8 @@ def test_a_killed_run_continues_where_it_stopped(program: Program, servers: Serv
     process.wait(30)
     servers.before = lambda: None
     time.sleep(0.3)  # what it had just asked for is still being answered
-    kept = program("vault", "status", "--json").json
-    assert 64 <= kept["vectors"] < 128
+    kept = program("vault", "status", "--json").json["semantic"]["embedded"]
+    assert 2 * CHUNKS_OF_CLAIM <= kept < 128
     sent = len(servers.texts)
-    assert program("vault", "index", "--json").json["semantic"]
-    assert len(servers.texts) - sent == 128 - kept["vectors"]
+    assert program("vault", "index", "--semantic", "--json").json["semantic"]["complete"]
+    assert len(servers.texts) - sent == 128 - kept

@@ -92,7 +92,7 @@ def test_a_store_of_another_version_is_refused_and_untouched(tmp_path: Path) -> 
     newer.close()
     before = contents(tmp_path)
     error = refused(file)
-    assert "written by another version of zkchat (layout 99, this one knows 9)" in error.message
+    assert "written by another version of zkchat (layout 99, this one knows 10)" in error.message
     assert "Update zkchat" in error.hint
     assert contents(tmp_path) == before
 
@@ -119,19 +119,6 @@ def test_damage_found_while_reading_is_an_error(tmp_path: Path) -> None:
     store = ChatSessionStore.open(file)
     with pytest.raises(StoreError, match="cannot read a conversation: the file is damaged"):
         store.log("c1")
-    store.close()
-
-
-@pytest.mark.parametrize("rest", ['{"token_count": "many"}', "{half"])
-def test_an_invalid_row_is_an_error(tmp_path: Path, rest: str) -> None:
-    file = a_store(tmp_path / "c.db", said("q1"))
-    tampered = sqlite3.connect(file)
-    tampered.execute("UPDATE message SET rest = ?", (rest,))
-    tampered.commit()
-    tampered.close()
-    store = ChatSessionStore.open(file)
-    with pytest.raises(StoreError, match="damaged"):
-        store.history("c1")
     store.close()
 
 

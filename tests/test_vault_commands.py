@@ -24,7 +24,17 @@ def test_status_is_for_people_too(zkchat: Program) -> None:
 
 def test_search_finds_the_words_and_shows_the_lines(zkchat: Program) -> None:
     results = zkchat("vault", "search", "nest brackets", "--json").json
-    assert set(results[0]) == {"relative_path", "title", "heading", "start_line", "end_line", "score", "text"}
+    assert set(results[0]) == {
+        "relative_path",
+        "title",
+        "heading",
+        "start_line",
+        "end_line",
+        "score",
+        "score_words",
+        "score_meaning",
+        "text",
+    }
     assert results[0]["relative_path"] == "Queries/Combining.md"
     lines = zkchat.vault.joinpath("Queries/Combining.md").read_text().split("\n")
     assert results[0]["text"] == "\n".join(lines[results[0]["start_line"] - 1 : results[0]["end_line"]])

@@ -352,3 +352,26 @@ def test_a_servers_echo_reaches_neither_messages_nor_the_log(zkchat: Program, ht
         assert (done.exit_status, f"bad key {MASK}" in shown or "bad key" in shown) == (4, True)
         assert echo not in shown
         httpserver.clear()
+
+
+UNREADABLE = {
+    "a note": ("notes/Filters.md", 0, "Filters.md: not read: permission denied"),
+    "a folder of notes": ("notes/Garden", 0, "Garden/: not read: permission denied"),
+    "a memory file": ("notes/ZKCHAT.md", 0, "memory: ZKCHAT.md cannot be read: permission denied"),
+    "a vault's settings": ("notes/.zkchat.toml", 2, ".zkchat.toml cannot be read: permission denied"),
+    "the user's settings": ("home/config/config.toml", 2, "config.toml cannot be read: permission denied"),
+    "the vault": ("notes", 3, "notes cannot be read: permission denied"),
+    "conversations": ("home/data/conversations.db", 3, "permission denied"),
+}
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_what_the_user_may_not_read_is_named(zkchat: Program, tmp_path: Path, what: str) -> None:
+    path, exit_status, told = UNREADABLE[what]
+    write(tmp_path, {"notes/ZKCHAT.md": "x", "notes/.zkchat.toml": "", "home/config/config.toml": "", "home/data/conversations.db": ""})
+    (tmp_path / path).chmod(0)
+    done = zkchat("ask", "How do I join filters with AND?", "--vault", zkchat.vault, cwd=tmp_path)
+    (tmp_path / path).chmod(0o700)
+    assert (done.exit_status, "Traceback" in done.err) == (exit_status, False)
+    assert told in done.err.replace("Permission", "permission")
+    assert ("Filters can be joined" in done.out) == (exit_status == 0)

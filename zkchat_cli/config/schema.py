@@ -92,7 +92,7 @@ class MemorySettings(Section):
 
 
 class SemanticSettings(Section):
-    provider: str = Field("none", description="what computes vectors for search by meaning: none, ollama, openai or onnx")
+    provider: str = Field("builtin", description="what computes vectors for search by meaning: builtin, none, ollama, openai or onnx")
     model: str = Field("", description="embedding model; empty: nomic-embed-text (ollama), text-embedding-3-small (openai)")
     path: str = Field("", description="the model's .onnx file, for onnx; its tokenizer.json must be in the same folder")
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models import ZkChatMessage, branch_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,7 @@ class BranchTree:
 
     def branch(self, head: str | None) -> tuple[ZkChatMessage, ...]:
         """The messages from the first through `head`; empty for None."""
-        found = []
-        while head is not None:
-            found.append(self._messages[head])
-            head = found[-1].parent_id
-        return tuple(reversed(found))
+        return branch_to(self._messages.values(), head)
 
     def segments(self, head: str | None) -> list[BranchSegment]:
         """The whole tree, depth first, older branches first. Leaves are numbered from 1."""

@@ -52,13 +52,14 @@ class Turn:
 
     @cached_property
     def failed(self) -> bool:
-        """Whether the call failed, was stopped before a word, or the process died. A failed turn never goes into a prompt."""
+        """Whether the call failed, was stopped before a word, the process died, or a message is damaged. A failed turn never goes into a
+        prompt."""
         return is_failed(self.messages)
 
 
 def is_failed(messages: Sequence[ZkChatMessage]) -> bool:
     last = messages[-1]
-    return any(m.status == "failed" for m in messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
+    return any(m.status in ("failed", "damaged") for m in messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
 
 
 def split_into_turns(
@@ -89,7 +90,7 @@ def _render_fixed(messages: Sequence[ZkChatMessage], number: int, counter: Token
     failed = is_failed(messages)
     rendered = []
     for message in messages:
-        if message.content and (message.pinned if failed else is_fixed(message)):
+        if message.content and message.status != "damaged" and (message.pinned if failed else is_fixed(message)):
             why = "pinned by the user" if message.pinned else "an instruction of the user that still holds"
             date = message.timestamp[:10]
             content = fence(FIXED_TAG, message.content, turn=number, role=message.role, date=date, why=why)

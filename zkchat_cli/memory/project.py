@@ -13,7 +13,7 @@ from typing import Literal
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.memory.file_reader import CUT_MARK, MemoryFiles
 from zkchat_cli.models import ZkChatMessage
-from zkchat_cli.references.file_imports import find_imports
+from zkchat_cli.references.file_imports import find_imports, find_written_paths
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -128,10 +128,13 @@ class _MemoryLoader:
             return []
         self.budget -= tokens
         item = MemoryItem(path, content, tokens, reason, cut=content is not text or text.endswith(CUT_MARK))
-        return [item, *(self._load_imports(item, depth) if with_imports else ())]
+        return [item, *(self._load_imports(item, depth, text) if with_imports else ())]
 
-    def _load_imports(self, item: MemoryItem, depth: int) -> Iterator[MemoryItem]:
+    def _load_imports(self, item: MemoryItem, depth: int, text: str) -> Iterator[MemoryItem]:
+        written_paths = find_written_paths(text) if item.cut else None
         for imported in find_imports(item.content):
+            if written_paths is not None and imported.path not in written_paths:
+                continue  # the cut has made another path of it
             if len(self.seen) >= MAX_FILES:
                 self.files.warn(f"memory: more than {MAX_FILES} files; the others are left out", f"{item.relative_path} imports too many.")
                 return

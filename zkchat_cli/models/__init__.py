@@ -39,7 +39,7 @@ from zkchat_cli.models.messages import (
     branch_to,
     split_into_exchanges,
 )
-from zkchat_cli.models.notes import IndexReport, LinkResolution
+from zkchat_cli.models.notes import IndexReport, LinkResolution, SemanticStatus
 from zkchat_cli.models.prompts import (
     BudgetStatus,
     BudgetStatuses,
@@ -95,6 +95,7 @@ __all__ = [
     "ReferenceStatus",
     "ReferenceType",
     "Role",
+    "SemanticStatus",
     "SentPrompt",
     "ThinkingBlocks",
     "Timings",

@@ -10,7 +10,8 @@ from zkchat_cli.models.base import Value
 CONTINUE_PROMPT = "Go on exactly where your last answer stopped. Do not repeat what you have said."
 """The message that `/continue` sends."""
 Role = Literal["system", "user", "assistant", "tool"]
-MessageStatus = Literal["pending", "complete", "unfinished", "failed"]
+MessageStatus = Literal["pending", "complete", "unfinished", "failed", "damaged"]
+"""A damaged message is not what was stored: its content says so, and it never goes into a prompt."""
 ReferenceType = Literal["direct", "search", "import", "memory"]
 Delivery = Literal["injected", "partly", "offered"]
 """How the model gets a document that the user named: its full text, some sections, or only its summary with a request to read it."""
@@ -53,6 +54,9 @@ class ContentChunk(Value):
     end_line: int
     text: str
     score: float | None = None
+    score_words: float | None = None
+    """What `score` was made of: the score by words, and the cosine of the chunk's best window; None without words or vectors."""
+    score_meaning: float | None = None
     number: int | None = None
 
 
@@ -201,8 +205,10 @@ def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkC
 
 
 def branch_to(log: Iterable[ZkChatMessage], head_id: str | None) -> tuple[ZkChatMessage, ...]:
-    """The messages from the first through `head_id`; none for None."""
+    """The messages from the first through `head_id`; none for None. If damage hides the head, through the last of the log."""
     messages = {message.id: message for message in log}
+    if head_id is not None and head_id not in messages:
+        head_id = next(reversed(messages), None)
     found: list[ZkChatMessage] = []
     while head_id is not None:
         found.append(messages[head_id])

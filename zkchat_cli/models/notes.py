@@ -29,6 +29,16 @@ class LinkResolution(Value):
     """The end of a wikilink in the text."""
 
 
+class SemanticStatus(Value):
+    """How far search by meaning has come: the windows of all chunks, estimated until it is complete, and those with a vector."""
+
+    provider: str
+    model: str
+    windows: int
+    embedded: int
+    complete: bool
+
+
 class IndexReport(Value):
     """The size of the index and the changes of the last refresh; `problems` names notes that were skipped or decoded with errors."""
 
@@ -40,10 +50,8 @@ class IndexReport(Value):
     changed: int = 0
     removed: int = 0
     seconds: float = 0.0
-    semantic: bool = False
-    """Whether every chunk has a vector."""
-    vectors: int | None = None
-    """How many chunks have one; None without semantic search."""
+    semantic: SemanticStatus | None = None
+    """Of search by meaning; None if it is off."""
     problems: tuple[str, ...] = ()
     rebuilt: str | None = None
     """Why the whole index was rebuilt, if it was."""

@@ -7,7 +7,7 @@ two transactions: the question before the model is called, everything else at th
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -21,27 +21,21 @@ from zkchat_cli.models import (
     SentPrompt,
     TurnMetrics,
     ZkChatMessage,
+    branch_to,
 )
 from zkchat_cli.store import archive as archives
 from zkchat_cli.store import compactions, conversations, facts, message_search, note_usage, rows, secure_delete, sent_prompts
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, copy_to_memory, transaction
+from zkchat_cli.store.sqlite_errors import is_bad_text
 from zkchat_cli.text.words import replace_surrogates
 
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
-_UPDATE_MESSAGE = "UPDATE message SET rest = :rest, packed = :packed"
+_UPDATE_MESSAGE = """
+    UPDATE message SET rest = :rest, packed = :packed,
+        checksum = CASE checksum WHEN checksum(packed, id, parent_id, role, content, timestamp, rest)
+            THEN checksum(:packed, id, parent_id, role, content, timestamp, :rest) ELSE checksum END"""
+"""A damaged message stays damaged."""
 _IN_CONVERSATION = "WHERE id = :id AND conversation_id = :conversation_id"
-
-_BRANCH = f"""
-    WITH RECURSIVE branch (seq, parent_id) AS (
-        SELECT message.seq, message.parent_id FROM conversation JOIN message ON message.id = conversation.head_id
-        WHERE conversation.id = ?
-        UNION
-        SELECT message.seq, message.parent_id FROM branch JOIN message ON message.id = branch.parent_id
-    )
-    SELECT {", ".join(f"message.{column}" for column in rows.MESSAGE)}
-    FROM branch CROSS JOIN message ON message.seq = branch.seq ORDER BY branch.seq
-"""
-"""From root to head: a parent is written before its children, so the order of writing is the order of the branch."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -117,6 +111,7 @@ class ChatSessionStore:
     def start(self, conversation: Conversation) -> None:
         with self._writing("store a new conversation"):
             rows.insert(self._db, "conversation", rows.columns(conversation, rows.CONVERSATION))
+            conversations.seal(self._db, replace_surrogates(conversation.id))
 
     conversation = _query("read a conversation", conversations.read)
     find = _query("find a conversation", conversations.find)
@@ -252,16 +247,20 @@ class ChatSessionStore:
 
     def history(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """The current branch, from its root to the head."""
-        with self._reading("read a conversation"):
-            conversations.read(self._db, conversation_id)
-            return rows.to_messages(self._db.execute(_BRANCH, (replace_surrogates(conversation_id),)))
+        return branch_to(self.log(conversation_id), self.conversation(conversation_id).head_id)
 
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """Every message of every branch, in the order of writing."""
         with self._reading("read a conversation"):
             conversations.read(self._db, conversation_id)
-            query = f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq"
-            return rows.to_messages(self._db.execute(query, (replace_surrogates(conversation_id),)))
+            query, values = f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (replace_surrogates(conversation_id),)
+            try:
+                return rows.to_messages(self._db.execute(query, values))
+            except sqlite3.OperationalError as e:
+                if not is_bad_text(e):
+                    raise
+                self._db.text_factory = partial(str, encoding="utf-8", errors="replace")  # always would take twice as long
+                return rows.to_messages(self._db.execute(query, values))
 
     # Compactions
 
@@ -327,6 +326,7 @@ class ChatSessionStore:
         update = f"UPDATE conversation SET {assignments} WHERE id = ?"
         if self._db.execute(update, (*values, replace_surrogates(conversation_id))).rowcount == 0:
             conversations.read(self._db, conversation_id)  # raises the error for an unknown id
+        conversations.seal(self._db, replace_surrogates(conversation_id))
 
     def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> None:
         rows.insert(self._db, "message", rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)})

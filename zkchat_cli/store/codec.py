@@ -29,14 +29,15 @@ def decode(document: str | bytes) -> Any:
 
 
 def compress(document: dict[str, Any]) -> bytes:
-    """A short document stays JSON: compressing would save little, and half of the time of an export is decompressing."""
+    """zlib's format with its checksum. A short document is not compressed: it would save little, and half of the time of an export is
+    decompressing."""
     encoded = encode(document)
-    return encoded if len(encoded) < SHORT else zlib.compress(encoded, 6)
+    return zlib.compress(encoded, 0 if len(encoded) < SHORT else 6)
 
 
 def decompress(body: bytes) -> Any:
     """Raises ValueError for a damaged body."""
     try:
-        return decode(body if body.startswith(b"{") else zlib.decompress(body))
+        return decode(body if body.startswith(b"{") else zlib.decompress(body))  # layout 9 stored short documents as they are
     except zlib.error as e:
         raise ValueError(f"a compressed column is damaged: {e}") from e

@@ -9,10 +9,10 @@ from zkchat_cli.models import Conversation, ConversationArchive, ConversationSum
 from zkchat_cli.store import rows
 from zkchat_cli.text.words import replace_surrogates
 
-_COLUMNS = ", ".join(rows.CONVERSATION)
+_COLUMNS = ", ".join((*rows.CONVERSATION, "question", "checksum"))
 _SELECT = f"SELECT {_COLUMNS} FROM conversation"
 
-_OVERVIEW = f"SELECT {_COLUMNS}, messages, tokens, question FROM conversation"
+_OVERVIEW = f"SELECT {_COLUMNS}, messages, tokens FROM conversation"
 
 _NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
 """By the instant, not by the text: an imported conversation may have another time zone."""
@@ -23,7 +23,7 @@ def read(connection: sqlite3.Connection, conversation_id: str) -> Conversation:
     row = connection.execute(f"{_SELECT} WHERE id = ?", (replace_surrogates(conversation_id),)).fetchone()
     if row is None:
         raise StoreError(f"there is no conversation {conversation_id}", _recent_hint(connection))
-    return rows.to_conversation(row)
+    return _to_conversation(row)
 
 
 def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) -> Conversation:
@@ -36,7 +36,7 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
             raise StoreError(f"there is no conversation{where} yet", how.strip())
         return newest[0]
     query = f"{_SELECT} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
-    found = [rows.to_conversation(row) for row in connection.execute(query, {"prefix": replace_surrogates(prefix)})]
+    found = [_to_conversation(row) for row in connection.execute(query, {"prefix": replace_surrogates(prefix)})]
     exact = [conversation for conversation in found if conversation.id == prefix]
     if len(found) == 1 or exact:
         return (exact or found)[0]
@@ -47,7 +47,7 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
 
 def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[Conversation]:
     """Those of `vault` (None: of all vaults), the most recently updated first."""
-    return [rows.to_conversation(row) for row in _select_newest(connection, _SELECT, vault, limit)]
+    return [_to_conversation(row) for row in _select_newest(connection, _SELECT, vault, limit)]
 
 
 def has_id_of(connection: sqlite3.Connection, archive: ConversationArchive) -> bool:
@@ -75,10 +75,31 @@ def overview(connection: sqlite3.Connection, conversation_id: str) -> Conversati
     return _to_overview(connection.execute(f"{_OVERVIEW} WHERE id = ?", (id_,)).fetchone())
 
 
+def seal(connection: sqlite3.Connection, conversation_id: str) -> None:
+    """Store the checksum of a conversation whose title or question has changed."""
+    update = "UPDATE conversation SET checksum = checksum(NULL, id, vault, title, question) WHERE id = ? AND checksum IS NULL"
+    connection.execute(update, (conversation_id,))
+
+
+def _to_conversation(row: Sequence[Any]) -> Conversation:
+    return Conversation.model_validate({name: value for name, value in _intact_values(row).items() if name in rows.CONVERSATION})
+
+
 def _to_overview(row: Sequence[Any]) -> ConversationSummary:
-    values = dict(zip((*rows.CONVERSATION, "messages", "tokens", "first_line"), row, strict=True))
-    lines = str(values["first_line"] or "").strip().splitlines()
-    return ConversationSummary.model_validate(values | {"first_line": lines[0].strip() if lines else None})
+    *stored, messages, tokens = row
+    values = _intact_values(stored)
+    lines = str(values.pop("question") or "").strip().splitlines()
+    first_line = lines[0].strip() if lines else None
+    return ConversationSummary.model_validate(values | {"messages": messages, "tokens": tokens, "first_line": first_line})
+
+
+def _intact_values(row: Sequence[Any]) -> dict[str, Any]:
+    """The fields of a conversation and its `question`; in place of a damaged title one that says so."""
+    *fields, question, stored = row
+    values = dict(zip(rows.CONVERSATION, fields, strict=True))
+    if stored is not None and rows.checksum(None, values["id"], values["vault"], values["title"], question) != stored:
+        values["title"], question = rows.DAMAGED_TITLE, None
+    return values | {"question": question}
 
 
 def _select_newest(connection: sqlite3.Connection, select: str, vault: str | None, limit: int | None) -> sqlite3.Cursor:

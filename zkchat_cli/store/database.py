@@ -1,7 +1,7 @@
 """Opening the store's SQLite file, and the connection that the store works with.
 
-A file of another program, of an older layout or of a newer zkchat is refused before the first write. Everything is private to its user:
-new folders get mode 0700, new files 0600 (SQLite gives its -wal and -shm files the database's mode).
+A file of another program or of a newer zkchat is refused before the first write; an older layout is migrated. Everything is private to
+its user: new folders get mode 0700, new files 0600 (SQLite gives its -wal and -shm files the database's mode).
 """
 
 import errno
@@ -15,7 +15,7 @@ from typing import Literal
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.fileio import make_private_folder
-from zkchat_cli.store import schema
+from zkchat_cli.store import rows, schema
 from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 
 BUSY_TIMEOUT = 10.0
@@ -118,11 +118,15 @@ def _read_image(file: Path) -> bytes:
 
 def _prepared(connection: sqlite3.Connection, file: Path | None) -> sqlite3.Connection:
     try:
+        connection.create_function("checksum", -1, rows.checksum, deterministic=True)
         _check_version(connection, file)
         _set_pragmas(connection)
         with transaction(connection):  # a write even if there are tables: a store that cannot be written must fail now
-            if connection.execute("PRAGMA user_version").fetchone() == (0,):
-                _create_tables(connection)
+            [version] = connection.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                _run_script(connection, schema.SCHEMA)
+            for migration in schema.MIGRATIONS[max(0, version - schema.FIRST_VERSION) :]:
+                _run_script(connection, migration)
             connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {schema.VERSION}")
     except BaseException:
@@ -131,10 +135,10 @@ def _prepared(connection: sqlite3.Connection, file: Path | None) -> sqlite3.Conn
     return connection
 
 
-def _create_tables(connection: sqlite3.Connection) -> None:
+def _run_script(connection: sqlite3.Connection, script: str) -> None:
     """One statement at a time, because `executescript` commits the open transaction, and half of the tables would remain."""
     statement = ""
-    for line in schema.SCHEMA.splitlines():
+    for line in script.splitlines():
         statement += f"{line}\n"
         if sqlite3.complete_statement(statement):
             connection.execute(statement)
@@ -151,7 +155,7 @@ def _check_version(connection: sqlite3.Connection, file: Path | None) -> None:
             f"{describe_store(file)} is a database of another program; it was not changed",
             "Move it away, or set ZKCHAT_HOME to another folder.",
         )
-    if version != schema.VERSION:
+    if not schema.FIRST_VERSION <= version <= schema.VERSION:
         raise StoreError(
             f"{describe_store(file)} was written by another version of zkchat (layout {version}, this one knows {schema.VERSION}); "
             "it was not changed",

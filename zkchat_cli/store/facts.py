@@ -1,15 +1,16 @@
 """The table `fact`: what the user asked to remember, by vault and key. One fact per key is current; those it replaced are its history."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zkchat_cli.models import Fact
+from zkchat_cli.store import rows
 from zkchat_cli.text.words import replace_surrogates
 
 _COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created_at", "last_accessed", "ended_at")
 _FACT = f"""
-    SELECT {", ".join(f"fact.{column}" for column in _COLUMNS)}, conversation.title
+    SELECT {", ".join(f"fact.{column}" for column in ("vault", "checksum", *_COLUMNS))}, conversation.title
     FROM fact LEFT JOIN conversation ON conversation.id = fact.conversation_id
 """
 
@@ -19,14 +20,13 @@ def remember(connection: sqlite3.Connection, vault: str, fact: Fact) -> Fact | N
     vault, replaced = replace_surrogates(vault), _current(connection, vault, fact.key)
     end = "UPDATE fact SET ended_at = ? WHERE vault = ? AND key = ? AND ended_at IS NULL"
     connection.execute(end, (replace_surrogates(fact.created_at), vault, replace_surrogates(fact.key)))
-    values = [replace_surrogates(value) if isinstance(value := getattr(fact, column), str) else value for column in _COLUMNS]
-    marks = ", ".join("?" * len(_COLUMNS))
-    connection.execute(f"INSERT INTO fact (vault, {', '.join(_COLUMNS)}) VALUES (?, {marks})", (vault, *values))
+    row = {"vault": vault} | rows.columns(fact, _COLUMNS)
+    rows.insert(connection, "fact", row | {"checksum": _checksum(row)})
     return replaced
 
 
 def read(connection: sqlite3.Connection, vault: str) -> tuple[Fact, ...]:
-    """The current facts, newest first."""
+    """The current facts, newest first, without damaged ones."""
     return _select(connection, "fact.vault = ? AND fact.ended_at IS NULL", vault)
 
 
@@ -50,8 +50,17 @@ def _current(connection: sqlite3.Connection, vault: str, key: str) -> Fact | Non
 
 def _select(connection: sqlite3.Connection, condition: str, *values: str) -> tuple[Fact, ...]:
     found = connection.execute(f"{_FACT} WHERE {condition} ORDER BY fact.seq DESC", tuple(map(replace_surrogates, values)))
-    return tuple(map(_to_fact, found))
+    read = [dict(zip(("vault", "checksum", *_COLUMNS, "title"), row, strict=True)) for row in found]
+    return tuple(Fact.model_validate({name: row[name] for name in (*_COLUMNS, "title")}) for row in read if is_intact(row))
 
 
-def _to_fact(row: tuple[Any, ...]) -> Fact:
-    return Fact.model_validate(dict(zip((*_COLUMNS, "title"), row, strict=True)))
+def is_intact(row: Mapping[str, Any]) -> bool:
+    """Whether the columns of a fact are as they were stored."""
+    try:
+        return _checksum(row) == int(row["checksum"])
+    except rows.UNREADABLE:
+        return False
+
+
+def _checksum(row: Mapping[str, Any]) -> int:
+    return rows.checksum(None, *(row[name] for name in ("vault", "key", "content", "source", "created_at")))

@@ -61,8 +61,10 @@ def search(connection: sqlite3.Connection, vault: str | None, text: str, only: s
     for seq, score in connection.execute(_RANKED, (query,)):
         row = connection.execute(_FOUND, {"seq": seq, "vault": vault, "only": only}).fetchone()
         if row is not None:
-            id_, title, *message = row
-            found.append(FoundMessage(conversation_id=id_, title=title, score=score, message=rows.to_message(message)))
+            id_, title, *columns = row
+            message = rows.to_message(tuple(columns))
+            if message.status != "damaged":
+                found.append(FoundMessage(conversation_id=id_, title=title, score=score, message=message))
         if len(found) == limit:
             break
     return tuple(found)

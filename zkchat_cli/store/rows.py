@@ -1,27 +1,35 @@
 """The mapping between values and rows: the fields that are queried are columns, all others are JSON in `rest`.
 
 Fields with their default value are left out of `rest`. Lone surrogates, which no UTF-8 file can hold, become U+FFFD.
+
+A message that is not what was stored (a bad disk, a bad cable, another program) is read as one that says so, with the status "damaged".
 """
 
 import gc
 import sqlite3
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, get_args
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Conversation, Value, ZkChatMessage
+from zkchat_cli.models import Role, Value, ZkChatMessage
 from zkchat_cli.store import codec
 from zkchat_cli.text.words import replace_surrogates
 
 CONVERSATION = ("id", "vault", "title", "created_at", "updated_at", "head_id")
 _MESSAGE = ("id", "parent_id", "role", "content", "status", "timestamp")
-MESSAGE = (*_MESSAGE, "rest", "packed")
+MESSAGE = (*_MESSAGE, "rest", "packed", "checksum")
 """The columns that `to_message` takes, in this order."""
+DAMAGED_TITLE = "(damaged on disk)"
+DAMAGED_MESSAGE = "(this message is damaged on disk)"
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What reading a damaged row may raise: any column may hold anything."""
 
 
-def to_conversation(row: tuple[Any, ...]) -> Conversation:
-    return Conversation.model_validate(dict(zip(CONVERSATION, row, strict=True)))
+def checksum(blob: bytes | None, *texts: str | None) -> int:
+    """CRC-32 of stored fields. It finds damage, not forgery."""
+    return zlib.crc32("\0".join([text or "" for text in texts]).encode("utf-8", "surrogatepass"), zlib.crc32(blob or b""))
 
 
 def from_message(message: ZkChatMessage) -> dict[str, Any]:
@@ -36,12 +44,49 @@ def from_message(message: ZkChatMessage) -> dict[str, Any]:
         start = message.content.find(encoded)
         if start >= 0:
             chunk["text"] = [start, len(encoded)]
-    row = {"rest": codec.encode(rest).decode(), "packed": codec.compress(packed) if packed else None}
-    return columns(message, _MESSAGE) | row
+    row = columns(message, _MESSAGE)
+    row |= {"rest": codec.encode(rest).decode(), "packed": codec.compress(packed) if packed else None}
+    return row | {"checksum": _message_checksum([row[name] for name in MESSAGE[:-1]])}
+
+
+def _message_checksum(row: Sequence[Any]) -> int:
+    """Of all columns but the status, which changes: damage to one of its few words makes it none of them."""
+    id_, parent_id, role, content, _, timestamp, rest, packed = row
+    return checksum(packed, id_, parent_id, role, content, timestamp, rest)
 
 
 def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
-    *values, rest, packed = row
+    try:
+        return _intact_message(row)
+    except UNREADABLE:
+        id_, parent_id, role, _, _, timestamp, *_ = row
+        return _damaged_message(id_, parent_id, role, timestamp)
+
+
+def is_intact(row: Sequence[Any]) -> bool:
+    """Whether the columns `MESSAGE` are as they were stored."""
+    try:
+        return bool(_message_checksum(row[:-1]) == row[-1])
+    except UNREADABLE:
+        return False
+
+
+def _damaged_message(id_: Any, parent_id: Any, role: Any, timestamp: Any) -> ZkChatMessage:
+    return ZkChatMessage(
+        id=str(id_),
+        parent_id=parent_id if isinstance(parent_id, str) else None,
+        role=role if role in get_args(Role) else "assistant",
+        content=DAMAGED_MESSAGE,
+        timestamp=str(timestamp),
+        status="damaged",
+    )
+
+
+def _intact_message(row: tuple[Any, ...]) -> ZkChatMessage:
+    """Raises one of `UNREADABLE` for a row that is not as it was stored."""
+    *values, rest, packed, stored = row
+    if _message_checksum(row[:-1]) != stored:
+        raise ValueError("the checksum is another")
     fields: dict[str, Any] = codec.decode(rest)
     fields.pop("goal", None)  # stored by versions that had agent runs
     fields["id"], fields["parent_id"], fields["role"], fields["content"], fields["status"], fields["timestamp"] = values
@@ -55,8 +100,24 @@ def to_message(row: tuple[Any, ...]) -> ZkChatMessage:
 
 
 def to_messages(found: Iterable[tuple[Any, ...]]) -> tuple[ZkChatMessage, ...]:
+    """The log of a conversation, a parent before its children: one that cannot be found is there as a damaged message."""
+    log: list[ZkChatMessage] = []
+    ids: set[str | None] = {None}
     with paused_gc():
-        return tuple(map(to_message, found))
+        for message in map(to_message, found):
+            above = log[-1].id if log else None
+            if message.id in ids:
+                continue
+            if message.status == "damaged" and (message.parent_id is None or message.parent_id not in ids):
+                message = message.model_copy(update={"parent_id": above})
+            elif message.parent_id not in ids:
+                if log and log[-1].status == "damaged":  # whose id is damaged, too
+                    log[-1] = log[-1].model_copy(update={"id": message.parent_id})
+                else:
+                    log.append(_damaged_message(message.parent_id, above, "assistant", message.timestamp))
+            log.append(message)
+            ids |= {message.id, message.parent_id}
+    return tuple(log)
 
 
 @contextmanager

@@ -7,8 +7,8 @@ the log whoever writes: a message's words never change, and its parent is an ear
 APPLICATION_ID = 0x7A6B6368
 """`zkch`, in the file's header: a store of ours, not another program's database."""
 
-VERSION = 9
-"""`PRAGMA user_version` of a store with these tables; any other is refused. A released layout is only ever changed by a migration."""
+FIRST_VERSION = 9
+"""`PRAGMA user_version` of a store with the tables of `SCHEMA`."""
 
 _TOKENS = """(CASE WHEN json_valid({0}.rest)
     THEN max(0, min(1000000000, CAST(coalesce(json_extract({0}.rest, '$.token_count'), 0) AS INTEGER))) ELSE 0 END)"""
@@ -154,3 +154,22 @@ SCHEMA = f"""
 
     CREATE TABLE pending_cleanup (seq INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;
     """
+
+MIGRATIONS = (
+    # 10: checksums find damage on the disk; see rows.checksum. A conversation without one waits for the end of its transaction
+    """
+    ALTER TABLE message ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE conversation ADD COLUMN checksum INTEGER;
+    ALTER TABLE fact ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+    CREATE TRIGGER conversation_checksum AFTER UPDATE OF title, question ON conversation
+    WHEN NEW.title IS NOT OLD.title OR NEW.question IS NOT OLD.question
+    BEGIN UPDATE conversation SET checksum = NULL WHERE id = NEW.id; END;
+    UPDATE message SET checksum = checksum(packed, id, parent_id, role, content, timestamp, rest);
+    UPDATE conversation SET checksum = checksum(NULL, id, vault, title, question);
+    UPDATE fact SET checksum = checksum(NULL, vault, key, content, source, created_at);
+    """,
+)
+"""What makes a store of one version one of the next, from `FIRST_VERSION` on. Released ones are never changed, only added to."""
+
+VERSION = FIRST_VERSION + len(MIGRATIONS)
+"""Of a store that this zkchat has opened; older ones are migrated, newer ones refused."""

@@ -14,19 +14,12 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessage, PromptTool, SentPrompt, Value
-from zkchat_cli.store import codec, compactions
+from zkchat_cli.store import codec, compactions, rows
 from zkchat_cli.text.words import replace_surrogates
 
-_QUESTION = """
-    WITH RECURSIVE above (seq, id, parent_id, role) AS (
-        SELECT seq, id, parent_id, role FROM message WHERE id = ?
-        UNION
-        SELECT message.seq, message.id, message.parent_id, message.role FROM above JOIN message ON message.id = above.parent_id
-        WHERE above.role <> 'user'
-    )
-    SELECT seq, id FROM above WHERE role = 'user'
-"""
-"""The user's message of the turn that a message belongs to."""
+_MESSAGE = f"SELECT {', '.join(rows.MESSAGE)}, seq FROM message WHERE id = ?"
+_SOURCE = f"SELECT {', '.join(rows.MESSAGE)} FROM message WHERE id = ? AND conversation_id = (SELECT id FROM conversation WHERE seq = ?)"
+_CONTENT = rows.MESSAGE.index("content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +52,16 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
 def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, ...]:
     """What the model calls of a message's turn were sent, in order; empty if none were stored, as for an imported conversation.
     `prompt.dropped` does not list the messages that were left out."""
-    found = connection.execute(_QUESTION, (replace_surrogates(message_id),)).fetchone()
+    found = _find_question(connection, replace_surrogates(message_id))
     if found is None:
         return ()
     question, question_id = found
-    rows = connection.execute("SELECT conversation_seq, body FROM prompt WHERE question_seq = ? ORDER BY seq", (question,)).fetchall()
+    stored_prompts = connection.execute(
+        "SELECT conversation_seq, body FROM prompt WHERE question_seq = ? ORDER BY seq", (question,)
+    ).fetchall()
     read_piece = cache(partial(_read_piece, connection))  # each piece once, however many of the prompts have it
     sent = []
-    for call, (conversation, body) in enumerate(rows, 1):
+    for call, (conversation, body) in enumerate(stored_prompts, 1):
         document = codec.decompress(body)
         messages = tuple(PromptMessage.model_validate(read_piece(seq)) for seq in accumulate(document.pop("messages")))
         tools = tuple(PromptTool.model_validate(read_piece(seq)) for seq in accumulate(document.pop("tools")))
@@ -151,6 +146,19 @@ class _Writer:
         return PieceCache(self._conversation, {id(piece): self._pieces[id(piece)] for piece in (*prompt.messages, *prompt.tools)})
 
 
+def _find_question(connection: sqlite3.Connection, message_id: str | None) -> tuple[int, str] | None:
+    """Number and id of the user's message of the turn that a message belongs to. Raises ValueError if one of its messages is damaged."""
+    while (found := connection.execute(_MESSAGE, (message_id,)).fetchone()) is not None:
+        *row, seq = found
+        if not rows.is_intact(row):
+            raise ValueError(f"the message {message_id} is damaged")
+        message = dict(zip(rows.MESSAGE, row, strict=True))
+        if message["role"] == "user":
+            return seq, message["id"]
+        message_id = message["parent_id"]
+    return None
+
+
 def _read_piece(connection: sqlite3.Connection, seq: int) -> dict[str, Any]:
     found = connection.execute("SELECT conversation_seq, body FROM piece WHERE seq = ?", (seq,)).fetchone()
     if found is None:
@@ -171,10 +179,9 @@ def _unpack(connection: sqlite3.Connection, conversation: int, body: bytes) -> d
 
 def _source_text(connection: sqlite3.Connection, conversation: int, source_id: str) -> str | None:
     """The text of the conversation's message or summary with this id. Another conversation's could be deleted."""
-    query = "SELECT content FROM message WHERE id = ? AND conversation_id = (SELECT id FROM conversation WHERE seq = ?)"
-    found = connection.execute(query, (source_id, conversation)).fetchone()
+    found = connection.execute(_SOURCE, (source_id, conversation)).fetchone()
     if found:
-        return str(found[0])
+        return str(found[_CONTENT]) if rows.is_intact(found) else rows.DAMAGED_MESSAGE
     compaction = compactions.with_summary(connection, conversation, source_id)
     return compaction.summary if compaction else None
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
+from zkchat_cli.store.rows import UNREADABLE
 
 _FULL = ("the disk is full", "Free some space and try again; what was stored before is safe.")
 _UNWRITABLE = (
@@ -19,7 +20,11 @@ _UNWRITABLE = (
 _LOCKED = ("another program keeps it locked", "Close that program (a backup, a sync or a database browser) and try again.")
 _DAMAGED = (
     "the file is damaged or not a zkchat store",
-    "Move it away, with its -wal file, to start afresh, or put a backup in its place; `sqlite3 FILE .recover` saves what can be read.",
+    "Run `zkchat doctor --repair`: it saves what can be read and keeps the damaged file. Or put a backup in its place.",
+)
+_NO_LOCKS = (
+    "its file system cannot lock files",
+    "Network file systems often cannot: set ZKCHAT_HOME to a folder on a local disk, or use --no-store.",
 )
 _BROKEN_DISK = ("reading or writing the disk failed", "Check the disk's space, your quota and its health, then try again.")
 _CONFLICT = ("it contradicts what is stored", "Nothing was changed.")
@@ -28,7 +33,8 @@ _CAUSES = (
     (("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"), _FULL),  # the second: no space for the -shm file
     (("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM"), _UNWRITABLE),
     (("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"), _LOCKED),
-    (("SQLITE_CORRUPT", "SQLITE_NOTADB"), _DAMAGED),
+    (("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_MISMATCH"), _DAMAGED),  # our own SQL is right
+    (("SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_UNLOCK", "SQLITE_IOERR_CHECKRESERVEDLOCK"), _NO_LOCKS),
     (("SQLITE_IOERR",), _BROKEN_DISK),
     (("SQLITE_CONSTRAINT",), _CONFLICT),
 )
@@ -57,17 +63,23 @@ def translate_errors(file: Path | None, action: str) -> Iterator[None]:
     except sqlite3.Error as e:
         name = getattr(e, "sqlite_errorname", None) or ""
         why, hint = next((cause for prefixes, cause in _CAUSES if name.startswith(prefixes)), _UNEXPECTED)
-        if name == "SQLITE_ERROR" and "no such" in str(e):
+        if is_bad_text(e):
             why, hint = _DAMAGED
         raise _error(why)(f"{describe_store(file)} cannot {action}: {why} ({e})", hint) from e
-    except ValueError as e:  # a row that is not a valid value
+    except UNREADABLE as e:  # a row that is not a valid value
         why, hint = _DAMAGED
-        raise StoreError(f"{describe_store(file)} cannot {action}: {why} ({str(e).splitlines()[0]})", hint) from e
+        detail = next(iter(str(e).splitlines()), type(e).__name__)
+        raise StoreError(f"{describe_store(file)} cannot {action}: {why} ({detail})", hint) from e
     except OSError as e:
         why, hint = _SYSTEM_CAUSES.get(e.errno or 0, _UNWRITABLE)
         raise _error(why)(f"{describe_store(file)} cannot {action}: {why} ({e.strerror or e})", hint) from e
 
 
+def is_bad_text(error: sqlite3.Error) -> bool:
+    """Whether a text column holds bytes that are not UTF-8: an error of Python's module, which SQLite does not number."""
+    return "Could not decode" in str(error)
+
+
 def _error(why: str) -> type[StoreError]:
-    cannot_write = (_FULL[0], _UNWRITABLE[0], _BROKEN_DISK[0], _NO_PLACE[0])
+    cannot_write = (_FULL[0], _UNWRITABLE[0], _BROKEN_DISK[0], _NO_PLACE[0], _NO_LOCKS[0])
     return StoreUnwritable if why in cannot_write else StoreError

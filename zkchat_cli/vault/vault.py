@@ -28,19 +28,17 @@ from zkchat_cli.vault.links.resolver import resolve_all
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, split_target
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
-from zkchat_cli.vault.search import lexical, related, snippets
+from zkchat_cli.vault.search import fusion, lexical, related, snippets
 from zkchat_cli.vault.search.query import parse_query
 from zkchat_cli.vault.search.ranking import RANKING, Ranking
 from zkchat_cli.vault.search.related import RelatedNote
-from zkchat_cli.vault.search.semantic import SemanticSearch, fuse_results
+from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.search.snippets import Snippet
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
 
 MOST_CHUNKS_OF_A_NOTE = 3
 MOST_COMPARED = 50
 """Notes that are compared to find related ones."""
-RANKED = 100
-"""Chunks of each ranking that are fused; later ones hardly change the first places."""
 SUGGESTIONS = 3
 
 
@@ -55,7 +53,10 @@ class Vault:
         self._ask = self._index.ask
         self._completer: tuple[tuple[object, ...], NoteCompleter] | None = None
         self.editor = NoteEditor(root, self._index, self.refresh)
-        self._semantic = SemanticSearch(embedder, VectorStore(index_file.with_suffix(".vectors.db")), self._ask) if embedder else None
+        self._semantic: SemanticSearch | None = None
+        if embedder:
+            store = VectorStore(index_file.with_suffix(".vectors.db"), lambda: embedder.id)
+            self._semantic = SemanticSearch(embedder, store, self._ask)
         reader = self._reader = NoteReader(root, self.suggest_names)
         self.read, self.note, self.chunks, self.chunk_text = reader.read, reader.parse, reader.chunks, reader.chunk_text
         self.section, self.link_lines, self.opening = reader.section, reader.link_lines, reader.opening
@@ -90,11 +91,11 @@ class Vault:
 
     def status(self) -> IndexReport:
         """What the index holds, without looking at the files."""
-        return self._ask(lambda index: self._report(index, IndexRefresh(rebuilt=self._index.take_rebuilt())))
+        report = self._ask(lambda index: self._report(index, IndexRefresh(rebuilt=self._index.take_rebuilt())))
+        return report.model_copy(update={"semantic": self._semantic.status()}) if self._semantic else report
 
     def _report(self, index: IndexDatabase, refreshed: IndexRefresh) -> IndexReport:
         sizes = index.sizes()
-        vectors = self._semantic.coverage(index) if self._semantic else None
         return IndexReport(
             notes=sizes.notes,
             chunks=sizes.chunks,
@@ -102,8 +103,6 @@ class Vault:
             broken_links=sizes.broken_links,
             **refreshed.changes._asdict(),
             seconds=round(refreshed.seconds, 4),
-            semantic=vectors == sizes.chunks,
-            vectors=vectors,
             problems=index.problems(),
             rebuilt=refreshed.rebuilt,
         )
@@ -111,16 +110,14 @@ class Vault:
     def search(self, query: str, limit: int = 10, *, weights: Ranking = RANKING) -> list[ContentChunk]:
         """The best chunks for any text, best first, few from one note. Scores are comparable within one search.
 
-        By words and, with an embedder, by meaning; a query with "phrases" or filters goes by words alone. An embedder that fails is a
+        By words and, as far as there are vectors, by meaning; a query with "phrases" or -words goes by words alone. A model that fails is a
         warning.
         """
         parsed = parse_query(query)
         if limit <= 0:
             return []
-        if self._semantic and parsed.is_plain:
-            by_words = self._ask(lambda index: lexical.find(index, parsed, RANKED, RANKED, weights))
-            if by_meaning := self._semantic.nearest(query, RANKED):
-                return fuse_results(by_words, by_meaning, limit, MOST_CHUNKS_OF_A_NOTE)
+        if self._semantic and parsed.has_meaning and (match := self._semantic.match(parsed.text, filtered=parsed.is_filtered)):
+            return self._ask(lambda index: fusion.find(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE, weights))
         return self._ask(lambda index: lexical.find(index, parsed, limit, MOST_CHUNKS_OF_A_NOTE, weights))
 
     def snippet(self, chunk: ContentChunk, query: str) -> tuple[str | None, Snippet]:
@@ -128,10 +125,17 @@ class Vault:
         found = snippets.snippet(chunk.text, chunk.start_line, parse_query(query).terms)
         return sections.heading_above(found.line, chunk.text, chunk.start_line) or chunk.heading, found
 
-    def embed(self, progress: Progress | None = None) -> None:
-        """Compute missing vectors, if there is an embedder. What fails is a warning; computed vectors are stored."""
+    def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
+        """How near each text is to the query by meaning, as cosines (about 0 for unrelated texts, 1 for the same one).
+
+        None without a model, and for a query in a script that it does not know; a model that fails is a warning.
+        """
+        return self._semantic.similarities(query, texts) if self._semantic else None
+
+    def embed(self, progress: Progress | None = None, seconds: float = float("inf")) -> None:
+        """Compute missing vectors for at most `seconds`, if there is an embedder. What fails is a warning; computed vectors are stored."""
         if self._semantic:
-            self._semantic.embed(progress)
+            self._semantic.grow(progress, seconds=seconds)
 
     def take_warnings(self) -> list[ZkchatError]:
         """Failures of search by meaning since the last call; each is reported once."""

@@ -1,13 +1,13 @@
-"""What an embedder declares, and the prefixes that model families need."""
+"""What an embedder declares, and one that asks a server."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
+from zkchat_cli.llm.sentence_models import add_prefixes, model_family
 from zkchat_cli.vault.search.vector_store import Embedder, Purpose
 
 if TYPE_CHECKING:
@@ -35,22 +35,6 @@ class EmbedderKind:
 
 TIMEOUTS = {"query": HttpTimeouts(answer=30, retry=2), "document": HttpTimeouts(answer=300, retry=10)}
 """The first call may load a model, which takes seconds; a batch on a slow processor takes minutes."""
-_SEARCH = "Represent this sentence for searching relevant passages: "
-_PREFIXES: tuple[tuple[str, str, str], ...] = (
-    ("nomic-embed-text", "search_query: ", "search_document: "),
-    ("mxbai-embed", _SEARCH, ""),
-    ("bge-(small|base|large)-en", _SEARCH, ""),
-    (r"\be5-", "query: ", "passage: "),
-    ("embeddinggemma", "task: search result | query: ", "title: none | text: "),
-)
-"""What model families were trained to see before a question and before a text that may answer it, by their model cards. Without it they
-work, but find less. A change here must change the embedders' ids, or old vectors would be compared with new ones."""
-
-
-def add_prefixes(texts: Sequence[str], model: str, purpose: Purpose) -> list[str]:
-    """The texts in the form that this model expects for this purpose."""
-    query, document = next(((query, document) for family, query, document in _PREFIXES if re.search(family, model.lower())), ("", ""))
-    return [(query if purpose == "query" else document) + text for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +48,13 @@ class ServerEmbedder:
     rows: Callable[[Any], "ArrayLike"]
     batch: int = 32
 
+    @property
+    def languages(self) -> Collection[str] | None:
+        return model_family(self.model).languages
+
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
-        answer = self.server.post(self.path, {"model": self.model, "input": add_prefixes(texts, self.model, purpose)}, TIMEOUTS[purpose])
+        texts = add_prefixes(texts, model_family(self.model), purpose)
+        answer = self.server.post(self.path, {"model": self.model, "input": texts}, TIMEOUTS[purpose])
         try:
             return self.rows(answer)
         except (LookupError, TypeError, AttributeError) as e:

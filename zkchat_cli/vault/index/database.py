@@ -23,7 +23,7 @@ from zkchat_cli.text import words
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.resolver import Name
 
-VERSION = 5
+VERSION = 6
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
 BUSY_SECONDS = 10.0
@@ -50,7 +50,8 @@ CREATE TABLE chunks (
     headings TEXT NOT NULL,              -- above and within, one per line
     start_line INTEGER NOT NULL,
     end_line INTEGER NOT NULL,
-    text TEXT NOT NULL
+    text TEXT NOT NULL,
+    key BLOB NOT NULL                    -- of its vectors, see `chunk_key`
 );
 CREATE TABLE links (
     note_id INTEGER NOT NULL,
@@ -80,12 +81,15 @@ INDEXES = (
     "CREATE INDEX IF NOT EXISTS names_by_key ON names (key)",
     "CREATE INDEX IF NOT EXISTS names_by_path ON names (path)",
     "CREATE INDEX IF NOT EXISTS chunks_by_note ON chunks (note_id, start_line)",
+    "CREATE INDEX IF NOT EXISTS chunks_by_key ON chunks (key)",
     "CREATE INDEX IF NOT EXISTS links_by_note ON links (note_id)",
     "CREATE INDEX IF NOT EXISTS links_by_key ON links (key)",
     "CREATE INDEX IF NOT EXISTS links_by_target ON links (target) WHERE target IS NOT NULL",
 )
 """Created after the notes are inserted: sorting half a million rows once is faster than keeping them sorted."""
 
+MOST_VALUES = 30_000
+"""Values of one statement."""
 _FTS = ("words", "note_words", "name_pairs")
 _HASH_BYTES = 16 << 20
 """FTS5's write buffer: with the default of 1 MB a build takes twice as long."""
@@ -112,6 +116,14 @@ class Sizes(NamedTuple):
     links: int = 0
     broken_links: int = 0
     tokens: float = 0.0
+
+
+class ChunkPlace(NamedTuple):
+    """A chunk's id, its note, and the key of its vectors."""
+
+    id: int
+    note_id: int
+    key: bytes
 
 
 @contextmanager
@@ -278,14 +290,39 @@ class IndexDatabase:
         """A value that changes whenever any process writes to the index."""
         return self._opened, self.rows("PRAGMA data_version")[0][0], self._written
 
-    def texts(self, ids: Sequence[int] | None = None) -> Iterator[tuple[int, str, str, str]]:
-        """Id, note's title, headings (one per line) and text of these chunks, or of all."""
-        some = "" if ids is None else "WHERE chunks.id IN (SELECT value FROM json_each(?))"
-        with sqlite_errors(self.file):
-            yield from self.connection.execute(
-                f"SELECT chunks.id, title, headings, text FROM chunks JOIN notes ON notes.id = note_id {some} ORDER BY chunks.id",
-                () if ids is None else (json.dumps(ids),),
-            )
+    def chunk_keys(self) -> list[tuple[int, bytes]]:
+        """Note and key of all chunks."""
+        return self.rows("SELECT note_id, key FROM chunks ORDER BY id")
+
+    def text_sizes(self, keys: Sequence[bytes]) -> list[int]:
+        """The lengths of the chunks with these keys."""
+        sizes: list[int] = []
+        for start in range(0, len(keys), MOST_VALUES):
+            some = keys[start : start + MOST_VALUES]
+            sizes += [
+                size for (size,) in self.rows(f"SELECT MAX(length(text)) FROM chunks WHERE key IN ({_marks(some)}) GROUP BY key", *some)
+            ]
+        return sizes
+
+    def texts_by_key(self, keys: Sequence[bytes]) -> dict[bytes, tuple[str, str, str]]:
+        """Note's title, headings (one per line) and text of the chunks with these keys."""
+        sql = f"SELECT key, title, headings, text FROM chunks JOIN notes ON notes.id = note_id WHERE key IN ({_marks(keys)})"
+        return {key: (title, headings, text) for key, title, headings, text in self.rows(sql, *keys)}
+
+    def places(self, ids: Iterable[int], keys: Sequence[bytes], *, allowed: bool) -> list["ChunkPlace"]:
+        """The chunks with these ids, and those with these keys; of the latter only what `allow` allows if `allowed`."""
+        within = "AND note_id IN (SELECT value FROM temp.allowed)" if allowed else ""
+        columns = "SELECT chunks.id, note_id, chunks.key FROM"
+        found = self.rows(f"{columns} json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value", json.dumps(list(ids)))
+        found += self.rows(f"{columns} chunks WHERE key IN ({_marks(keys)}) {within}", *keys)
+        return [ChunkPlace._make(row) for row in found]
+
+    def note_importance(self) -> list[tuple[int, int, int]]:
+        """For each note its id, the time of its last change, and the number of notes that link to it."""
+        return self.rows(
+            """WITH linked AS (SELECT target, COUNT(DISTINCT note_id) AS notes FROM links WHERE target IS NOT NULL GROUP BY target)
+               SELECT id, mtime_ns, COALESCE(linked.notes, 0) FROM notes LEFT JOIN linked ON target = path"""
+        )
 
     def chunks(self, ids: Sequence[int]) -> list[ContentChunk]:
         """These chunks in this order, without deleted ones."""
@@ -315,6 +352,10 @@ class IndexDatabase:
         return [_link_row(*row) for row in rows]
 
 
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
+
+
 def _link_row(source: Any, target: Any, raw: Any, line: Any, heading: Any, status: Any, start: Any, end: Any, text: Any) -> LinkRow:
     context = text.split("\n")[line - start] if text is not None and line <= end else raw
     return LinkRow(source, target, raw, line, snippet(context, raw), heading, status)
@@ -331,4 +372,5 @@ def snippet(line: str, raw: str, width: int = 200) -> str:
 def make_chunk(path: str, title: str, heading: str | None, start: int, end: int, text: str, score: float | None = None) -> ContentChunk:
     """A chunk with an id made from its place and its text."""
     id_ = blake2b(f"{path}\0{start}\0{text}".encode("utf-8", "replace"), digest_size=6).hexdigest()
-    return ContentChunk(id=id_, relative_path=path, title=title, heading=heading, start_line=start, end_line=end, text=text, score=score)
+    place = {"relative_path": path, "title": title, "heading": heading, "start_line": start, "end_line": end}
+    return ContentChunk(id=id_, text=text, score=score, score_words=score, **place)

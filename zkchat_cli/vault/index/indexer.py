@@ -24,6 +24,7 @@ from zkchat_cli.vault.links.name_suggestions import pairs
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, Name
 from zkchat_cli.vault.links.wikilinks import WrittenLink, key, stem
 from zkchat_cli.vault.note_parser import ParsedNote
+from zkchat_cli.vault.search.embedding_windows import chunk_key
 
 Progress = Callable[[int, int], None]
 
@@ -212,7 +213,8 @@ class _IndexUpdate:
     def _collect_chunks(self, note_id: int, parsed: ParsedNote) -> None:
         for p in parsed.chunks:
             headings = "\n".join(p.headings)
-            self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text))
+            key_ = chunk_key(parsed.title, headings, p.text)
+            self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text, key_))
             self.word_rows.append((self.next_chunk, words.to_index_text(headings), words.to_index_text(p.text)))
             self.next_chunk += 1
             self.growth["chunks"] += 1
@@ -222,7 +224,8 @@ class _IndexUpdate:
 
     def _write_chunks(self) -> None:
         self.connection.executemany(
-            "INSERT INTO chunks (id, note_id, heading, headings, start_line, end_line, text) VALUES (?, ?, ?, ?, ?, ?, ?)", self.chunk_rows
+            "INSERT INTO chunks (id, note_id, heading, headings, start_line, end_line, text, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            self.chunk_rows,
         )
         self.connection.executemany("INSERT INTO words (rowid, headings, body) VALUES (?, ?, ?)", self.word_rows)
         self.chunk_rows, self.word_rows = [], []

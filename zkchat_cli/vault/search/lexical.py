@@ -9,8 +9,10 @@ the order in which notes changed. Names of notes have their own table, so that a
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from zkchat_cli.models import ContentChunk
+from zkchat_cli.text import words
 from zkchat_cli.text.words import STOPWORDS
 from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_tokens
 from zkchat_cli.vault.index.database import IndexDatabase, make_chunk
@@ -27,25 +29,42 @@ NAMED = 20
 NAMED_WHOLE = 8
 CHUNKS_OF_NAMED = 8
 BOOSTING_NOTES = 10
+COVERING = 3
+"""The first hits that show how well the words of a query fit."""
 
 _NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH ?1)"
 """Excludes notes whose names match. If the ranking did that, such notes could fill the whole pool."""
 
 
+class LexicalHits(NamedTuple):
+    """The chunks found by words, best first, and how well the words fit.
+
+    `coverage` is the share of the query's words, by rarity, that the best of the first three has.
+    """
+
+    rows: list[tuple[float, RankingCandidate]]
+    coverage: float
+
+
 def find(index: IndexDatabase, query: SearchQuery, limit: int, most_of_a_note: int, weights: Ranking = RANKING) -> list[ContentChunk]:
     """The best chunks, at most `most_of_a_note` from one note. Phrases count as single words if nothing has them."""
+    return _best(candidates(index, query, limit, weights).rows, limit, most_of_a_note)
+
+
+def candidates(index: IndexDatabase, query: SearchQuery, limit: int, weights: Ranking = RANKING) -> LexicalHits:
+    """All chunks that were ranked, more than `limit`."""
     for variant in dict.fromkeys((query, query.loose)):
         if not variant.is_empty:
-            found = _Search(index, variant, weights, max(POOL, 2 * limit)).run()
-            if found:
-                return _best(found, limit, most_of_a_note)
-    return []
+            search = _Search(index, variant, weights, max(POOL, 2 * limit))
+            if found := search.run():
+                return LexicalHits(found, search.coverage(row for _, row in found[:COVERING]))
+    return LexicalHits([], 0.0)
 
 
 def _best(found: Sequence[tuple[float, RankingCandidate]], limit: int, most_of_a_note: int) -> list[ContentChunk]:
     counts: Counter[str] = Counter()
     best: list[ContentChunk] = []
-    for score, row in sorted(found, key=lambda pair: (-pair[0], pair[1].path, pair[1].start_line)):
+    for score, row in found:
         counts[row.path] += 1
         if counts[row.path] <= most_of_a_note:
             best.append(make_chunk(row.path, row.title, row.heading, row.start_line, row.end_line, row.body, round(score, 4)))
@@ -76,7 +95,15 @@ class _Search:
         more = self._rows([id_ for note in boosts if note not in known for id_ in self._matching_chunks(note)])
         scores.update(self._scores(more))
         rows.update(more)
-        return [(score + boosts.get(rows[id_].note_id, 0.0), rows[id_]) for id_, score in scores.items()]
+        found = [(score + boosts.get(rows[id_].note_id, 0.0), rows[id_]) for id_, score in scores.items()]
+        return sorted(found, key=lambda pair: (-pair[0], pair[1].path, pair[1].start_line))
+
+    def coverage(self, rows: Iterable[RankingCandidate]) -> float:
+        """The largest share of the query's words, weighted by rarity, that one of these chunks and its names have."""
+        rarity = {term: self.corpus.rarity(term) for term in self.query.terms}
+        texts = ("\n".join((row.title, row.aliases, row.tags, row.anchors, row.headings, row.body)) for row in rows)
+        covered = max((sum(rarity[term] for term in rarity.keys() & words.terms(text)) for text in texts), default=0.0)
+        return covered / (sum(rarity.values()) or 1.0)
 
     def _scores(self, rows: dict[int, RankingCandidate]) -> dict[int, float]:
         return ranking.scores(self.query, list(rows.values()), self.corpus, self.weights)

@@ -31,6 +31,8 @@ class SearchQuery:
     order: tuple[str, ...] = ()
     without_tags: tuple[str, ...] = ()
     without_paths: tuple[str, ...] = ()
+    text: str = ""
+    """The query without operators."""
 
     @property
     def is_filtered(self) -> bool:
@@ -48,9 +50,9 @@ class SearchQuery:
         return replace(self, words=self.terms, phrases=())
 
     @property
-    def is_plain(self) -> bool:
-        """Whether it has only words, so that it can be searched by meaning, too."""
-        return bool(self.words) and not (self.phrases or self.without or self.is_filtered)
+    def has_meaning(self) -> bool:
+        """Whether it is searched by meaning, too: phrases and excluded words are about words."""
+        return bool(self.words) and not (self.phrases or self.without)
 
     @property
     def is_empty(self) -> bool:
@@ -86,6 +88,7 @@ def parse_query(text: str) -> SearchQuery:
         tuple(words.terms(rest))[: 4 * MOST_WORDS],
         _unique(filters["-tag"]),
         _unique(filters["-path"]),
+        " ".join(stripped.split()),
     )
 
 

@@ -12,7 +12,6 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.vault.links.graph import LinkKinship
 from zkchat_cli.vault.note_parser import ParsedNote
-from zkchat_cli.vault.search.semantic import fuse
 
 MOST_KEYWORDS = 16
 """Words of a note to search for; more would add frequent words, and a slower search."""
@@ -28,6 +27,18 @@ class RelatedNote:
 
     chunk: ContentChunk
     why: tuple[str, ...]
+
+
+def fuse(rankings: Iterable[Iterable[str]], k: int = RANK_CONSTANT) -> list[tuple[str, float]]:
+    """Reciprocal rank fusion: all items with the sum of 1 / (k + rank) over their rankings, highest first; equal sums in first order.
+
+    Ranks begin at 1; an item that is in a ranking twice counts once (Cormack, Clarke and Büttcher, SIGIR 2009).
+    """
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for rank, item in enumerate(dict.fromkeys(ranking), 1):
+            scores[item] = scores.get(item, 0.0) + 1 / (k + rank)
+    return sorted(scores.items(), key=lambda pair: -pair[1])
 
 
 def extract_keywords(note: ParsedNote) -> list[str]:
@@ -78,6 +89,6 @@ def combine(
     A note found only by links gets its first chunk; a deleted one is left out.
     """
     kinships = {k.path: k for k in by_links}
-    for path, _ in fuse([list(kinships), list(by_words)], RANK_CONSTANT):
+    for path, _ in fuse([list(kinships), list(by_words)]):
         if chunk := by_words.get(path) or first_chunk(path):
             yield RelatedNote(chunk, reasons(kinships.get(path), shared_words(keywords, chunk) if path in by_words else ()))

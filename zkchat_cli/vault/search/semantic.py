@@ -1,31 +1,38 @@
-"""Search by meaning: the chunks with the vectors nearest to the query's, in addition to search by words.
+"""Search by meaning: vectors of the notes, computed when there is time, and the chunks nearest to a query.
 
-Any failure (no server, a wrong key, a full disk) is a warning, reported once; search goes by words alone for the next minute. No server is
-contacted before a query or `zkchat vault index` needs it. The vault's lock is held while the index is read, never while a model computes: a
-slow server must not block completion.
+Any failure (no model, no server, a full disk) is a warning, reported once; search goes by words alone for the next minute. Nothing is
+loaded and no server is contacted before a vector is needed. The vault's lock is held while the index is read, never while a model computes.
 """
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from zkchat_cli.errors import ProviderError, VaultError, ZkchatError
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.errors import IndexDamaged, ProviderError, VaultError, ZkchatError
+from zkchat_cli.models import SemanticStatus
+from zkchat_cli.text.language import OTHER, UNKNOWN, detect_language
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.index.indexer import Progress
-from zkchat_cli.vault.search import vector_store
-from zkchat_cli.vault.search.vector_store import Embedder, Matrix, VectorStore
+from zkchat_cli.vault.search.embedding_windows import CHARACTERS, windows_of_chunk
+from zkchat_cli.vault.search.vector_store import Embedder, StoredChunk, VectorClaim, VectorStore, compute_vectors
 
-MOST_EMBEDDED_BY_A_QUERY = 64
-"""Chunks without a vector that a query embeds first, those of notes just written; more of them wait for `zkchat vault index`."""
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NEAREST = 400
+"""Windows compared exactly, chosen by their signs."""
+NEAREST_FILTERED = 4_000
+"""The same if only some notes may be found."""
+CHUNKS_OF_CLAIM = 16
+"""Chunks embedded and stored together, in half a second: what a killed process loses."""
 RETRY_SECONDS = 60.0
 """Pause after a failure: a chat must not wait for a dead server's timeout with every question."""
-
-FUSION_CONSTANT = 60
-"""How much less the later ranks count: the constant of Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and
-individual rank learning methods" (SIGIR 2009)."""
+WAIT_SECONDS = 0.2
+"""Pause while another process computes."""
+LONGEST_QUERY = 2_000
+MOST_QUERIES = 64
+"""Vectors of queries that are kept: a question is often searched, compared and searched again."""
 
 T = TypeVar("T")
 
@@ -36,18 +43,38 @@ class Ask(Protocol):
     def __call__(self, question: Callable[[IndexDatabase], T], /) -> T: ...
 
 
+class SemanticMatch(NamedTuple):
+    """A query by meaning: its nearest chunks, and what cosines mean in this vault."""
+
+    nearest: Mapping[bytes, float]
+    """Cosines by the chunks' keys, nearest first."""
+    cosines: Callable[[Sequence[bytes]], Mapping[bytes, float]]
+    """The cosines of other chunks, without those that have no vector."""
+    mean: float
+    spread: float
+    """Mean and standard deviation of the cosines of the vault's chunks."""
+
+
 class SemanticSearch:
     """Search by meaning in one vault. `clock` gives monotonic seconds."""
 
-    def __init__(self, embedder: Embedder, store: VectorStore, ask: Ask, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        store: VectorStore,
+        ask: Ask,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._embedder = embedder
         self._store = store
         self._ask = ask
         self._clock = clock
+        self._sleep = sleep
         self._retry_after = float("-inf")
         self._reported: set[str] = set()
         self._warnings: list[ZkchatError] = []
-        self._matrix: tuple[object, Matrix] | None = None
+        self._queries: dict[str, NDArray[np.float32]] = {}
 
     def close(self) -> None:
         self._embedder.close()
@@ -58,111 +85,178 @@ class SemanticSearch:
         warnings, self._warnings = self._warnings, []
         return warnings
 
-    def coverage(self, index: IndexDatabase) -> int:
-        """The number of the vault's chunks with a vector. Contacts no server."""
+    def status(self) -> SemanticStatus:
+        """What has been computed. Loads no model and contacts no server."""
+        provider, _, model = "", "", ""
         try:
-            stored = self._store.keys(self._embedder.id)
+            provider, _, model = self._embedder.id.partition("/")
+            missing = self._store.missing(self._ask(lambda index: [key for _, key in index.chunk_keys()]))
+            windows = self._store.sizes().windows
+            expected = self._ask(lambda index: sum(1 + size // CHARACTERS for size in index.text_sizes(missing)))
         except (ProviderError, VaultError) as e:
             self._fail(e)
-            return 0
-        return sum(len(ids) for key, ids in _chunks_by_key(index).items() if key in stored) if stored else 0
+            return SemanticStatus(provider=provider, model=model, windows=0, embedded=0, complete=False)
+        return SemanticStatus(provider=provider, model=model, windows=windows + expected, embedded=windows, complete=not missing)
 
-    def nearest(self, query: str, limit: int) -> list[ContentChunk]:
-        """The chunks nearest to the query by meaning, nearest first; none after a failure, which `take_warnings` reports."""
-        if self._clock() < self._retry_after:
-            return []
+    def match(self, query: str, *, filtered: bool = False) -> SemanticMatch | None:
+        """The chunks nearest to a query; None without vectors, in a script the model does not know, or after a failure."""
         try:
-            missing = self._ask(self._load_matrix).missing
-            if len(missing) > MOST_EMBEDDED_BY_A_QUERY:
-                self._warn("incomplete", f"{len(missing)} chunks are found by words only", "`zkchat vault index` embeds them.")
-            else:
-                self._embed(missing, None)
-            if not (dimensions := self._ask(self._load_matrix).rows.shape[1]):
-                return []
-            [vector] = vector_store.compute_vectors(self._embedder, [vector_store.truncate_text(query)], "query")
-            if len(vector) != dimensions:
-                self._store.prune(())
-                problem = "the model's vectors have another length than the stored ones: another model has this name now"
-                raise ProviderError("bad_answer", problem, "`zkchat vault index` computes them again.")
-            return self._ask(lambda index: index.chunks(self._load_matrix(index).nearest(vector, limit)))
+            if self._clock() < self._retry_after or not self._can_read(query) or not self._store.sizes().windows:
+                return None
+            vector = self._query_vector(query)
+            rows = self._store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)
+            sample = list(_cosines(vector, self._store.sample()).values())
+            if not rows or not sample:
+                return None
+            nearest = _cosines(vector, self._store.chunks(rows))
         except (ProviderError, VaultError) as e:
             self._fail(e)
-            return []
+            return None
+        mean = sum(sample) / len(sample)
+        spread = (sum((cosine - mean) ** 2 for cosine in sample) / len(sample)) ** 0.5
 
-    def embed(self, progress: Progress | None = None) -> None:
-        """Compute all missing vectors, and delete those that no chunk uses any more. A failure is a warning.
+        def others(keys: Sequence[bytes]) -> Mapping[bytes, float]:
+            try:
+                return _cosines(vector, self._store.chunks(keys=keys))
+            except VaultError as e:
+                self._fail(e)
+                return {}
 
-        Each batch is stored at once, so that an interrupted run continues where it stopped.
+        return SemanticMatch(dict(sorted(nearest.items(), key=lambda pair: -pair[1])), others, mean, spread)
+
+    def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
+        """The cosine of each text with the query; None without a model, for a script it does not know, or after a failure."""
+        if not texts or self._clock() < self._retry_after or not self._can_read(query):
+            return None
+        try:
+            vectors = self._vectors(texts)
+            return [float(cosine) for cosine in vectors @ self._query_vector(query)]
+        except ProviderError as e:
+            self._fail(e)
+            return None
+
+    def grow(self, progress: Progress | None = None, *, seconds: float = float("inf"), stopped: Callable[[], bool] = lambda: False) -> bool:
+        """Compute missing vectors, those of the newest and most linked notes first, and delete unused ones; whether none is missing.
+
+        Each claim is stored at once, so that an interrupted run continues where it stopped. A failure is a warning.
         """
+        end = self._clock() + seconds
         try:
-            self._embed(self._ask(self._load_matrix).missing, progress)
-            self._store.prune(self._ask(_chunks_by_key))
-            self._retry_after = float("-inf")
+            while True:
+                wanted = list(dict.fromkeys(self._ask(_keys_by_importance)))
+                missing = self._store.missing(wanted)
+                if not missing:
+                    self._store.prune(set(wanted))
+                    self._retry_after = float("-inf")
+                    if progress:
+                        progress(len(wanted), len(wanted))
+                    return True
+                if not self._compute(missing, len(wanted), progress, end, stopped):
+                    return False
+        except IndexDamaged:
+            self._store.discard()
+            return False
         except (ProviderError, VaultError) as e:
             self._fail(e)
+            return False
 
-    def _embed(self, ids: list[int], progress: Progress | None) -> None:
-        for done in range(0, len(ids), self._embedder.batch):
+    def _compute(self, missing: list[bytes], total: int, progress: Progress | None, end: float, stopped: Callable[[], bool]) -> bool:
+        """Compute vectors until all are there, the index changes or another process writes; False at the end of the time."""
+        stamp = self._ask(lambda index: index.stamp())
+        size = CHUNKS_OF_CLAIM if end == float("inf") else CHUNKS_OF_CLAIM // 4
+        longest = 0.0
+        for start in range(0, len(missing), size):
+            begin = self._clock()
+            if stopped() or begin + longest > end:
+                return False
             if progress:
-                progress(done, len(ids))
-            texts = self._ask(partial(_texts_by_key, ids=ids[done : done + self._embedder.batch]))
-            if texts:
-                rows = vector_store.compute_vectors(self._embedder, list(texts.values()), "document")
-                self._store.add(self._embedder.id, list(texts), rows)
-        if progress:
-            progress(len(ids), len(ids))
+                progress(total - len(missing) + start, total)
+            with self._store.claim(missing[start : start + size]) as claim:
+                if claim is not None and not self._embed(claim, stopped):
+                    return False
+            if claim is None:
+                self._sleep(WAIT_SECONDS)
+                return True
+            if self._ask(lambda index: index.stamp()) != stamp:
+                return True
+            longest = max(longest, self._clock() - begin)
+        return True
 
-    def _load_matrix(self, index: IndexDatabase) -> Matrix:
-        """The vectors of the vault, read again when the index or the store has changed."""
-        stamp = index.stamp(), self._store.stamp()
-        if self._matrix is None or self._matrix[0] != stamp:
-            self._matrix = stamp, self._store.matrix(self._embedder.id, _chunks_by_key(index))
-        return self._matrix[1]
+    def _embed(self, claim: VectorClaim, stopped: Callable[[], bool]) -> bool:
+        """Store the vectors of the claimed chunks; False if stopped before."""
+        texts = self._ask(lambda index: index.texts_by_key(claim.missing))
+        windows = {key: windows_of_chunk(*text) for key, text in texts.items() if self._knows(text[2])}
+        vectors = self._vectors([window for some in windows.values() for window in some], stopped)
+        if stopped():
+            return False
+        at = 0
+        for key in texts:
+            size = len(windows.get(key, ()))
+            claim.add(key, vectors[at : at + size] if size else None)
+            at += size
+        return True
+
+    def _vectors(self, texts: Sequence[str], stopped: Callable[[], bool] = lambda: False) -> "NDArray[np.float32]":
+        """The vectors of texts, in batches of about equal length, because the longest text of a batch costs as much as all."""
+        import numpy as np  # 0.1 s and 30 MB, only for semantic search
+
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        rows: NDArray[np.float32] = np.empty((0, 0), np.float32)
+        for start in range(0, len(order), self._embedder.batch):
+            if stopped():
+                break
+            some = order[start : start + self._embedder.batch]
+            found = compute_vectors(self._embedder, [texts[i] for i in some], "document")
+            if not len(rows):
+                rows = np.zeros((len(texts), found.shape[1]), np.float32)
+            if found.shape[1] != rows.shape[1]:
+                raise ProviderError("bad_answer", f"{self._embedder.id} answered with vectors of different lengths", "See semantic.model.")
+            rows[some] = found
+        return rows
+
+    def _query_vector(self, query: str) -> "NDArray[np.float32]":
+        query = query[:LONGEST_QUERY]
+        if query not in self._queries:
+            if len(self._queries) >= MOST_QUERIES:
+                self._queries.clear()
+            [self._queries[query]] = compute_vectors(self._embedder, [query], "query")
+        return self._queries[query]
+
+    def _knows(self, text: str) -> bool:
+        languages = self._embedder.languages
+        return languages is None or detect_language(text) in (UNKNOWN, *languages)
+
+    def _can_read(self, query: str) -> bool:
+        """Whether the model knows the script. A question in another language of the script finds more by meaning than without."""
+        return self._embedder.languages is None or detect_language(query) != OTHER
 
     def _fail(self, e: ZkchatError) -> None:
         self._retry_after = self._clock() + RETRY_SECONDS
-        self._warn(e.message, f"no search by meaning, only by words: {e.message}", e.hint)
-
-    def _warn(self, kind: str, message: str, hint: str) -> None:
-        if kind not in self._reported:
-            self._reported.add(kind)
-            self._warnings.append(ZkchatError(message, hint))
+        if e.message not in self._reported:
+            self._reported.add(e.message)
+            self._warnings.append(ZkchatError(f"no search by meaning, only by words: {e.message}", e.hint))
 
 
-def _chunks_by_key(index: IndexDatabase) -> Mapping[bytes, list[int]]:
-    """The chunks of each text, by its key."""
-    chunks: dict[bytes, list[int]] = {}
-    for id_, *parts in index.texts():
-        chunks.setdefault(vector_store.text_key(vector_store.text_to_embed(*parts)), []).append(id_)
-    return chunks
+def _cosines(vector: "NDArray[np.float32]", chunks: Iterable[StoredChunk]) -> dict[bytes, float]:
+    """For each chunk the cosine of its best window. The scale of the integers does not matter."""
+    import numpy as np  # as above
+
+    chunks = list(chunks)
+    if not chunks:
+        return {}
+    windows = np.concatenate([chunk.windows for chunk in chunks]).astype(np.float32)
+    cosines = windows @ vector / np.maximum(np.linalg.norm(windows, axis=1), 1)
+    starts = np.cumsum([0, *(len(chunk.windows) for chunk in chunks[:-1])])
+    return dict(zip((chunk.key for chunk in chunks), np.maximum.reduceat(cosines, starts).tolist(), strict=True))
 
 
-def fuse(rankings: Iterable[Iterable[str]], k: int = FUSION_CONSTANT) -> list[tuple[str, float]]:
-    """Reciprocal rank fusion: all items with the sum of 1 / (k + rank) over their rankings, highest first; equal sums in first order.
-
-    Ranks begin at 1; an item that is in a ranking twice counts once. Scores of different kinds cannot be compared, ranks can.
-    """
-    scores: dict[str, float] = {}
-    for ranking in rankings:
-        for rank, item in enumerate(dict.fromkeys(ranking), 1):
-            scores[item] = scores.get(item, 0.0) + 1 / (k + rank)
-    return sorted(scores.items(), key=lambda pair: -pair[1])
-
-
-def fuse_results(by_words: list[ContentChunk], by_meaning: list[ContentChunk], limit: int, most_of_a_note: int) -> list[ContentChunk]:
-    """The best of both rankings, at most `most_of_a_note` from one note, with their fused scores."""
-    chunks = {chunk.id: chunk for chunk in (*by_meaning, *by_words)}
-    counts: Counter[str] = Counter()
-    best: list[ContentChunk] = []
-    for id_, score in fuse([[chunk.id for chunk in ranking] for ranking in (by_words, by_meaning)]):
-        path = chunks[id_].relative_path
-        counts[path] += 1
-        if counts[path] <= most_of_a_note and len(best) < limit:
-            best.append(chunks[id_].model_copy(update={"score": score}))
-    return best
-
-
-def _texts_by_key(index: IndexDatabase, ids: Sequence[int]) -> dict[bytes, str]:
-    """The texts of these chunks, by key."""
-    texts = [vector_store.text_to_embed(*parts) for _, *parts in index.texts(ids)]
-    return {vector_store.text_key(text): text for text in texts}
+def _keys_by_importance(index: IndexDatabase) -> list[bytes]:
+    """The keys of all chunks; first those of the newest and of the most linked notes, alternately."""
+    notes = index.note_importance()
+    newest = [id_ for id_, _, _ in sorted(notes, key=lambda note: -note[1])]
+    most_linked = [id_ for id_, _, links in sorted(notes, key=lambda note: -note[2]) if links]
+    rank: dict[int, int] = {}
+    for ranking in (newest, most_linked):
+        for place, id_ in enumerate(ranking):
+            rank[id_] = min(place, rank.get(id_, place))
+    return [key for _, key in sorted(index.chunk_keys(), key=lambda row: rank.get(row[0], len(rank)))]

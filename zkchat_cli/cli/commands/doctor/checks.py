@@ -138,7 +138,7 @@ def _server(server: ServerInfo, model: str) -> str:
 
 
 def _semantic(loaded: LoadedConfig) -> str:
-    """One call to the embedder."""
+    """One call to the embedder, and how many vectors are there."""
     embedder = factory.open_embedder(loaded, environment())
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
@@ -146,7 +146,15 @@ def _semantic(loaded: LoadedConfig) -> str:
         dimensions = vector_store.compute_vectors(embedder, [SAMPLE], "query").shape[1]
     finally:
         embedder.close()
-    return f"{embedder.id}, {dimensions} dimensions"
+    vault = factory.open_vault(loaded, environment(), Path.cwd())
+    try:
+        found = vault.status().semantic
+    finally:
+        vault.close()
+    if found is None or found.complete:
+        return f"{embedder.id}, {dimensions} dimensions; all notes have vectors"
+    done = found.embedded / max(found.windows, 1)
+    return f"{embedder.id}, {dimensions} dimensions; {done:.0%} of the vectors are computed: zkchat vault index --semantic does the rest"
 
 
 def _keys(where: AppPaths) -> str:

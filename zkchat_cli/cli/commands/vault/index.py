@@ -15,20 +15,26 @@ COMMANDS = command_group()
 
 
 @command(COMMANDS, *options.NOTES)
-def index(ctx: CommandContext, full: Annotated[bool, typer.Option("--full", help="Rebuild the index.")] = False) -> None:
-    """Update the index, and the vectors if search by meaning is on."""
+def index(
+    ctx: CommandContext,
+    full: Annotated[bool, typer.Option("--full", help="Rebuild the index.")] = False,
+    semantic: Annotated[bool, typer.Option("--semantic", help="Compute all vectors for search by meaning.")] = False,
+) -> None:
+    """Update the index; the chat computes vectors in the background, `--semantic` computes all now."""
     with ctx.indexed_vault(full=full) as (notes, report):
-        with ctx.screen.progress_bar("Embedding") as progress:
-            notes.embed(progress)
-        now = notes.status()
-        _print_report(ctx, notes, report.model_copy(update={"semantic": now.semantic, "vectors": now.vectors}))
+        if semantic:
+            with ctx.screen.progress_bar("Embedding") as progress:
+                notes.embed(progress)
+        _print_report(ctx, notes, report.model_copy(update={"semantic": notes.status().semantic}))
 
 
 @command(COMMANDS, *options.NOTES)
 def status(ctx: CommandContext) -> None:
     """What the index contains, and which notes have problems."""
     with ctx.open_vault() as notes:
-        report = notes.status() if notes.has_index else notes.refresh()
+        if not notes.has_index:
+            notes.refresh()
+        report = notes.status()
         ctx.warn_if_rebuilt(report)
         _print_report(ctx, notes, report)
 
@@ -50,7 +56,8 @@ def _print_figures(ctx: CommandContext, report: "IndexReport") -> None:
     screen.print(", ".join(counts) + (f", {report.broken_links} of them broken" if report.links else ""))
     if report.added or report.changed or report.removed:
         screen.print(f"{report.added} added, {report.changed} changed, {report.removed} removed in {report.seconds:.2f} s")
-    if report.vectors is not None:
-        screen.print(f"{report.vectors} of {report.chunks} chunks have a vector for search by meaning")
+    if (found := report.semantic) is not None:
+        share = f"{found.embedded / max(found.windows, 1):.0%} done; `zkchat vault index --semantic` does the rest"
+        screen.print(f"search by meaning ({found.provider}/{found.model}): {'complete' if found.complete else share}")
     for problem in report.problems:
         screen.print(f"  ! {problem}", "yellow")

@@ -46,7 +46,8 @@ def _print_results(ctx: CommandContext, notes: "Vault", query: str, found: "list
 
 
 def _result_document(chunk: "ContentChunk") -> dict[str, Any]:
-    return chunk.model_dump(mode="json", include={"relative_path", "title", "heading", "start_line", "end_line", "score", "text"})
+    place = {"relative_path", "title", "heading", "start_line", "end_line"}
+    return chunk.model_dump(mode="json", include={*place, "score", "score_words", "score_meaning", "text"})
 
 
 def _lines(argument: str) -> Iterator[str]:

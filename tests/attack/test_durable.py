@@ -1,0 +1,188 @@
+"""Attacks on what is stored: damaged files, killed and stopped processes, full disks, locks that fail."""
+
+import random
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from building import NOON, Deltas, a_room, chunk, completed, said, says
+from writer_killer import prompt_of
+
+from zkchat_cli.errors import StoreError
+from zkchat_cli.models import Conversation, Fact, SentPrompt
+from zkchat_cli.store import schema
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.store.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
+
+PAGE = 4096
+
+# a damaged store
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A store with two conversations of eight turns, their prompts, and three facts."""
+    file = tmp_path / "home" / "data" / "conversations.db"
+    with closing(ChatSessionStore.open(file)) as store:
+        for talk in ("c1", "c2"):
+            store.start(Conversation(id=talk, vault=str(tmp_path / "notes"), created_at=NOON, updated_at=NOON))
+            head = None
+            for turn in range(8):
+                question = said("user", f"Why does roof {turn} of {talk} leak? " * 4, f"{talk}q{turn}", parent_id=head, status="pending")
+                result = said(
+                    "tool", '"so it is "', f"{talk}t{turn}", parent_id=question.id, tool_name="find", chunks=(chunk(1, "so it is "),)
+                )
+                answer = said("assistant", f"Slate {turn} is broken. " * 20, f"{talk}a{turn}", parent_id=result.id)
+                sent = [SentPrompt(question_id=question.id, call=1, model="m", prompt=prompt_of(question.id, question.content))]
+                store.add(talk, question)
+                done = question.model_copy(update={"status": "complete"})
+                store.commit(talk, done, [result, answer], updated_at=NOON, title=f"Roofs of {talk}", sent=sent)
+                head = answer.id
+        for number in range(3):
+            store.remember(
+                str(tmp_path / "notes"), Fact(key=f"k{number}", content=f"Roof {number} is old.", source="user", created_at=NOON)
+            )
+        store.search(None, "slate")
+    return file
+
+
+def texts(store: ChatSessionStore, vault: str) -> Iterator[Callable[[], dict[str, str]]]:
+    """Everything a store shows, each by itself, as texts by name."""
+    yield lambda: {each.id: each.title or "" for each in store.overviews()}
+    for talk in ("c1", "c2"):
+        yield lambda talk=talk: {message.id: message.content for message in store.log(talk)}  # type: ignore[misc]
+        yield lambda talk=talk: {message.id: message.content for message in store.history(talk)}  # type: ignore[misc]
+        yield lambda talk=talk: {m.id: m.content for m in store.archive(talk, prompts=True).messages}  # type: ignore[misc]
+        for turn in range(8):
+            id_ = f"{talk}a{turn}"
+            yield lambda id_=id_: {f"{id_} sent": m.content for p in store.prompts(id_) for m in p.prompt.messages}  # type: ignore[misc]
+    yield lambda: {each.message.id: each.message.content for each in store.search(None, "roof slate")}
+    yield lambda: {fact.key: fact.content for fact in store.facts(vault)}
+
+
+def everything(store: ChatSessionStore, vault: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for read in texts(store, vault):
+        found |= read()
+    return found
+
+
+def flip_bits(raw: bytearray, chance: random.Random) -> None:
+    for _ in range(chance.choice((1, 1, 3, 20))):
+        raw[chance.randrange(len(raw))] ^= 1 << chance.randrange(8)
+
+
+def lose_a_page(raw: bytearray, chance: random.Random) -> None:
+    start = chance.randrange(len(raw) // PAGE) * PAGE
+    raw[start : start + PAGE] = chance.choice((bytes(PAGE), chance.randbytes(PAGE)))
+
+
+def cut(raw: bytearray, chance: random.Random) -> None:
+    del raw[chance.randrange(len(raw)) :]
+
+
+@pytest.mark.parametrize(("damage", "files"), [(flip_bits, 60), (lose_a_page, 20), (cut, 10)])
+def test_a_damaged_store_is_an_error_and_never_shows_other_words(
+    file: Path, damage: Callable[[bytearray, random.Random], None], files: int
+) -> None:
+    vault, intact, chance = str(file.parents[2] / "notes"), file.read_bytes(), random.Random(7)
+    with closing(ChatSessionStore.open(file)) as store:
+        said = everything(store, vault)
+    shown_as_damaged = errors = 0
+    for _ in range(files):
+        raw = bytearray(intact)
+        damage(raw, chance)
+        file.write_bytes(raw)
+        try:
+            store = ChatSessionStore.open(file)
+        except StoreError as e:
+            assert "unexpected" not in e.message
+            errors += 1
+            continue
+        for read in texts(store, vault):
+            try:
+                found = read()
+            except StoreError as e:
+                assert ("unexpected" in e.message, bool(e.hint)) == (False, True)
+                errors += 1
+                continue
+            different = {name: text for name, text in found.items() if said.get(name) != text}
+            shown_as_damaged += len(different)
+            assert {DAMAGED_MESSAGE, DAMAGED_TITLE}.issuperset(text.removeprefix("see ") for text in different.values())
+        with suppress(StoreError):
+            store.close()
+    assert errors
+    assert shown_as_damaged or damage is not flip_bits
+
+
+def change_a_column(file: Path, table: str, column: str, value: object, condition: str) -> None:
+    """Past the trigger that keeps messages as they are."""
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("DROP TRIGGER message_append_only")
+        db.execute(f"UPDATE {table} SET {column} = ? WHERE {condition}", (value,))
+        db.commit()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("content", "Slate 3 is fine."),
+        ("content", b"Slate \xff\xfe"),
+        ("rest", '{"token_count": "many"}'),
+        ("rest", "{half"),
+        ("packed", b"no zlib"),
+        ("role", "emperor"),
+        ("status", "undead"),
+        ("timestamp", "yesterday"),
+    ],
+)
+def test_a_message_that_is_not_what_was_stored_is_shown_as_damaged(file: Path, column: str, value: object) -> None:
+    if isinstance(value, bytes) and column == "content":
+        with closing(sqlite3.connect(file)) as db:
+            db.execute("DROP TRIGGER message_append_only")
+            db.execute("UPDATE message SET content = CAST(? AS TEXT) WHERE id = 'c1a3'", (value,))
+            db.commit()
+    else:
+        change_a_column(file, "message", column, value, "id = 'c1a3'")
+    with closing(ChatSessionStore.open(file)) as store:
+        before = {message.id: message for message in store.history("c2")}
+        history = {message.id: message for message in store.history("c1")}
+        assert [id_ for id_, message in history.items() if message.status == "damaged"] == ["c1a3"]
+        assert history["c1a3"].content == DAMAGED_MESSAGE
+        assert list(history) == [id_.replace("c2", "c1") for id_ in before]
+
+
+def test_a_damaged_message_is_never_sent_to_a_model(vault: Path, tmp_path: Path) -> None:
+    room = a_room(vault, tmp_path / "cache", tmp_path / "s.db")
+    model = Deltas([says("The slate is blue.")])
+    session = room.session(model)
+    for question in ("What is a slate?", "What is a gutter?"):
+        completed(session.send(question))
+    room.store.close()
+    change_a_column(tmp_path / "s.db", "message", "content", "The slate is red.", "role = 'assistant' AND content <> ''")
+    with closing(ChatSessionStore.open(tmp_path / "s.db")) as store:
+        [conversation] = store.conversations()
+        again = replace(room, store=store).session(model, conversation)
+        again.pin("1")
+        completed(again.send("And a ridge?"))
+        sent = " ".join(message.content for message in model.requests[-1].messages)
+        assert ("What is a slate?" in sent, "slate is red" in sent, "damaged" in sent) == (True, False, False)
+        assert [message.status for message in store.history(conversation.id)].count("damaged") == 2, "pinning does not make it intact"
+
+
+def test_a_store_of_the_first_layout_gets_its_checksums(file: Path) -> None:
+    with closing(ChatSessionStore.open(file)) as store:
+        said = everything(store, str(file.parents[2] / "notes"))
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("DROP TRIGGER conversation_checksum")
+        for table in ("message", "conversation", "fact"):
+            db.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
+        db.execute(f"PRAGMA user_version = {schema.FIRST_VERSION}")
+    with closing(ChatSessionStore.open(file)) as store:
+        assert everything(store, str(file.parents[2] / "notes")) == said
+    change_a_column(file, "message", "content", "other words", "id = 'c1a3'")
+    with closing(ChatSessionStore.open(file)) as store:
+        assert {message.id for message in store.log("c1") if message.status == "damaged"} == {"c1a3"}

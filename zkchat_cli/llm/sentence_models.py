@@ -1,0 +1,151 @@
+"""Sentence models that turn texts into vectors: how each family wants its texts and pools its tokens, and running one from its files.
+
+onnxruntime and tokenizers are imported when the first text is embedded: 0.2 s that a search by words does not need.
+"""
+
+import hashlib
+import re
+import threading
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.fileio import open_regular
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.search.vector_store import Purpose
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+ENGLISH = ("en",)
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+_SEARCH = "Represent this sentence for searching relevant passages: "
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFamily:
+    """What models of a family were trained with, by their model cards. Without it they work, but find less.
+
+    `name` is a regular expression for the model's name or path. `languages` are codes, None for many.
+    """
+
+    name: str
+    query: str = ""
+    document: str = ""
+    pooling: Literal["mean", "cls"] = "mean"
+    max_tokens: int = 512
+    languages: Collection[str] | None = None
+
+
+FAMILIES = (
+    ModelFamily(r"all-minilm", max_tokens=256, languages=ENGLISH),
+    ModelFamily(r"multilingual-e5", "query: ", "passage: "),
+    ModelFamily(r"\be5-", "query: ", "passage: ", languages=ENGLISH),
+    ModelFamily(r"bge-m3", pooling="cls", max_tokens=8192),
+    ModelFamily(r"bge-(small|base|large)-en", _SEARCH, pooling="cls", languages=ENGLISH),
+    ModelFamily(r"bge-", pooling="cls"),
+    ModelFamily(r"arctic-embed.*v2", "query: ", pooling="cls"),
+    ModelFamily(r"arctic-embed", _SEARCH, pooling="cls", languages=ENGLISH),
+    ModelFamily(r"granite-embedding.*multilingual", pooling="cls"),
+    ModelFamily(r"granite-embedding", pooling="cls", languages=ENGLISH),
+    ModelFamily(r"nomic-embed-text", "search_query: ", "search_document: ", max_tokens=2048, languages=ENGLISH),
+    ModelFamily(r"mxbai-embed", _SEARCH, pooling="cls", languages=ENGLISH),
+    ModelFamily(r"embeddinggemma", "task: search result | query: ", "title: none | text: ", max_tokens=2048),
+)
+"""The first that matches counts. A change must change the embedders' ids, or old vectors would be compared with new ones."""
+
+
+def model_family(model: str) -> ModelFamily:
+    """The family of a model, by its name or its file's path."""
+    return next((family for family in FAMILIES if re.search(family.name, model.lower())), ModelFamily(""))
+
+
+def add_prefixes(texts: Sequence[str], family: ModelFamily, purpose: Purpose) -> list[str]:
+    """The texts in the form that models of this family expect for this purpose."""
+    return [(family.query if purpose == "query" else family.document) + text for text in texts]
+
+
+@dataclass
+class SentenceModel:
+    """A model's .onnx file with its tokenizer.json. `sha256` are the expected hashes of both, if known."""
+
+    model: Path
+    tokenizer: Path
+    family: ModelFamily
+    repair: str
+    """What to do about a missing or damaged file."""
+    sha256: tuple[str, str] | None = None
+    _loading: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def embed(self, texts: Sequence[str], purpose: Purpose) -> "NDArray[np.float32]":
+        """A vector per text. Raises ProviderError."""
+        import numpy as np  # only semantic search pays for it
+
+        with self._loading:
+            session, tokenizer = self._loaded
+        encoded = [text.ids for text in tokenizer.encode_batch(add_prefixes(texts, self.family, purpose))]
+        ids = np.zeros((len(encoded), max(map(len, encoded), default=0)), np.int64)
+        mask = np.zeros_like(ids)
+        for row, tokens in enumerate(encoded):
+            ids[row, : len(tokens)], mask[row, : len(tokens)] = tokens, 1
+        inputs = dict(zip(INPUTS, (ids, mask, np.zeros_like(ids)), strict=True))
+        names = {entry.name for entry in session.get_inputs()}
+        try:
+            output = session.run(None, {name: inputs[name] for name in INPUTS if name in names})[0]
+        except Exception as e:
+            raise _error(f"{self.model} cannot be run: {e}", "Is it a sentence model?") from e
+        vectors: NDArray[np.float32] = np.asarray(output, dtype=np.float32)
+        if vectors.ndim != 3:
+            return vectors  # the model pools itself
+        if self.family.pooling == "cls":
+            return vectors[:, 0]
+        weights = mask[:, :, None].astype(np.float32)
+        pooled: NDArray[np.float32] = (vectors * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+        return pooled
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of both files: another file of that name is another model."""
+        return hashlib.sha256("".join(self._hashes()).encode()).hexdigest()[:16]
+
+    def _hashes(self) -> tuple[str, str]:
+        try:
+            return _file_hash(self.model), _file_hash(self.tokenizer)
+        except OSError as e:
+            raise _error(f"{e.filename} cannot be read: {e.strerror}", self.repair) from e
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        """The loaded model and tokenizer."""
+        if self.sha256 is not None and self._hashes() != self.sha256:
+            raise _error(f"{self.model} or its tokenizer is not the file that zkchat expects", self.repair)
+        try:
+            import onnxruntime  # type: ignore[import-untyped, unused-ignore]  # 0.2 s
+            import tokenizers  # as above
+        except ImportError as e:
+            raise _error(f"{e.name} cannot be imported: {e}", "pip install onnxruntime tokenizers") from e
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4  # it would print warnings onto the screen; errors are raised
+        options.intra_op_num_threads = options.inter_op_num_threads = 1  # more make a batch of short texts slower, and the chat too
+        options.enable_cpu_mem_arena = False  # it would keep 1 GB
+        try:
+            tokenizer = tokenizers.Tokenizer.from_file(str(self.tokenizer))
+            session = onnxruntime.InferenceSession(str(self.model), options, providers=["CPUExecutionProvider"])
+        except Exception as e:
+            raise _error(f"{self.model} or its tokenizer is damaged: {e}", self.repair) from e
+        tokenizer.enable_truncation(self.family.max_tokens)
+        tokenizer.no_padding()
+        return session, tokenizer
+
+
+def _file_hash(file: Path) -> str:
+    with open_regular(file) as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def _error(problem: str, hint: str) -> ProviderError:
+    return ProviderError("not_installed", truncate(problem, 300), hint)

