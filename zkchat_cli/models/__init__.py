@@ -18,8 +18,8 @@ from zkchat_cli.models.conversations import (
     MostCitedNote,
 )
 from zkchat_cli.models.messages import (
-    AnswerLevel,
     CONTINUE_PROMPT,
+    AnswerLevel,
     Citation,
     CitationStatus,
     ContentChunk,
@@ -58,8 +58,8 @@ from zkchat_cli.models.prompts import (
 from zkchat_cli.models.reports import TurnReport
 
 __all__ = [
-    "AnswerLevel",
     "CONTINUE_PROMPT",
+    "AnswerLevel",
     "ArchivedCall",
     "ArchivedPrompts",
     "BudgetStatus",

@@ -8,8 +8,8 @@ import re
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
-from zkchat_cli.llm.base import AnswerLevel, Delta, Request, Similarities, StreamFinished, TextPart, ToolCallsPart
-from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, asks_for_summary, remove_links, user_messages
+from zkchat_cli.llm.base import Delta, Request, Similarities, StreamFinished, TextPart, ToolCallsPart
+from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, asks_for_summary, user_messages
 from zkchat_cli.llm.offline.ranking import (
     MAX_QUOTES,
     NAMED,
@@ -22,7 +22,7 @@ from zkchat_cli.llm.offline.ranking import (
 )
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.markdown.blocks import split_sentences
-from zkchat_cli.models import PromptMessage, ToolCall
+from zkchat_cli.models import AnswerLevel, PromptMessage, ToolCall
 from zkchat_cli.references.chunk_format import NO_ROOM
 from zkchat_cli.text.truncate import truncate
 

@@ -35,7 +35,7 @@ class QuotablePassage(NamedTuple):
     place: int
 
 
-def quotable_passages(text: str, heading: str | None = None) -> list[QuotablePassage]:
+def quotable_passages(text: str, heading: str | None = None, *, max_group: int = MAX_GROUP) -> list[QuotablePassage]:
     """The pieces of an excerpt in its order. `heading` is the one above its first line, unless that is a heading itself."""
     found: list[QuotablePassage] = []
     headings: list[tuple[int, str]] = [(0, heading)] if heading else []
@@ -45,7 +45,7 @@ def quotable_passages(text: str, heading: str | None = None) -> list[QuotablePas
             headings = [*((level, name) for level, name in headings if 0 < level < block.level), (block.level, block.text)]
             place = 0
             continue
-        for piece, kind in _pieces(block):
+        for piece, kind in _pieces(block, max_group):
             has_words = kind == "code" or _WORD.search(_LINK.sub("", piece))
             if not has_words or (len(piece) < 10 and _NUMBERED.search(piece)):
                 continue  # only links; or too short to be checked as a quotation, so its number would be taken for a citation
@@ -55,17 +55,18 @@ def quotable_passages(text: str, heading: str | None = None) -> list[QuotablePas
     return found
 
 
-def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str:
+def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | None:
     """The passage as a reader of the note sees it: without tags, list marks and the targets of links; code stays in its backticks.
 
-    The passage as it is written, if the rendered words could not be verified as a quotation of its excerpt.
+    As it is written, if the rendered words could not be verified as a quotation of the excerpt; None if neither could.
     """
-    if passage.kind == "code" or not _HAS_MARKUP.search(passage.text):
-        return passage.text
-    parts = _INLINE_CODE.split(passage.text)
-    spaced = (part if i % 2 else _render(part) for i, part in enumerate(parts))
-    rendered = " ".join("".join(spaced).split())
-    return rendered if rendered and excerpt.locate(rendered) else passage.text
+    written = passage.text
+    if passage.kind != "code" and _HAS_MARKUP.search(written):
+        parts = _INLINE_CODE.split(written)
+        rendered = " ".join("".join(part if i % 2 else _render(part) for i, part in enumerate(parts)).split())
+        if rendered and excerpt.locate(rendered):
+            return rendered
+    return written if excerpt.locate(written) else None
 
 
 def quotable_chunk(text: str) -> QuotableChunk:
@@ -79,7 +80,7 @@ def _render(text: str) -> str:
     return begin + to_plain_text(text) + end
 
 
-def _pieces(block: MarkdownBlock) -> Iterator[tuple[str, Kind]]:
+def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, Kind]]:
     match block.kind:
         case "table":
             for row, below in zip(block.lines, (*block.lines[1:], ""), strict=True):
@@ -88,17 +89,17 @@ def _pieces(block: MarkdownBlock) -> Iterator[tuple[str, Kind]]:
         case "code" | "indented":
             yield from ((line.strip(), "code") for line in block.lines if any(c.isalnum() for c in line))
         case "paragraph" | "item" | "callout":
-            yield from ((group, "item" if block.kind == "item" else "prose") for group in _sentence_groups(block))
+            yield from ((group, "item" if block.kind == "item" else "prose") for group in _sentence_groups(block, max_group))
 
 
-def _sentence_groups(block: MarkdownBlock) -> list[str]:
+def _sentence_groups(block: MarkdownBlock, longest: int) -> list[str]:
     """The sentences of a block; short ones that follow each other are one group."""
     text = " ".join(block.text.split())
     groups: list[str] = []
     for sentence in block_sentences(block):
         last = groups[-1] if groups else ""
         joined = next((both for both in (f"{last} {sentence}", last + sentence) if last and both in text), "")
-        if joined and len(joined) <= MAX_GROUP:
+        if joined and len(joined) <= longest:
             groups[-1] = joined
         else:
             groups.append(sentence)

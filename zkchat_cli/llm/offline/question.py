@@ -47,7 +47,7 @@ _SUMMARY = re.compile(
     re.IGNORECASE,
 )
 _ELLIPSIS = re.compile(
-    r"\s*(?:and|also|but|or|so|then|what about|how about|what if|only|per|instead|again|still|in|on|at|for|with|without|by|und|nur|et|y|solo)\b"
+    r"\s*(?:and|also|but|or|so|then|what about|how about|what if|only|per|instead|again|still|in|on|at|for|with|without|by|und|nur|et|y)\b"
     r"|\s*(?:还有|還有|那么|那麼|那|另外|以及)",
     re.I,
 )

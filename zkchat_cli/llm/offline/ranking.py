@@ -1,8 +1,8 @@
 """Which passages of the notes answer a question, and how surely: by words and, with a sentence model, by meaning. Deterministic.
 
 A passage is worth the question's words in it, each by its rarity among the passages found (words of the headings above it count half), its
-similarity to the question, that of its heading, and its place among the search results. The figures were chosen on one half of 120 questions
-about a vault of 114 notes. Sums use `fsum`: the order of a set differs by process.
+similarity to the question, that of its heading, and its place among the search results. The figures were chosen on half of 120 questions
+about one vault. Sums use `fsum`: the order of a set differs by process.
 """
 
 import math
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from zkchat_cli.llm.base import Similarities
-from zkchat_cli.llm.offline.passages import QuotablePassage, quotable_chunk, quotable_passages, render_passage
+from zkchat_cli.llm.offline.passages import MAX_GROUP, QuotablePassage, quotable_chunk, quotable_passages, render_passage
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.text.words import STOPWORDS, fold, stem, terms
 
@@ -203,7 +203,7 @@ def summarize_excerpts(excerpts: Iterable[QuoteSource], limit: int) -> list[Rank
 
     Greedy: a passage is worth the frequent words in it that none before contains, and more at the beginning of a note or section.
     """
-    candidates = [c for c in _candidates(excerpts) if c.passage.kind in ("prose", "item")]
+    candidates = [c for c in _candidates(excerpts, max_group=0) if c.passage.kind in ("prose", "item")]
     frequency = Counter(word for c in candidates for word in c.words)
     worth = {word: math.log(1 + n) for word, n in frequency.items()}
     weights = {c: c.quality * (1.0 + (c.passage.place == 0)) / max(len(c.words), 8) ** 0.5 for c in candidates}
@@ -219,17 +219,17 @@ def summarize_excerpts(excerpts: Iterable[QuoteSource], limit: int) -> list[Rank
     return sorted(selected, key=candidates.index)
 
 
-def _candidates(excerpts: Iterable[QuoteSource]) -> list[RankedQuote]:
+def _candidates(excerpts: Iterable[QuoteSource], max_group: int = MAX_GROUP) -> list[RankedQuote]:
     found = []
     for excerpt in excerpts:
         above: dict[tuple[str, ...], frozenset[str]] = {}
         chunk = quotable_chunk(excerpt.text)
-        for position, passage in enumerate(quotable_passages(excerpt.text, excerpt.heading)):
+        for position, passage in enumerate(quotable_passages(excerpt.text, excerpt.heading, max_group=max_group)):
             if passage.headings not in above:
                 above[passage.headings] = _stems(" ".join((excerpt.title, *passage.headings)))
-            text = render_passage(passage, chunk)
-            words = _stems(text)
-            found.append(RankedQuote(passage, excerpt, (excerpt.source,), (excerpt.rank, position), text, words, above[passage.headings]))
+            if (text := render_passage(passage, chunk)) is not None:
+                order, words = (excerpt.rank, position), _stems(text)
+                found.append(RankedQuote(passage, excerpt, (excerpt.source,), order, text, words, above[passage.headings]))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Messages that are not about the notes: thanks, greetings, and questions about the conversation itself. They are answered without a search.
+"""Messages that are not about the notes: thanks, greetings, and questions about the conversation. They are answered without a search.
 
 A message counts as small talk only if it has no other words: "thanks!" does, "thanks, and how do I undo it?" does not.
 """
@@ -15,23 +15,29 @@ INTRODUCTION = (
     "or type /help to see what else zkchat can do.\n"
 )
 _REPLIES = {
-    "hi hello hey greetings hallo moin servus bonjour salut hola ciao": "Hello! Ask me about anything in your notes.\n",
-    "bye goodbye tschüss tschuss ciao adios adieu": "Goodbye!\n",
-    "thanks thank thx ty cheers danke merci gracias grazie obrigado": "You're welcome.\n",
-    """ok okay cool great good nice perfect awesome wonderful excellent super fine understood alright sure yes yeah yep no nope right wow lol
-    haha helpful interesting brilliant amazing sense klar gut vale bien genau prima toll sorry nevermind""": "All right.\n",
+    frozenset("hi hello hey greetings hallo moin servus bonjour salut hola ciao".split()): "Hello! Ask me about anything in your notes.\n",
+    frozenset("bye goodbye tschuss adios adieu".split()): "Goodbye!\n",
+    frozenset("thanks thank thx ty cheers danke merci gracias grazie obrigado".split()): "You're welcome.\n",
+    frozenset(
+        """ok okay cool great good nice perfect awesome wonderful excellent super fine understood alright sure yes yeah yep no nope right wow
+    lol haha helpful interesting brilliant amazing sense klar gut vale bien genau prima toll sorry nevermind""".split()
+    ): "All right.\n",
 }
 _COMPANIONS = frozenset(
-    """again morning evening night day days today now later see know got it's makes make made works work worked helps helped help lot lots so
-    much very really never mind please always one time job bit für alles sehr viel vielen dank beaucoup mucho muchas buenos dias tag
-    guten then well oh ah hmm haha everything you're dear friend""".split()
+    """again morning evening night day days today now later see know got it's makes make made works work worked helps helped help lot lots
+    so much very really never mind please always one time job bit fur alles sehr viel vielen dank beaucoup mucho muchas buenos dias tag
+    guten evening then well that's oh ah hmm haha everything you're dear friend""".split()
 )
 _CJK_REPLIES = (
     (re.compile("(?:非常|太)?(?:谢谢|謝謝|多谢|多謝|感谢|感謝|ありがとう|감사합니다)(?:你|您|啦|了|ございます)?"), "不客气。\n"),
     (re.compile("(?:你好|您好|こんにちは|안녕하세요)(?:啊|呀)?"), "你好！请问关于笔记的任何问题。\n"),
     (re.compile("(?:好的|好吧|好|明白|知道|了解|懂|再见|再見)(?:了|啦|吧)?"), "好的。\n"),
 )
-_ABOUT_ME = re.compile(r"\b(?:what can you do|who are you|what are you|how (?:do|can) you (?:work|help)|how are you|are you (?:\w+ )?there)\b|你是谁|你能做什么", re.I)
+_ABOUT_ME = re.compile(
+    r"\b(?:what can you do|who are you|what are you|how (?:do|can) you (?:work|help)|how are you|are you (?:\w+ )?there)\b"
+    r"|你是谁|你能做什么",
+    re.I,
+)
 _ASKED = re.compile(r"\bwhat (?:did|have|had) (?:i|we)\b|\bwhat (?:was|were) (?:my|our)\b|我(?:之前|刚才|一开始|先前).*(?:问|說|说)", re.I)
 _REPEAT = re.compile(r"\brepeat\b|\b(?:say|tell|show)\b.*\bagain\b|\bwhat did you (?:say|answer)\b|再说一遍|重复一遍", re.I)
 _CONVERSATION_WORDS = frozenset(
@@ -61,12 +67,11 @@ def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[s
         return reply
     if "?" in text:
         return None
-    known = {word: reply for group, reply in _REPLIES.items() for word in group.split()}
-    found = [word for word in words if word in known]
-    return known[found[0]] if found and _has_only(words, known.keys() | _COMPANIONS) else None
+    found = [reply for known, reply in _REPLIES.items() if not known.isdisjoint(words)]
+    return found[0] if found and _has_only(words, _COMPANIONS.union(*_REPLIES)) else None
 
 
-def _has_only(words: Sequence[str], allowed: "frozenset[str] | set[str]") -> bool:
+def _has_only(words: Sequence[str], allowed: frozenset[str]) -> bool:
     return all(word in allowed or word in STOPWORDS or not word.isascii() for word in words)
 
 
