@@ -46,6 +46,9 @@ class Meaning:
     calls: list[tuple[str, list[str]]] = field(default_factory=list)
     closed: int = 0
 
+    def load(self) -> None:
+        pass
+
     def embed(self, texts: Sequence[str], *, purpose: str) -> Any:
         self.asked += 1
         if error := self.fails():

@@ -96,8 +96,8 @@ def test_a_note_that_no_wikilink_can_name_gets_a_markdown_link_that_leads_there(
 
 def test_sources_have_lines_and_quotes_and_what_did_not_hold_is_marked() -> None:
     text = "“It is\nso” [1], “not so” [2]."
-    held = cite(1, "A.md", "[1]", of=text, quote="It is\nso", status="verified")
-    wrong = cite(2, "Sub/B.md", "[2]", of=text, quote="not so", valid=False, status="misquoted", start_line=1, end_line=4)
+    held = cite(1, "A.md", "[1]", of=text, quote="It is\nso", verdict="verified")
+    wrong = cite(2, "Sub/B.md", "[2]", of=text, quote="not so", valid=False, verdict="misquoted", start_line=1, end_line=4)
     whole = cite(3, "C`.md", start_line=None, end_line=None)
     assert note(text, held, wrong, whole, whole).split("## Sources\n\n")[1].splitlines() == [
         "- [[A]] `A.md`:3 “It is so”",

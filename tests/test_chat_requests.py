@@ -71,7 +71,7 @@ def test_proxy_is_used_for_other_machines_only(server: ModelServer, monkeypatch:
     for variable in ("NO_PROXY", "no_proxy"):
         monkeypatch.delenv(variable, raising=False)
     server.says(Reply(openai_text("Yes.")))
-    assert ask(a_model("openai", "http://models.invalid/v1")).text == "Yes."
+    assert ask(a_model("openai", "http://models.invalid/v1", allow_insecure=True)).text == "Yes."
     assert server.everything == ["POST http://models.invalid/v1/chat/completions"]
     assert OPENAI.ask(server, Reply(openai_text("Yes."))).text == "Yes."
     assert server.everything[1:] == ["POST /v1/chat/completions"]

@@ -39,6 +39,13 @@ AWKWARD = [
     "\n> ",
     "\n# ",
     "\n```\n",
+    "[[1], [2], 3]",
+    "SOURCE n°1",
+    'source_number="2"',
+    "SOURCE3",
+    "source",
+    "$x \\in [0, 1]$",
+    "$",
 ]
 awkward = st.lists(st.sampled_from(AWKWARD), max_size=40).map("".join)
 

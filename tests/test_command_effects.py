@@ -87,6 +87,12 @@ def test_an_installed_clipboard_program_is_used(tmp_path: Path) -> None:
     assert written(shown) == ""
 
 
+def test_copied_text_cannot_end_a_bracketed_paste(room: Room) -> None:
+    hands = Hands(room.session())
+    hands.carry_out(CommandResult(clipboard="a\x1b[201~b"))
+    assert base64.b64encode("a␛[201~b".encode()).decode() in hands.screen.out.getvalue()  # type: ignore[attr-defined]
+
+
 def test_large_text_is_not_copied_through_the_terminal() -> None:
     shown = screen()
     assert clipboard.copy_text("x" * 80_000, shown, {"PATH": "/nowhere"}) == []

@@ -55,7 +55,7 @@ citations = st.builds(
     relative_path=perhaps,
     quote=perhaps,
     valid=st.booleans(),
-    status=st.sampled_from(["verified", "cited", "misquoted", "missing"]),
+    verdict=st.sampled_from(["verified", "cited", "cut", "misquoted", "missing"]),
     spans=places,
 )
 calls = st.builds(ToolCall, id=anything, name=anything, arguments=arguments)
@@ -228,7 +228,7 @@ def test_documents_without_a_citation_are_listed_with_their_origin() -> None:
         DocumentReference(wikilink="[[B]]", relative_path="a/B.md", reference_type="direct", delivery="injected"),
     )
     found = tuple(DocumentReference(wikilink=f"[[{n}]]", relative_path=f"{n}.md", reference_type="search") for n in ("C", "Note 1"))
-    cites = Citation(number=1, relative_path="Note 1.md", status="cited", valid=True)
+    cites = Citation(number=1, relative_path="Note 1.md", verdict="cited", valid=True)
     text = md(said("user", "so?", references=named), said("assistant", "so [1]", references=(*found, named[2]), citations=(cites,)))
     assert text.endswith(
         "so [^1]\n\n## Not cited\n\n- [[Filtrs]]: not found; nearest: [[Filters]], [[Folders]]\n- [[nobody]]: not found\n"

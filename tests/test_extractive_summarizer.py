@@ -16,11 +16,13 @@ CHATTER = tuple((f"Tell me of the {thing}.", f"The {thing} is a fine and useful 
 
 
 def summary(*exchanges: tuple[str, str], room: int = 1000, wanted: str = "") -> str:
-    return summarize(turns(*exchanges), room, COUNTER, wanted) or ""
+    made = summarize(turns(*exchanges), room, COUNTER, wanted)
+    return made.text if made else ""
 
 
 def of(*messages: ZkChatMessage, room: int = 1000) -> str:
-    return summarize(split_into_turns(messages, COUNTER), room, COUNTER) or ""
+    made = summarize(split_into_turns(messages, COUNTER), room, COUNTER)
+    return made.text if made else ""
 
 
 # what the user said of it
@@ -140,9 +142,10 @@ def test_a_summary_fits_its_budget_and_is_verbatim(cut: Sequence[Turn], room: in
     assert summarize(cut, room, counter, wanted) == made
     if made is None:
         return
-    assert 0 < counter.count(made) <= room
+    assert 0 < counter.count(made.text) <= room
+    assert [turn.id for turn in cut if turn.id in made.quoted] == list(made.quoted)
     there = [in_one_line(m.content) for turn in cut for m in turn.messages]
-    for line in made.splitlines():
+    for line in made.text.splitlines():
         said_so = line.partition(": ")[2]
         assert said_so
         pieces = {s.text for turn in cut for m in turn.messages for s in score_sentences(m.content)}

@@ -324,7 +324,7 @@ def test_last_access_is_written_once_a_day(room: Room) -> None:
 
 def cites(store: ChatSessionStore, id_: str, path: str, vault: str) -> None:
     store.start(Conversation(id=id_, vault=vault, title=id_, created_at=NOON, updated_at=NOON))
-    citation = Citation(number=1, relative_path=path, valid=True, status="cited")
+    citation = Citation(number=1, relative_path=path, valid=True, verdict="cited")
     store.add(id_, said("assistant", "So [1].", f"a-{id_}", citations=(citation,)))
 
 

@@ -188,7 +188,7 @@ def article_words(page: Page) -> str:
 def test_a_citation_links_to_its_source_and_back() -> None:
     quote = "AND, OR, NOT … must be"
     text = f'In one line: "{quote}" [3].'
-    page = page_of(*a_turn(text, cite(quote=quote, status="verified", spans=((text.index("[3]"), len(text) - 1),))))
+    page = page_of(*a_turn(text, cite(quote=quote, verdict="verified", spans=((text.index("[3]"), len(text) - 1),))))
     link = page.one("a", "cite")
     assert link.words == "[3]✓ (verified: the source contains the quoted words)"
     source = page.at(link.attributes["href"])
@@ -207,13 +207,14 @@ def test_a_citation_links_to_its_source_and_back() -> None:
     [
         ("verified", "✓", "verified"),
         ("cited", "•", "without a quotation"),
+        ("cut", "✂", "whole sentence says something else"),
         ("misquoted", "✗", "misquoted"),
         ("missing", "?", "no such source was in the prompt"),
     ],
 )
 def test_a_status_is_shown_by_a_sign_and_in_words(status: str, sign: str, words: str) -> None:
     path = {"relative_path": None, "heading": None, "start_line": None, "end_line": None} if status == "missing" else {}
-    page = page_of(*a_turn("so [3]", cite(status=status, quote="something quoted", spans=((3, 6),), **path)))
+    page = page_of(*a_turn("so [3]", cite(verdict=status, quote="something quoted", spans=((3, 6),), **path)))
     link = page.one("a", "cite")
     source = page.at(link.attributes["href"])
     for element in (link, source):
@@ -393,7 +394,7 @@ def test_an_attack_in_any_field_stays_text(attack: str) -> None:
     )
     broken = DocumentReference(wikilink=attack, reference_type="direct", status="broken", candidates=(attack,))
     summary = Compaction(id="s", created_at=attack, tokens_before=9, tokens_after=1, messages_folded=4, summary=attack, mode="full")
-    cited = cite(relative_path=attack, heading=attack, quote=attack, status="verified", spans=((0, 4),))
+    cited = cite(relative_path=attack, heading=attack, quote=attack, verdict="verified", spans=((0, 4),))
     archive = talk(
         said("user", attack, references=(reference, broken)),
         said("assistant", attack, tool_calls=(ToolCall(id="t", name=attack, arguments={"a": attack}),), model=attack),
@@ -437,7 +438,7 @@ anything = st.text(st.sampled_from("ab 1[]()<>!&#;:/\\`*_~|-+\n\t\"'=\ufdd0\u202
 @settings(max_examples=150, deadline=None)
 @given(anything, st.lists(st.tuples(st.integers(-2, 62), st.integers(-2, 62)), max_size=4).map(tuple))
 def test_any_markdown_with_citations_anywhere_is_a_valid_page(text: str, spans: tuple[tuple[int, int], ...]) -> None:
-    page_of(*a_turn(text, cite(spans=spans), cite(9, relative_path=None, status="missing", spans=spans[:1])))
+    page_of(*a_turn(text, cite(spans=spans), cite(9, relative_path=None, verdict="missing", spans=spans[:1])))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -475,8 +476,8 @@ def contrast(one: str, other: str) -> float:
 def test_every_colour_has_enough_contrast_in_light_and_dark() -> None:
     for scheme in STYLE.split("@media (prefers-color-scheme: dark)"):
         of = colours(scheme)
-        assert len(of) == 12
-        for name in ("text", "quiet", "link", "verified", "cited", "misquoted", "missing"):
+        assert len(of) == 13
+        for name in ("text", "quiet", "link", "verified", "cited", "cut", "misquoted", "missing"):
             for ground in ("ground", "raised"):
                 assert contrast(of[name], of[ground]) >= 4.5, (name, ground)
         assert contrast(of["on-marked"], of["marked"]) >= 4.5

@@ -30,7 +30,7 @@ def seen(page: str, folder: Path) -> tuple[str, list[str]]:
 def a_talk(answer: str) -> ConversationArchive:
     """A question, and an answer that quotes the first chunk."""
     quote = "Filters say which tasks you want to see."
-    citation = Citation(number=1, relative_path="Filters.md", start_line=5, end_line=5, quote=quote, valid=True, status="verified")
+    citation = Citation(number=1, relative_path="Filters.md", start_line=5, end_line=5, quote=quote, valid=True, verdict="verified")
     question = said("user", "What do filters do?", "q1")
     told = said("assistant", answer, "a1", parent_id="q1", citations=(citation,), chunks=(chunk(1, f"# Filters\n\n{quote}\n"),))
     usage = TokenUsage(prompt_tokens=900, completion_tokens=60, estimated=False)

@@ -37,7 +37,7 @@ def _reset(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
 @ALL
 @pytest.mark.parametrize(
     ("address", "cause"),
-    [("", "cannot be reached: Connection refused"), ("http://nobody.invalid", "its name is not known")],
+    [("", "cannot be reached: Connection refused"), ("https://nobody.invalid", "its name is not known")],
 )
 def test_unreachable_server_is_called_once(protocol: Protocol, address: str, cause: str) -> None:
     answer = ask(a_model(protocol.name, (address or closed_port()) + protocol.path))

@@ -55,7 +55,7 @@ def test_an_answer_that_cites_a_note_is_found_with_its_question_and_counts(store
             "a1",
             "t1",
             references=(reference("search", number=3), reference("search", "Other.md", number=4)),
-            citations=(cited(3), cited(3, quote="capital letters", valid=False, status="misquoted"), cited(7), cited(4, "Other.md")),
+            citations=(cited(3), cited(3, quote="capital letters", valid=False, verdict="misquoted"), cited(7), cited(4, "Other.md")),
         ),
     )
     assert store.mentions("/notes", FILTERS) == (
@@ -102,7 +102,7 @@ def test_other_notes_vaults_broken_links_and_speakers_do_not_count(store: ChatSe
         store,
         question(references=(reference("direct", None, status="broken"), reference("direct", "filters.md"))),
         said("system", "be brief", "s1", parent_id="q1", references=(reference("direct"),)),
-        answer(citations=(cited(9, None, valid=False, status="missing"),)),
+        answer(citations=(cited(9, None, valid=False, verdict="missing"),)),
     )
     store_conversation(store, question("q2"), answer("a2", "q2", citations=(cited(1),)), id_="c2", vault="/elsewhere")
     assert store.mentions("/notes", FILTERS) == ()

@@ -5,8 +5,9 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -310,6 +311,46 @@ def test_two_processes_never_compute_the_same(notes: Notes) -> None:
     assert len(other.documents) == CHUNKS_OF_CLAIM - 10
     mine.close()
     elsewhere.close()
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_vectors_grow_in_the_background_while_the_user_is_not_busy(notes: Notes) -> None:
+    busy, looks = [True], [0]
+
+    def is_busy() -> bool:
+        looks[0] += 1
+        return busy[0]
+
+    notes.many(3)
+    notes.vault.refresh()
+    notes.vault.embed_in_background(is_busy)
+    wait_until(lambda: looks[0] > 2)
+    assert not notes.status.complete
+    busy[0] = False
+    wait_until(lambda: notes.status.complete)
+    notes.write("New.md", "A joyful day.\n")
+    notes.vault.refresh()
+    wait_until(lambda: notes.status.complete)
+    assert notes.found("happy") == ["New.md"]
+    notes.vault.close()
+    assert not [thread for thread in threading.enumerate() if thread.name == "embedding"]
+
+
+def test_the_background_waits_after_a_failure(notes: Notes) -> None:
+    notes.many(3)
+    notes.vault.refresh()
+    notes.embedder.fails = lambda: DOWN
+    notes.vault.embed_in_background(lambda: False)
+    wait_until(lambda: notes.embedder.asked > 1)
+    time.sleep(0.5)
+    assert notes.embedder.asked == 2
+    assert notes.warned() == ["no search by meaning, only by words: no connection to the model"]
 
 
 def missing_keys(notes: Notes) -> list[bytes]:

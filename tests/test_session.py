@@ -259,6 +259,16 @@ def test_only_chunks_of_the_prompt_can_be_cited(room: Room) -> None:
     assert [c.valid for c in completed(session.send("And now?")).citations] == [False, False]
 
 
+def test_a_quotation_from_a_folded_passage_is_looked_up_in_the_note(room: Room) -> None:
+    quoting = says("“needs air, water and patience” [1], “needs no air at all” [1], and so [1].")
+    session = room.session(Deltas([COMPOST, says("Air [1]."), quoting]))
+    completed(session.send("What does compost need?"))
+    session.compact(keep=0)
+    assert [c.verdict for c in completed(session.send("And now?")).citations] == ["verified", "missing", "missing"]
+    write(room.vault.root, {"Garden/Compost.md": "Compost is old now."})
+    assert [c.verdict for c in completed(session.send("And after an edit?")).citations] == ["missing"] * 3
+
+
 # a turn that fails
 
 

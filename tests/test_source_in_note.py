@@ -127,6 +127,6 @@ def test_an_excerpt_has_its_lines_its_surroundings_and_its_quotes_marked() -> No
 
 
 def test_only_a_quotation_that_holds_is_marked() -> None:
-    wrong = quoting("one", 3, status="misquoted", valid=False)
-    unquoted = Citation(number=1, relative_path="Filters.md", status="cited", valid=True)
+    wrong = quoting("one", 3, verdict="misquoted", valid=False)
+    unquoted = Citation(number=1, relative_path="Filters.md", verdict="cited", valid=True)
     assert plain_text(chunk_lines(part("one two"), 3, [wrong, unquoted], None)) == "  3 │ one two"

@@ -46,7 +46,7 @@ class Chat:
             self.open.wait()
             if self.wrong is not None:
                 raise self.wrong
-            env = {"ZKCHAT_HOME": str(self.folder / "home"), **settings}
+            env = {"ZKCHAT_HOME": str(self.folder / "home"), "ZKCHAT_SEMANTIC__PROVIDER": "none", **settings}
             opened.append(factory.open_app(startup_options.StartupOptions(vault=self.folder / "notes", store=False), env, self.folder))
             return StartedSession(opened[0], opened[0].session(), (("something is odd", "look"),))
 

@@ -8,7 +8,7 @@ import pytest
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.llm.threaded_stream import HEARTBEAT, Call, Emit, Timeouts, stream_in_thread
+from zkchat_cli.llm.threaded_stream import Call, Emit, HiddenPart, Timeouts, stream_in_thread
 
 KEY = "sk-secret-0123456789"
 SERVER = Endpoint("The server", "http://127.0.0.1:1", "Start it.", key=KEY)
@@ -19,7 +19,7 @@ def deltas(call: Call, first: float = 5, between: float = 5) -> list[Delta]:
     return list(stream_in_thread(call, SERVER, Timeouts(first, between)))
 
 
-def emits(*wanted: Delta | float | Exception) -> Call:
+def emits(*wanted: Delta | HiddenPart | float | Exception) -> Call:
     """A call that emits deltas, sleeps, and raises."""
 
     async def call(emit: Emit) -> None:
@@ -34,7 +34,7 @@ def emits(*wanted: Delta | float | Exception) -> Call:
     return call
 
 
-def failure(*wanted: Delta | float | Exception) -> ProviderError:
+def failure(*wanted: Delta | HiddenPart | float | Exception) -> ProviderError:
     [*_, last] = deltas(emits(*wanted))
     assert isinstance(last, StreamFailed)
     return last.error
@@ -57,10 +57,10 @@ def test_other_exception_is_reported_without_the_key() -> None:
     assert error.message.endswith("could not be called: ValueError: illegal header: Bearer …")
 
 
-def test_timeout_starts_again_with_each_heartbeat() -> None:
-    alive = [piece for _ in range(4) for piece in (HEARTBEAT, 0.1)]
+def test_timeout_starts_again_with_each_hidden_part() -> None:
+    alive = [piece for _ in range(4) for piece in (HiddenPart(1), 0.1)]
     assert deltas(emits(*alive, END), first=0.3) == [END]
-    [last] = deltas(emits(HEARTBEAT, 1.0), first=0.2)
+    [last] = deltas(emits(HiddenPart(1), 1.0), first=0.2)
     assert isinstance(last, StreamFailed)
     assert "did not answer within 0.2 s" in last.error.message
 

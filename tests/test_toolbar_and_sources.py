@@ -202,7 +202,7 @@ def cited(number: int, path: str | None = "Queries/Filters.md", **fields: Any) -
 
 
 def quoting(number: int, quote: str, *, held: bool = True, **fields: Any) -> Citation:
-    return cited(number, quote=quote, valid=held, status="verified" if held else "misquoted", **fields)
+    return cited(number, quote=quote, valid=held, verdict="verified" if held else "misquoted", **fields)
 
 
 def found(path: str, **fields: Any) -> DocumentReference:

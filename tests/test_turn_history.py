@@ -1,6 +1,7 @@
 """Turn histories: their running totals equal what reading all turns gives."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from building import COUNTER, said
 from hypothesis import given, settings
@@ -50,3 +51,5 @@ def test_totals_are_right_while_a_history_grows(kinds: list[str], pieces: list[i
     check_totals(history.with_turns(known[at:]), known)
     for each, length in earlier:  # the shorter histories have not changed
         check_totals(each, known[:length])
+        shorter = {at: replace(known[at], prompt=known[at].prompt[:1]) for at in range(length) if at % 3 == 1}
+        check_totals(each.with_replaced(shorter), [shorter.get(at, turn) for at, turn in enumerate(known[:length])])

@@ -4,7 +4,7 @@ import pytest
 from building import chunk
 
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.quotes import MIN_QUOTE, QuotableChunk
+from zkchat_cli.citations.quotes import MIN_QUOTE, QuotableChunk, QuotedPlace
 from zkchat_cli.citations.verify import VerificationResult, verify_citations
 
 CHUNKS = {
@@ -181,9 +181,9 @@ def test_a_quote_shorter_than_ten_characters_is_not_checked() -> None:
 
 def test_quoted_words_are_found_anywhere_in_a_chunk() -> None:
     text = "one two\n\n\nthree four\n   five six"
-    assert QuotableChunk(chunk(1, text, start_line=10)).locate("two three") == (10, 13)
-    assert QuotableChunk(chunk(1, text, start_line=10)).locate("six") == (14, 14)
-    assert QuotableChunk(chunk(1, text, start_line=10)).locate("one") == (10, 10)
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("two three") == QuotedPlace("verified", 10, 13)
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("six") == QuotedPlace("verified", 14, 14)
+    assert QuotableChunk(chunk(1, text, start_line=10)).locate("one") == QuotedPlace("verified", 10, 10)
     assert QuotableChunk(chunk(1, text, start_line=10)).locate("seven") is None
 
 

@@ -3,7 +3,7 @@
 A turn's events come in this order, and end with exactly one of the last two:
 
     MessageStored, (Notice | Compacting)*,
-    (Waiting | ReasoningDelta | TextDelta | Cited | Compacting | ToolCallStarted+, (Notice | Change)*, ToolCallFinished+)*,
+    (Waiting | ReasoningDelta | TextDelta | Cited | Notice | Compacting | ToolCallStarted+, (Notice | Change)*, ToolCallFinished+)*,
     Compacting?, TurnCompleted | TurnFailed
 
 Compacting is CompactionStarted, Waiting*, CompactionDone | Notice. Change is ChangeProposed, ChangeDecided.

@@ -49,7 +49,7 @@ class _PrivateFile(RotatingFileHandler):
 
 
 def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)  # does not wait for the reader of a pipe
 
 
 class _RedactingFormatter(logging.Formatter):

@@ -1,6 +1,8 @@
 """The summary without a model: of 25 000 tokens seen for the first time and again, and of longer conversations."""
 
+import time
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 from ground import Ground
 from measuring import Goal, Row, in_turns, timed
@@ -28,6 +30,8 @@ def figures(ground: Ground) -> Iterator[Row]:
     def summary(talk: Sequence[Turn]) -> None:
         summarize(talk, ROOM, counter)
 
+    ids = count()
+
     def told() -> tuple[Turn, ...]:
         """A conversation nobody has seen yet."""
         turns: list[Turn] = []
@@ -37,13 +41,24 @@ def figures(ground: Ground) -> Iterator[Row]:
             left -= sum(len(encoder.encode_ordinary(text)) for text in texts)
             date = f"2025-{1 + len(turns) // 28 % 12:02d}-{1 + len(turns) % 28:02d}"
             pair = zip(("user", "assistant"), texts, strict=True)
-            turns.append(Turn(tuple(ZkChatMessage(id=f"m{role}", role=role, content=text, timestamp=date) for role, text in pair), ()))
+            turns.append(Turn(tuple(ZkChatMessage(id=f"{next(ids)}", role=role, content=text, timestamp=date) for role, text in pair), ()))
         return tuple(turns)
 
     talks = [told() for _ in ground.times(20)]
     yield Row("summary of 25000 tokens", *in_turns(timed(summary), timed(floor), talks), FLOOR, Goal(500, "p95"))
     yield Row("summary of the same again", *in_turns(timed(summary), timed(floor), talks[-2:] * len(talks)), FLOOR)
 
-    for times in (2,) if ground.quick else (4, 16):
+    def growing(talk: Sequence[Turn]) -> Iterator[float]:
+        """Summaries of a conversation in which two turns are new each time."""
+        made, new = summarize(talk, ROOM, counter), told()
+        for i in range(0, 40, 2):
+            assert made is not None
+            quoted = set(made.quoted)
+            read = [*(turn for turn in (*talk, *new[:i]) if turn.id in quoted), *new[i : i + 2]]
+            begin = time.perf_counter()
+            made = summarize(read, ROOM, counter)
+            yield 1000 * (time.perf_counter() - begin)
+
+    for times in (2,) if ground.quick else (1, 4, 16):
         longer = [turn for _ in range(times) for turn in told()]
-        yield Row(f"summary of {times * TOKENS} tokens again", [timed(summary)(longer) for _ in ground.times(5)], goal=Goal(1000, "p95"))
+        yield Row(f"summary that goes on, {times * TOKENS} tokens", list(growing(longer)), goal=Goal(50, "p95"))

@@ -1,6 +1,7 @@
 """Loads agents from files and writes them. An invalid file is a ConfigError that names the file, the key, the value and valid values."""
 
 import difflib
+import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -62,7 +63,7 @@ def load_agent(where: Path, name: str) -> Agent:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
         raise ConfigError(f"there is no agent {name!r:.80}", f"Nearest: {', '.join(near)}. All of them: zkchat agent list")
     file, memory = agent_file(where, name), where / f"{name}.md"
-    if not file.exists():
+    if not os.path.lexists(file):
         agent: Agent = registry.load(builtin, name, "AGENT")
         return replace(agent, memory_file=memory)
     return Agent(name, validate_profile(str(file), {key: value for _, key, value in loader.read_toml(file)}), file, memory)

@@ -219,7 +219,8 @@ def open_embedder(loaded: LoadedConfig, env: Mapping[str, str]) -> Embedder | No
     if wanted.provider == NO_EMBEDDER:
         return None
     key = credentials.find_key("openai", "OPENAI_API_KEY", env, loaded.places) if wanted.provider == "openai" else ApiKey()
-    return embedders.embedder(wanted.provider).open(base.EmbedderConfig(wanted.model, wanted.path, env, key))
+    insecure = getattr(getattr(loaded.values, wanted.provider, None), "allow_insecure", False)
+    return embedders.embedder(wanted.provider).open(base.EmbedderConfig(wanted.model, wanted.path, env, key, insecure))
 
 
 def open_model(

@@ -204,9 +204,13 @@ class _CompactionRun:
             return None
         previous = self._previous
         masked = previous.masked if previous is not None else ()
-        summary = previous.model_dump(include={"summary", "summary_tokens", "last_id"}) if previous is not None else {}
+        summary = previous.model_dump(include={"summary", "summary_tokens", "quoted", "last_id"}) if previous is not None else {}
         measured = self._measured(mode="masked", masked=(*masked, *ids), results_masked=len(ids), **summary)
-        return measured.model_copy(update={"summary": None, "summary_tokens": 0, "last_id": ids[-1]}) if measured is not None else None
+        return (
+            measured.model_copy(update={"summary": None, "summary_tokens": 0, "quoted": (), "last_id": ids[-1]})
+            if measured is not None
+            else None
+        )
 
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""
@@ -241,23 +245,33 @@ class _CompactionRun:
         masked = tuple(id_ for id_ in base.masked if id_ in kept) if base is not None else ()
         new = set(masked) - set(self._previous.masked if self._previous is not None else ())
         fields = {"last_id": fold.last_id, "messages_folded": fold.messages_folded, "masked": masked, "results_masked": len(new)}
-        for mode, summary in self._summaries(fold, answer):
+        for mode, summary, quoted in self._summaries(fold, answer):
             tokens = self.runtime.counter.count(summary)
-            folded = self._measured(summary=summary, summary_tokens=tokens, mode=mode, **fields)
+            folded = self._measured(summary=summary, summary_tokens=tokens, quoted=quoted, mode=mode, **fields)
             if folded is not None:
                 return folded.model_copy(update=cost)
             if summary is answer.summary:
                 cost["problem"] = "it would not make the prompt smaller"
         return (masking or self._unchanged).model_copy(update=cost)
 
-    def _summaries(self, fold: FoldPlan, answer: _ModelSummary) -> Iterator[tuple[CompactionMode, str]]:
+    def _summaries(self, fold: FoldPlan, answer: _ModelSummary) -> Iterator[tuple[CompactionMode, str, tuple[str, ...]]]:
+        """Modes, summaries and the turns that these quote, the best first."""
         if answer.summary is not None:
-            yield answer.mode, answer.summary
-        extracted = extract_summary(fold, self._limit, self.runtime.counter, self.request.instructions)
+            yield answer.mode, answer.summary, ()
+        request, counter = self.request, self.runtime.counter
+        extracted = extract_summary(fold, self._limit, counter, request.instructions, self._quoted_turns())
         if extracted is not None:
-            yield "extractive", extracted
-        if self.request.reason:
-            yield "truncated", policy.truncation_notice(fold)
+            yield "extractive", extracted.text, extracted.quoted
+        if request.reason:
+            yield "truncated", policy.truncation_notice(fold), ()
+
+    def _quoted_turns(self) -> list[Turn]:
+        """The turns that the last summary quotes, unless the user wants something else of this one."""
+        if self.request.instructions or self.request.target is not None or not self._previous_summary:
+            return []
+        history = self.state.turns(self.runtime.counter)
+        quoted = self._previous.quoted if self._previous is not None else ()
+        return [history[count - 1] for id_ in quoted if (count := history.count_through(id_))]
 
     @property
     def _limit(self) -> int:

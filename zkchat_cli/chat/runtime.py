@@ -182,7 +182,8 @@ class Runtime:
 
 def model_options(settings: Config) -> Options:
     llm = settings.llm
-    return Options(llm.max_output_tokens or None, llm.temperature if llm.temperature >= 0 else None, llm.reasoning_effort or None)
+    temperature = llm.temperature if llm.temperature >= 0 else None
+    return Options(llm.max_output_tokens or None, temperature, llm.reasoning_effort or None, llm.max_answer_bytes)
 
 
 def prepare_model(model: Model, seconds: float | None = None) -> None:

@@ -17,8 +17,8 @@ from zkchat_cli.chat.turn_runner import TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
 from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.verify import verify_citations
-from zkchat_cli.errors import StoreError, ZkchatError
-from zkchat_cli.models import FinishReason, MessageStatus, Prompt, TurnMetrics, TurnReport
+from zkchat_cli.errors import StoreError, VaultError, ZkchatError
+from zkchat_cli.models import ContentChunk, FinishReason, MessageStatus, Prompt, TurnMetrics, TurnReport
 from zkchat_cli.references.provenance import aggregate_documents, merge_references
 
 
@@ -116,7 +116,8 @@ class TurnPipeline:
         runtime = turn.runtime
         sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
         earlier = (message for source in sent if (message := self._state.find_message(source)))
-        sources = CitableSources.from_chunks(c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
+        chunks = (c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
+        sources = CitableSources.from_chunks(chunks, self._chunk_of_earlier_prompt)
         verified = verify_citations(turn.text, sources)
         return TurnReport(
             conversation_id=self._state.conversation.id,
@@ -136,6 +137,16 @@ class TurnPipeline:
             agent=runtime.agent.name if runtime.agent is not None else None,
             level=turn.level,
         )
+
+    def _chunk_of_earlier_prompt(self, number: int) -> tuple[ContentChunk, str] | None:
+        """A chunk that a compaction folded, with the current text of its note."""
+        chunk = self._state.references.chunk(number)
+        if chunk is None:
+            return None
+        try:
+            return chunk, self._services.vault.read(chunk.relative_path)
+        except VaultError:
+            return None
 
 
 def _failure_status(turn: TurnInProgress) -> MessageStatus:

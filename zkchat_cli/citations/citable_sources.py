@@ -1,6 +1,6 @@
 """The chunks that were in the prompt of an answer, by number and by the names of their notes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,19 +12,23 @@ from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key, stem
 MAX_NAME_WORDS = 12
 """Words of a file name that an answer may write without brackets."""
 
+EarlierChunk = Callable[[int], tuple[ContentChunk, str] | None]
+"""The chunk of an earlier prompt with this number, and the current text of its note."""
+
 
 @dataclass(frozen=True)
 class CitableSources:
     """Made with `from_chunks` for one answer; remembers what was looked up."""
 
     by_number: Mapping[int, ContentChunk]
+    earlier: EarlierChunk = lambda _: None
     _chunks: dict[int, QuotableChunk] = field(default_factory=dict, compare=False, repr=False)
     _notes: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def from_chunks(cls, chunks: Iterable[ContentChunk]) -> "CitableSources":
+    def from_chunks(cls, chunks: Iterable[ContentChunk], earlier: EarlierChunk = lambda _: None) -> "CitableSources":
         """Chunks without a number cannot be cited; of several with the same number the last counts."""
-        return cls({chunk.number: chunk for chunk in chunks if chunk.number is not None})
+        return cls({chunk.number: chunk for chunk in chunks if chunk.number is not None}, earlier)
 
     @cached_property
     def highest_number(self) -> int:
@@ -34,6 +38,15 @@ class CitableSources:
         if number not in self._chunks and number in self.by_number:
             self._chunks[number] = QuotableChunk(self.by_number[number])
         return self._chunks.get(number)
+
+    def earlier_chunk(self, number: int, quote: str) -> QuotableChunk | None:
+        """The current note behind a number of an earlier prompt, if both what was sent then and the note contain the quotation."""
+        found = self.earlier(number)
+        if found is None or QuotableChunk(found[0]).locate(quote) is None:
+            return None
+        chunk, text = found
+        note = QuotableChunk(chunk.model_copy(update={"text": text, "start_line": 1, "end_line": text.count("\n") + 1}))
+        return note if note.locate(quote) else None
 
     def matching_notes(self, name: str) -> tuple[str, ...]:
         """The paths of the notes that a link or path may mean, the likeliest first; matched as wikilinks are, then by title."""
@@ -52,6 +65,7 @@ class CitableSources:
         chunks = [chunk for number in numbers if (chunk := self.chunk(number))]
         wanted = fold_name(heading.rpartition("#")[2].strip()) if heading else None
         for matches in (
+            lambda c: quote is not None and (place := c.locate(quote)) is not None and place.verdict == "verified",
             lambda c: quote is not None and c.locate(quote) is not None,
             lambda c: wanted is not None and wanted in (fold_name(c.chunk.heading or ""), *(fold_name(h) for _, h in c.headings)),
             lambda c: line is not None and c.chunk.start_line <= line <= c.chunk.end_line,

@@ -44,13 +44,17 @@ _SPACE = r"[ \t\u00a0\u202f]{0,3}"
 _BREAK = rf"{_SPACE}(?:\r?\n)?{_SPACE}"
 _LABEL = r"(?i:sources?|cite|citations?|refs?\.?|references?|excerpts?)"
 """Words before a number: `[source 2]` as in the prompt, `[cite: 2]` and `[citation:2]` as some models were trained to write."""
-_NUMBER = rf"(?:<{_SPACE})?(?:{_LABEL}[ \t\u00a0_:#-]{{0,3}})?[*_]{{0,3}}\^?(\d{{1,9}})[*_]{{0,3}}(?:{_SPACE}>)?"
+_AFTER_LABEL = r"""(?i:_number|_no|_id)?[ \t\u00a0_:#=-]{0,3}(?i:n[°º]|no\.|nr\.)?[ \t\u00a0"']{0,2}"""
+_NUMBER = rf"""(?:<{_SPACE})?(?:{_LABEL}{_AFTER_LABEL})?[*_]{{0,3}}\^?(\d{{1,9}})["'*_]{{0,3}}(?:{_SPACE}>)?"""
 _ITEM = re.compile(rf"{_BREAK}{_NUMBER}(?:{_SPACE}(?:--?|[–—]){_SPACE}{_NUMBER})?{_BREAK}")
 _SEPARATOR = re.compile(r"[,;，、；](?:\s{0,3}(?:and(?=\s)|&))?|&|(?<=[\d*_>\s])and(?=[\s\d*_<])")
-_LIST = r"[\d\s,;，、；&.\-–—*_<>^:#A-Za-zſ]*+"
+_LIST = r"""[\d\s,;，、；&.\-–—*_<>^:#="'°ºA-Za-zſ]*+"""
 """All characters of a list of numbers."""
 _SQUARE = re.compile(rf"\[({_LIST})\]")
-_SQUARE_BEGINS = re.compile(rf"\[{_LIST}\Z")
+_NESTED = re.compile(rf"\[({_LIST}(?:\[{_LIST}\]{_LIST})++)\]")
+"""A list with numbers in brackets of their own: `[[1], [2], 3]`."""
+_INNER_BRACKET = re.compile(r"[\[\]]")
+_NESTED_BEGINS = re.compile(rf"\[{_LIST}(?:\[{_LIST}\]{_LIST})*+(?:\[{_LIST})?\Z")
 _WIDE = re.compile(rf"[【［]({_LIST})(?:†[^【】［］\[\]\n`]*+)?[】］]")
 _WIDE_BEGINS = re.compile(rf"[【［]{_LIST}(?:†[^【】［］\[\]\n`]*+)?\Z")
 _PART = re.compile(r"(?<=\d):\d{1,9}\Z")
@@ -61,6 +65,8 @@ _NEVER_BEFORE = frozenset(ascii_letters + digits + "_[!")
 """Characters before `[1]` that make it an array index or an image, unless it begins with one of `_NO_INDEX`."""
 _NO_INDEX = frozenset("^<*sScC")
 _WORD = re.compile(r"(?<![\w.])[A-Z]?[a-z]{3,}\Z")
+_ARRAYS = frozenset("arr array args argv buf dict elem elems idx list lst matrix nums obj ptr tmp tuple vec".split())
+"""Usual names of arrays, in any case; `tasks[1]` is prose."""
 _WORD_SEEN = 30
 """Characters to look back for a word of prose: models put marks right behind it. `rowIds[1]` and `my.list[1]` are not prose."""
 
@@ -75,6 +81,14 @@ _LETTERS_SEEN = 5
 _UNITS = frozenset("sec min mol rad deg sin cos tan log exp chi yds kwh".split())
 """Units and functions of three letters that take a power. All words of two letters count as units: `cm²`, `ft³`, `mc²`."""
 
+_BARE_LABEL = re.compile(
+    r"""(?:SOURCE[ _]?(?:[nN][°º] ?|[nN]o\. ?|#)?|[Ss]ource n[°º] ?|source_number=["']?)(\d{1,9})["']?(?!\w|\.\w|\]\()"""
+)
+_BARE_LABEL_BEGINS = re.compile(
+    r"""[sS](?:[oO](?:[uU](?:[rR](?:[cC](?:[eE](?:_[a-z]{0,6})?[ _="'°ºnNo#.]{0,5}(?:\d{1,9}["']?(?:\.|\])?)?)?)?)?)?)?\Z"""
+)
+_DOLLAR = re.compile(r"(?<![\\$])\$\$?")
+
 _PATH_ENDS = re.compile(r"(\.md|\.markdown)(?![\w/@-]|\.\w)(?:#([\w-]++))?(?::(\d{1,9})(?:-\d{1,9})?(?!\d))?", re.IGNORECASE)
 _PATH_STOPS = frozenset(' \t\r\n\u00a0\u3000[](){}<>"“”„«»「」『』【】［］（）《》，。、：；;:,|*`!?！？' + RAISED)
 
@@ -84,17 +98,25 @@ def parse_bracket(text: str, at: int, *, final: bool) -> Step:
     following = text[at + 1 : at + 2]
     if not following:
         return (at + 1, None) if final else None
+    in_math = _is_math(text, at, final)
+    if in_math is not False:
+        return None if in_math is None else (at + 1, None)
     if following == "[":
-        return _parse_wikilink(text, at, final)
-    if at and text[at - 1] in _NEVER_BEFORE and following not in _NO_INDEX and not _WORD.search(text, max(0, at - _WORD_SEEN), at):
-        return at + 1, None
-    found = _SQUARE.match(text, at, at + MAX_LENGTH)
+        if link := _WIKILINK.match(text, at, at + MAX_LENGTH):
+            return link.end(), _wikilink_mark(link)
+        if not final and len(text) - at < MAX_LENGTH and _WIKILINK_BEGINS.match(text, at):
+            return None
+    if at and text[at - 1] in _NEVER_BEFORE and following not in _NO_INDEX:
+        word = _WORD.search(text, max(0, at - _WORD_SEEN), at)
+        if not word or word[0].lower() in _ARRAYS:
+            return at + 1, None
+    found = _SQUARE.match(text, at, at + MAX_LENGTH) or _NESTED.match(text, at, at + MAX_LENGTH)
     if not found:
-        return _no_mark(_SQUARE_BEGINS, text, at, final)
+        return _no_mark(_NESTED_BEGINS, text, at, final)
     end = found.end()
     if end == len(text) and not final:
         return None
-    cited = () if text[end : end + 1] in ("(", "]") else _parse_numbers(found[1])  # a link; a bracket too many
+    cited = () if text[end : end + 1] in ("(", "]") else _parse_numbers(_INNER_BRACKET.sub(" ", found[1]))  # a link; a bracket too many
     return (end, CitationMark(at, end, cited)) if cited else (at + 1, None)
 
 
@@ -114,13 +136,33 @@ def parse_definition(text: str, at: int) -> CitationMark | None:
     return CitationMark(at, text.index("]", at) + 1, cited, defines=True) if cited else None
 
 
-def _parse_wikilink(text: str, at: int, final: bool) -> Step:
-    link = _WIKILINK.match(text, at, at + MAX_LENGTH)
-    if not link:
-        return _no_mark(_WIKILINK_BEGINS, text, at, final)
+def _wikilink_mark(link: re.Match[str]) -> CitationMark | None:
     name, _, heading = link[1].partition("|")[0].removesuffix("\\").partition("#")
-    mark = CitationMark(at, link.end(), name=name.strip(), heading=heading.strip() or None) if name.strip() else None
-    return link.end(), mark
+    return CitationMark(link.start(), link.end(), name=name.strip(), heading=heading.strip() or None) if name.strip() else None
+
+
+def _is_math(text: str, at: int, final: bool) -> bool | None:
+    """Whether a bracket is inside `$…$` on its line; None if only more text can decide."""
+    start = max(text.rfind("\n", max(0, at - LOOKS_BACK), at) + 1, at - LOOKS_BACK, 0)
+    if text.find("$", start, at) < 0:
+        return False
+    dollars = [found.end() for found in _DOLLAR.finditer(text, start, at)]
+    if len(dollars) % 2 == 0 or text[dollars[-1]].isspace() or (text[dollars[-1]].isdigit() and "\\" not in text[dollars[-1] : at]):
+        return False
+    closing, line_end = text.find("$", at, at + MAX_LENGTH), text.find("\n", at, at + MAX_LENGTH)
+    if closing < 0 and line_end < 0 and not final and len(text) - at < MAX_LENGTH:
+        return None
+    return closing >= 0 and not 0 <= line_end < closing and not text[closing - 1].isspace()
+
+
+def parse_label(text: str, at: int, *, final: bool) -> Step:
+    """A number of a source without brackets: `SOURCE 3`, `source n°1`, `source_number="2"`."""
+    if at and (text[at - 1].isalnum() or text[at - 1] in "_/[#"):
+        return at + 1, None
+    if not final and _BARE_LABEL_BEGINS.match(text, at):
+        return None
+    found = _BARE_LABEL.match(text, at)
+    return (found.end(), CitationMark(at, found.end(), (int(found[1]),))) if found else (at + 1, None)
 
 
 def _no_mark(begins: re.Pattern[str], text: str, at: int, final: bool) -> Step:

@@ -19,7 +19,7 @@ from zkchat_cli.markdown.plain_text import pair_code_marks
 from zkchat_cli.markdown.scanner import BlockScanner, LineKind
 from zkchat_cli.models import Citation
 
-_TOKEN = re.compile(rf"[\n\\`\[【［{mark_syntax.RAISED}]|\.(?=[mM]|\Z)")
+_TOKEN = re.compile(rf"[\n\\`\[【［{mark_syntax.RAISED}]|\.(?=[mM]|\Z)|[sS](?=[oO][uU]|[oO]?\Z)")
 _NO_PROSE: frozenset[LineKind] = frozenset(("blank", "definition", "fence", "code", "fence_end", "indented"))
 _CONTINUES_PARAGRAPH: frozenset[LineKind] = frozenset(("paragraph", "underline", "rule", "delimiter"))
 _TICKS = re.compile(r"`++")
@@ -147,6 +147,8 @@ class CitationMarkParser:
                 return mark_syntax.parse_wide_bracket(text, at, final=final)
             case ".":
                 return mark_syntax.parse_path(text, at, final=final, earliest=self._mark_end - self._begin)
+            case "s" | "S":
+                return mark_syntax.parse_label(text, at, final=final)
             case _:
                 return mark_syntax.parse_superscript(text, at, final=final, first_in_line=self._begin + at == self._line_text)
 

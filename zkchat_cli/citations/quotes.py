@@ -1,151 +1,63 @@
-"""Quotations: where an answer quotes, and where a note contains these words.
-
-Models quote the words they read, not the markup. So words are compared without white space, case, emphasis and kinds of quotation marks or
-dashes: first with the note as it is written, then as a reader sees it, without the markup of lists, tables, headings and links.
-"""
+"""Quotations in notes: whether a note contains the quoted words, where, and whether its sentence is cut so that it says something else."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Literal
 
+from zkchat_cli.citations.cut_sentences import is_cut
+from zkchat_cli.citations.normalized_text import NormalizedText, find_words, normalize_rendered, normalize_source
+from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.text.words import CJK, cjk_pattern, fold
+from zkchat_cli.text.words import cjk_pattern, fold
 from zkchat_cli.vault.markup import read_markup
 
 MIN_QUOTE = 10
-"""Characters from which on words in quotation marks count as a quotation."""
+"""Characters from which on words in quotation marks count as a quotation; a Chinese or Japanese character counts twice."""
+NEAREST_SHARE = 0.5
+"""Share of a quotation's words that a passage must have to be its nearest wording."""
 
-_QUOTE_MARK = re.compile('[“”„‟«»「」『』﹁﹂"＂]')
-_NESTING = {"“": "”", "«": "»", "「": "」", "『": "』", "﹁": "﹂"}
-_CLOSING = {closing: opening for opening, closing in _NESTING.items()}
-_FLAT = {'"': '"', "＂": "＂", "„": "“”‟", "‟": "”", "»": "«"}
-"""Opening marks with the marks that close them, as in German and Danish; these do not nest."""
-BLANK_LINE = re.compile(r"\n[ \t>]*+(?=\n)")
 _GAP = re.compile(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. \. \.")
 """An omission in a quotation."""
 _ENDS = " \t\r\n.…,;:，。；：、"
-
-_ALIKE = {
-    **dict.fromkeys('‘’‚‛“”„‟«»‹›「」『』﹁﹂"＂´', "'"),
-    **dict.fromkeys("‐‑‒–—―−", "-"),
-    **dict.fromkeys("*_`~\\\u00ad\u200b\u200c\u200d\u2060\ufeff\ufe0e\ufe0f", ""),
-}
-_TYPOGRAPHY = re.compile(f"[{re.escape(''.join(_ALIKE))}]")
-_QUOTED_LINE = re.compile(r"^[ \t]*+>[ \t>]*+", re.MULTILINE)
-_BLOCK = re.compile(r"^[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++(?:\[.\][ \t]++)?|#{1,6}[ \t]++)*+", re.MULTILINE)
-_ROW = re.compile(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
-_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\|)?([^\[\]|\n]*+)\]\]")
-_LINK = re.compile(r"!?\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
-_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]++\]")
 _HIDES_HEADINGS = re.compile(r"```|~~~|<!--|%%|\$\$|^ {0,3}(?:=|--)", re.MULTILINE)
 _NO_HEADING = re.compile(r"^(?![ \t>]*+#).++", re.MULTILINE)
+_BEGINS_BLOCK = re.compile(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||$)")
+_OPERATORS = re.compile(r"\b(?:AND|OR)\b")
+_MAX_PLACES = 50
+"""Occurrences of a quotation to look at for one that is not cut."""
+_WORD = re.compile(r"[^\W_]+(?:[.,'’:/-][^\W_]+)*|[%°€$]")
+_MAX_SENTENCE = 1000
+
+PlaceVerdict = Literal["verified", "cut"]
+QuotationVerdict = Literal["verified", "cut", "misquoted", "not_found"]
 
 
-@cache
-def _space_next_to_cjk() -> re.Pattern[str]:
-    """A space next to a CJK character, which is optional. Compiled when first needed: so large a class takes milliseconds."""
-    return re.compile(f"(?<=[{CJK}]) | (?=[{CJK}])")
+@dataclass(frozen=True, slots=True)
+class QuotedPlace:
+    """Where a note contains a quotation: its lines, and for a `cut` one the whole sentence."""
+
+    verdict: PlaceVerdict
+    start_line: int
+    end_line: int
+    sentence: str | None = None
 
 
-class Quotation(NamedTuple):
-    """Quoted words and their span in the answer, including the quotation marks."""
+@dataclass(frozen=True, slots=True)
+class FoundQuotation:
+    """Where a quotation was found among several texts; for a `misquoted` one, where the `nearest` wording is."""
 
-    start: int
-    end: int
-    words: str
-
-
-def find_quotations(answer: str, text: str) -> list[Quotation]:
-    """The quotations long enough to be checked; of nested ones the outermost. `text` is the answer with spaces in place of its code.
-
-    A quotation may contain `code`, but quotation marks inside code do not count.
-    """
-    marks = [(m.start(), m[0]) for m in _QUOTE_MARK.finditer(text)]
-    found: list[Quotation] = []
-    end = 0
-    for first, last in sorted([*_nested(marks), *_flat(marks, text)]) if marks else ():
-        if first >= end:
-            end = last + 1
-            if last - first > MIN_QUOTE:
-                found.append(Quotation(first, end, answer[first + 1 : last]))
-    return found
-
-
-def _nested(marks: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
-    """Pairs of different marks. Each closing mark closes the last open one of its kind; an unclosed mark is no quotation."""
-    open_: dict[str, list[int]] = {opening: [] for opening in _NESTING}
-    for at, mark in marks:
-        if mark in open_:
-            open_[mark].append(at)
-        elif waiting := open_.get(_CLOSING.get(mark, "")):
-            yield waiting.pop(), at
-
-
-def _flat(marks: Sequence[tuple[int, str]], text: str) -> Iterator[tuple[int, int]]:
-    """Pairs of marks that can open and close: an opening mark is before a word, a closing mark after one."""
-    blank = [m.start() for m in BLANK_LINE.finditer(text)]
-    for opening, closings in _FLAT.items():
-        first = -1
-        for at, mark in marks:
-            if mark != opening and mark not in closings:
-                continue
-            closes = first >= 0 and mark in closings and not text[at - 1].isspace() and not _in_word(text, at + 1)
-            if closes and bisect_right(blank, first) == bisect_right(blank, at):
-                yield first, at
-                first = -1
-            elif mark == opening:
-                opens = not text[at + 1 : at + 2].isspace() and not (at and _in_word(text, at - 1)) and at + 1 < len(text)
-                first = at if opens else -1
-
-
-def _in_word(text: str, at: int) -> bool:
-    """Whether there is a Latin letter or digit. CJK letters do not count: CJK text has no spaces around quotation marks."""
-    c = text[at : at + 1]
-    return c.isascii() and (c.isalnum() or c == "_")
-
-
-class _NormalizedText(NamedTuple):
-    """A text normalized for comparison on one line, and where each line of the original begins in it."""
-
-    text: str
-    starts: list[int]
-
-
-def _normalize(text: str) -> _NormalizedText:
-    plain = fold(_TYPOGRAPHY.sub(lambda found: _ALIKE[found[0]], text))
-    has_cjk = not plain.isascii() and cjk_pattern().search(plain) is not None
-    lines: list[str] = []
-    starts: list[int] = []
-    length = 0
-    for line in plain.split("\n"):
-        bare = " ".join(line.split())
-        if has_cjk:
-            bare = _space_next_to_cjk().sub("", bare)
-        if bare and lines:
-            lines.append("" if has_cjk and (cjk_pattern().match(lines[-1][-1]) or cjk_pattern().match(bare)) else " ")
-            length += len(lines[-1])
-        starts.append(length)
-        if bare:
-            lines.append(bare)
-            length += len(bare)
-    return _NormalizedText("".join(lines), starts)
-
-
-def _normalize_source(text: str) -> _NormalizedText:
-    return _normalize(_QUOTED_LINE.sub("", text) if ">" in text else text)
-
-
-def _normalize_rendered(text: str) -> _NormalizedText:
-    rendered = _BLOCK.sub("", text)
-    if "|" in rendered:
-        rendered = _WIKILINK.sub(r"\1", rendered)
-        rendered = _ROW.sub(" ", rendered)
-    if "[" in rendered:
-        rendered = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(r"\1", rendered)))
-    return _normalize(rendered.replace("==", ""))
+    verdict: QuotationVerdict
+    chunk: ContentChunk | None = None
+    heading: str | None = None
+    start_line: int | None = None
+    end_line: int | None = None
+    sentence: str | None = None
+    nearest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -155,12 +67,16 @@ class QuotableChunk:
     chunk: ContentChunk
 
     @cached_property
-    def _source(self) -> _NormalizedText:
-        return _normalize_source(self.chunk.text)
+    def _source(self) -> NormalizedText:
+        return normalize_source(self.chunk.text)
 
     @cached_property
-    def _rendered(self) -> _NormalizedText:
-        return _normalize_rendered(self.chunk.text)
+    def _rendered(self) -> NormalizedText:
+        return normalize_rendered(self.chunk.text)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.chunk.text.split("\n")
 
     @cached_property
     def headings(self) -> list[tuple[int, str]]:
@@ -175,18 +91,143 @@ class QuotableChunk:
         above = bisect_right(self.headings, line, key=lambda heading: heading[0])
         return self.headings[above - 1][1] or None if above else None
 
-    def locate(self, quote: str) -> tuple[int, int] | None:
-        """The lines of the note where the quoted words begin and end; None if the chunk does not contain them.
+    def locate(self, quote: str) -> QuotedPlace | None:
+        """Where the note contains the quoted words, preferably not `cut`; None if the chunk does not contain them.
 
-        A quotation with omissions (`…`, `[...]`) must have all its parts in the chunk, in order.
+        The words are a run of whole words. A quotation with omissions (`…`, `[...]`) must have all its parts in one section, in order.
         """
+        cut: QuotedPlace | None = None
         for gaps in (False, True):
             for rendered in (False, True):
                 parts = _parts(quote, rendered, gaps)
-                lines = _find_parts(self._rendered if rendered else self._source, parts) if parts else None
-                if lines:
-                    return self.chunk.start_line + lines[0], self.chunk.start_line + lines[1]
-        return None
+                if not parts:
+                    continue
+                place = self._find(self._rendered if rendered else self._source, parts)
+                if place and place.verdict == "verified":
+                    return place
+                cut = cut or place
+        return cut
+
+    def _find(self, text: NormalizedText, parts: Sequence[str]) -> QuotedPlace | None:
+        cut: tuple[list[int], int] | None = None
+        if len(parts) == 1:
+            places = ([at] for at in find_words(text, parts[0]))
+        elif sum(map(len, parts)) < MIN_QUOTE:
+            return None
+        else:
+            places = (found for start, end in self._sections(text) if (found := _find_in_order(text, parts, start, end)))
+        for count, found in enumerate(places):
+            end = found[-1] + len(parts[-1])
+            if not self._is_cut(text, parts, found):
+                return QuotedPlace("verified", self._line(text, found[0]), self._line(text, end - 1))
+            cut = cut or (found, end)
+            if count == _MAX_PLACES:
+                break
+        if cut is None:
+            return None
+        first, last = text.line_at(cut[0][0]), text.line_at(cut[1] - 1)
+        return QuotedPlace("cut", self.chunk.start_line + first, self.chunk.start_line + last, self._sentence(parts, first, last))
+
+    def _line(self, text: NormalizedText, position: int) -> int:
+        return self.chunk.start_line + text.line_at(position)
+
+    def _sections(self, text: NormalizedText) -> list[tuple[int, int]]:
+        """The ranges of the normalized text between headings."""
+        borders = [0, *(text.starts[line - self.chunk.start_line] for line, _ in self.headings), len(text.text)]
+        return list(pairwise(borders))
+
+    @cached_property
+    def _blocks(self) -> list[int]:
+        """The lines, from 0, that begin a paragraph, list item, heading or table row, or are blank or follow a heading."""
+        begins = [bool(_BEGINS_BLOCK.match(line)) for line in self._lines]
+        is_heading = [line.lstrip(" \t>").startswith("#") for line in self._lines]
+        return [i for i in range(len(begins)) if i == 0 or begins[i] or is_heading[i - 1]]
+
+    def _block_range(self, first: int, last: int) -> tuple[int, int]:
+        """The first line of the block with the line `first`, and the line after the block with the line `last`."""
+        begin = self._blocks[bisect_right(self._blocks, first) - 1]
+        following = bisect_right(self._blocks, last)
+        return begin, self._blocks[following] if following < len(self._blocks) else len(self._lines)
+
+    def _is_cut(self, text: NormalizedText, parts: Sequence[str], found: Sequence[int]) -> bool:
+        ends = [at + len(part) for at, part in zip(found, parts, strict=True)]
+        begin, after = self._block_range(text.line_at(found[0]), text.line_at(ends[-1] - 1))
+        limit = text.starts[after] if after < len(text.starts) else len(text.text)
+        omitted = [text.text[end:at] for end, at in zip(ends, found[1:], strict=False)]
+        block = "\n".join(self._lines[begin:after])
+        operators = "NOT" in block and bool(_OPERATORS.search(block))
+        return is_cut(text.text[text.starts[begin] : found[0]], text.text[ends[-1] : limit], omitted, names_operators=operators)
+
+    def _sentence(self, parts: Sequence[str], first: int, last: int) -> str:
+        """The sentences with the parts of a quotation, as they are written."""
+        begin, after = self._block_range(first, last)
+        block = "\n".join(self._lines[begin:after])
+        found = [
+            each for each in sentences(block) if any(next(find_words(normalize_rendered(each), part), None) is not None for part in parts)
+        ]
+        return " ".join((" ".join(found) or block).split())[:_MAX_SENTENCE]
+
+
+def is_long_enough(words: str) -> bool:
+    """Whether words in quotation marks are checked: a few words, or less with a digit; but not a name in quotation marks."""
+    if len(words) >= MIN_QUOTE:
+        return True
+    return len(words) > 1 and (any(c.isdigit() for c in words) or len(words) + len(cjk_pattern().findall(words)) >= MIN_QUOTE)
+
+
+def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotation:
+    """Where the quotation is: the first chunk that has its words uncut, else one that has them `cut`, else the nearest wording."""
+    cut: FoundQuotation | None = None
+    wrong = FoundQuotation("not_found")
+    most = 0.0
+    for each in chunks:
+        if place := each.locate(quote):
+            heading = each.heading_above(place.start_line) or each.chunk.heading
+            found = FoundQuotation(place.verdict, each.chunk, heading, place.start_line, place.end_line, place.sentence)
+            if place.verdict == "verified":
+                return found
+            cut = cut or found
+        elif cut is None:
+            share, start, end = _nearest_words(quote, each.chunk.text)
+            if share > most and share >= NEAREST_SHARE:
+                most = share
+                first, last = (each.chunk.start_line + each.chunk.text.count("\n", 0, at) for at in (start, end))
+                heading = each.heading_above(first) or each.chunk.heading
+                nearest = " ".join(each.chunk.text[start:end].split())
+                wrong = FoundQuotation("misquoted", each.chunk, heading, first, last, nearest=nearest)
+    return cut or wrong
+
+
+def _nearest_words(quote: str, text: str) -> tuple[float, int, int]:
+    """The share of the quoted words that the most similar run of as many words of the text has, and its range."""
+    wanted = Counter(fold(word[0]) for word in _words(quote))
+    size = wanted.total()
+    words = list(_words(text))
+    folded = [fold(word[0]) for word in words]
+    best, best_at, shared = 0, 0, 0
+    seen: Counter[str] = Counter()
+    for i, word in enumerate(folded):
+        seen[word] += 1
+        shared += seen[word] <= wanted[word]
+        if i >= size:
+            left = folded[i - size]
+            shared -= seen[left] <= wanted[left]
+            seen[left] -= 1
+        if shared > best:
+            best, best_at = shared, max(0, i - size + 1)
+    if not best:
+        return 0.0, 0, 0
+    return best / size, words[best_at].start(), words[min(best_at + size, len(words)) - 1].end()
+
+
+def _words(text: str) -> list[re.Match[str]]:
+    """Words, and Chinese and Japanese characters one by one."""
+    return list(_WORD.finditer(text)) if text.isascii() or not cjk_pattern().search(text) else list(_character_words().finditer(text))
+
+
+@lru_cache(maxsize=1)
+def _character_words() -> re.Pattern[str]:
+    return re.compile(rf"{cjk_pattern().pattern}|(?:(?!{cjk_pattern().pattern})[^\W_])+")
 
 
 @lru_cache(maxsize=8)
@@ -194,23 +235,26 @@ def _parts(quote: str, rendered: bool, gaps: bool) -> tuple[str, ...]:
     """The normalized parts to search for, split at omissions if `gaps`; empty if there are none. Cached for searches in many chunks."""
     if gaps and not _GAP.search(quote.strip(_ENDS)):
         return ()
-    normalize = _normalize_rendered if rendered else _normalize_source
-    parts = (normalize(part.strip(_ENDS)).text for part in (_GAP.split(quote) if gaps else [quote]))
+    normalize = normalize_rendered if rendered else normalize_source
+    parts = (normalize(_strip(part)).text for part in (_GAP.split(quote) if gaps else [quote]))
     return tuple(part for part in parts if part)
 
 
-def _find_parts(normalized: _NormalizedText, parts: Sequence[str]) -> tuple[int, int] | None:
-    """The lines, from 0, where the first part begins and the last ends; several parts must have the length of a quotation together."""
-    if len(parts) > 1 and sum(map(len, parts)) < MIN_QUOTE:
-        return None
-    first = end = 0
-    for number, part in enumerate(parts):
-        at = normalized.text.find(part, end)
-        if at < 0:
+def _strip(part: str) -> str:
+    """Words without punctuation around them; the point of `.5` stays."""
+    bare = part.strip(_ENDS)
+    return f".{bare}" if bare[:1].isdigit() and part[: part.find(bare)].endswith(".") and not part.startswith("..") else bare
+
+
+def _find_in_order(text: NormalizedText, parts: Sequence[str], start: int, end: int) -> list[int] | None:
+    """Where the parts are, one after another; of several places of the first part the last one before the second."""
+    found: list[int] = []
+    for part in parts:
+        at = next(find_words(text, part, start, end), None)
+        if at is None:
             return None
-        if number == 1:
-            first = normalized.text.rfind(parts[0], first, at)  # the last one before the second part
-        elif number == 0:
-            first = at
-        end = at + len(part)
-    return bisect_right(normalized.starts, first) - 1, bisect_right(normalized.starts, end - 1) - 1
+        found.append(at)
+        start = at + len(part)
+    nearer = list(find_words(text, parts[0], found[0], found[1]))
+    i = bisect_left(nearer, found[1] - len(parts[0]) + 1) - 1
+    return [nearer[i] if i >= 0 else found[0], *found[1:]]

@@ -7,13 +7,15 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from zkchat_cli.citations import mark_syntax, marks
 from zkchat_cli.citations.citable_sources import MAX_NAME_WORDS, CitableSources
 from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.quotes import BLANK_LINE, QuotableChunk, Quotation, find_quotations
+from zkchat_cli.citations.quotation_marks import BLANK_LINE, Quotation, find_quotations
+from zkchat_cli.citations.quotes import is_long_enough
 from zkchat_cli.markdown.blocks import sentences
-from zkchat_cli.models import Citation, CitationStatus
+from zkchat_cli.models import Citation, CitationVerdict
 from zkchat_cli.text.words import cjk_pattern
 
 _NOT_NEWLINE = re.compile(r"[^\n]")
@@ -22,6 +24,12 @@ _BETWEEN = re.compile(r"[\s.,;:!?。，(（]{0,3}")
 _INTRODUCTION = re.compile(r"[)\]*_]*+(?:\s*+[\w'’-]++){0,5}+\s*+[,:，：]?\s*+")
 """Text between a mark and a quotation that it introduces: `[[Filters]] says that “…”`."""
 _LONGEST_INTRODUCTION = 60
+_BEFORE_BLOCK = re.compile(r"[)\]*_\"'”’.,:：]*+(?:\s*+[\w'’-]++){0,8}+[ \t]*+[.,:：]?[ \t]*+\n\s*+")
+"""Text between a mark and the block quotation that it introduces."""
+_AFTER_BLOCK = re.compile(r"[\s>—–(*_-]{0,9}")
+"""Text between a block quotation and its mark."""
+_BORDER = re.compile(r"\n(?=[ \t>]*(?:\n|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\|))")
+"""The end of a paragraph, a list item or a table row."""
 _SENTENCE_ENDS = re.compile(r"[.!?…][\"'”’»)\]*_]*+\s|[。！？]")
 _YEARS = range(1000, 3000)
 _NUMBERED, _NAMED, _END = "\ue000", "[", "\ue001"
@@ -34,6 +42,9 @@ _AFTER_SENTENCE = re.compile(rf"""([.!?…。！？]["'”’»」』*_)）]*+)[
 _SILENCE = re.compile(
     r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b|nothing in (?:your|the) notes\b|I found no sentence\b", re.IGNORECASE
 )
+_BEFORE_WORD = re.compile(r"(?<!\S)[(\[{<\"'“‘«*_]*(?=\S)")
+_ADDRESS = re.compile(r"\s*<?[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_QUOTE_SIGN = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
 _LABEL_MARGIN = 12
 """Characters before a label on its line: markers of a list, quote or heading, and emphasis."""
 _LABEL_BEGINS = re.compile(r"(?:\A|\n)[ \t*_#>-]*\Z")
@@ -55,6 +66,16 @@ class _CitingMark:
 
     mark: CitationMark
     notes: tuple[str, ...] = ()
+    defined: tuple[int, ...] = ()
+    """Its numbers that the answer defines."""
+
+
+class _Footnote(NamedTuple):
+    """What the definition of a number says: the notes from the prompt that it names, its quotations, or an address of the web."""
+
+    notes: tuple[str, ...]
+    quotes: tuple[str, ...]
+    is_address: bool
 
 
 def verify_citations(answer: str, sources: CitableSources) -> VerificationResult:
@@ -75,13 +96,15 @@ def verify_citations(answer: str, sources: CitableSources) -> VerificationResult
     footnotes = _footnotes(reading, answer, sources)
     citing = list(_citing_marks([mark for mark in written if mark not in quoted], answer, sources, footnotes))
     citing, uncited = _split_by_sentence(citing, _join_quoted_sentences(text, quotations), sources)
-    quotes = _assign_quotes(citing, quotations, text)
+    quotes = _assign_quotes(citing, quotations, answer, text)
     spans: dict[tuple[int, str | None], list[tuple[int, int]]] = {}
-    for cited, quote in zip(citing, quotes, strict=True):
+    for cited, own in zip(citing, quotes, strict=True):
         mark = cited.mark
-        for number in mark.numbers or (sources.choose_chunk(cited.notes, quote, mark.heading, mark.line),):
-            spans.setdefault((number, quote), []).append(mark.span)
-    citations = tuple(_citation(number, quote, sources.chunk(number), tuple(where)) for (number, quote), where in spans.items())
+        defined = [quote for number in cited.defined for quote in footnotes[number].quotes]
+        for quote in dict.fromkeys([*own, *defined]) or (None,):
+            for number in mark.numbers or (sources.choose_chunk(cited.notes, quote, mark.heading, mark.line),):
+                spans.setdefault((number, quote), []).append(mark.span)
+    citations = tuple(_citation(number, quote, sources, tuple(where)) for (number, quote), where in spans.items())
     return VerificationResult(citations, uncited)
 
 
@@ -106,32 +129,37 @@ def _quoted_marks(written: Sequence[CitationMark], quotations: Sequence[Quotatio
     return quoted
 
 
-def _footnotes(reading: marks.MarkedText, answer: str, sources: CitableSources) -> dict[int, tuple[str, ...]]:
-    """The numbers that the answer defines and no source has, with the notes from the prompt that the definitions name."""
-    found: dict[int, tuple[str, ...]] = {}
+def _footnotes(reading: marks.MarkedText, answer: str, sources: CitableSources) -> dict[int, _Footnote]:
+    """What the answer's definitions of numbers name and quote."""
+    found: dict[int, _Footnote] = {}
     for mark in reading.marks:
-        if mark.defines and not sources.by_number.keys() & set(mark.numbers):
+        if mark.defines:
             end = answer.find("\n", mark.end)
-            defining = marks.find_marks(answer[mark.end + 1 : end if end >= 0 else len(answer)])
-            notes = tuple(dict.fromkeys(note for each in defining if each.name for note in sources.matching_notes(each.name)))
-            found |= dict.fromkeys(mark.numbers, notes)
+            definition = answer[mark.end + 1 : end if end >= 0 else len(answer)]
+            names = (each.name for each in marks.find_marks(definition) if each.name)
+            notes = tuple(dict.fromkeys(note for name in names for note in sources.matching_notes(name)))
+            quotes = tuple(quotation.words for quotation in find_quotations(definition, definition))
+            found |= dict.fromkeys(mark.numbers, _Footnote(notes, quotes, is_address=bool(_ADDRESS.match(definition))))
     return found
 
 
 def _citing_marks(
-    written: Sequence[CitationMark], answer: str, sources: CitableSources, footnotes: Mapping[int, tuple[str, ...]]
+    written: Sequence[CitationMark], answer: str, sources: CitableSources, footnotes: Mapping[int, _Footnote]
 ) -> Iterator[_CitingMark]:
     """The marks that cite, paths with all their words. A link to a note that was not in the prompt is only a link."""
     end = 0
     for mark in written:
-        numbers = tuple(number for number in mark.numbers if number not in footnotes)
-        if mark.numbers and not numbers:
-            if notes := tuple(note for number in mark.numbers for note in footnotes[number]):
-                yield _CitingMark(replace(mark, numbers=()), notes)
+        defined = tuple(number for number in mark.numbers if number in footnotes)
+        numbers = tuple(number for number in mark.numbers if number not in footnotes or number in sources.by_number)
+        if defined and answer[mark.start - 1 : mark.start] == "]" and mark.start != end and any(footnotes[n].is_address for n in defined):
+            pass  # `[text][1]` is a link to the defined address
+        elif mark.numbers and not numbers:
+            if notes := tuple(note for number in defined for note in footnotes[number].notes):
+                yield _CitingMark(replace(mark, numbers=()), notes, defined)
         elif mark.name is None:
             is_year = all(number in _YEARS and number > sources.highest_number for number in mark.numbers)
             if not is_year and not _is_array_index(mark, answer, sources):
-                yield _CitingMark(replace(mark, numbers=numbers))
+                yield _CitingMark(replace(mark, numbers=numbers), defined=tuple(n for n in defined if n in numbers))
         elif answer[mark.start] == "[":
             if not _is_label(mark, answer) and (notes := sources.matching_notes(mark.name)):
                 yield _CitingMark(mark, notes)
@@ -161,7 +189,7 @@ def _possible_starts(mark: CitationMark, answer: str, earliest: int, sources: Ci
     if sources.has_name_ending_with(mark.name):
         line = max(earliest, mark.start - mark_syntax.MAX_PATH_LENGTH, 0)
         line = max(line, answer.rfind("\n", line, mark.start) + 1)
-        words = [found.start() + line for found in re.finditer(r"\S+", answer[line : mark.start])]
+        words = [found.end() + line for found in _BEFORE_WORD.finditer(answer[line : mark.start])]
         yield from words[-MAX_NAME_WORDS:]
     yield mark.start
     for found in cjk_pattern().finditer(answer, mark.start, mark.start + len(mark.name)):
@@ -196,59 +224,105 @@ def _split_by_sentence(citing: Sequence[_CitingMark], text: str, sources: Citabl
     return [cited for index, cited in enumerate(citing) if index not in redundant], uncited
 
 
-def _assign_quotes(citing: Sequence[_CitingMark], quotations: Sequence[Quotation], text: str) -> list[str | None]:
-    """The quoted words of each mark: the quotation between it and the mark before, else the one that it introduces.
+def _assign_quotes(citing: Sequence[_CitingMark], quotations: Sequence[Quotation], answer: str, text: str) -> list[list[str]]:
+    """The quotations of each mark: those around it, else those between it and the mark before, else those that it introduces.
 
-    Adjacent marks share a quotation.
+    Adjacent marks share quotations.
     """
-    starts, ends = [q.start for q in quotations], [q.end for q in quotations]
-    introduced = {index: at for at, cited in enumerate(citing) if (index := _introduced_quotation(cited.mark, starts, text)) is not None}
-    paragraphs = [found.start() for found in BLANK_LINE.finditer(text)]
-    quotes: list[str | None] = []
+    ends = [quotation.end for quotation in quotations]
+    spans = [cited.mark.span for cited in citing]
+    quotes, assigned = _inner_quotes(spans, quotations, answer)
+    introduced = _introduced_quotations(spans, quotations, text)
+    borders = [found.start() for found in _BORDER.finditer(text)]
     since = 0
-    assigned: set[int] = set()
-    for at, cited in enumerate(citing):
-        mark = cited.mark
-        paragraph = bisect_right(paragraphs, mark.start)
-        index = bisect_right(ends, mark.start) - 1
-        is_near = index >= 0 and ends[index] > max(since, paragraphs[paragraph - 1] if paragraph else 0)
-        if is_near and not (index in introduced and _SENTENCE_ENDS.search(text, ends[index] - 2, mark.start)):
-            quotes.append(quotations[index].words)
-            assigned.add(index)
-        else:
-            quotes.append(None)
-        if not (quotes[-1] and at + 1 < len(citing) and citing[at + 1].mark.start == mark.end):
-            since = mark.end
+    for at, (start, end) in enumerate(spans):
+        paragraph = bisect_right(borders, start)
+        earliest = max(since, borders[paragraph - 1] if paragraph else 0)
+        for index in range(bisect_right(ends, earliest), bisect_right(ends, start)):
+            introduces = index in introduced and bool(_SENTENCE_ENDS.search(text, ends[index] - 2, start))
+            if not introduces and index not in assigned[at] and not quotations[index].block:
+                quotes[at].append(quotations[index].words)
+                assigned[at].add(index)
+        index = bisect_right(ends, start) - 1
+        if index >= 0 and quotations[index].block and ends[index] >= since and _AFTER_BLOCK.fullmatch(text, ends[index], start):
+            quotes[at].append(quotations[index].words)
+            assigned[at].add(index)
+        if not (quotes[at] and at + 1 < len(citing) and spans[at + 1][0] == end):
+            since = end
+    taken = set().union(*assigned)
     for index, at in introduced.items():
-        if index not in assigned and quotes[at] is None:
-            quotes[at] = quotations[index].words
+        if index not in taken:
+            quotes[at].append(quotations[index].words)
     return quotes
 
 
-def _introduced_quotation(mark: CitationMark, starts: Sequence[int], text: str) -> int | None:
-    """The index of the quotation that follows the mark after a few words; quotations begin at `starts`."""
-    index = bisect_left(starts, mark.end)
-    if index < len(starts) and starts[index] - mark.end <= _LONGEST_INTRODUCTION and not BLANK_LINE.search(text, mark.end, starts[index]):
-        return index if _INTRODUCTION.fullmatch(text, mark.end, starts[index]) else None
-    return None
+def _inner_quotes(spans: Sequence[tuple[int, int]], quotations: Sequence[Quotation], answer: str) -> tuple[list[list[str]], list[set[int]]]:
+    """The words that each mark inside a quotation follows, without marks, and the indexes of these quotations."""
+    quotes: list[list[str]] = [[] for _ in spans]
+    assigned: list[set[int]] = [set() for _ in spans]
+    starts = [start for start, _ in spans]
+    for index, quotation in enumerate(quotations):
+        inside = range(bisect_left(starts, quotation.start), bisect_left(starts, quotation.end))
+        begin = quotation.start + (not quotation.block)
+        words = ""
+        for at in inside:
+            start, end = spans[at]
+            following = spans[at + 1][0] if at + 1 in inside else quotation.end - (not quotation.block)
+            if answer[begin:start].strip() or not words:
+                words = answer[begin:start]
+                if at + 1 not in inside and any(c.isalnum() for c in answer[end:following]):
+                    words += answer[end:following]
+            bare = _QUOTE_SIGN.sub("", words).strip()
+            if is_long_enough(bare):
+                quotes[at].append(bare)
+            assigned[at].add(index)
+            begin = end
+    return quotes, assigned
 
 
-def _citation(number: int, quote: str | None, source: QuotableChunk | None, spans: tuple[tuple[int, int], ...]) -> Citation:
+def _introduced_quotations(spans: Sequence[tuple[int, int]], quotations: Sequence[Quotation], text: str) -> dict[int, int]:
+    """The quotations that follow a mark after a few words, and the others in the same sentence; with the mark's index."""
+    starts = [quotation.start for quotation in quotations]
+    found: dict[int, int] = {}
+    for at, (_, end) in enumerate(spans):
+        index = bisect_left(starts, end)
+        if index == len(starts) or starts[index] - end > _LONGEST_INTRODUCTION:
+            continue
+        if quotations[index].block:
+            if _BEFORE_BLOCK.fullmatch(text, end, starts[index]):
+                found[index] = at
+            continue
+        if BLANK_LINE.search(text, end, starts[index]) or not _INTRODUCTION.fullmatch(text, end, starts[index]):
+            continue
+        found[index] = at
+        limit = spans[at + 1][0] if at + 1 < len(spans) else len(text)
+        while index + 1 < len(starts) and starts[index + 1] < limit and not quotations[index + 1].block:
+            between = quotations[index].end - 2, starts[index + 1]
+            if _SENTENCE_ENDS.search(text, *between) or _BORDER.search(text, *between):
+                break
+            index += 1
+            found[index] = at
+    return found
+
+
+def _citation(number: int, quote: str | None, sources: CitableSources, spans: tuple[tuple[int, int], ...]) -> Citation:
+    source = sources.chunk(number) or (sources.earlier_chunk(number, quote) if quote else None)
     if source is None:
         return Citation(number=number, quote=quote, spans=spans)
     chunk = source.chunk
-    lines = source.locate(quote) if quote else None
-    start, end = lines or (chunk.start_line, chunk.end_line)
-    status: CitationStatus = "cited" if quote is None else "verified" if lines else "misquoted"
+    place = source.locate(quote) if quote else None
+    start, end = (place.start_line, place.end_line) if place else (chunk.start_line, chunk.end_line)
+    verdict: CitationVerdict = place.verdict if place else "cited" if quote is None else "misquoted"
     return Citation(
         number=number,
         relative_path=chunk.relative_path,
-        heading=(source.heading_above(start) if lines else None) or chunk.heading,
+        heading=(source.heading_above(start) if place else None) or chunk.heading,
         start_line=start,
         end_line=end,
         quote=quote,
-        valid=status != "misquoted",
-        status=status,
+        valid=verdict in ("verified", "cited"),
+        verdict=verdict,
+        sentence=place.sentence if place else None,
         spans=spans,
     )
 

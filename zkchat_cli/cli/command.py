@@ -11,7 +11,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
@@ -39,6 +39,7 @@ P = ParamSpec("P")
 
 DECLINED = 1
 """Exit code of a command whose question was answered with no, so that `zkchat sessions delete ID && …` stops."""
+EMBEDDING_SECONDS = 1.0
 WINDOW_TIMEOUT = 10.0
 """Seconds to wait for a server to report the size of a model's window."""
 MAX_PIPED = 10_000_000
@@ -109,6 +110,13 @@ class CommandContext:
                 report = vault.refresh(full=full, progress=progress)
             self.warn_if_rebuilt(report)
             yield vault, report
+
+    def embed_for_a_moment(self, vault: "Vault") -> None:
+        """Compute missing vectors while someone reads what was printed; a program that waits for the end is not kept waiting."""
+        if self.screen.out.isatty():
+            self.screen.out.flush()
+            with suppress(KeyboardInterrupt):
+                vault.embed(seconds=EMBEDDING_SECONDS)
 
     def warn_if_rebuilt(self, report: "IndexReport") -> None:
         if report.rebuilt:

@@ -146,14 +146,15 @@ def _flatten_tables(table: Mapping[str, Any], prefix: str = "") -> Iterator[tupl
 def read_toml(file: Path) -> list[Entry]:
     """What a settings file says; nothing if there is none. Raises ConfigError for one that cannot be read, or is no TOML."""
     try:
-        table = tomllib.loads(read_file(file, MAX_FILE_BYTES).decode("utf-8-sig"))
+        table = dict(_flatten_tables(tomllib.loads(read_file(file, MAX_FILE_BYTES).decode("utf-8-sig"))))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except tomllib.TOMLDecodeError as e:
         raise ConfigError(f"{file} is not valid TOML: {e}", "Correct that line, or move the file away to start from the defaults.") from e
     except (OSError, ValueError, RecursionError) as e:
-        raise ConfigError(f"{file} cannot be read: {reason(e)}", UNREADABLE) from e
-    return [(str(file), key, value) for key, value in _flatten_tables(table)]
+        cause = "its tables or lists are nested too deeply" if isinstance(e, RecursionError) else reason(e)
+        raise ConfigError(f"{file} cannot be read: {cause}", UNREADABLE) from e
+    return [(str(file), key, value) for key, value in table.items()]
 
 
 def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:

@@ -31,6 +31,9 @@ class VaultSettings(Section):
 class LlmSettings(Section):
     max_tool_rounds: int = Field(10, ge=1, le=100, description="rounds of tool calls before the model must answer")
     max_output_tokens: int = Field(0, ge=0, le=10_000_000, description="largest answer in tokens; 0: the model's own limit")
+    max_answer_bytes: int = Field(
+        2_000_000, ge=1000, le=1_000_000_000, description="bytes at which zkchat cuts an answer, its reasoning or its tool calls"
+    )
     temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's default")
     reasoning_effort: Literal["", "low", "medium", "high"] = Field(
         "", description="effort of a reasoning model: low, medium or high; empty: the model's default"

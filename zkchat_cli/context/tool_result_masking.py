@@ -42,7 +42,7 @@ def mask_messages(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCount
     for id_ in ids:
         if count := history.count_through(id_):
             found.setdefault(count - 1, set()).add(id_)
-    return TurnHistory(_mask_turn(turn, found[i], counter) if i in found else turn for i, turn in enumerate(history))
+    return history.with_replaced({position: _mask_turn(history[position], there, counter) for position, there in found.items()})
 
 
 def _mask_turn(turn: Turn, ids: set[str], counter: TokenCounter) -> Turn:

@@ -5,7 +5,7 @@ a longer one shares its storage.
 """
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import overload
@@ -47,6 +47,21 @@ class _TurnLog:
             for call in message.tool_calls:
                 self.first_calls.setdefault(call.name, position)
 
+    def copy(self, length: int) -> "_TurnLog":
+        """A copy of the first `length` turns; it reads no turn again."""
+        sendable, positions = self.sendable_before[length], dict(self.positions)
+        while positions and next(reversed(positions.values())) >= length:
+            positions.popitem()
+        return _TurnLog(
+            self.turns[:length],
+            self.sendable[:sendable],
+            self.sendable_before[: length + 1],
+            self.tokens_before[: sendable + 1],
+            positions,
+            [position for position in self.with_fixed if position < length],
+            {name: position for name, position in self.first_calls.items() if position < length},
+        )
+
 
 class TurnHistory(Sequence[Turn]):
     """Finished turns, oldest first. A slice is a tuple."""
@@ -66,13 +81,23 @@ class TurnHistory(Sequence[Turn]):
 
     def with_turns(self, turns: Iterable[Turn]) -> "TurnHistory":
         """This history followed by newer turns. It shares this one's storage, unless another history continued this one before."""
-        if len(self._log.turns) > self._length:
-            return TurnHistory((*self, *turns))
+        log = self._log if len(self._log.turns) == self._length else self._log.copy(self._length)
+        return self._added(log, turns)
+
+    def with_replaced(self, replaced: Mapping[int, Turn]) -> "TurnHistory":
+        """This history with other turns at some positions. Costs a copy, and adding the turns from the first replaced one on."""
+        if not replaced:
+            return self
+        first = min(replaced)
+        return self._added(self._log.copy(first), (replaced.get(i, self._log.turns[i]) for i in range(first, self._length)))
+
+    @staticmethod
+    def _added(log: _TurnLog, turns: Iterable[Turn]) -> "TurnHistory":
         for turn in turns:
-            self._log.add(turn)
-        longer = TurnHistory()
-        longer._log, longer._length = self._log, len(self._log.turns)
-        return longer
+            log.add(turn)
+        history = TurnHistory()
+        history._log, history._length = log, len(log.turns)
+        return history
 
     def __len__(self) -> int:
         return self._length

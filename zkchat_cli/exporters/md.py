@@ -104,8 +104,18 @@ def _quotes(citations: Sequence[Citation]) -> str:
     quotes: dict[str, str] = {}
     for citation in citations:
         if citation.quote:
-            quotes.setdefault(" ".join(citation.quote.split()), _MISQUOTED if citation.effective_status == "misquoted" else "")
+            quotes.setdefault(" ".join(citation.quote.split()), _doubt(citation))
     return ", ".join(f'"{quote}"{note}' for quote, note in quotes.items())
+
+
+def _doubt(citation: Citation) -> str:
+    match citation.effective_verdict:
+        case "misquoted":
+            return _MISQUOTED
+        case "cut":
+            return f" *(cut: the note says “{citation.sentence}”)*"
+        case _:
+            return ""
 
 
 def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) -> str:

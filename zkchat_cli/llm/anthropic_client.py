@@ -16,10 +16,12 @@ import httpx2
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.anthropic_chat import PROVIDER_NAME
 from zkchat_cli.llm.base import ReasoningPart, RetryDelay, TextPart
-from zkchat_cli.llm.chat_reader import ModelAnswer, PartialToolCall, text_of
+from zkchat_cli.llm.chat_reader import UNREADABLE, ModelAnswer, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint, is_permanent, parse_retry_after
-from zkchat_cli.llm.threaded_stream import HEARTBEAT, Emit
+from zkchat_cli.llm.response_limits import MAX_LINE, PLAIN, limited_body, limited_lines, refuse_compression
+from zkchat_cli.llm.threaded_stream import Emit, HiddenPart
 from zkchat_cli.models import ThinkingBlocks
+from zkchat_cli.text.numbers import whole_number
 
 logging.captureWarnings(True)  # the SDK warns of models that will be retired
 
@@ -31,6 +33,8 @@ from zkchat_cli.llm.remote_model import CONNECT_SECONDS, MAX_ATTEMPTS, MAX_DELAY
 
 NO_KEY = "none"
 """Without a key the SDK would look for one elsewhere; this one is not sent."""
+MAX_BLOCKS = 1000
+"""Texts and thoughts of an answer; empty ones count neither as progress nor as length."""
 MAX_BEGINNING = 200
 """Bytes of a response to keep, to recognize a web page."""
 
@@ -47,7 +51,7 @@ class _Events:
             if event.type == "content_block_delta" and event.delta.type == "input_json_delta":
                 self.arguments[event.index] = self.arguments.get(event.index, "") + event.delta.partial_json
                 if event.delta.partial_json:
-                    self._emit(HEARTBEAT)
+                    self._emit(HiddenPart(len(event.delta.partial_json)))
                 continue
             if event.type == "message_delta":
                 event.usage = event.usage or MessageDeltaUsage.construct()
@@ -74,9 +78,11 @@ class AnthropicAnswer(ModelAnswer):
             match event.type:
                 case "message_start":
                     self._count_tokens(event.message.usage)
-                case "content_block_start" if event.content_block.type == "tool_use":
-                    self._emit(HEARTBEAT)
+                case "content_block_start" if event.content_block.type not in ("text", "thinking"):
+                    self._emit(HiddenPart(len(event.content_block.to_json())))
                 case "content_block_start":
+                    if event.index > MAX_BLOCKS:
+                        raise ValueError("too many blocks")
                     self._show(getattr(event.content_block, "text", None), getattr(event.content_block, "thinking", None))
                 case "text":
                     self._show(event.text, None)
@@ -109,8 +115,8 @@ class AnthropicAnswer(ModelAnswer):
     def _count_tokens(self, usage: Any) -> None:
         """Figures come at the start and, as totals, at the end. Anthropic does not count tokens in its cache as input."""
         counts = usage.to_dict() if usage else {}
-        cached = counts.get("cache_read_input_tokens")
-        prompt = (counts.get("input_tokens") or 0) + (cached or 0) + (counts.get("cache_creation_input_tokens") or 0)
+        cached, *others = (whole_number(counts.get(f"{name}input_tokens")) for name in ("cache_read_", "", "cache_creation_"))
+        prompt = sum(count or 0 for count in (cached, *others))
         self.count(prompt_tokens=prompt, completion_tokens=counts.get("output_tokens"), cached_tokens=cached)
 
     def thinking(self) -> ThinkingBlocks | None:
@@ -119,16 +125,24 @@ class AnthropicAnswer(ModelAnswer):
 
 
 class _Body(httpx2.AsyncByteStream):
-    """A response body with its beginning, which tells what it was if it had no events."""
+    """A response body of limited size, with its beginning, which tells what it was if it had no events."""
 
-    def __init__(self, body: httpx2.AsyncByteStream) -> None:
-        self._body = body
+    def __init__(self, body: httpx2.AsyncByteStream, endpoint: Endpoint, *, is_success: bool) -> None:
+        self._body, self._endpoint, self._is_success = body, endpoint, is_success
         self.beginning = b""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._body:
-            self.beginning += piece[: MAX_BEGINNING - len(self.beginning)]
-            yield piece
+        if not self._is_success:
+            async for piece in limited_body(self._body):
+                yield piece
+            return
+        event_bytes = 0
+        async for line in limited_lines(self._body, self._endpoint):
+            event_bytes = event_bytes + len(line) if line.strip() else 0
+            if event_bytes > MAX_LINE:  # the SDK keeps the lines of an event
+                raise self._endpoint.refused_answer("sent an event that does not end")
+            self.beginning += line[: MAX_BEGINNING - len(self.beginning)]
+            yield line
 
     async def aclose(self) -> None:
         await self._body.aclose()
@@ -163,24 +177,26 @@ async def _exchange(model: RemoteModel, body: dict[str, Any], answer: AnthropicA
     server = model.server
     received: list[_Body] = []
 
-    async def keep_beginning(response: httpx2.Response) -> None:
-        if response.is_success:
-            assert isinstance(response.stream, httpx2.AsyncByteStream)
-            response.stream = _Body(response.stream)
-            received.append(response.stream)
+    async def limit(response: httpx2.Response) -> None:
+        refuse_compression(response.headers, server)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Body(response.stream, server, is_success=response.is_success)
+        received.append(response.stream)
 
     timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)  # stream_in_thread has the other timeouts
     rest = {name: value for name, value in body.items() if name not in ("model", "max_tokens", "messages", "stream")}
-    headers: dict[str, str | Omit] = {"Accept-Encoding": "identity", "Authorization": omit, "X-Api-Key": omit, **server.headers}
+    headers: dict[str, str | Omit] = {**PLAIN, "Authorization": omit, "X-Api-Key": omit, **server.headers}
+    with server.explained_proxy():
+        http = httpx2.AsyncClient(
+            verify=_tls(),
+            timeout=timeout,
+            trust_env=not server.is_local,
+            follow_redirects=False,  # it would take the key elsewhere
+            event_hooks={"response": [limit]},
+        )
     try:
         async with (
-            httpx2.AsyncClient(
-                verify=_tls(),
-                timeout=timeout,
-                trust_env=not server.is_local,
-                follow_redirects=False,  # it would take the key elsewhere
-                event_hooks={"response": [keep_beginning]},
-            ) as http,
+            http,
             AsyncAnthropic(
                 api_key=server.key or NO_KEY, base_url=server.address, max_retries=0, http_client=http, open_telemetry=False
             ) as client,
@@ -199,7 +215,7 @@ async def _exchange(model: RemoteModel, body: dict[str, Any], answer: AnthropicA
         raise _status_failure(model, e) from e
     except (APIConnectionError, httpx2.InvalidURL) as e:
         raise _connection_failure(server, e.__cause__ or e) from e
-    except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as e:
+    except UNREADABLE as e:
         raise server.garbled_answer() if answer.started else server.not_an_answer(received[0].beginning if received else b"") from e
     except httpx2.TransportError as e:
         if not answer.finish:
@@ -233,6 +249,8 @@ def _status_failure(model: RemoteModel, e: APIStatusError) -> _AttemptFailed:
 def _connection_failure(server: Endpoint, cause: BaseException) -> _AttemptFailed:
     """A call without a response; it is made again only if it may have reached the server."""
     match cause:
+        case ProviderError():
+            return _AttemptFailed(cause)
         case httpx2.TimeoutException():
             return _AttemptFailed(server.connect_timeout())
         case httpx2.InvalidURL() | httpx2.UnsupportedProtocol() | ValueError():

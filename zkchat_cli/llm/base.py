@@ -7,6 +7,7 @@ the text that came before them.
     embedders/         registry: one file per way to get vectors
     threaded_stream    a call on its own thread, with timeouts and a countdown
     http_errors        HTTP failures as ProviderErrors
+    response_limits    how much of a response is read
     chat_reader        streams of the servers' protocols, made regular
     mojentic_adapter   mojentic's stream with recovery, for OpenAI-compatible servers and Ollama
     anthropic_client   Anthropic's SDK, for Claude
@@ -27,6 +28,8 @@ from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTo
 Effort = Literal["low", "medium", "high"]
 Similarities = Callable[[str, Sequence[str]], list[float] | None]
 """How similar texts are to a question in meaning: cosines, or None without a model that can tell."""
+DEFAULT_MAX_ANSWER = 2_000_000
+"""Bytes: about 500,000 tokens, several times what today's models write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class Options:
     max_output_tokens: int | None = None
     temperature: float | None = None
     reasoning_effort: Effort | None = None
+    max_answer_bytes: int = DEFAULT_MAX_ANSWER
+    """What zkchat takes of an answer's text, of its reasoning and of its tool calls, whatever the server was told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +92,12 @@ class RetryDelay:
 
 @dataclass(frozen=True, slots=True)
 class StreamFinished:
-    """The answer is complete. `usage` is None if the provider does not report it, `level` if it does not know how sure it is."""
+    """The answer is complete, or was cut by zkchat, as `notice` says. `usage` is None if the provider does not report it, `level` if it
+    does not know how sure it is."""
 
     reason: FinishReason
     usage: TokenUsage | None = None
+    notice: str = ""
     level: AnswerLevel | None = None
 
 

@@ -14,12 +14,16 @@ from zkchat_cli.llm.base import StreamFinished, ThinkingPart, ToolCallsPart, par
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.threaded_stream import Emit
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.text.numbers import whole_number
 from zkchat_cli.text.words import replace_surrogates
 
 DONE = "[DONE]"
 LENGTH_REASONS = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 ERROR_REASONS = frozenset({"error", "abort"})
 """Finish reasons of OpenRouter and of vLLM for an answer that they gave up."""
+
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What reading an event of another form raises."""
 
 
 class IncompleteAnswer(Exception):
@@ -43,6 +47,8 @@ class ModelAnswer:
         self.finish = ""
         """The finish reason, in the server's own word."""
         self.calls: list[PartialToolCall] = []
+        self.hidden_bytes = 0
+        """Size of what is not shown: tool calls, and reasoning that is only for the server."""
         self.counts: dict[str, int] = {}
         """Figures of the usage, under OpenAI's names."""
 
@@ -69,8 +75,8 @@ class ModelAnswer:
     def count(self, **figures: object) -> None:
         """Keep the figures that are numbers; of several reports the largest, as some servers begin with 0."""
         for name, figure in figures.items():
-            if type(figure) is int and figure >= 0:
-                self.counts[name] = max(figure, self.counts.get(name, 0))
+            if (count := whole_number(figure)) is not None:
+                self.counts[name] = max(count, self.counts.get(name, 0))
 
     def usage(self) -> TokenUsage | None:
         if not self.counts.get("prompt_tokens"):
@@ -132,10 +138,10 @@ class ChatReader(ModelAnswer, ABC):
             if not isinstance(event, dict):
                 raise TypeError(event)
             text, reasoning = self.read_event(event)
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as e:
+        except UNREADABLE as e:
             raise (self.endpoint.garbled_answer() if self._started else self.endpoint.not_an_answer(line)) from e
         self._started = self._started or bool(text or reasoning or self.calls)
-        return _chunk({"content": text, "reasoning_content": reasoning})
+        return _chunk({"content": text, "reasoning_content": reasoning}) if text or reasoning else b""
 
     def end(self, rest: bytes = b"") -> bytes:
         """The chunks for an unfinished last line and for the end of the response. Raises IncompleteAnswer."""

@@ -8,22 +8,26 @@ import json
 import os
 import re
 import socket
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
+from zkchat_cli.text.numbers import bounded_seconds
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.text.truncate import truncate
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+MAX_RETRY_AFTER = 86_400.0
+"""Seconds; a server that names more is not quoted."""
 MAX_QUOTE = 200
 """Characters quoted from a server's error message."""
 MAX_LISTED_MODELS = 8
+PROXY_HINT = "Correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or name the host in NO_PROXY."
 CONTEXT_LENGTH = re.compile(
     r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the )?context|maximum model length", re.IGNORECASE
 )
@@ -63,6 +67,10 @@ class Endpoint:
     check_key: str = "Does it need a key?"
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Sent with each call; they contain the key."""
+    table: str = ""
+    """Of the provider's settings."""
+    allow_insecure: bool = False
+    """Whether a key may go over plain http to another machine."""
 
     @property
     def is_local(self) -> bool:
@@ -73,15 +81,30 @@ class Endpoint:
         return ProviderError(kind, self._without_key(f"{self.name} at {mask_address(self.address)} {problem}"), self._without_key(hint))
 
     def address_error(self) -> ProviderError | None:
-        """The error if the address cannot be called at all, before any call."""
+        """The error if the address cannot be called, or not without showing a key to others, before any call."""
         try:
             url = urlsplit(self.address)
             valid = url.scheme in ("http", "https") and url.hostname and url.port != 0
         except ValueError:
             valid = False
-        if valid and self.address.isprintable() and " " not in self.address:
-            return None
-        return self.invalid_address()
+        if not valid or not self.address.isprintable() or " " in self.address:
+            return self.invalid_address()
+        if url.scheme == "http" and not self.is_local and (self.key or url.password) and not self.allow_insecure:
+            secret = "key" if self.key else "password"
+            hint = f"Use an https:// address; or, if you trust the network: zkchat config set {self.table}.allow_insecure true"
+            return self.error("auth", f"would get the {secret} over plain http, where others can read it; nothing was sent", hint)
+        return None
+
+    @contextmanager
+    def explained_proxy(self) -> Iterator[None]:
+        """Raises ProviderError if a client cannot be made because of the proxies in the environment."""
+        try:
+            yield
+        except ImportError as e:
+            problem = "cannot be reached: the environment names a SOCKS proxy, which zkchat does not support"
+            raise self.error("connection", problem, PROXY_HINT) from e
+        except Exception as e:
+            raise self.error("connection", "cannot be reached: the environment names a proxy that is no URL", PROXY_HINT) from e
 
     def invalid_address(self) -> ProviderError:
         return self.error("connection", "has no valid address", self.check)
@@ -111,6 +134,10 @@ class Endpoint:
         if text.lstrip()[:1] == "<":
             problem = "a web page instead of JSON"
         return self.error("bad_answer", f"answered with {problem}", self.check)
+
+    def refused_answer(self, problem: str) -> ProviderError:
+        """An answer that would take too much memory."""
+        return self.error("bad_answer", problem, self.check)
 
     def garbled_answer(self) -> ProviderError:
         """An answer that started well contains something unreadable."""
@@ -218,10 +245,12 @@ def find_error(answer: object) -> object:
 
 def parse_retry_after(header: str | None) -> float | None:
     """Seconds to wait by a Retry-After header, which has seconds or a date; None if it has neither."""
+    if header is None or not header.isascii():
+        return None
     with suppress(ValueError):
-        return max(0.0, float(header or ""))
-    with suppress(ValueError, TypeError):  # TypeError: a date without a zone
-        return max(0.0, (parsedate_to_datetime(header or "") - datetime.now(UTC)).total_seconds())
+        return bounded_seconds(float(header), MAX_RETRY_AFTER)
+    with suppress(ValueError, TypeError, OverflowError):  # TypeError: a date without a zone
+        return bounded_seconds(max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()), MAX_RETRY_AFTER)
     return None
 
 
@@ -232,10 +261,11 @@ def parse_context_limit(message: str) -> int | None:
 
 
 def is_local(address: str) -> bool:
-    try:
-        return urlsplit(address).hostname in LOOPBACK
-    except ValueError:
-        return False
+    """Whether an address is this machine."""
+    with suppress(ValueError):
+        host = urlsplit(address).hostname or ""
+        return host == "localhost" or ip_address(host).is_loopback
+    return False
 
 
 def mask_address(address: str) -> str:

@@ -1,14 +1,19 @@
 """JSON over HTTP for calls that are not streamed: model lists and embeddings.
 
-httpx is imported by the first call: it takes 0.1 s that no other command should pay.
+Each call is made on a thread of its own, so that its time is limited whatever the server does: the time-outs of a library start again with
+each byte. httpx is imported by the first call: it takes 0.1 s that no other command should pay.
 """
 
+import json
+import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.response_limits import MAX_BODY, PLAIN, check_document, refuse_compression
 
 if TYPE_CHECKING:
     import httpx
@@ -17,11 +22,12 @@ CONNECT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class HttpTimeouts:
-    """Seconds for an answer, and the delay before the one retry after status 429 or 5xx; 0: there is none."""
+class LookupLimits:
+    """Seconds for the whole call, the delay before the one retry after status 429 or 5xx (0: there is none), and bytes of an answer."""
 
-    answer: float
+    seconds: float
     retry: float = 0
+    max_bytes: int = MAX_BODY
 
 
 @dataclass(slots=True)
@@ -36,38 +42,69 @@ class JsonClient(Endpoint):
             self._client.close()
         self._client = None
 
-    def get(self, path: str, timeouts: HttpTimeouts) -> Any:
+    def get(self, path: str, limits: LookupLimits) -> Any:
         """The parsed answer to a GET. Raises ProviderError; for a 404 it is `unknown_model`, with the server's message in it."""
-        return self._call("GET", path, None, timeouts)
+        return self._call("GET", path, None, limits)
 
-    def post(self, path: str, body: Mapping[str, Any], timeouts: HttpTimeouts) -> Any:
+    def post(self, path: str, body: Mapping[str, Any], limits: LookupLimits) -> Any:
         """The parsed answer to a POST. Raises as `get` does."""
-        return self._call("POST", path, body, timeouts)
+        return self._call("POST", path, body, limits)
 
-    def _call(self, method: str, path: str, body: Mapping[str, Any] | None, timeouts: HttpTimeouts) -> Any:
-        response = self._send(method, path, body, timeouts)
-        if timeouts.retry and (response.status_code == 429 or response.status_code >= 500):
-            self.sleep(timeouts.retry)
-            response = self._send(method, path, body, timeouts)
-        if response.status_code != 200:
-            raise self.error_from_response(response.status_code, response.content)
+    def _call(self, method: str, path: str, body: Mapping[str, Any] | None, limits: LookupLimits) -> Any:
+        if error := self.address_error():
+            raise error
+        status, answer = self._send(method, path, body, limits)
+        if limits.retry and (status == 429 or status >= 500):
+            self.sleep(limits.retry)
+            status, answer = self._send(method, path, body, limits)
+        if status != 200:
+            raise self.error_from_response(status, answer)
         try:
-            return response.json()
+            return json.loads(answer)
         except (ValueError, RecursionError) as e:
             raise self.error("bad_answer", "answered with something other than JSON", self.check) from e
 
-    def _send(self, method: str, path: str, body: Mapping[str, Any] | None, timeouts: HttpTimeouts) -> "httpx.Response":
+    def _send(self, method: str, path: str, body: Mapping[str, Any] | None, limits: LookupLimits) -> tuple[int, bytes]:
+        """Status and body of a response."""
+        answer: Future[tuple[int, bytes]] = Future()
+
+        def run() -> None:
+            try:
+                answer.set_result(self._exchange(method, path, body, limits))
+            except BaseException as e:  # noqa: BLE001  the caller gets it
+                answer.set_exception(e)
+
+        threading.Thread(target=run, name="look-up", daemon=True).start()
+        try:
+            return answer.result(limits.seconds)
+        except TimeoutError:
+            self.close()  # which ends the other thread, too
+            raise self.answer_timeout(limits.seconds, started=False) from None
+
+    def _exchange(self, method: str, path: str, body: Mapping[str, Any] | None, limits: LookupLimits) -> tuple[int, bytes]:
         import httpx  # see the top of this file
 
-        try:
-            if self._client is None:
+        if self._client is None:
+            with self.explained_proxy():
                 self._client = httpx.Client(trust_env=not self.is_local)  # no proxy between this machine and itself
-            timeout = httpx.Timeout(timeouts.answer, connect=CONNECT_SECONDS)
-            return self._client.request(method, self.address.rstrip("/") + path, json=body, headers=self.headers, timeout=timeout)
+        timeout = httpx.Timeout(limits.seconds, connect=CONNECT_SECONDS)
+        url = self.address.rstrip("/") + path
+        try:
+            with self._client.stream(method, url, json=body, headers={**PLAIN, **self.headers}, timeout=timeout) as response:
+                refuse_compression(response.headers, self)
+                most = limits.max_bytes if response.is_success else MAX_BODY
+                answer = bytearray()
+                for piece in response.iter_raw():
+                    answer += piece
+                    if len(answer) > most:
+                        break
+                if response.is_success:
+                    check_document(answer, self, most)
+                return response.status_code, bytes(answer[:most])
         except httpx.ConnectTimeout as e:
             raise self.connect_timeout() from e
         except httpx.TimeoutException as e:
-            raise self.answer_timeout(timeouts.answer, started=False) from e
+            raise self.answer_timeout(limits.seconds, started=False) from e
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, ValueError) as e:
             raise self.invalid_address() from e
         except httpx.HTTPError as e:

@@ -20,8 +20,10 @@ import httpx
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import ReasoningPart, RetryDelay, TextPart
 from zkchat_cli.llm.chat_reader import ChatReader, IncompleteAnswer
-from zkchat_cli.llm.http_errors import is_permanent
-from zkchat_cli.llm.threaded_stream import HEARTBEAT, Emit
+from zkchat_cli.llm.http_errors import MAX_RETRY_AFTER, is_permanent
+from zkchat_cli.llm.response_limits import PLAIN, limited_body, limited_lines, refuse_compression
+from zkchat_cli.llm.threaded_stream import Emit, HiddenPart
+from zkchat_cli.text.numbers import bounded_seconds
 
 # mojentic calls logging.basicConfig(INFO) on import and lets structlog write JSON lines to stderr. With a handler on the root logger the
 # former does nothing and the latter ends there: in the log, which is empty without --verbose.
@@ -42,24 +44,43 @@ from zkchat_cli.llm.remote_model import CONNECT_SECONDS, MAX_ATTEMPTS, MAX_DELAY
 class _ObservedBody(httpx.AsyncByteStream):
     """A response body as its reader hands it on."""
 
-    def __init__(self, body: httpx.AsyncByteStream, reader: ChatReader) -> None:
-        self._body, self._reader = body, reader
+    def __init__(self, body: httpx.AsyncByteStream, reader: ChatReader, attempt: Any, emit: Emit) -> None:
+        self._body, self._reader, self._attempt, self._emit = body, reader, attempt, emit
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        pending = b""
+        reader, rest = self._reader, b""
         try:
-            async for received in self._body:
-                *lines, pending = (pending + received).split(b"\n")
-                for line in lines:
-                    if chunk := self._reader.read_line(line):
-                        yield chunk
+            async for line in limited_lines(self._body, reader.endpoint):
+                if not line.endswith(b"\n"):
+                    rest = line
+                    break
+                hidden = reader.hidden_bytes
+                chunk = reader.read_line(line[:-1])
+                if reader.hidden_bytes > hidden:
+                    self._emit(HiddenPart(reader.hidden_bytes - hidden))
+                if chunk:
+                    self._attempt.raw = b""  # mojentic keeps all that it has read, and copies it for each chunk
+                    yield chunk
         except httpx.TransportError:
-            if not self._reader.finish:
+            if not reader.finish:
                 raise
         try:
-            yield self._reader.end(pending)
+            yield reader.end(rest)
         except IncompleteAnswer as e:
             raise httpx.RemoteProtocolError(str(e)) from None
+
+    async def aclose(self) -> None:
+        await self._body.aclose()
+
+
+class _ErrorBody(httpx.AsyncByteStream):
+    """The beginning of an error's body."""
+
+    def __init__(self, body: httpx.AsyncByteStream) -> None:
+        self._body = body
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return limited_body(self._body)
 
     async def aclose(self) -> None:
         await self._body.aclose()
@@ -74,20 +95,24 @@ def _tls() -> ssl.SSLContext:
 class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untyped
     """mojentic's engine with a client that uses the environment's proxies and a reader for each response."""
 
-    def __init__(self, readers: list[ChatReader], model: ChatModel, *args: Any) -> None:
+    def __init__(self, readers: list[ChatReader], model: ChatModel, emit: Emit, *args: Any) -> None:
         super().__init__(*args)
-        self._readers, self._model = readers, model
+        self._readers, self._model, self._emit = readers, model, emit
 
     async def exchange_stream(self, client: httpx.AsyncClient, url: str, body: bytes, headers: Any, attempt: Any, decode: Any) -> Any:
         async def read(response: httpx.Response) -> None:
+            refuse_compression(response.headers, server)
+            assert isinstance(response.stream, httpx.AsyncByteStream)
             if response.is_success:
-                self._readers.append(self._model.reader(self._model.server))
-                assert isinstance(response.stream, httpx.AsyncByteStream)
-                response.stream = _ObservedBody(response.stream, self._readers[-1])
+                self._readers.append(self._model.reader(server))
+                response.stream = _ObservedBody(response.stream, self._readers[-1], attempt, self._emit)
+            else:
+                response.stream = _ErrorBody(response.stream)
 
-        proxied = not self._model.server.is_local
-        hooks = {"response": [read]}
-        async with httpx.AsyncClient(verify=_tls(), timeout=client.timeout, trust_env=proxied, event_hooks=hooks) as own:
+        server, hooks = self._model.server, {"response": [read]}
+        with server.explained_proxy():
+            own = httpx.AsyncClient(verify=_tls(), timeout=client.timeout, trust_env=not server.is_local, event_hooks=hooks)
+        async with own:
             return await super().exchange_stream(own, url, body, headers, attempt, decode)
 
 
@@ -97,12 +122,12 @@ async def stream_chat(model: ChatModel, body: dict[str, Any], emit: Emit) -> Non
     events = recover_stream(
         model.server.address.rstrip("/") + model.path,
         freeze_request(body),
-        {"Content-Type": "application/json", "Accept-Encoding": "identity", **model.server.headers},
+        {"Content-Type": "application/json", **PLAIN, **model.server.headers},
         httpx.Timeout(None, connect=CONNECT_SECONDS),  # stream_in_thread has the other timeouts
         decode_completion,
         _policy(model, emit),
         RecoveryCall(),
-        _engine_type=partial(_Engine, readers, model),
+        _engine_type=partial(_Engine, readers, model, emit),
     )
     async with aclosing(events) as stream:
         async for event in stream:
@@ -111,8 +136,6 @@ async def stream_chat(model: ChatModel, body: dict[str, Any], emit: Emit) -> Non
                     emit(TextPart(event.text))
                 case "reasoning":
                     emit(ReasoningPart(event.text))
-                case "progress" if not (event.frame_progress.content_bytes or event.frame_progress.reasoning_bytes):
-                    emit(HEARTBEAT)
                 case "completed":
                     readers[-1].complete(emit)
                 case "failed":
@@ -151,7 +174,7 @@ def _error(error: RecoveryError, model: ChatModel) -> ProviderError | None:
     status = failure.http_status
     if status is not None and not 200 <= status < 300:
         models = model.model_names() if status == 404 else ()
-        body, delay = error.inspect_response(), failure.retry_after.delay
+        body, delay = error.inspect_response(), bounded_seconds(failure.retry_after.delay, MAX_RETRY_AFTER)
         return server.error_from_response(status, body, model=model.model, models=models, retry_after=delay)
     if isinstance(cause, httpx.TimeoutException):
         return server.connect_timeout()

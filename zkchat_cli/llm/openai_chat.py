@@ -45,6 +45,7 @@ class OpenAIReader(ChatReader):
         """A fragment continues the call of its index; another id, or without an id another name, starts a new one (Gemini)."""
         function = fragment.get("function") or {}
         added = PartialToolCall(text_of(fragment.get("id")), text_of(function.get("name")), text_of(function.get("arguments")))
+        self.hidden_bytes += len(added.id) + len(added.name) + len(added.arguments)
         call = self._by_index.get(fragment.get("index"))
         if call is None or (added.id != call.id if added.id and call.id else added.name and call.name):
             self._by_index[fragment.get("index")] = added
@@ -57,6 +58,7 @@ class OpenAIReader(ChatReader):
     def _keep_reasoning_details(self, details: Iterable[Mapping[str, Any]]) -> None:
         """OpenRouter needs them back as they were; the texts of one come in pieces."""
         for part in details:
+            self.hidden_bytes += len(str(part))
             last = self._reasoning_details[-1] if self._reasoning_details else {}
             if not last or (last.get("type"), last.get("index")) != (part.get("type"), part.get("index")):
                 self._reasoning_details.append(dict(part))

@@ -12,10 +12,11 @@ from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, ModelConfig, ModelInfo, Request, ServerInfo, StreamFailed, Window
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
+from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
+from zkchat_cli.text.numbers import whole_number
 
-LIST_TIMEOUTS = HttpTimeouts(answer=5)
+LIST_LIMITS = LookupLimits(seconds=10)
 CONNECT_SECONDS = 10.0
 MAX_ATTEMPTS = 3
 MAX_DELAY = 120.0
@@ -28,6 +29,7 @@ FIRST_DELAY = 1.0
 class ServerSettings(Section):
     timeout: float = Field(120, gt=0, le=86_400, description="seconds to wait for the first token")
     stall_timeout: float = Field(60, gt=0, le=86_400, description="seconds to wait for each further token")
+    allow_insecure: bool = Field(False, description="whether a key may go over plain http to another machine")
 
 
 S = TypeVar("S", bound=ServerSettings)
@@ -100,7 +102,8 @@ class RemoteModel(ABC):
         async def call(emit: Emit) -> None:
             await self.call(self.body(request), emit)
 
-        yield from stream_in_thread(call, self.server, Timeouts(self.settings.timeout, self.settings.stall_timeout), request.wanted)
+        timeouts = Timeouts(self.settings.timeout, self.settings.stall_timeout)
+        yield from stream_in_thread(call, self.server, timeouts, request.wanted, request.options.max_answer_bytes)
 
     def model_names(self) -> tuple[str, ...]:
         """The names to suggest for an unknown model; empty if the server cannot list them."""
@@ -131,12 +134,12 @@ def fetch_models(
     server: JsonClient, path: str, window: Callable[[Mapping[str, Any]], object] = lambda _: None, *, rows: str = "data", name: str = "id"
 ) -> tuple[ModelInfo, ...]:
     """The models that a server lists (`{"data": [{"id": …}]}`), by name; `window` reads a row's. Raises ProviderError."""
-    answer = server.get(path, LIST_TIMEOUTS)
+    answer = server.get(path, LIST_LIMITS)
     try:
         found = {str(row[name]): window(row) for row in answer[rows]}
     except (LookupError, TypeError, AttributeError) as e:
         raise server.not_an_answer("", "something that is not a list of models") from e
-    return tuple(ModelInfo(model, size if isinstance(size, int) and size > 0 else None) for model, size in sorted(found.items()))
+    return tuple(ModelInfo(model, whole_number(size, least=1)) for model, size in sorted(found.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +155,9 @@ class KeyedProvider:
     def address_variable(self) -> str:
         return f"{self.name.upper()}_BASE_URL"
 
-    def client(self, config: ModelConfig, address: str, key_variable: str, headers: Callable[[str], dict[str, str]]) -> JsonClient:
+    def client(
+        self, config: ModelConfig, address: str, key_variable: str, headers: Callable[[str], dict[str, str]], *, allow_insecure: bool
+    ) -> JsonClient:
         key = config.key.value or config.env.get(key_variable, "").strip()
         official = address == self.address
         check = f"Is it running? Check {self.name}.base_url or {self.address_variable}; OpenAI-compatible ones mostly end in /v1."
@@ -163,6 +168,8 @@ class KeyedProvider:
             key=key,
             check_key=f"Check {config.key.description or key_variable}.",
             headers=headers(key),
+            table=self.name,
+            allow_insecure=allow_insecure,
         )
 
     def key_error(self, server: JsonClient, key_variable: str) -> ProviderError | None:

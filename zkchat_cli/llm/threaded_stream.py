@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Delta, RetryDelay, StreamFailed, StreamFinished, TextPart
+from zkchat_cli.llm.base import DEFAULT_MAX_ANSWER, Delta, ReasoningPart, RetryDelay, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_errors import Endpoint
 
 if TYPE_CHECKING:
@@ -24,31 +24,51 @@ CLOSE_SECONDS = 0.1
 """How long a leaving reader waits for the connection to close."""
 POLL_SECONDS = 0.05
 """How often `wanted` is checked."""
-HEARTBEAT = TextPart("")
-"""Emitted when the server sends something that is not shown yet, such as a long tool call: the timeout starts again."""
 _log = logging.getLogger(__name__)
 
-Emit = Callable[[Delta], None]
+
+@dataclass(frozen=True, slots=True)
+class HiddenPart:
+    """So many bytes of the answer that are not shown, such as a piece of a tool call: the timeout starts again."""
+
+    size: int
+
+
+_Queued = Delta | HiddenPart | None
+Emit = Callable[[Delta | HiddenPart], None]
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds to wait for the first delta, for which a model may have to be loaded, and for each further one."""
+    """Seconds to wait for the first delta, for which a model may have to be loaded, and for each further one.
+
+    Only text, reasoning and tool calls count: a server that sends pings or empty deltas makes no progress.
+    """
 
     first: float
     between: float
 
 
+_LIMITED: dict[type, str] = {TextPart: "the answer", ReasoningPart: "the reasoning", HiddenPart: "the text of the tool calls"}
+
+
 def stream_in_thread(
-    call: Call, endpoint: Endpoint, timeouts: Timeouts, wanted: Callable[[], bool] = lambda: True
+    call: Call,
+    endpoint: Endpoint,
+    timeouts: Timeouts,
+    wanted: Callable[[], bool] = lambda: True,
+    max_bytes: int = DEFAULT_MAX_ANSWER,
 ) -> Generator[Delta, None, None]:
-    """The deltas that `call` emits. Closing the generator cancels the call; so does `wanted` when it returns False (see Request)."""
+    """The deltas that `call` emits. Closing the generator cancels the call; so does `wanted` when it returns False (see Request).
+
+    An answer whose text, reasoning or tool calls exceed `max_bytes` is cut there and finished with "length".
+    """
     import asyncio  # 30 ms, which only a call of a server has to pay
 
-    deltas: queue.SimpleQueue[Delta | None] = queue.SimpleQueue()
+    deltas: queue.SimpleQueue[_Queued] = queue.SimpleQueue()
     loop = asyncio.new_event_loop()
-    task = loop.create_task(call(deltas.put))
+    task = loop.create_task(call(_AnswerLimit(deltas.put, max_bytes).emit))
     thread = threading.Thread(target=_run, args=(loop, task, deltas.put, endpoint), name="model call", daemon=True)
     thread.start()
     started = False
@@ -61,7 +81,7 @@ def stream_in_thread(
                 if wanted():
                     yield StreamFailed(endpoint.answer_timeout(seconds, started=started))
                 return
-            if delta is HEARTBEAT:
+            if isinstance(delta, HiddenPart):
                 continue
             if isinstance(delta, RetryDelay):
                 yield from _count_down(delta, deltas)
@@ -79,14 +99,14 @@ def stream_in_thread(
         thread.join(CLOSE_SECONDS)
 
 
-def _run(loop: "asyncio.AbstractEventLoop", task: "asyncio.Task[None]", put: Callable[[Delta | None], None], endpoint: Endpoint) -> None:
+def _run(loop: "asyncio.AbstractEventLoop", task: "asyncio.Task[None]", put: Callable[[_Queued], None], endpoint: Endpoint) -> None:
     """Run the call to its end on this thread, and report how it failed."""
     from asyncio import CancelledError  # as above
 
     started = time.monotonic()
     try:
         loop.run_until_complete(task)
-    except CancelledError:
+    except (CancelledError, _AnswerCut):
         pass
     except ProviderError as e:
         put(StreamFailed(e))
@@ -101,7 +121,39 @@ def _run(loop: "asyncio.AbstractEventLoop", task: "asyncio.Task[None]", put: Cal
         loop.close()
 
 
-def _next_delta(deltas: "queue.SimpleQueue[Delta | None]", seconds: float, wanted: Callable[[], bool]) -> Delta | None:
+class _AnswerCut(Exception):
+    """The answer became too long, and the reader got its end."""
+
+
+class _AnswerLimit:
+    """Puts deltas until the text, the reasoning or the tool calls of an answer exceed so many bytes."""
+
+    def __init__(self, put: Callable[[_Queued], None], max_bytes: int) -> None:
+        self._put, self._max = put, max_bytes
+        self._left = dict.fromkeys(_LIMITED, max_bytes)
+
+    def emit(self, delta: Delta | HiddenPart) -> None:
+        """Raises _AnswerCut after the end of an answer that is too long."""
+        match delta:
+            case HiddenPart(size):
+                self._take(HiddenPart, size)
+            case TextPart(text) | ReasoningPart(text):
+                encoded, room = text.encode("utf-8", "surrogatepass"), self._left[type(delta)]
+                if len(encoded) > room:
+                    self._put(type(delta)(encoded[:room].decode("utf-8", "ignore")))
+                self._take(type(delta), len(encoded))
+            case RetryDelay():
+                self._left = dict.fromkeys(_LIMITED, self._max)
+        self._put(delta)
+
+    def _take(self, kind: type, size: int) -> None:
+        self._left[kind] -= size
+        if self._left[kind] < 0:
+            self._put(StreamFinished("length", notice=f"{_LIMITED[kind]} became longer than {self._max:,} bytes and was cut there"))
+            raise _AnswerCut
+
+
+def _next_delta(deltas: "queue.SimpleQueue[_Queued]", seconds: float, wanted: Callable[[], bool]) -> _Queued:
     """The next delta. Raises queue.Empty after so many seconds, and when the answer is no longer wanted."""
     deadline = time.monotonic() + seconds
     while wanted() and (left := deadline - time.monotonic()) > 0:
@@ -110,7 +162,7 @@ def _next_delta(deltas: "queue.SimpleQueue[Delta | None]", seconds: float, wante
     raise queue.Empty
 
 
-def _count_down(delay: RetryDelay, deltas: "queue.SimpleQueue[Delta | None]") -> Generator[RetryDelay, None, None]:
+def _count_down(delay: RetryDelay, deltas: "queue.SimpleQueue[_Queued]") -> Generator[RetryDelay, None, None]:
     """The delay, repeated each second with the seconds that are left."""
     deadline = time.monotonic() + delay.seconds
     while deltas.empty() and (left := deadline - time.monotonic()) > 0:

@@ -25,6 +25,8 @@ class Compaction(Value):
     results_masked: int = 0
     summary: str | None = None
     summary_tokens: int = 0
+    quoted: tuple[str, ...] = ()
+    """The first messages of the turns that an extractive summary quotes: the next one is chosen from them and newer turns."""
     mode: CompactionMode
     model_calls: int = 0
     instructions: str | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from zkchat_cli.models.base import Value
 
@@ -15,8 +15,11 @@ MessageStatus = Literal["pending", "complete", "unfinished", "failed", "damaged"
 ReferenceType = Literal["direct", "search", "import", "memory"]
 Delivery = Literal["injected", "partly", "offered"]
 """How the model gets a document that the user named: its full text, some sections, or only its summary with a request to read it."""
-CitationStatus = Literal["verified", "cited", "misquoted", "missing"]
-"""The quote is in the cited chunk; there is no quote; the quote is not in the chunk; no chunk in the prompt has that number."""
+CitationVerdict = Literal["verified", "cited", "cut", "misquoted", "missing"]
+"""The quote is in the cited chunk; there is no quote; the quote is there, but cut so that it says something else; the quote is not in the
+chunk; no chunk in the prompt has that number."""
+Support = Literal["supports", "does_not_support", "unclear"]
+"""Whether the cited chunk says what the sentence says, as far as words, numbers, names and negations show."""
 ReferenceStatus = Literal["found", "broken", "ambiguous"]
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "cancelled", "error"]
 AnswerLevel = Literal["answer", "most_likely", "nothing"]
@@ -85,9 +88,9 @@ class DocumentReference(Value):
 
 
 class Citation(Value):
-    """One cited source of an answer, with at most one quote. `valid`: the chunk was in the prompt and contains the quote, if any.
+    """One cited source of an answer, with at most one quote. `valid`: the chunk was in the prompt and contains the quote, if any, uncut.
 
-    `spans` are the character ranges of the answer with this citation.
+    `sentence`: the whole sentence of a quote that is cut. `spans` are the character ranges of the answer with this citation.
     """
 
     number: int
@@ -97,15 +100,26 @@ class Citation(Value):
     end_line: int | None = None
     quote: str | None = None
     valid: bool = False
-    status: CitationStatus = "missing"
+    verdict: CitationVerdict = "missing"
+    sentence: str | None = None
+    support: Support | None = None
     spans: tuple[tuple[int, int], ...] = ()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _rename_status(cls, data: Any) -> Any:
+        """Conversations of version 0.1 store the verdict as `status`."""
+        if isinstance(data, dict) and "status" in data:
+            data = {**data, "verdict": data.get("verdict", data["status"])}
+            del data["status"]
+        return data
+
     @property
-    def effective_status(self) -> CitationStatus:
-        """`status`, derived from the other fields for citations stored without one."""
-        if self.status == "missing" and self.relative_path is not None:
+    def effective_verdict(self) -> CitationVerdict:
+        """`verdict`, derived from the other fields for citations stored without one."""
+        if self.verdict == "missing" and self.relative_path is not None:
             return "misquoted" if not self.valid else "verified" if self.quote else "cited"
-        return self.status
+        return self.verdict
 
 
 class ToolRun(Value):

@@ -134,12 +134,13 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False
     if not citations:
         yield styled_line("No answer cites it.", "dim")
     for each in citations:
-        status = each.citation.effective_status
+        status = each.citation.effective_verdict
         mark, style = MARKS[status]
         quote = f"“{truncate(each.citation.quote, 80)}”" if each.citation.quote else ""
         result = {
             "verified": f"the quotation is in the note: {quote}",
             "cited": "without a quotation",
+            "cut": f"the quotation cuts a sentence: {quote}; the note says: {each.citation.sentence}",
             "misquoted": f"the quotation is not in the note: {quote}",
             "missing": "but it was not in that prompt",
         }[status]

@@ -41,7 +41,7 @@ def with_new_ids(archive: ConversationArchive, new_id: Callable[[], str]) -> Con
         update={
             "conversation": renamed(archive.conversation, "head_id").model_copy(update={"id": new_id()}),
             "messages": tuple(renamed(message, "id", "parent_id") for message in archive.messages),
-            "compactions": tuple(renamed(c, "id", "last_id", "made_after", "masked") for c in archive.compactions),
+            "compactions": tuple(renamed(c, "id", "last_id", "made_after", "masked", "quoted") for c in archive.compactions),
             "prompts": prompts,
         }
     )

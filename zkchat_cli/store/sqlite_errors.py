@@ -40,7 +40,9 @@ _CAUSES = (
 )
 
 _NO_PLACE = ("a part of its path is a file where a folder must be, or the reverse", "Move it away, or set ZKCHAT_HOME to another folder.")
+_NOT_A_FILE = ("something else has its place", "Move that away, or set ZKCHAT_HOME to another folder.")
 _SYSTEM_CAUSES = {
+    errno.EINVAL: _NOT_A_FILE,
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
     errno.ENOTDIR: _NO_PLACE,

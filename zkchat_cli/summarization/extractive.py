@@ -1,7 +1,8 @@
 """A summary without a model: the most informative sentences of a conversation, word for word, in a token budget.
 
-Deterministic; in the order of the conversation, with dates and speakers. It is chosen from the messages, never from an earlier summary, so
-that nothing fades by summarizing summaries.
+Deterministic; in the order of the conversation, with dates and speakers. It is always chosen from the messages, so that nothing fades by
+summarizing summaries. In a growing conversation they are those of the turns that the last summary quotes and of the new turns, so that a
+summary takes as long after 10,000 turns as after 100.
 """
 
 import re
@@ -12,7 +13,6 @@ from dataclasses import dataclass, replace
 from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.summarization.sentence_scoring import ScoredSentence, score_sentences
 from zkchat_cli.summarization.sentence_selection import SummaryCandidate, rank_sentences
 from zkchat_cli.text.words import content_terms, stem
@@ -40,6 +40,7 @@ _SPEAKER = re.compile(r"(?:\([^()\n]{1,60}\)\s*)?(?P<name>[^\W\d_a-z][\w.'’-]{
 class SpeakerMessage:
     """A message as a summary shows it."""
 
+    turn_id: str
     role: str
     speaker: str
     date: str
@@ -47,18 +48,36 @@ class SpeakerMessage:
     is_fixed: bool
 
 
-def extract_summary(fold: FoldPlan, target: int, counter: TokenCounter, instructions: str | None = None) -> str | None:
-    """A summary of the fold in at most `target` tokens; None if it would not be clearly smaller than the fold."""
-    budget = min(target, int(SMALLER_BY * sum(turn.foldable_tokens for turn in fold.turns)))
-    return summarize(fold.turns, budget, counter, instructions or "")
+@dataclass(frozen=True, slots=True)
+class ExtractiveSummary:
+    """A summary, and the ids of the turns that it quotes."""
+
+    text: str
+    quoted: tuple[str, ...]
 
 
-def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instructions: str = "") -> str | None:
+def extract_summary(
+    fold: FoldPlan, target: int, counter: TokenCounter, instructions: str | None = None, quoted: Sequence[Turn] = ()
+) -> ExtractiveSummary | None:
+    """A summary of the fold in at most `target` tokens; None if it would not be clearly smaller than the fold.
+
+    Of the turns that the last summary covers it reads those that this one `quoted`, or all if there are none.
+    """
+    replaced = 0
+    for turn in reversed(fold.turns):
+        replaced += turn.foldable_tokens
+        if SMALLER_BY * replaced >= target:
+            break
+    budget = min(target, int(SMALLER_BY * replaced))
+    return summarize((*quoted, *fold.new) if quoted else fold.turns, budget, counter, instructions or "")
+
+
+def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instructions: str = "") -> ExtractiveSummary | None:
     """A summary in at most `budget` tokens; None if not even one sentence fits.
 
     Sentences that share words with `instructions` are preferred, those with a phrase it quotes come first.
     """
-    messages = _speaker_messages([m for turn in turns if not turn.failed for m in turn.messages if m.role != "tool" and m.content])
+    messages = _speaker_messages(turns)
     ranked = rank_sentences(_prefer_instructed(_find_candidates(messages), instructions))
     links = _links_line(turns, budget // 4, counter)
     chosen: list[SummaryCandidate] = []
@@ -71,20 +90,22 @@ def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instruc
         chosen.pop()
         text = _write_summary(chosen, messages, links)
         left = budget - counter.count(text)
-    return text if chosen else None
+    quoted = dict.fromkeys(messages[number].turn_id for number in sorted(candidate.message for candidate in chosen))
+    return ExtractiveSummary(text, tuple(quoted)) if chosen else None
 
 
-def _speaker_messages(messages: Sequence[ZkChatMessage]) -> list[SpeakerMessage]:
+def _speaker_messages(turns: Iterable[Turn]) -> list[SpeakerMessage]:
     """The messages with their speakers: the names in front of an imported log's messages ("Ada: …"), or else the roles."""
-    named = Counter(message.role for message in messages if _SPEAKER.match(message.content))
-    total = Counter(message.role for message in messages)
+    spoken = [(turn.id, m) for turn in turns if not turn.failed for m in turn.messages if m.role != "tool" and m.content]
+    named = Counter(message.role for _, message in spoken if _SPEAKER.match(message.content))
+    total = Counter(message.role for _, message in spoken)
     made = []
-    for message in messages:
+    for turn_id, message in spoken:
         prefix = _SPEAKER.match(message.content) if named[message.role] > 1 and 2 * named[message.role] >= total[message.role] else None
         sentences = score_sentences(message.content[prefix.end() :] if prefix else message.content)
         speaker = prefix["name"] if prefix else message.role
         date = " ".join(message.timestamp[:10].split())
-        made.append(SpeakerMessage(message.role, speaker, date, sentences, is_fixed(message)))
+        made.append(SpeakerMessage(turn_id, message.role, speaker, date, sentences, is_fixed(message)))
     return made
 
 

@@ -78,7 +78,7 @@ def carry_out(step: Callable[[], CommandResult], chat: Chat, stoppable: Callable
 
 def _copy(text: str, screen: Screen) -> None:
     size = f"{len(text):,} character{'' if len(text) == 1 else 's'}"
-    ways = copy_text(text, screen)
+    ways = copy_text(sanitize(text), screen)  # an escape sequence could end the bracketed paste of another program
     if not ways:
         raise UsageError(f"{size} could not be copied", "Neither the terminal nor the system has a clipboard; /export writes a file.")
     screen.print(f"  copied {size} ({' and '.join(ways)})", "dim")

@@ -5,6 +5,7 @@ and shows what for.
 """
 
 import threading
+import time
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
@@ -34,6 +35,8 @@ START_DELAY = 0.03
 a busy thread delays that."""
 SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
+BUSY_SECONDS = 1.0
+"""Seconds after a key during which no vectors are computed."""
 STOP_TIMEOUT = 0.2
 """Seconds that quitting waits for the model that makes a title."""
 MAX_MODEL_NAME, MAX_SPEAKER = 40, 24
@@ -59,14 +62,15 @@ class Repl:
         """`asking` asks before a note is changed (with `unsafe`). `typed` are keys that were pressed already."""
         self._unsafe = unsafe
         self._keep_history = keep_history
-        self._has_session = self._greeted = False
+        self._has_session = self._greeted = self._turn_is_running = False
+        self._typed_at = float("-inf")
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
         self._completer = ChatCompleter(self.current)
         self._prompt = InputLine(
             screen.colour,
             PromptHelpers(self._completer, self._history, pastes),
-            line_changed=lambda line: self._metrics.measure_line(line),
+            line_changed=self._line_changed,
             heading=f"zkchat {__version__}",
             typed=typed,
             drawn=lambda: threading.Timer(START_DELAY, self._background.start).start(),
@@ -77,6 +81,7 @@ class Repl:
             notify=lambda: self._prompt.call_soon(self._apply_background_results),
             show_state=lambda state: self._prompt.update(state=state),
             measure=self._measure,
+            is_busy=lambda: self._turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS,
         )
         self._asking = asking
         self._confirmation = asking.question if asking is not None else Confirmation(colour=screen.colour)
@@ -197,15 +202,23 @@ class Repl:
             links=link_targets(self._session, self._screen.address),
             who=shorten_middle(self._session.runtime.speaker_label, MAX_SPEAKER),
         )
-        with closing(events) as turn:
-            last = show_turn(turn, self._screen, self._screen.print, verbosity)
+        self._turn_is_running = True
+        try:
+            with closing(events) as turn:
+                last = show_turn(turn, self._screen, self._screen.print, verbosity)
+        finally:
+            self._turn_is_running = False
         if isinstance(last, TurnFailed):
             show_error(last.error, self._screen.print, last.partial)
             self._screen.print("  /retry asks again", "dim")
         elif last is not None:
             self._session.start_background_tasks()
 
-    # results of the background
+    # the background, and its results
+
+    def _line_changed(self, line: str) -> None:
+        self._typed_at = time.monotonic()
+        self._metrics.measure_line(line)
 
     def current(self) -> "ZkChatSession | None":
         """The session in use, or the one that was just opened."""

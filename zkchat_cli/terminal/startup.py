@@ -46,7 +46,8 @@ class BackgroundLoader:
     """Works in a thread of its own from `start` until `stop`.
 
     `opened` is set before `ready`; `failure` is the error that ends the chat. The callbacks run in the background thread: `notify` when
-    one of these attributes changed, `show_state` with the current work (empty: none), `measure` when token counts may have changed.
+    one of these attributes changed, `show_state` with the current work (empty: none), `measure` when token counts may have changed. Vectors
+    are computed unless the user `is_busy`.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class BackgroundLoader:
         notify: Callable[[], object],
         show_state: Callable[[str], None],
         measure: Callable[[], None],
+        is_busy: Callable[[], bool],
     ) -> None:
         self.ready = threading.Event()
         self.indexed = threading.Event()
@@ -66,7 +68,7 @@ class BackgroundLoader:
         self.notes: int | None = None
         self.state = "loading"
         self._start_session = start_session
-        self._notify, self._show_state, self._measure = notify, show_state, measure
+        self._notify, self._show_state, self._measure, self._is_busy = notify, show_state, measure, is_busy
         self._stopped = threading.Event()
         self._start_lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="startup", daemon=True)
@@ -123,6 +125,8 @@ class BackgroundLoader:
 
         with suppress(ZkchatError):  # the question itself will report it
             opened.session.warm_up()
+        self._check_stopped()
+        opened.app.vault.embed_in_background(self._is_busy)
 
     def _index(self, opened: StartedSession) -> None:
         """Build the index or update it. Without an index, an empty or unreadable vault ends the chat."""

@@ -21,7 +21,7 @@ TOOL = Tool(
     name="find_excerpts",
     description="Search the user's notes by words; returns numbered excerpts with path, heading and lines, best first.",
     parameters={
-        "query": text('words to search for; "a phrase", tag:x, path:x and -word narrow it'),
+        "query": text('words to search for; "a phrase", tag:x, path:x, after:2024-05, before:, on: and -word narrow it'),
         "limit": number(f"1 to {MOST}, default {DEFAULT_LIMIT}"),
     },
     required=("query",),

@@ -1,4 +1,4 @@
-"""List the notes of a folder or with a tag, by path."""
+"""List the notes of a folder, with a tag or with a date, by path."""
 
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import Arguments, Tool, ToolOutput, clamp_limit, clamp_position, join_notes, number, plural, text
@@ -13,11 +13,11 @@ MAX_TAGS = 10
 def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     limit, clamped = clamp_limit(arguments, DEFAULT_LIMIT, MOST)
     first = max(0, clamp_position(arguments, "offset", 0))
-    found = vault.list_notes(arguments.get("folder", ""), arguments.get("tag", ""))
+    found = vault.list_notes(*(arguments.get(name, "") for name in ("folder", "tag", "since", "until")))
     shown = found[first : first + limit]
     after = first + len(shown)
     more = f"{len(found) - after} more: ask again with offset={after}, a folder or a tag." if shown and after < len(found) else ""
-    none = "" if shown else f"None from offset {first} on." if found else "No note in that folder has that tag."
+    none = "" if shown else f"None from offset {first} on." if found else "No such note."
     return ToolOutput(
         data={"total": len(found), "documents": [_describe_note(entry) for entry in shown]},
         note=join_notes(clamped, more, none),
@@ -41,6 +41,8 @@ TOOL = Tool(
     parameters={
         "folder": text("only in or below this folder"),
         "tag": text("only with this tag or one nested in it"),
+        "since": text('only notes with this date or later: 2024-05-01, "last week"'),
+        "until": text("only notes with this date or earlier"),
         "limit": number(f"1 to {MOST}, default {DEFAULT_LIMIT}"),
         "offset": number("notes to skip"),
     },

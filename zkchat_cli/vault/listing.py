@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import LinkResolution
+from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.filesystem import printable
-from zkchat_cli.vault.index.database import IndexDatabase
+from zkchat_cli.vault.index.database import IndexDatabase, in_period
 from zkchat_cli.vault.links.wikilinks import fold_name
 
 MOST_NAMED = 5
@@ -25,14 +26,16 @@ class NoteEntry:
     tags: tuple[str, ...]
 
 
-def list_notes(index: IndexDatabase, folder: str = "", tag: str = "") -> list[NoteEntry]:
-    """The notes below a folder (`""`: all), with a tag or one nested in it (`""`: any), by path.
+def list_notes(index: IndexDatabase, folder: str = "", tag: str = "", period: Period | None = None) -> list[NoteEntry]:
+    """The notes below a folder (`""`: all), with a tag or one nested in it (`""`: any), with a date in the period, by path.
 
     `project`, `#project` and `Project` are one tag, and `#project/roof` is nested in it. Raises VaultError for a folder or a tag that no
     note has; the hint names the nearest.
     """
     prefix = _folder_prefix(index, folder)
-    rows = index.rows("SELECT path, title, tags FROM notes WHERE substr(path, 1, ?) = ? ORDER BY path", len(prefix), prefix)
+    values: list[object] = [len(prefix), prefix]
+    dated = f"AND {in_period(period, values)}" if period else ""
+    rows = index.rows(f"SELECT path, title, tags FROM notes WHERE substr(path, 1, ?) = ? {dated} ORDER BY path", *values)
     found = [NoteEntry(path, title, tuple(tags.split("\n")) if tags else ()) for path, title, tags in rows]
     wanted = fold_name(tag.strip().strip("#/"))
     if wanted:

@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from zkchat_cli.text.dates import Period, dates_in_name, written_date
 from zkchat_cli.vault import front_matter
 from zkchat_cli.vault.chunking import NoteChunk, chunk_note
 from zkchat_cli.vault.front_matter import FrontMatter
 from zkchat_cli.vault.links.wikilinks import stem
 from zkchat_cli.vault.markup import Markup, read_markup
+
+_DATES = ("date", "day", "created", "updated", "modified", "published", "date created", "date modified", "created at", "updated at")
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,12 @@ class ParsedNote:
         written = " ".join(self.front_matter.texts("tags", "tag")).replace(",", " ").split()
         tags = (*(tag.lstrip("#").rstrip("/") for tag in written), *self.markup.tags)
         return tuple(dict.fromkeys(tag for tag in tags if tag and not tag.isdigit()))
+
+    @property
+    def dates(self) -> tuple[Period, ...]:
+        """The dates of its front matter; without any, the period that the name of a daily, weekly or monthly note means."""
+        days = dict.fromkeys(day for value in self.front_matter.texts(*_DATES) if (day := written_date(value)))
+        return tuple(Period(day, day) for day in days) or dates_in_name(stem(self.relative_path))
 
     @cached_property
     def chunks(self) -> tuple[NoteChunk, ...]:

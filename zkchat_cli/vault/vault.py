@@ -8,12 +8,14 @@ it is missing, by the first question that needs it.
 import os
 import posixpath
 from collections.abc import Callable, Collection, Sequence
+from datetime import date
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
+from zkchat_cli.text.dates import Period
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem, listing, note_parser, sections
 from zkchat_cli.vault.edit.note_editor import NoteEditor
@@ -29,7 +31,8 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, split_t
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, lexical, related, snippets
-from zkchat_cli.vault.search.query import parse_query
+from zkchat_cli.vault.search.background_embedding import BackgroundEmbedding
+from zkchat_cli.vault.search.query import parse_query, read_date
 from zkchat_cli.vault.search.ranking import RANKING, Ranking
 from zkchat_cli.vault.search.related import RelatedNote
 from zkchat_cli.vault.search.semantic import SemanticSearch
@@ -45,14 +48,23 @@ SUGGESTIONS = 3
 class Vault:
     """One folder of notes. Paths are relative to it with `/`. Threads may share it; questions are answered one at a time."""
 
-    def __init__(self, root: Path, index_file: Path, ignore: Sequence[str] = (), embedder: Embedder | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        index_file: Path,
+        ignore: Sequence[str] = (),
+        embedder: Embedder | None = None,
+        today: Callable[[], date] = date.today,
+    ) -> None:
         self.root = root
+        self._today = today
         self.name = root.name or str(root)
         self.index_file = index_file
         self._index = IndexManager(root, index_file, ignore)
         self._ask = self._index.ask
         self._completer: tuple[tuple[object, ...], NoteCompleter] | None = None
         self.editor = NoteEditor(root, self._index, self.refresh)
+        self._embedding: BackgroundEmbedding | None = None
         self._semantic: SemanticSearch | None = None
         if embedder:
             store = VectorStore(index_file.with_suffix(".vectors.db"), lambda: embedder.id)
@@ -71,6 +83,9 @@ class Vault:
         return cls(root, cache_dir / "index" / f"{blake2b(os.fsencode(root), digest_size=16).hexdigest()}.db", ignore, embedder)
 
     def close(self) -> None:
+        if self._embedding:
+            self._embedding.stop()
+            self._embedding = None
         for part in (self._index, self._semantic):
             if part:
                 part.close()
@@ -113,7 +128,7 @@ class Vault:
         By words and, as far as there are vectors, by meaning; a query with "phrases" or -words goes by words alone. A model that fails is a
         warning.
         """
-        parsed = parse_query(query)
+        parsed = parse_query(query, self._today())
         if limit <= 0:
             return []
         if self._semantic and parsed.has_meaning and (match := self._semantic.match(parsed.text, filtered=parsed.is_filtered)):
@@ -122,7 +137,7 @@ class Vault:
 
     def snippet(self, chunk: ContentChunk, query: str) -> tuple[str | None, Snippet]:
         """The heading and the lines of a chunk that show best why `query` found it."""
-        found = snippets.snippet(chunk.text, chunk.start_line, parse_query(query).terms)
+        found = snippets.snippet(chunk.text, chunk.start_line, parse_query(query, self._today()).terms)
         return sections.heading_above(found.line, chunk.text, chunk.start_line) or chunk.heading, found
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
@@ -136,6 +151,12 @@ class Vault:
         """Compute missing vectors for at most `seconds`, if there is an embedder. What fails is a warning; computed vectors are stored."""
         if self._semantic:
             self._semantic.grow(progress, seconds=seconds)
+
+    def embed_in_background(self, is_busy: Callable[[], bool]) -> None:
+        """Compute missing vectors in a thread until the vault is closed, but not while `is_busy`."""
+        if self._semantic and not self._embedding:
+            self._embedding = BackgroundEmbedding(self._semantic, is_busy)
+            self._embedding.start()
 
     def take_warnings(self) -> list[ZkchatError]:
         """Failures of search by meaning since the last call; each is reported once."""
@@ -213,12 +234,16 @@ class Vault:
         titled = [] if link.target else self._ask(lambda index: listing.notes_titled(index, text))
         return listing.require_unambiguous(text, link, titled)
 
-    def list_notes(self, folder: str = "", tag: str = "") -> list[NoteEntry]:
-        """The notes below a folder, with a tag or one nested in it, by path; all folders and tags by default.
+    def list_notes(self, folder: str = "", tag: str = "", since: str = "", until: str = "") -> list[NoteEntry]:
+        """The notes below a folder, with a tag or one nested in it, and a date from `since` through `until` ("2024-05-01", "last week"), by
+        path; all folders, tags and dates by default.
 
-        Raises VaultError for a folder or tag that no note has; the hint names the nearest.
+        Raises VaultError for a folder or tag that no note has; the hint names the nearest. Raises UsageError for what is no date.
         """
-        return self._ask(lambda index: listing.list_notes(index, replace_surrogates(folder), replace_surrogates(tag)))
+        first = read_date("since", since, self._today()).first if since else date.min
+        last = read_date("until", until, self._today()).last if until else date.max
+        period = Period(first, last) if since or until else None
+        return self._ask(lambda index: listing.list_notes(index, replace_surrogates(folder), replace_surrogates(tag), period))
 
     def shortest_path(self, source: str, target: str) -> LinkPath | None:
         """A shortest path over links in either direction, always the same one; None if there is none.

@@ -106,6 +106,16 @@ def _link_citations(answer: AnswerNote, link: Callable[[Citation], str]) -> str:
     return "".join(parts) + (f"\n{closing}" if closing else "")
 
 
+def _doubt(citation: Citation) -> str:
+    match citation.effective_verdict:
+        case "misquoted":
+            return " *(not verified: the quoted words are not there)*"
+        case "cut":
+            return f" *(the quotation is cut; the note says: “{citation.sentence}”)*"
+        case _:
+            return ""
+
+
 def _sources(citations: Iterable[Citation], link: Callable[[Citation], str]) -> str:
     """Each source with its lines and quotation."""
     lines: dict[str, None] = {}
@@ -116,6 +126,5 @@ def _sources(citations: Iterable[Citation], link: Callable[[Citation], str]) -> 
         path = "`" + " ".join(citation.relative_path.replace("`", "'").split()) + "`"
         where = "" if citation.start_line is None else f":{line_range(citation.start_line, citation.end_line)}"
         said = f" “{' '.join(citation.quote.split())}”" if citation.quote else ""
-        doubt = " *(not verified: the quoted words are not there)*" if citation.effective_status == "misquoted" else ""
-        lines[f"- {link(citation)} {path}{where}{said}{doubt}"] = None
+        lines[f"- {link(citation)} {path}{where}{said}{_doubt(citation)}"] = None
     return "\n".join(["## Sources", "", *lines]) if lines else ""

@@ -6,17 +6,18 @@ A stored message contains everything that these lines need, so an old answer get
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
-from zkchat_cli.models import Citation, CitationStatus, DocumentReference
+from zkchat_cli.models import Citation, CitationVerdict, DocumentReference
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
-MARKS: dict[CitationStatus, tuple[str, str]] = {
+MARKS: dict[CitationVerdict, tuple[str, str]] = {
     "verified": ("✓", "green"),
     "cited": ("○", "dim"),
+    "cut": ("✂", "yellow"),
     "misquoted": ("✗", "red"),
     "missing": ("✗", "red"),
 }
-"""The mark and style of each status; both wrong ones have the same mark, and the text says which."""
+"""The mark and style of each verdict; both wrong ones have the same mark, and the text says which."""
 MAX_UNUSED = 5
 MAX_HEADING = 80
 MAX_QUOTE = 60
@@ -50,10 +51,10 @@ def source_lines(
     return [styled_line("Sources", "bold"), *body] if body else []
 
 
-def worst_status(citations: Iterable[Citation]) -> CitationStatus:
-    """The status of several citations of one source: the worst counts."""
-    found = {citation.effective_status for citation in citations}
-    order: tuple[CitationStatus, ...] = ("missing", "misquoted", "verified")
+def worst_verdict(citations: Iterable[Citation]) -> CitationVerdict:
+    """The verdict on several citations of one source: the worst counts."""
+    found = {citation.effective_verdict for citation in citations}
+    order: tuple[CitationVerdict, ...] = ("missing", "misquoted", "cut", "verified")
     return next((each for each in order if each in found), "cited")
 
 
@@ -81,19 +82,23 @@ def number_ranges(numbers: Iterable[int]) -> list[str]:
 
 def _cited(number: int, citations: Sequence[Citation], digits: int) -> list[StyledLine]:
     first = citations[0]
-    mark, style = MARKS[worst_status(citations)]
+    mark, style = MARKS[worst_verdict(citations)]
     head = (StyledSpan(f"  {f'[{number}]':>{digits + 2}} "), StyledSpan(mark, style))
     indent = digits + 7
     if first.relative_path is None:
         return [StyledLine((*head, StyledSpan(" no such source was in the prompt", style)), indent=indent)]
-    exact = [c for c in citations if c.effective_status == "verified"] or citations
+    exact = [c for c in citations if c.effective_verdict == "verified"] or citations
     places = ", ".join(dict.fromkeys(line_range(c.start_line, c.end_line) for c in exact if c.start_line))
     where = StyledSpan(f"{first.relative_path}:{places}" if places else first.relative_path, "dim", first.relative_path)
     lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(source_name(first.relative_path, first.heading))), (where,), indent)]
     for citation in citations:
-        if citation.effective_status == "misquoted":
+        if citation.effective_verdict == "misquoted":
             said = truncate(citation.quote or "", MAX_QUOTE)
             lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{said}”", style, indent))
+        elif citation.effective_verdict == "cut":
+            lines.append(styled_line(f"{' ' * indent}the quotation is cut; the note says: {citation.sentence}", MARKS["cut"][1], indent))
+        if citation.support == "does_not_support":
+            lines.append(styled_line(f"{' ' * indent}this source does not seem to support what the answer says", "yellow", indent))
     return lines
 
 

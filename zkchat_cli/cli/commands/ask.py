@@ -90,6 +90,7 @@ def ask(
             if show_context and session.last_prompt is not None:
                 for line in overview_lines(session.last_prompt):
                     screen.remark(line)
+        ctx.embed_for_a_moment(app.vault)
 
 
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:

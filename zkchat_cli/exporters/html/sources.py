@@ -9,7 +9,7 @@ from markupsafe import Markup
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quote_ranges import quote_ranges
 from zkchat_cli.exporters.base import note_name
-from zkchat_cli.models import Citation, CitationStatus, ContentChunk
+from zkchat_cli.models import Citation, CitationVerdict, ContentChunk
 
 
 class Status(NamedTuple):
@@ -19,9 +19,10 @@ class Status(NamedTuple):
     description: str
 
 
-STATUSES: dict[CitationStatus, Status] = {
+STATUSES: dict[CitationVerdict, Status] = {
     "verified": Status("✓", "verified: the source contains the quoted words"),
     "cited": Status("•", "cited without a quotation"),
+    "cut": Status("✂", "cut: the source contains the quoted words, but its whole sentence says something else"),
     "misquoted": Status("✗", "misquoted: the source does not contain the quoted words"),
     "missing": Status("?", "missing: no such source was in the prompt"),
 }
@@ -40,12 +41,12 @@ class Source:
     """A source in the list below an answer; `status` is the worst of its citations."""
 
     number: int
-    status: CitationStatus
+    status: CitationVerdict
     title: str
     citation: Citation | None
     """None if no such source was in the prompt."""
     mark_ids: list[str]
-    quotes: dict[str, CitationStatus]
+    quotes: dict[str, Citation]
     excerpt: Markup | None
 
 
@@ -56,12 +57,12 @@ class SourceListBuilder:
         self._article = article
         self._chunks = chunks
         self._by_number: dict[int, list[Citation]] = {}
-        self._by_span: dict[tuple[int, tuple[int, int]], list[CitationStatus]] = {}
+        self._by_span: dict[tuple[int, tuple[int, int]], list[CitationVerdict]] = {}
         self._mark_ids: dict[int, list[str]] = {}
         for citation in citations:
             self._by_number.setdefault(citation.number, []).append(citation)
             for span in citation.spans:
-                self._by_span.setdefault((citation.number, span), []).append(citation.effective_status)
+                self._by_span.setdefault((citation.number, span), []).append(citation.effective_verdict)
 
     def link(self, mark: CitationMark, text: str) -> Markup:
         """A citation mark as a link to its source; one with several numbers as a link for each number that is a citation."""
@@ -77,8 +78,8 @@ class SourceListBuilder:
         values = {"id": ids[-1], "article": self._article, "number": number, "status": status, "text": text}
         return _MARK % {**values, **STATUSES[status]._asdict()}
 
-    def _statuses(self, number: int) -> list[CitationStatus]:
-        return [citation.effective_status for citation in self._by_number[number]]
+    def _statuses(self, number: int) -> list[CitationVerdict]:
+        return [citation.effective_verdict for citation in self._by_number[number]]
 
     def sources(self) -> list[Source]:
         """The list; call it after all links are made."""
@@ -90,7 +91,8 @@ class SourceListBuilder:
         chunk = self._chunks.get(number)
         if citation is None or chunk is None or chunk.relative_path != citation.relative_path:
             chunk = None
-        quotes = {each.quote: each.effective_status for each in citations if each.quote}
+        quotes = {each.quote: each for each in citations if each.quote}
+        present = [quote for quote, each in quotes.items() if each.effective_verdict in ("verified", "cut")]
         return Source(
             number=number,
             status=_worst(self._statuses(number)),
@@ -98,11 +100,11 @@ class SourceListBuilder:
             citation=citation,
             mark_ids=self._mark_ids.get(number, [])[:MOST_BACK_LINKS],
             quotes=quotes,
-            excerpt=highlight_quotes(chunk.text, quotes) if chunk else None,
+            excerpt=highlight_quotes(chunk.text, present) if chunk else None,
         )
 
 
-def _worst(statuses: Iterable[CitationStatus]) -> CitationStatus:
+def _worst(statuses: Iterable[CitationVerdict]) -> CitationVerdict:
     return max(statuses, key=_SEVERITY.index)
 
 

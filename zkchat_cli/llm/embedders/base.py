@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.json_client import HttpTimeouts, JsonClient
+from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.llm.sentence_models import add_prefixes, model_family
 from zkchat_cli.vault.search.vector_store import Embedder, Purpose
 
@@ -22,6 +22,8 @@ class EmbedderConfig:
     path: str = ""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     key: ApiKey = field(default_factory=ApiKey)
+    allow_insecure: bool = False
+    """Whether the key may go over plain http to another machine, by the provider's settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,12 @@ class EmbedderKind:
     open: Callable[[EmbedderConfig], Embedder]
 
 
-TIMEOUTS = {"query": HttpTimeouts(answer=30, retry=2), "document": HttpTimeouts(answer=300, retry=10)}
+MAX_VECTORS = 16_000_000
+"""Bytes of an answer: 64 vectors of 3072 numbers take 5 MB as JSON."""
+LIMITS = {
+    "query": LookupLimits(seconds=30, retry=2, max_bytes=MAX_VECTORS),
+    "document": LookupLimits(seconds=300, retry=10, max_bytes=MAX_VECTORS),
+}
 """The first call may load a model, which takes seconds; a batch on a slow processor takes minutes."""
 
 
@@ -52,9 +59,12 @@ class ServerEmbedder:
     def languages(self) -> Collection[str] | None:
         return model_family(self.model).languages
 
+    def load(self) -> None:
+        """Nothing: the server loads it."""
+
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         texts = add_prefixes(texts, model_family(self.model), purpose)
-        answer = self.server.post(self.path, {"model": self.model, "input": texts}, TIMEOUTS[purpose])
+        answer = self.server.post(self.path, {"model": self.model, "input": texts}, LIMITS[purpose])
         try:
             return self.rows(answer)
         except (LookupError, TypeError, AttributeError) as e:

@@ -24,11 +24,14 @@ SHA256 = (
 class BuiltinEmbedder:
     model: SentenceModel
     id: str = f"builtin/{NAME}"
-    batch: int = 16
+    batch: int = 8
 
     @property
     def languages(self) -> Collection[str] | None:
         return self.model.family.languages
+
+    def load(self) -> None:
+        self.model.load()
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         return self.model.embed(texts, purpose)

@@ -11,7 +11,8 @@ DEFAULT_MODEL = "nomic-embed-text"
 def _open(config: EmbedderConfig) -> Embedder:
     model = config.model or DEFAULT_MODEL
     hint = f"Start it with `ollama serve`, or set OLLAMA_HOST; get the model with `ollama pull {model}`."
-    server = JsonClient("Ollama", parse_address(config.env.get("OLLAMA_HOST", "")), hint)
+    address = parse_address(config.env.get("OLLAMA_HOST", ""))
+    server = JsonClient("Ollama", address, hint, table="ollama", allow_insecure=config.allow_insecure)
     return ServerEmbedder(f"ollama/{model}", model, server, "/api/embed", lambda answer: answer["embeddings"])
 
 

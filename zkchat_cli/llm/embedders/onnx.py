@@ -21,7 +21,7 @@ class OnnxEmbedder:
 
     path: str
     name: str = ""
-    batch: int = 16
+    batch: int = 8
 
     @property
     def id(self) -> str:
@@ -30,6 +30,9 @@ class OnnxEmbedder:
     @property
     def languages(self) -> Collection[str] | None:
         return model_family(self.name or self.path).languages
+
+    def load(self) -> None:
+        self._model.load()
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         return self._model.embed(texts, purpose)

@@ -64,9 +64,14 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
     if passage.kind != "code" and _HAS_MARKUP.search(written):
         parts = _INLINE_CODE.split(written)
         rendered = " ".join("".join(part if i % 2 else _render(part) for i, part in enumerate(parts)).split())
-        if rendered and excerpt.locate(rendered):
+        if rendered and _is_verified(rendered, excerpt):
             return rendered
-    return written if excerpt.locate(written) else None
+    return written if _is_verified(written, excerpt) else None
+
+
+def _is_verified(quote: str, excerpt: QuotableChunk) -> bool:
+    place = excerpt.locate(quote)
+    return place is not None and place.verdict == "verified"
 
 
 def quotable_chunk(text: str) -> QuotableChunk:

@@ -19,8 +19,8 @@ _REPLIES = {
     frozenset("bye goodbye tschuss adios adieu".split()): "Goodbye!\n",
     frozenset("thanks thank thx ty cheers danke merci gracias grazie obrigado".split()): "You're welcome.\n",
     frozenset(
-        """ok okay cool great good nice perfect awesome wonderful excellent super fine understood alright sure yes yeah yep no nope right wow
-    lol haha helpful interesting brilliant amazing sense klar gut vale bien genau prima toll sorry nevermind""".split()
+        """ok okay cool great good nice perfect awesome wonderful excellent super fine understood alright sure yes yeah yep no nope right
+        wow lol haha helpful interesting brilliant amazing sense klar gut vale bien genau prima toll sorry nevermind""".split()
     ): "All right.\n",
 }
 _COMPANIONS = frozenset(

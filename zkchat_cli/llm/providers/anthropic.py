@@ -13,8 +13,9 @@ from pydantic import Field
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import anthropic_chat
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
-from zkchat_cli.llm.remote_model import ANTHROPIC, LIST_TIMEOUTS, RemoteModel, ServerSettings, bearer, fetch_models, settings_of
+from zkchat_cli.llm.remote_model import ANTHROPIC, LIST_LIMITS, RemoteModel, ServerSettings, bearer, fetch_models, settings_of
 from zkchat_cli.llm.threaded_stream import Emit
+from zkchat_cli.text.numbers import whole_number
 
 API_VERSION = "2023-06-01"
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
@@ -32,10 +33,11 @@ class AnthropicModel(RemoteModel):
 
     def find_window(self) -> Window | None:
         try:
-            size = self.server.get(f"/v1/models/{quote(self.model, safe='')}", LIST_TIMEOUTS)["max_input_tokens"]
+            answer = self.server.get(f"/v1/models/{quote(self.model, safe='')}", LIST_LIMITS)
+            size = whole_number(answer["max_input_tokens"], least=1)
         except (ProviderError, LookupError, TypeError):
             return None  # the first call reports a server that cannot be called
-        return Window(size, "the server's list of models") if isinstance(size, int) and size > 0 else None
+        return Window(size, "the server's list of models") if size else None
 
     def body(self, request: Request) -> dict[str, Any]:
         return anthropic_chat.request_body(self.model, request, self.window.tokens if self.window else None)
@@ -64,7 +66,7 @@ def _open(config: ModelConfig) -> AnthropicModel:
         imitation = bearer(key) if address != ANTHROPIC.address else {}  # some read this, some the other
         return {"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {}), **imitation}
 
-    server = ANTHROPIC.client(config, address, settings.key_variable, headers)
+    server = ANTHROPIC.client(config, address, settings.key_variable, headers, allow_insecure=settings.allow_insecure)
     return AnthropicModel(config.name, server, settings, window=MIN_WINDOW if config.name.startswith("claude-") else None)
 
 

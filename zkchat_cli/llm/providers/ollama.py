@@ -15,7 +15,8 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.remote_model import LIST_TIMEOUTS, ChatModel, ServerSettings, fetch_models, settings_of
+from zkchat_cli.llm.remote_model import LIST_LIMITS, ChatModel, ServerSettings, fetch_models, settings_of
+from zkchat_cli.text.numbers import whole_number
 
 DEFAULT_MAX_WINDOW = 32768
 """Tokens of window to use unless the user asks for more: memory for a model's whole 128k exceeds what many machines have."""
@@ -39,6 +40,7 @@ class OllamaReader(ChatReader):
             arguments = function.get("arguments")
             text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
             self.calls.append(PartialToolCall(text_of(call.get("id")), text_of(function.get("name")), text))
+            self.hidden_bytes += len(self.calls[-1].id) + len(self.calls[-1].name) + len(text)
         if event.get("done"):
             self.finish = text_of(event.get("done_reason")) or "stop"
             self.count(prompt_tokens=event.get("prompt_eval_count"), completion_tokens=event.get("eval_count"))
@@ -56,16 +58,17 @@ class OllamaModel(ChatModel):
         from mojentic.llm.model_context_window import ollama_context_window  # takes a second
 
         try:
-            found = ollama_context_window(self.server.post("/api/show", {"model": self.model}, LIST_TIMEOUTS))
+            found = ollama_context_window(self.server.post("/api/show", {"model": self.model}, LIST_LIMITS))
         except (ProviderError, ValueError):
             return None  # the first call reports a server that cannot be called
-        if found is None:
+        size = whole_number(found.max_context_tokens, least=1) if found else None
+        if found is None or size is None:
             return None
-        if found.model_num_ctx is not None:
-            return Window(min(found.model_num_ctx, found.max_context_tokens), "Ollama: the model's num_ctx")
-        if found.max_context_tokens <= DEFAULT_MAX_WINDOW:
-            return Window(found.max_context_tokens, f"Ollama: {found.field}")
-        return Window(DEFAULT_MAX_WINDOW, f"the model has {found.max_context_tokens}; set context.max_tokens for more")
+        if chosen := whole_number(found.model_num_ctx, least=1):
+            return Window(min(chosen, size), "Ollama: the model's num_ctx")
+        if size <= DEFAULT_MAX_WINDOW:
+            return Window(size, f"Ollama: {found.field}")
+        return Window(DEFAULT_MAX_WINDOW, f"the model has {size}; set context.max_tokens for more")
 
     def body(self, request: Request) -> dict[str, Any]:
         return request_body(self.model, request)
@@ -85,7 +88,9 @@ def _open(config: ModelConfig) -> OllamaModel:
         "Ollama",
         parse_address(config.env.get("OLLAMA_HOST", "").strip() or settings.host),
         "Start it with `ollama serve`, or set OLLAMA_HOST.",
-        check_key="If a proxy in front of it needs a password, set OLLAMA_HOST to http://NAME:PASSWORD@HOST.",
+        check_key="If a proxy in front of it needs a password, set OLLAMA_HOST to https://NAME:PASSWORD@HOST.",
+        table="ollama",
+        allow_insecure=settings.allow_insecure,
     )
     return OllamaModel(config.name, server, settings)
 

@@ -72,7 +72,8 @@ def _window_in(row: Mapping[str, Any]) -> object:
 def _open(config: ModelConfig) -> OpenaiModel:
     settings = settings_of(config, OpenAISettings)
     address = (config.env.get("OPENAI_BASE_URL", "").strip() or settings.base_url.strip()).rstrip("/") or OPENAI.address
-    return OpenaiModel(config.name, OPENAI.client(config, address, settings.key_variable, bearer), settings)
+    server = OPENAI.client(config, address, settings.key_variable, bearer, allow_insecure=settings.allow_insecure)
+    return OpenaiModel(config.name, server, settings)
 
 
 def _server_info(config: ModelConfig) -> ServerInfo:

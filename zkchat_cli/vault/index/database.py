@@ -12,18 +12,20 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zkchat_cli.errors import IndexDamaged, VaultError
-from zkchat_cli.fileio import make_private_folder
+from zkchat_cli.fileio import make_private_folder, open_regular
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
+from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.resolver import Name
 
-VERSION = 6
+VERSION = 7
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
 BUSY_SECONDS = 10.0
@@ -69,6 +71,8 @@ CREATE TABLE links (
 CREATE TABLE problems (path TEXT PRIMARY KEY, text TEXT NOT NULL, from_scan INTEGER NOT NULL) WITHOUT ROWID;
 -- folded
 CREATE TABLE tags (tag TEXT NOT NULL, note_id INTEGER NOT NULL, PRIMARY KEY (tag, note_id)) WITHOUT ROWID;
+-- of front matter or, if it has none, of the name of a daily, weekly or monthly note; as ISO days
+CREATE TABLE dates (note_id INTEGER NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL);
 -- a row per chunk
 CREATE VIRTUAL TABLE words USING fts5 (headings, body, content='', tokenize='ascii');
 -- a row per note
@@ -83,6 +87,7 @@ INDEXES = (
     "CREATE INDEX IF NOT EXISTS chunks_by_note ON chunks (note_id, start_line)",
     "CREATE INDEX IF NOT EXISTS chunks_by_key ON chunks (key)",
     "CREATE INDEX IF NOT EXISTS links_by_note ON links (note_id)",
+    "CREATE INDEX IF NOT EXISTS dates_by_note ON dates (note_id)",
     "CREATE INDEX IF NOT EXISTS links_by_key ON links (key)",
     "CREATE INDEX IF NOT EXISTS links_by_target ON links (target) WHERE target IS NOT NULL",
 )
@@ -149,6 +154,7 @@ def connect(file: Path) -> sqlite3.Connection:
     try:
         make_private_folder(file.parent)
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        open_regular(file).close()  # SQLite would open a pipe or a device, too
     except OSError as e:
         raise VaultError(f"{file} cannot be written: {e.strerror}", "Check its permissions, or set ZKCHAT_HOME.") from e
     connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -261,11 +267,20 @@ class IndexDatabase:
         notes, chunks, links, broken_links = (int(found[name]) for name in Sizes._fields[:-1])
         return Sizes(notes, chunks, links, broken_links, float(found["tokens"]))
 
-    def allow(self, tags: Iterable[str], paths: Iterable[str], no_tags: Iterable[str] = (), no_paths: Iterable[str] = ()) -> None:
+    def allow(
+        self,
+        tags: Iterable[str],
+        paths: Iterable[str],
+        no_tags: Iterable[str] = (),
+        no_paths: Iterable[str] = (),
+        period: Period | None = None,
+    ) -> None:
         """Put into `temp.allowed` the ids of the notes that have all of these tags (or tags nested in them) and all of these texts in
-        their paths, and none of the excluded. Tags and texts are folded."""
+        their paths, and none of the excluded, and a date in the period. Tags and texts are folded."""
         conditions: list[str] = []
-        values: list[str] = []
+        values: list[object] = []
+        if period:
+            conditions.append(in_period(period, values))
         folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
         for negation, some_tags, some_paths in (("", tags, paths), ("NOT ", no_tags, no_paths)):
             for tag in some_tags:
@@ -367,6 +382,19 @@ def snippet(line: str, raw: str, width: int = 200) -> str:
     begin = max(0, at - width // 2)
     around = line[begin : max(begin + width, at + len(raw))].strip(" \t#>")
     return ("…" if begin else "") + truncate(around, 2 * width) + ("…" if begin + width < len(line) else "")
+
+
+def in_period(period: Period, values: list[object]) -> str:
+    """A condition on `notes`: one of the note's dates, or the day it was changed if it has none, is in the period. Adds its `values`."""
+    end = period.last if period.last == date.max else period.last + timedelta(days=1)
+    values += [period.last.isoformat(), period.first.isoformat(), _nanoseconds(period.first), _nanoseconds(end)]
+    dated = "SELECT note_id FROM dates"
+    return f"(id IN ({dated} WHERE first <= ? AND last >= ?) OR (id NOT IN ({dated}) AND mtime_ns >= ? AND mtime_ns < ?))"
+
+
+def _nanoseconds(day: date) -> int:
+    """The beginning of a day in local time, as file systems count it; years out of their range are moved into it."""
+    return int(datetime(min(max(day.year, 1971), 2200), day.month, 1).timestamp() + 86_400 * (day.day - 1)) * 10**9
 
 
 def make_chunk(path: str, title: str, heading: str | None, start: int, end: int, text: str, score: float | None = None) -> ContentChunk:

@@ -204,6 +204,8 @@ class _IndexUpdate:
         )
         tags = {(words.fold(tag), note_id) for tag in parsed.tags}
         self.connection.executemany("INSERT INTO tags VALUES (?, ?)", tags)
+        dates = {(note_id, period.first.isoformat(), period.last.isoformat()) for period in parsed.dates}
+        self.connection.executemany("INSERT INTO dates VALUES (?, ?, ?)", dates)
         self._collect_chunks(note_id, parsed)
         self._set_names(path, [Name(path, "note", stem(path)), *(Name(path, "alias", alias) for alias in parsed.aliases)])
         if problem := "; ".join(p for p in (problem, parsed.front_matter.problem) if p):
@@ -248,7 +250,7 @@ class _IndexUpdate:
                 self.anchors[target, alias] -= 1
         tags = [(words.fold(tag), note_id) for tag in names[2].split("\n")]
         self.connection.executemany("DELETE FROM tags WHERE tag = ? AND note_id = ?", tags)
-        for table in ("chunks", "links"):
+        for table in ("chunks", "links", "dates"):
             self.connection.execute(f"DELETE FROM {table} WHERE note_id = ?", (note_id,))
         self.connection.execute("DELETE FROM problems WHERE path = ?", (filesystem.printable(path),))
 

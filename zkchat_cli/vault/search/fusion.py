@@ -45,7 +45,7 @@ def find(
     hits = lexical.candidates(index, query, limit, weights)
     by_words = {row.id: score for score, row in hits.rows}
     near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE]
-    places = index.places(list(by_words), near, allowed=query.is_filtered)
+    places = index.places(list(by_words), near, allowed=hits.is_filtered)
     cosines = {**match.cosines([place.key for place in places if place.key not in match.nearest]), **match.nearest}
     by_meaning = {place.id: (cosines[place.key] - match.mean) / (match.spread or 1.0) for place in places if place.key in cosines}
     notes = {place.id: place for place in places}

@@ -44,21 +44,24 @@ class LexicalHits(NamedTuple):
 
     rows: list[tuple[float, RankingCandidate]]
     coverage: float
+    is_filtered: bool = False
+    """Whether only the notes in `temp.allowed` may be found."""
 
 
 def find(index: IndexDatabase, query: SearchQuery, limit: int, most_of_a_note: int, weights: Ranking = RANKING) -> list[ContentChunk]:
-    """The best chunks, at most `most_of_a_note` from one note. Phrases count as single words if nothing has them."""
+    """The best chunks, at most `most_of_a_note` from one note. Phrases count as single words if nothing has them, and a guessed period does
+    not count if no note has such a date."""
     return _best(candidates(index, query, limit, weights).rows, limit, most_of_a_note)
 
 
 def candidates(index: IndexDatabase, query: SearchQuery, limit: int, weights: Ranking = RANKING) -> LexicalHits:
     """All chunks that were ranked, more than `limit`."""
-    for variant in dict.fromkeys((query, query.loose)):
-        if not variant.is_empty:
+    for variant in dict.fromkeys((query, query.loose, query.undated)):
+        if variant is not None and not variant.is_empty:
             search = _Search(index, variant, weights, max(POOL, 2 * limit))
             if found := search.run():
-                return LexicalHits(found, search.coverage(row for _, row in found[:COVERING]))
-    return LexicalHits([], 0.0)
+                return LexicalHits(found, search.coverage(row for _, row in found[:COVERING]), variant.is_filtered)
+    return LexicalHits([], 0.0, query.is_filtered and not query.undated)
 
 
 def _best(found: Sequence[tuple[float, RankingCandidate]], limit: int, most_of_a_note: int) -> list[ContentChunk]:
@@ -84,12 +87,12 @@ class _Search:
         self.is_filtered = query.is_filtered
         self.excluded = " OR ".join(quoted(phrase) for phrase in query.without)
         if self.is_filtered:
-            index.allow(query.tags, query.paths, query.without_tags, query.without_paths)
+            index.allow(query.tags, query.paths, query.without_tags, query.without_paths, query.period)
 
     def run(self) -> list[tuple[float, RankingCandidate]]:
         ids = [*self._text_candidates(), *self._name_candidates()] if self.query.terms else self._filtered_chunks()
         rows = self._rows(ids)
-        scores = self._scores(rows)
+        scores = self._scores(rows) if self.query.terms else {id_: 1 - place / len(ids) for place, id_ in enumerate(ids) if id_ in rows}
         boosts = self._boosts(scores, rows)
         known = {row.note_id for row in rows.values()}
         more = self._rows([id_ for note in boosts if note not in known for id_ in self._matching_chunks(note)])
@@ -163,8 +166,9 @@ class _Search:
     def _filtered_chunks(self) -> list[int]:
         """For a query without words: the first chunk without excluded words of each of the newest notes that the filters allow."""
         wanted = "id NOT IN (SELECT rowid FROM words WHERE words MATCH ?1) AND note_id" + _NOT_NAMED if self.excluded else "?1 = ''"
+        dated = "(SELECT MAX(last) FROM dates WHERE dates.note_id = chunks.note_id) DESC, " if self.query.period else ""
         sql = f"""SELECT MIN(id) AS first FROM temp.allowed CROSS JOIN chunks ON note_id = allowed.value
-                  WHERE {wanted} GROUP BY note_id ORDER BY first DESC LIMIT ?2"""
+                  WHERE {wanted} GROUP BY note_id ORDER BY {dated}first DESC LIMIT ?2"""
         return [id_ for (id_,) in self.index.rows(sql, self.excluded, self.pool)]
 
     def _count(self, table: str, expression: str, most: int | None = None) -> int:

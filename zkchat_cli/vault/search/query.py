@@ -1,4 +1,5 @@
-"""The query language: words of which any may occur, "phrases" that must, -words that must not, tag:x, path:y, -tag:x and -path:y. Pure.
+"""The query language: words of which any may occur, "phrases" that must, -words that must not, tag:x, path:y, -tag:x, -path:y, and dates
+of notes: after:2024-05, before:yesterday, on:"last week", or simply "last week". Pure.
 
 Every word is quoted for FTS5, so that no text is an operator there: `AND`, `*`, `NEAR(` are words or nothing.
 """
@@ -6,15 +7,19 @@ Every word is quoted for FTS5, so that no text is an operator there: `AND`, `*`,
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import TypeVar
 
+from zkchat_cli.errors import UsageError
 from zkchat_cli.text import words
+from zkchat_cli.text.dates import Period, find_period, is_all_stopwords, parse_period
+from zkchat_cli.text.truncate import truncate
 
 MOST_WORDS = 48
 """Words of a query that are searched; more words of a pasted page would only be slower."""
 _MOST_FILTERS = 8
 _LONGEST = 20_000
-_OPERATOR = re.compile(r"""(?<!\S)(?:(-?(?:tag|path)):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
+_OPERATOR = re.compile(r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
 
 T = TypeVar("T")
 
@@ -33,11 +38,14 @@ class SearchQuery:
     without_paths: tuple[str, ...] = ()
     text: str = ""
     """The query without operators."""
+    period: Period | None = None
+    """The dates that notes must have; `undated` is the query to search if the period is only a guess and no note has such a date."""
+    undated: "SearchQuery | None" = None
 
     @property
     def is_filtered(self) -> bool:
         """Whether only some notes may be found."""
-        return bool(self.tags or self.paths or self.without_tags or self.without_paths)
+        return bool(self.tags or self.paths or self.without_tags or self.without_paths or self.period)
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -56,11 +64,24 @@ class SearchQuery:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.words or self.phrases or self.tags or self.paths)
+        return not (self.words or self.phrases or self.tags or self.paths or self.period)
 
 
-def parse_query(text: str) -> SearchQuery:
-    """Parse any text; a query that only excludes finds nothing."""
+def parse_query(text: str, today: date | None = None) -> SearchQuery:
+    """Parse any text; a query that only excludes finds nothing. Raises UsageError if `after:`, `before:` or `on:` is followed by no date.
+
+    With `today`, dates in words ("last week") become the period, too.
+    """
+    query = _parse(text, today or date.today())
+    if today is None or query.period or query.phrases or not (dated := find_period(text, today)):
+        return query
+    period, rest = dated
+    found = replace(_parse(rest, today), period=period, undated=query)
+    return replace(found, words=(), order=()) if is_all_stopwords(rest) else found
+
+
+def _parse(text: str, today: date) -> SearchQuery:
+    period: Period | None = None
     phrases: list[tuple[str, ...]] = []
     without: list[tuple[str, ...]] = []
     filters: dict[str, list[str]] = {"tag": [], "path": [], "-tag": [], "-path": []}
@@ -70,8 +91,11 @@ def parse_query(text: str) -> SearchQuery:
         if phrase is not None:
             phrases.append(tuple(words.terms(phrase)))
             return f" {phrase} "
+        nonlocal period
         value = quoted if quoted is not None else bare
-        if name:
+        if name and name.lower() in ("after", "before", "on"):
+            period = (period or Period()).intersect(_limit(name.lower(), value, today))
+        elif name:
             filters[name.lower()].append(words.fold(value.strip(' "').lstrip("#/").rstrip("/")))
         else:
             without.append(tuple(words.terms(value)))
@@ -79,8 +103,9 @@ def parse_query(text: str) -> SearchQuery:
 
     rest = _OPERATOR.sub(collect, text[:_LONGEST])
     stripped = _OPERATOR.sub(" ", text[:_LONGEST])
+    searched = [] if period and is_all_stopwords(stripped) else words.content_terms(stripped)
     return SearchQuery(
-        tuple(dict.fromkeys(words.content_terms(stripped)))[:MOST_WORDS],
+        tuple(dict.fromkeys(searched))[:MOST_WORDS],
         _unique(p[:MOST_WORDS] for p in phrases),
         _unique(p[:MOST_WORDS] for p in without),
         _unique(filters["tag"]),
@@ -89,7 +114,26 @@ def parse_query(text: str) -> SearchQuery:
         _unique(filters["-tag"]),
         _unique(filters["-path"]),
         " ".join(stripped.split()),
+        period,
     )
+
+
+def read_date(name: str, value: str, today: date) -> Period:
+    """The days that a date in words or figures means. Raises UsageError if it is none; `name` says which date is wrong."""
+    if (days := parse_period(value, today)) is None:
+        raise UsageError(f"{name}: {truncate(value, 40)} is no date", 'Give one as 2024-05-01, 2024-05, yesterday or "last week".')
+    return days
+
+
+def _limit(name: str, value: str, today: date) -> Period:
+    """The days that `after:`, `before:` or `on:` allows."""
+    days = read_date(name, value, today)
+    if name == "on":
+        return days
+    try:
+        return Period(first=days.last + timedelta(days=1)) if name == "after" else Period(last=days.first - timedelta(days=1))
+    except OverflowError:
+        return days
 
 
 def _unique(values: Iterable[T]) -> tuple[T, ...]:

@@ -85,6 +85,24 @@ class SemanticSearch:
         warnings, self._warnings = self._warnings, []
         return warnings
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether it pauses after a failure."""
+        return self._clock() < self._retry_after
+
+    def index_stamp(self) -> object:
+        """A value that changes when notes have changed."""
+        return self._ask(lambda index: index.stamp())
+
+    def load(self) -> None:
+        """Get ready for a query, if there are vectors. Contacts no server."""
+        try:
+            if self._store.sizes().windows:
+                self._embedder.load()
+                self._store.sample()
+        except (ProviderError, VaultError) as e:
+            self._fail(e)
+
     def status(self) -> SemanticStatus:
         """What has been computed. Loads no model and contacts no server."""
         provider, _, model = "", "", ""
@@ -101,7 +119,7 @@ class SemanticSearch:
     def match(self, query: str, *, filtered: bool = False) -> SemanticMatch | None:
         """The chunks nearest to a query; None without vectors, in a script the model does not know, or after a failure."""
         try:
-            if self._clock() < self._retry_after or not self._can_read(query) or not self._store.sizes().windows:
+            if self.has_failed or not self._can_read(query) or not self._store.sizes().windows:
                 return None
             vector = self._query_vector(query)
             rows = self._store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)
@@ -126,7 +144,7 @@ class SemanticSearch:
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
         """The cosine of each text with the query; None without a model, for a script it does not know, or after a failure."""
-        if not texts or self._clock() < self._retry_after or not self._can_read(query):
+        if not texts or self.has_failed or not self._can_read(query):
             return None
         try:
             vectors = self._vectors(texts)
@@ -162,7 +180,7 @@ class SemanticSearch:
 
     def _compute(self, missing: list[bytes], total: int, progress: Progress | None, end: float, stopped: Callable[[], bool]) -> bool:
         """Compute vectors until all are there, the index changes or another process writes; False at the end of the time."""
-        stamp = self._ask(lambda index: index.stamp())
+        stamp = self.index_stamp()
         size = CHUNKS_OF_CLAIM if end == float("inf") else CHUNKS_OF_CLAIM // 4
         longest = 0.0
         for start in range(0, len(missing), size):
@@ -177,7 +195,7 @@ class SemanticSearch:
             if claim is None:
                 self._sleep(WAIT_SECONDS)
                 return True
-            if self._ask(lambda index: index.stamp()) != stamp:
+            if self.index_stamp() != stamp:
                 return True
             longest = max(longest, self._clock() - begin)
         return True

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Purpose = Literal["query", "document"]
 
+LARGEST_NUMBER = 1e18
+"""In a vector: its square is still a number. NaN and infinity are not smaller."""
 SAMPLE = 512
 """Chunks that the mean and the spread of cosines are estimated from."""
 MOST_AT_ONCE = 30_000
@@ -62,6 +64,10 @@ class Embedder(Protocol):
     @property
     def languages(self) -> Collection[str] | None: ...
 
+    def load(self) -> None:
+        """Load a model that runs in this program; contacts no server. Raises ProviderError."""
+        ...
+
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         """One row of numbers per text, as the model returned them. Raises ProviderError."""
         ...
@@ -77,10 +83,11 @@ def compute_vectors(embedder: Embedder, texts: Sequence[str], purpose: Purpose) 
 
     answer = embedder.embed(texts, purpose=purpose)
     try:
-        rows = np.asarray(answer, dtype=np.float64)
+        found = np.asarray(answer)
+        rows = found.astype(np.float64) if found.dtype.kind in "fiu" else np.empty(0)  # texts and null would be converted
     except (ValueError, TypeError, OverflowError):
         rows = np.empty(0)
-    if rows.ndim != 2 or len(rows) != len(texts) or not rows.size or not np.isfinite(rows).all():
+    if rows.ndim != 2 or len(rows) != len(texts) or not rows.size or not (np.abs(rows) <= LARGEST_NUMBER).all():
         problem = f"{embedder.id} answered without a vector for each of {len(texts)} texts"
         raise ProviderError("bad_answer", problem, "Is it an embedding model? See semantic.model.")
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)

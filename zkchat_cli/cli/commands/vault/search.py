@@ -33,6 +33,7 @@ def search(
                 ctx.screen.json({"query": line, "results": documents} if query == "-" else documents)
             else:
                 _print_results(ctx, notes, line, found)
+        ctx.embed_for_a_moment(notes)
 
 
 def _print_results(ctx: CommandContext, notes: "Vault", query: str, found: "list[ContentChunk]") -> None:

@@ -1,0 +1,453 @@
+"""Attacks by model servers: they drip, flood, compress, and send numbers that are none. And keys on their way to others."""
+
+import itertools
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Program
+from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, QUESTION, REQUEST, Protocol, a_model, ask
+from model_server import (
+    ModelServer,
+    Reply,
+    anthropic_block,
+    anthropic_call,
+    anthropic_events,
+    anthropic_start,
+    anthropic_text,
+    ndjson,
+    ollama_end,
+    ollama_frame,
+    openai_delta,
+    openai_text,
+    running_server,
+    sse,
+)
+
+import zkchat_cli
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm import embedders
+from zkchat_cli.llm.base import Options, Request, StreamFinished
+from zkchat_cli.llm.embedders.base import EmbedderConfig
+from zkchat_cli.llm.http_errors import is_local, parse_retry_after
+from zkchat_cli.llm.json_client import JsonClient, LookupLimits
+from zkchat_cli.text.numbers import MAX_COUNT, whole_number
+from zkchat_cli.vault.search.vector_store import compute_vectors
+
+PROTOCOLS = [OPENAI, OLLAMA, ANTHROPIC]
+ALL = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.name)
+LISTING = {"openai": "/v1/models", "ollama": "/api/tags", "anthropic": "/v1/models?limit=1000"}
+
+
+def short(value: object) -> str:
+    return repr(value)[:20]
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with running_server() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@contextmanager
+def socket_server(serve: Callable[[socket.socket], object]) -> Iterator[str]:
+    """The address of a server that does with each connection what `serve` does, until the other side leaves."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def connection(connected: socket.socket) -> None:
+        with connected, suppress(OSError):
+            connected.recv(65536)
+            serve(connected)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=connection, args=(listening.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    listening.close()
+
+
+def dripping(data: Iterable[bytes], seconds: float = 0.04) -> Any:
+    """Pieces with a pause after each."""
+    return itertools.chain.from_iterable((piece, seconds) for piece in data)
+
+
+def drip_headers(connected: socket.socket) -> None:
+    connected.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
+    while True:
+        connected.sendall(b"x")
+        time.sleep(0.04)
+
+
+# a server that drips
+
+EMPTY_DELTAS = {
+    "openai": sse(openai_delta(content="")),
+    "ollama": ndjson(ollama_frame("")),
+    "anthropic": anthropic_events({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ""}}),
+}
+ROLES = {
+    "openai": sse(openai_delta(role="assistant", tool_calls=[])),
+    "ollama": ndjson({"model": "m", "message": {"role": "assistant"}, "done": False}),
+    "anthropic": anthropic_events({"type": "ping"}),
+}
+
+
+@ALL
+@pytest.mark.parametrize("begun", [False, True], ids=["before the first word", "after it"])
+@pytest.mark.parametrize("drop", ["a byte", "a comment", "an empty delta", "nothing said"])
+def test_a_server_that_drips_makes_no_progress(server: ModelServer, protocol: Protocol, begun: bool, drop: str) -> None:
+    """After 4 seconds it would have ended with "cut"."""
+    comment = b": still here\n\n" if protocol is not OLLAMA else b"\n"
+    drops = {"a byte": b" ", "a comment": comment, "an empty delta": EMPTY_DELTAS[protocol.name], "nothing said": ROLES[protocol.name]}
+    text = "A filter" if begun else ""
+    beginning = [protocol.begin(text)] if begun or protocol is ANTHROPIC else []
+    answer = protocol.ask(server, Reply([*beginning, *dripping([drops[drop]] * 100)]), timeout=5 if begun else 0.2, stall_timeout=0.2)
+    assert (answer.error.kind, answer.text, len(server.asked)) == ("timeout", text, 1)
+
+
+@ALL
+def test_headers_that_drip_make_no_progress(protocol: Protocol) -> None:
+    with socket_server(drip_headers) as address:
+        assert ask(a_model(protocol.name, address, timeout=0.2)).error.kind == "timeout"
+
+
+def test_a_lookup_has_a_deadline_whatever_drips(server: ModelServer) -> None:
+    server.gets["/list"] = Reply(list(dripping([b" "] * 100)))
+    with socket_server(drip_headers) as headers:
+        for address in (server.address, headers):
+            client = JsonClient("The server", address, "Start it.")
+            with pytest.raises(ProviderError, match=r"did not answer within 0\.2 s"):
+                client.get("/list", LookupLimits(seconds=0.2))
+    server.gets["/list"] = {"data": []}
+    assert JsonClient("The server", server.address, "Start it.").get("/list", LookupLimits(seconds=5)) == {"data": []}
+
+
+# a server that floods
+
+FLOODS = """
+import gzip, itertools, json, resource, sys
+sys.path.insert(0, sys.argv[1])
+from model_calls import ANTHROPIC, OLLAMA, OPENAI, a_model, ask
+from model_server import Reply, anthropic_block, anthropic_events, anthropic_start, ndjson, ollama_frame, openai_delta, running_server, sse
+from zkchat_cli.llm.base import StreamFinished
+
+megabyte, zipped = b"x" * 1_000_000, gzip.compress(b"x" * 20_000_000, 1)
+compression = {"content-encoding": "gzip"}
+
+def endless(piece, first=b""):
+    return itertools.chain([first], itertools.repeat(piece))
+
+def delta(protocol, **part):
+    [(kind, text)] = part.items()
+    if protocol is OPENAI:
+        return sse(openai_delta(**{"content" if kind == "text" else "reasoning_content": text}))
+    if protocol is OLLAMA:
+        return ndjson(ollama_frame(text) if kind == "text" else ollama_frame(message={"thinking": text}))
+    return anthropic_events({"type": "content_block_delta", "index": kind == "thinking", "delta": {"type": kind + "_delta", kind: text}})
+
+def floods(protocol):
+    line = b"{" if protocol is OLLAMA else b"event: content_block_delta\\ndata: "
+    blocks = [anthropic_block(i, {"type": kind, kind: ""})[0] for i, kind in enumerate(("text", "thinking"))]
+    begin = anthropic_events(anthropic_start(), *blocks) if protocol is ANTHROPIC else b""
+    yield "line", Reply(endless(megabyte, line))
+    yield "text", Reply(endless(delta(protocol, text="x" * 50_000), begin))
+    yield "reasoning", Reply(endless(delta(protocol, thinking="x" * 50_000), begin))
+    yield "objects", Reply([line + b'{"a": [' + b"{}," * 2_600_000 + b"{}]}\\n\\n"])
+    yield "error", Reply(endless(megabyte), 400)
+    yield "compressed", Reply(endless(zipped), headers=compression)
+    yield "compressed error", Reply(endless(zipped), 400, compression)
+    if protocol is ANTHROPIC:
+        yield "event", Reply(endless(b"data: " + megabyte + b"\\n", b"event: ping\\n"))
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
+
+before, seen = 0, {}
+with running_server() as server:
+    patience = {"timeout": 30, "stall_timeout": 30}
+    models = {each: a_model(each.name, each.address(server), **patience) for each in (OPENAI, OLLAMA, ANTHROPIC)}
+    for protocol, model in models.items():
+        server.says(Reply(protocol.text("Hello")))
+        ask(model)
+    before = peak()
+    for protocol, model in models.items():
+        for name, reply in floods(protocol):
+            server.asked.clear()
+            server.says(reply)
+            end = ask(model).deltas[-1]
+            seen[f"{protocol.name}: {name}"] = end.reason if isinstance(end, StreamFinished) else end.error.message
+        for name, reply in {"list": Reply(endless(megabyte)), "compressed list": Reply(endless(zipped), headers=compression)}.items():
+            server.gets[protocol.listing] = reply
+            try:
+                model.list_models()
+            except Exception as e:
+                seen[f"{protocol.name}: {name}"] = e.message
+print(json.dumps({"megabytes": peak() - before, "seen": seen}))
+"""
+ENDS = {
+    "line": "sent more than 8 MB at once",
+    "text": "length",
+    "reasoning": "length",
+    "objects": "sent more than 200,000 objects and lists at once",
+    "error": "rejects the request (400)",
+    "compressed": "compressed its answer, which zkchat did not ask for",
+    "compressed error": "compressed its answer, which zkchat did not ask for",
+    "event": "sent an event that does not end",
+    "list": "sent more than 1 MB at once",
+    "compressed list": "compressed its answer, which zkchat did not ask for",
+}
+
+
+def test_floods_take_less_than_100_megabytes() -> None:
+    """All in one process: what one has taken is there for the next, and the peak is the highest of all."""
+    program = [sys.executable, "-W", "ignore", "-c", FLOODS, str(Path(__file__).parent.parent)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    measured = json.loads(done.stdout)
+    assert len(measured["seen"]) == 28
+    for flood, end in measured["seen"].items():
+        assert end.endswith(ENDS[flood.partition(": ")[2]]), flood
+    assert measured["megabytes"] < 100
+
+
+# answers that are too long
+
+LONG = "é" * 600
+OPENAI_REASONING = [sse(openai_delta(reasoning_content=LONG)), *openai_text("Yes.")]
+OLLAMA_REASONING = [ndjson(ollama_frame(message={"thinking": LONG})), ndjson(ollama_frame("Yes.")), ndjson(ollama_end())]
+ANTHROPIC_REASONING = [
+    anthropic_events(
+        anthropic_start(), *anthropic_block(0, {"type": "thinking", "thinking": ""}, {"type": "thinking_delta", "thinking": LONG})
+    )
+]
+ARGUMENTS = json.dumps({"query": "x" * 1200})
+
+
+@ALL
+def test_text_reasoning_and_tool_calls_are_cut_at_the_limit(server: ModelServer, protocol: Protocol) -> None:
+    request = Request((QUESTION,), options=Options(max_answer_bytes=1001))
+    reasoning = {"openai": OPENAI_REASONING, "ollama": OLLAMA_REASONING, "anthropic": ANTHROPIC_REASONING}[protocol.name]
+    call = ("a", "find_excerpts", ARGUMENTS if protocol is not OLLAMA else json.loads(ARGUMENTS))
+    calls = protocol.calls(call[1:] if protocol is OLLAMA else call)
+    text = protocol.ask(server, Reply(protocol.text(LONG, "more")), request=request)
+    assert (text.text, text.end.reason) == ("é" * 500, "length")
+    thought = protocol.ask(server, Reply(reasoning), request=request)
+    assert (thought.reasoning, thought.text, thought.end.reason) == ("é" * 500, "", "length")
+    called = protocol.ask(server, Reply(calls), request=request)
+    assert (called.calls, called.end.reason) == ((), "length")
+    ends = [(text, "the answer"), (thought, "the reasoning"), (called, "the text of the tool calls")]
+    for answer, what in ends:
+        assert answer.end == StreamFinished("length", notice=f"{what} became longer than 1,001 bytes and was cut there")
+
+
+def test_an_answer_at_the_limit_is_whole(server: ModelServer) -> None:
+    request = Request((QUESTION,), options=Options(max_answer_bytes=1200))
+    answer = OPENAI.ask(server, Reply(openai_text(LONG)), request=request)
+    assert (answer.text, answer.end) == (LONG, StreamFinished("stop"))
+
+
+def test_empty_blocks_without_end_are_no_answer(server: ModelServer) -> None:
+    blocks = [anthropic_block(i, {"type": "text", "text": ""})[0] for i in range(1200)]
+    answer = ANTHROPIC.ask(server, Reply([anthropic_events(anthropic_start(), *blocks)]))
+    assert answer.error.kind == "bad_answer"
+
+
+def test_the_program_says_that_it_cut_an_answer(zkchat: Program, server: ModelServer) -> None:
+    zkchat.env |= {"OPENAI_BASE_URL": server.address + "/v1", "ZKCHAT_LLM__MAX_ANSWER_BYTES": "1000"}
+    server.says(Reply(openai_text("word " * 300)))
+    done = zkchat("ask", "--json", "--model", "openai/m", "What is a filter?")
+    document = json.loads(done.out)
+    assert (done.exit_status, document["finish_reason"], len(document["answer"])) == (0, "length", 1000)
+    assert "openai/m: the answer became longer than 1,000 bytes and was cut there" in done.err
+    assert "llm.max_answer_bytes" in done.err
+
+
+# numbers that are none
+
+NOT_COUNTS = [10**310, -1, "12", True, None, 1.5, float("nan"), float("inf"), [3], {}]
+
+
+@pytest.mark.parametrize("value", [*NOT_COUNTS, MAX_COUNT + 1, -(10**310), float("-inf")], ids=short)
+def test_what_is_no_count_is_none(value: object) -> None:
+    assert whole_number(value) is None
+
+
+def test_a_count_is_a_whole_number_within_its_bounds() -> None:
+    assert [whole_number(value) for value in (0, 12, 12.0, MAX_COUNT)] == [0, 12, 12, MAX_COUNT]
+    assert whole_number(0, least=1) is None
+
+
+@ALL
+@pytest.mark.parametrize("value", NOT_COUNTS, ids=short)
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # of Anthropic's SDK; in the program they go to the log
+def test_usage_that_is_no_number_is_left_out(server: ModelServer, protocol: Protocol, value: Any) -> None:
+    bodies: dict[str, Any] = {
+        "openai": openai_text("Yes.", usage={"prompt_tokens": value, "completion_tokens": value}),
+        "ollama": [ndjson(ollama_frame("Yes.")), ndjson(ollama_end() | {"prompt_eval_count": value, "eval_count": value})],
+        "anthropic": anthropic_text("Yes.", input_tokens=value, output_tokens=value),
+    }
+    end = protocol.ask(server, Reply(bodies[protocol.name])).end
+    converted = protocol is ANTHROPIC and value in ("12", True)  # by Anthropic's SDK
+    assert (end.reason, end.usage is None) == ("stop", not converted)
+
+
+@ALL
+@pytest.mark.parametrize("value", NOT_COUNTS, ids=short)
+def test_a_window_that_is_no_number_is_unknown(server: ModelServer, protocol: Protocol, value: Any) -> None:
+    rows = [{"id": "m", "name": "m", "max_model_len": value, "max_input_tokens": value}]
+    server.gets |= {protocol.listing: {"data": rows, "models": rows}, "/v1/models/m": rows[0]}
+    server.gets["/api/show"] = {"model_info": {"general.architecture": "l", "l.context_length": value}, "parameters": f"num_ctx {value}"}
+    model: Any = a_model(protocol.name, protocol.address(server))
+    model.prepare()
+    assert (model.window, [listed.window for listed in model.list_models()]) == (None, [None])
+
+
+@pytest.mark.parametrize("index", [10**310, -1, "0", True, None, 1.5, float("nan"), [0]], ids=short)
+def test_an_index_that_is_no_index_ends_in_an_answer_or_an_error(server: ModelServer, index: Any) -> None:
+    pieces = [{**event, "index": index} if "index" in event else event for event in anthropic_call(0, "a", "find", "{}")]
+    for protocol, body in (
+        (ANTHROPIC, [anthropic_events(anthropic_start(), *pieces)]),
+        (OPENAI, [sse(openai_delta(tool_calls=[{"index": index, "id": "a", "function": {"name": "find", "arguments": "{}"}}]))]),
+    ):
+        answer = protocol.ask(server, Reply(body))
+        assert answer.error.kind in ("bad_answer", "cut")
+
+
+@ALL
+@pytest.mark.parametrize("value", ["1" * 400, "nan", "-1", "inf", "1e400", "true", "Fri, 31 Dec 9999 23:59:59 GMT", "٣"])
+def test_retry_after_is_a_bounded_number_of_seconds(server: ModelServer, protocol: Protocol, value: str) -> None:
+    reply = protocol.error(429, "slow down", {"retry-after": value.encode().decode("latin-1")})
+    answer = protocol.ask(server, reply)
+    assert answer.error.kind == "rate_limit"
+    assert len(answer.error.hint) < 40
+    assert all(delay <= 120 for delay in answer.waits)
+
+
+def test_retry_after_is_at_most_a_day() -> None:
+    assert [parse_retry_after(value) for value in ("5", "-1", "nan", "inf", "9" * 400, None)] == [5.0, None, None, 86400.0, 86400.0, None]
+
+
+@pytest.mark.parametrize("number", [10**310, 1e300, float("nan"), float("inf"), "12", None, [1.0], {}], ids=short)
+def test_vectors_are_finite_numbers(server: ModelServer, number: Any) -> None:
+    server.gets["/api/embed"] = Reply([json.dumps({"embeddings": [[number, 0.5]]}).encode()])
+    with pytest.raises(ProviderError, match="without a vector"):
+        compute_vectors(embedders.embedder("ollama").open(EmbedderConfig(env={"OLLAMA_HOST": server.address})), ["x"], "query")
+
+
+@pytest.mark.parametrize("index", [10**310, None, "0", True, [0]], ids=short)
+def test_the_index_of_a_vector_is_its_place_or_an_error(server: ModelServer, index: Any) -> None:
+    rows = [{"index": index, "embedding": [1.0]}, {"index": 1, "embedding": [0.5]}]
+    server.gets["/v1/embeddings"] = Reply([json.dumps({"data": rows}).encode()])
+    embedder = embedders.embedder("openai").open(EmbedderConfig(env={"OPENAI_BASE_URL": server.address + "/v1"}))
+    with pytest.raises(ProviderError, match=r"contains no embeddings"):
+        compute_vectors(embedder, ["x", "y"], "query")
+
+
+# keys over plain http, proxies
+
+
+@ALL
+def test_a_key_is_not_sent_over_plain_http_to_another_machine(
+    server: ModelServer, protocol: Protocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The proxy would see it."""
+    monkeypatch.setenv("http_proxy", server.address)
+    host = "notes.example" if protocol is not OLLAMA else "me:secret-word@notes.example"
+    model: Any = a_model(protocol.name, f"http://{host}{protocol.path}")
+    model.prepare()
+    error = ask(model).error
+    with pytest.raises(ProviderError, match="over plain http"):
+        model.list_models()
+    assert server.everything == []
+    assert error.kind == "auth"
+    assert "over plain http, where others can read it; nothing was sent" in error.message
+    assert "secret-word" not in error.message
+    assert f"zkchat config set {protocol.name}.allow_insecure true" in error.hint
+    server.says(Reply(protocol.text("Yes.")))
+    allowed = a_model(protocol.name, f"http://{host}{protocol.path}", allow_insecure=True)
+    assert ask(allowed, REQUEST).text == "Yes."
+
+
+@pytest.mark.parametrize("name", ["openai", "ollama"])
+def test_an_embedder_sends_no_key_over_plain_http_either(server: ModelServer, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", server.address)
+    env = {"OPENAI_BASE_URL": "http://notes.example/v1", "OPENAI_API_KEY": KEY, "OLLAMA_HOST": "http://me:word@notes.example"}
+    with pytest.raises(ProviderError, match="over plain http"):
+        embedders.embedder(name).open(EmbedderConfig(env=env)).embed(["x"], purpose="query")
+    assert server.everything == []
+
+
+def test_no_command_sends_a_key_over_plain_http(zkchat: Program, server: ModelServer) -> None:
+    zkchat.env |= {"OPENAI_BASE_URL": "http://notes.example/v1", "OPENAI_API_KEY": KEY, "http_proxy": server.address}
+    done = zkchat("ask", "--model", "openai/m", "What is a filter?")
+    assert (done.exit_status, done.out) == (4, "")
+    assert "would get the key over plain http" in done.err
+    assert "openai.allow_insecure true" in done.err
+    assert "over plain http" in zkchat("doctor", "--model", "openai/m").out
+    assert server.everything == []
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        ("http://localhost:1", True),
+        ("http://127.9.9.9", True),
+        ("http://[::1]:80", True),
+        ("http://localhost.example", False),
+        ("http://127.0.0.1.example", False),
+        ("http://127.0.0.1@notes.example", False),
+        ("http://192.168.1.5", False),
+        ("http://[::ffff:1.2.3.4]", False),
+        ("http://2130706433", False),
+        ("http://", False),
+    ],
+)
+def test_which_addresses_are_this_machine(address: str, local: bool) -> None:
+    assert is_local(address) is local
+
+
+@ALL
+@pytest.mark.parametrize(
+    ("proxy", "message"),
+    [
+        ("socks5://127.0.0.1:1", "the environment names a SOCKS proxy"),
+        ("nonsense://user:word@127.0.0.1:1", "the environment names a proxy that is no URL"),
+        ("http://[::1", "the environment names a proxy that is no URL"),
+        ("http://user:word@127.0.0.1:1", "cannot be reached: Connection refused"),
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_named(protocol: Protocol, proxy: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("all_proxy", proxy)
+    model: Any = a_model(protocol.name, f"https://notes.example{protocol.path}", first_delay=0.01)
+    with pytest.raises(ProviderError) as listing:
+        model.list_models()
+    for error in (ask(model).error, listing.value):
+        assert error.kind == "connection"
+        assert message in error.message
+        assert "word" not in f"{error.message} {error.hint}"
+
+
+# clocks
+
+
+def test_no_duration_is_measured_by_a_clock_that_can_be_set() -> None:
+    sources = Path(zkchat_cli.__file__).parent.rglob("*.py")
+    assert [file.name for file in sources if "time.time(" in file.read_text(encoding="utf-8")] == []

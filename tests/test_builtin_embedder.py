@@ -1,0 +1,70 @@
+"""The model that comes with zkchat."""
+
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Program, write
+
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm.embedders import builtin
+from zkchat_cli.llm.embedders.base import EmbedderConfig
+from zkchat_cli.vault.search.vector_store import compute_vectors
+
+NOTES = {
+    "Garage.md": "# Garage\n\nThe automobile needs new oil twice a year.\n",
+    "Health.md": "# Health\n\nThe surgeon told me to rest my knee for a week.\n",
+    "Harbour.md": "# Harbour\n\nThe vessel came in at night, in heavy rain.\n",
+    "Haus.md": "# Haus\n\nDie Heizung ist alt, und der Monteur kommt nicht vor dem Winter.\n",
+}
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    return Program(write(tmp_path / "notes", NOTES), tmp_path / "home", {"ZKCHAT_SEMANTIC__PROVIDER": "builtin"})
+
+
+def test_it_finds_what_other_words_say(program: Program) -> None:
+    indexed = program("vault", "index", "--semantic", "--json")
+    assert indexed.json["semantic"] == {"provider": "builtin", "model": "all-MiniLM-L6-v2", "windows": 3, "embedded": 3, "complete": True}
+    found = program("vault", "search", "-", "--json", stdin="car maintenance\nwhat did the doctor say?\nship\nHeizung\n")
+    assert [line["results"][0]["relative_path"] for line in found.lines] == ["Garage.md", "Health.md", "Harbour.md", "Haus.md"]
+    assert found.lines[3]["results"][0]["score_meaning"] is None
+    assert (indexed.err, found.err) == ("", "")
+
+
+def test_a_command_at_a_terminal_computes_vectors_after_its_answer(program: Program) -> None:
+    program("vault", "index")
+    keyboard, screen = pty.openpty()
+    command = [sys.executable, "-m", "zkchat_cli", "vault", "search", "automobile"]
+    subprocess.run(command, stdin=screen, stdout=screen, stderr=screen, env=program.environment, cwd=program.vault, check=True, timeout=60)
+    os.close(screen)
+    shown = os.read(keyboard, 10_000).decode()
+    os.close(keyboard)
+    assert "Garage" in shown
+    assert program("vault", "status", "--json").json["semantic"]["complete"]
+
+
+def test_a_damaged_model_is_refused_and_words_go_on(tmp_path: Path) -> None:
+    for name in ("model.onnx", "tokenizer.json"):
+        folder = tmp_path / f"damaged {name}"
+        shutil.copytree(builtin.FOLDER, folder)
+        with (folder / name).open("r+b") as file:
+            file.seek(5_000)
+            file.write(b"damage")
+        with pytest.raises(ProviderError, match="is not the file that zkchat expects") as e:
+            compute_vectors(builtin._open(EmbedderConfig(), folder), ["a car"], "query")
+        assert e.value.hint == "Install zkchat again."
+
+
+def test_long_and_short_texts_together_get_the_vectors_they_get_alone() -> None:
+    embedder = builtin.EMBEDDER.open(EmbedderConfig())
+    texts = ["a car", "the surgeon " * 200, "", "rain", *(f"note {n} about oil and water" for n in range(40))]
+    together = compute_vectors(embedder, texts, "document")
+    for text, vector in list(zip(texts, together, strict=True))[:5]:
+        [alone] = compute_vectors(embedder, [text], "document")
+        assert float(alone @ vector) > 0.99

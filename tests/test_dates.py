@@ -1,0 +1,123 @@
+"""Dates in words and figures: which period a question names, and which notes have a date in it."""
+
+import os
+from datetime import date
+from pathlib import Path
+
+import pytest
+from conftest import write
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zkchat_cli.errors import UsageError
+from zkchat_cli.text.dates import Period, find_period
+from zkchat_cli.vault.vault import Vault
+
+TODAY = date(2026, 11, 22)  # a Sunday
+LAST_WEEK = (date(2026, 11, 9), date(2026, 11, 15))
+MARCH = (date(2026, 3, 1), date(2026, 3, 31))
+
+
+@pytest.mark.parametrize(
+    ("question", "days", "rest"),
+    [
+        ("What did I do last week?", LAST_WEEK, "What did I do ?"),
+        ("was habe ich letzte Woche gemacht", LAST_WEEK, "was habe ich gemacht"),
+        ("上周做了什么", LAST_WEEK, "做了什么"),
+        ("la semana pasada", LAST_WEEK, ""),
+        ("notes about the roof in March", MARCH, "notes about the roof"),
+        ("yesterday", (date(2026, 11, 21), date(2026, 11, 21)), ""),
+        ("vor zwei Tagen", (date(2026, 11, 20), date(2026, 11, 20)), ""),
+        ("seit Montag", (date(2026, 11, 16), date.max), ""),
+        ("roof since 2024-05-01", (date(2024, 5, 1), date.max), "roof"),
+        ("roof before 1.5.2024", (date.min, date(2024, 4, 30)), "roof"),
+        ("on 3rd of May 2024", (date(2024, 5, 3), date(2024, 5, 3)), ""),
+        ("between March and May 2026", (date(2026, 3, 1), date(2026, 5, 31)), "and"),
+        ("in 2024", (date(2024, 1, 1), date(2024, 12, 31)), ""),
+        ("2024-W18", (date(2024, 4, 29), date(2024, 5, 5)), ""),
+        ("what do I do today", (TODAY, TODAY), "what do I do"),
+    ],
+)
+def test_a_question_names_a_period(question: str, days: tuple[date, date], rest: str) -> None:
+    assert find_period(question, TODAY) == (Period(*days), rest)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "may I use this?",
+        "the second note",
+        "march forward",
+        "every friday",
+        "on fridays",
+        "tasks due today",
+        "version 2024",
+        "3.11.2",
+        "2024-99-99",
+        "room 12-34",
+    ],
+)
+def test_other_words_are_no_dates(question: str) -> None:
+    assert find_period(question, TODAY) is None
+
+
+@given(st.text(max_size=60) | st.text("0123456789-./ Wwin last week may 年月日", max_size=30))
+def test_any_text_may_be_searched_for_dates(text: str) -> None:
+    find_period(text, TODAY)
+
+
+NOTES = {
+    "Daily/2026-11-10.md": "Met Anna about the boiler.",
+    "Daily/2026-11-12.md": "Painted the fence.",
+    "Daily/2026-11-20.md": "Boiler repaired.",
+    "Weekly/2026-W46.md": "A quiet week for the boiler.",
+    "Boiler.md": "---\ncreated: 2024-03-05\nupdated: 2026-03-09\n---\nThe boiler is from Kunze.",
+    "2024-05-06 Misnamed.md": "---\ndate: 2026-11-13\n---\nThe front matter counts, not the name.",
+    "Undated.md": "The boiler is loud.",
+}
+
+
+@pytest.fixture
+def dated(tmp_path: Path) -> Vault:
+    folder = write(tmp_path / "notes", NOTES)
+    for path in NOTES:
+        os.utime(folder / path, (1_700_000_000, 1_700_000_000))  # 14 November 2023
+    vault = Vault(folder, tmp_path / "index.db", today=lambda: TODAY)
+    vault.refresh()
+    return vault
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("What did I do last week?", {"2026-11-13", "2026-11-12", "2026-11-10", "2026-W46"}),
+        ("boiler last week", {"2026-11-10", "2026-W46"}),
+        ("boiler after:2026-11-15", {"2026-11-20"}),
+        ("boiler in March 2024", {"Boiler"}),
+        ("boiler on:2026-03", {"Boiler"}),
+        ("boiler before:2024", {"Undated"}),
+        ("after:2026-11-10 before:2026-11-13", {"2026-11-12", "2026-W46"}),
+        ('on:"last week" fence', {"2026-11-12"}),
+        ("boiler in August 2019", {"2026-11-10", "2026-11-20", "2026-W46", "Boiler", "Undated"}),
+        ("boiler on:2019-08", set()),
+    ],
+)
+def test_search_takes_dates(dated: Vault, query: str, found: set[str]) -> None:
+    names = {"2024-05-06 Misnamed": "2026-11-13"}
+    assert {names.get(chunk.title, chunk.title) for chunk in dated.search(query)} == found
+
+
+def test_without_other_words_the_newest_notes_of_the_period_come_first(dated: Vault) -> None:
+    assert next(chunk.title for chunk in dated.search("on:2026-11")) == "2026-11-20"
+
+
+def test_notes_are_listed_by_date(dated: Vault) -> None:
+    listed = {note.path for note in dated.list_notes(since="last week", until="2026-11-12")}
+    assert listed == {"Daily/2026-11-10.md", "Daily/2026-11-12.md", "Weekly/2026-W46.md"}
+
+
+@pytest.mark.parametrize("query", ["after:foo", "on:2024-13", 'before:"the flood"'])
+def test_a_wrong_date_is_refused_with_examples(dated: Vault, query: str) -> None:
+    with pytest.raises(UsageError, match="is no date") as refused:
+        dated.search(query)
+    assert "2024-05-01" in refused.value.hint

@@ -1,0 +1,169 @@
+"""A text prepared for looking up quotations: which differences do not matter, and where words begin and end.
+
+Models quote the words they read, not the markup. So white space, case, emphasis and kinds of quotation marks or dashes do not matter; the
+text is compared first as it is written, then as a reader sees it, without the markup of lists, tables, headings and links. All else
+matters: a number is one word with its sign, separators and unit, `10²` is not `102`, and `2*3` is not `23`.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from zkchat_cli.text.words import cjk_pattern, fold
+
+_ALIKE = {
+    **dict.fromkeys('‘’‚‛“”„‟«»‹›「」『』﹁﹂"＂´', "'"),
+    **dict.fromkeys("‐‑‒–—―−⁻", "-"),
+    **dict.fromkeys("*_`~\\\u00ad\u200b\u200c\u200d\u2060\ufeff\ufe0e\ufe0f™®", ""),
+}
+_TYPOGRAPHY = re.compile(f"[{re.escape(''.join(_ALIKE))}]")
+_RAISED = re.compile("(?<=[0-9])(?=[²³¹⁰⁴-⁹⁺⁻])")
+_LOWERED = re.compile("(?<=[0-9])(?=[₀-₉])")
+_FRACTION = re.compile("(?<=[0-9])(?=[¼-¾⅐-⅞])")
+_CASED_UNIT = re.compile(r"([0-9][ \u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)\b)|([kKMGT]i?)B\b)")
+"""Units that differ in case only: mW and MW, kb and kB."""
+_QUOTED_LINE = re.compile(r"^[ \t]*+>[ \t>]*+", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^[ \t>]*+(?:[-*+][ \t]++(?:\[.\][ \t]++)?|(?P<number>\d{1,9}[.)][ \t]++(?:\[.\][ \t]++)?)|#{1,6}[ \t]++)*+", re.MULTILINE
+)
+_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
+_ROW = re.compile(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\|)?([^\[\]|\n]*+)\]\]")
+_LINK = re.compile(r"!?\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
+_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]++\]")
+_HIGHLIGHT = re.compile(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
+
+_SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
+"""Scripts without spaces between words. Korean has them."""
+_KATAKANA = "\u30a1-\u30fa\u30fc"
+_UNIT = (
+    r"(?:%|‰|°[cfk]?|[$€£¥₹]|mega(?:wh?|v|a|pa|j|g|l)|[kmgt]i?byte"
+    r"|[kmgtcdnpμ]?(?:wh|wp|w|g|m|l|s|v|hz|b|j|n|pa|k|ah|bar|bit|cal|mol|ω)(?:\^?[23])?"
+    r"(?:/[a-z]+)?|h|ha|ft|lbs?|oz|min|sec|ppm|rpm|db|ps|hp|mph|inch(?:es)?|eur|euros?|usd|dollars?|gbp|pounds?|chf|per ?cent|prozent"
+    r"|degrees?|grad|hundred|thousand|million(?:en)?|billion|trillion|tausend|milliarden?|mio|mrd)"
+)
+BORDER_REACH = 80
+"""Characters on each side of a position that decide whether it is inside a word."""
+
+
+class NormalizedText(NamedTuple):
+    """A text normalized for comparison on one line, and where each line of the original begins in it."""
+
+    text: str
+    starts: list[int]
+
+    def line_at(self, position: int) -> int:
+        """The line of the original, from 0."""
+        return bisect_right(self.starts, position) - 1
+
+
+def normalize_source(text: str) -> NormalizedText:
+    """The text as it is written."""
+    return _normalize(_QUOTED_LINE.sub("", text) if ">" in text else text)
+
+
+def normalize_rendered(text: str) -> NormalizedText:
+    """The text as a reader sees it."""
+    rendered = _BLOCK.sub(_without_block_marks, text)
+    if "|" in rendered:
+        rendered = _WIKILINK.sub(r"\1", rendered)
+        rendered = _ROW.sub(" ", rendered)
+    if "[" in rendered:
+        rendered = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(r"\1", rendered)))
+    return _normalize(_HIGHLIGHT.sub("", rendered) if "==" in rendered else rendered)
+
+
+def _without_block_marks(marks: re.Match[str]) -> str:
+    """Nothing; the number, if it only looks like a list's because a line was broken before it: `in` / `1950. Then`."""
+    if marks["number"] is None or marks["number"][:2] in ("1.", "1)") or not marks.start():
+        return ""
+    text = marks.string
+    before = text[text.rfind("\n", 0, marks.start() - 1) + 1 : marks.start() - 1]
+    return "" if _ITEM.match(before) or before[:1] in "#| \t" else marks[0]
+
+
+def find_words(text: NormalizedText, words: str, start: int = 0, end: int | None = None) -> Iterator[int]:
+    """Where the normalized words are in the text, from border to border of its words."""
+    end = len(text.text) if end is None else end
+    at = text.text.find(words, start, end)
+    while at >= 0:
+        if is_word_border(text.text, at) and is_word_border(text.text, at + len(words)):
+            yield at
+        at = text.text.find(words, at + 1, end)
+
+
+def is_word_border(text: str, at: int) -> bool:
+    """Whether no word of a normalized text goes on at this position."""
+    if not 0 < at < len(text):
+        return True
+    before, after = text[at - 1], text[at]
+    if before == " " and "a" <= after <= "z" and not text[at - 2 : at - 1].isdigit():
+        return True
+    if "a" <= before <= "z" and after in " )":
+        return True
+    words = _word_pattern().finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
+    return not any(word.start() < at < word.end() for word in words)
+
+
+@cache
+def _word_pattern() -> re.Pattern[str]:
+    """A word of a normalized text; compiled when first needed, because so large a class takes milliseconds."""
+    letters = rf"(?:[^\W{_SPACELESS}]|[\u0900-\u0963\u0966-\u0dff])++"
+    sign = r"(?:(?<![\w)%°-])(?:[-+.]|[±≈≤≥<>]\ ?)(?=[$€£¥₹.]?\ ?\d)\.?)"
+    joined = (
+        r"(?:(?<=[^\W\d_])'(?=[^\W\d_])|\.(?=\w)|(?<=\d)[,:'/^*×·⁄]-?(?=\d)|(?<=\d)-(?=\d)|(?<=\d)(?<!\d{4})\ (?=\d{3}(?!\d))"
+        r"|(?<=enty|irty|orty|ifty|ixty|ghty|nety)-)"
+    )
+    unit = rf"(?:(?<=\d)[ -]?{_UNIT}(?!{letters}))"
+    return re.compile(rf"[{_KATAKANA}]+|{sign}?(?:[$€£¥₹]\ ?(?=[\d.]))?{letters}(?:{joined}{letters})*{unit}?")
+
+
+def _normalize(text: str) -> NormalizedText:
+    text = _CASED_UNIT.sub(lambda unit: f"{unit[1]}{unit[2]}byte" if unit[2] else f"{unit[1]}mega", text)
+    plain = _TYPOGRAPHY.sub(_plain_mark, text)
+    if not plain.isascii():
+        plain = fold(_FRACTION.sub(" ", _LOWERED.sub("_", _RAISED.sub("^", plain))))
+    else:
+        plain = plain.lower()
+    has_cjk = not plain.isascii() and cjk_pattern().search(plain) is not None
+    lines: list[str] = []
+    starts: list[int] = []
+    length = 0
+    for line in plain.split("\n"):
+        bare = " ".join(line.split())
+        if has_cjk:
+            bare = _space_without_meaning().sub("", bare)
+        if bare and lines:
+            lines.append("" if has_cjk and (_spaceless().match(lines[-1][-1]) or _spaceless().match(bare)) else " ")
+            length += len(lines[-1])
+        starts.append(length)
+        if bare:
+            lines.append(bare)
+            length += len(bare)
+    return NormalizedText("".join(lines), starts)
+
+
+def _plain_mark(mark: re.Match[str]) -> str:
+    """The mark in plain typography; nothing for emphasis, but not for the marks in `2*3`, `2 * 3`, `my_list` and `~5`."""
+    if mark[0] not in "*_~":
+        return _ALIKE[mark[0]]
+    text, before, after = mark.string, mark.start() - 1, mark.string[mark.end() : mark.end() + 1]
+    if mark[0] == "~":
+        return "≈" if after.isdigit() and text[before : before + 1] != "~" else ""
+    before -= before >= 0 and text[before] == "\\"
+    left = text[before] if before >= 0 else ""
+    in_word = left.isascii() and left.isalnum() and after.isascii() and after.isalnum()
+    return mark[0] if in_word or (mark[0] == "*" and left == after == " ") else ""
+
+
+@cache
+def _spaceless() -> re.Pattern[str]:
+    return re.compile(f"[{_SPACELESS}]")
+
+
+@cache
+def _space_without_meaning() -> re.Pattern[str]:
+    """A space next to a character of a script without spaces."""
+    return re.compile(f"(?<=[{_SPACELESS}]) | (?=[{_SPACELESS}])")

@@ -1,0 +1,181 @@
+"""Dates in a text ("last week", "in March", "seit Montag", 上周) as periods of days.
+
+A pattern finds what may be a date; only then dateparser is imported (0.3 s) to read it. A week begins on Monday, an ambiguous date is in
+the past, and `3/5/2024` is the third of May. "may", "march" and weekdays are dates only beside a number or a preposition.
+"""
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import MAXYEAR, date, datetime, timedelta
+from functools import lru_cache
+
+from zkchat_cli.text.words import STOPWORDS, terms
+
+MAX_TEXT = 2_000
+"""Characters of a question that are searched for dates."""
+LANGUAGES = ("en", "de", "fr", "es", "zh")
+
+_MONTH = (
+    "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|"
+    "januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|"
+    "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
+)
+_WEEKDAY = (
+    "monday|tuesday|wednesday|thursday|friday|saturday|sunday|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|"
+    "lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
+)
+_UNIT = (
+    "days?|weeks?|months?|years?|tag(?:en|e)?|wochen?|monat(?:en|e)?|jahr(?:en|e)?|"
+    "jours?|semaines?|mois|ans?|días?|semanas?|mes(?:es)?|años?"
+)
+_LAST = "last|this|past|previous|letzte[nrms]?|diese[nrms]?|vorige[nrms]?"
+_COUNT = (
+    r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|"
+    r"eine[mnr]?|zwei|drei|vier|fünf|sechs|une?|deux|trois|quatre|un[ao]?|dos|tres"
+)
+_BEFORE = "in|during|since|after|before|until|between|from|on|of|im|am|seit|vor|nach|zwischen|en|depuis|desde|el|le"
+_DATE = re.compile(
+    rf"""(?<![\w-])(?:(?P<before>{_BEFORE})\s+)?(?:the\s+)?(?P<date>
+        (?P<iso>\d{{4}}-(?:W\d\d|\d\d(?:-\d\d)?)(?![\w-])) | \d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}(?!\w)
+      | (?:the\s+)?day\ before\ yesterday\b | (?:yesterday|today|vorgestern|gestern|heute|anteayer|ayer|hoy|avant-hier|aujourd'hui)\b
+      | (?:{_LAST})\s+(?:{_UNIT}|{_WEEKDAY}|{_MONTH})\b | (?:(?:la|le|el)\s+)?(?:{_UNIT}|{_WEEKDAY})\s+(?:derni[eè]re?|passée?|pasad[oa])\b
+      | (?:{_COUNT})\s+(?:{_UNIT})\s+ago\b | (?:vor|il\ y\ a|hace)\s+(?:{_COUNT})\s+(?:{_UNIT})\b
+      | (?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b\.?
+        (?P<after>\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\w))?(?P<year>,?\s+\d{{4}}(?!\w))?
+      | (?P<weekday>{_WEEKDAY})\b
+      | (?P<bare_year>(?:19|20)\d\d)(?![\w-]) )
+    | (?P<chinese>前天|昨天|今天|上个?星期|上周|[这本]周|上个?月|[这本]个?月|去年|今年
+      | (?:\d{{4}}年)?\d{{1,2}}月(?:\d{{1,2}}[日号])? | \d{{4}}年)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_OPEN_START = frozenset(("until", "before", "bis"))
+_OPEN_END = frozenset(("since", "after", "seit", "nach", "depuis", "desde"))
+_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th|\.(?=\s))")
+
+
+_ISO = re.compile(r"(?P<year>\d{4})(?:-(?:W(?P<week>\d\d)|(?P<month>\d\d?)(?:-(?P<day>\d\d?))?))?(?![\d])", re.IGNORECASE)
+_COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<week>)(?P<month>\d\d)(?P<day>\d\d)(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From the first through the last day."""
+
+    first: date = date.min
+    last: date = date.max
+
+    def intersect(self, other: "Period") -> "Period":
+        """The days in both; empty (`last` before `first`) if there are none."""
+        return Period(max(self.first, other.first), min(self.last, other.last))
+
+
+def find_period(text: str, today: date) -> tuple[Period, str] | None:
+    """The period that a question names, as seen on `today`, and the text without these words; None if it names none.
+
+    Of several dates the days from the first through the last count: "between March and May". "Due today" is about a subject, not about
+    notes of today: a date of the present counts only if hardly a word is left.
+    """
+    found: list[Period] = []
+    rest: list[str] = []
+    at = 0
+    has_subject = not is_all_stopwords(_DATE.sub(" ", text[:MAX_TEXT]))
+    for match in _DATE.finditer(text[:MAX_TEXT]):
+        period = _read(match, today)
+        if period and not (has_subject and period.first <= today <= period.last < date.max):
+            found.append(period)
+            rest.append(text[at : match.start()])
+            at = match.end()
+    if not found:
+        return None
+    whole = Period(min(p.first for p in found), max(p.last for p in found))
+    bounded = [p for p in found if p.first != date.min and p.last != date.max]
+    if len(bounded) < len(found):  # "since Monday until today": each limits the other
+        whole = Period()
+        for period in found:
+            whole = whole.intersect(period)
+    return whole, " ".join("".join([*rest, text[at:]]).split())
+
+
+def is_all_stopwords(text: str) -> bool:
+    """Whether nothing is left to search for: "what did I do"."""
+    return STOPWORDS.issuperset(term.partition("'")[0] for term in terms(text))
+
+
+def _read(match: re.Match[str], today: date) -> Period | None:
+    before = (match["before"] or "").lower()
+    words = match["chinese"] or match["date"]
+    if match["month"] and not match["iso"]:
+        beside_number = match["day"] or match["after"] or match["year"]
+        if not (beside_number or (before and before not in ("the", "el", "le"))):
+            return None
+    if (match["weekday"] or match["bare_year"]) and not before:
+        return None
+    period = parse_period(words, today)
+    if period is None:
+        return None
+    if before in _OPEN_END:
+        return Period(period.first if before in ("since", "seit", "depuis", "desde") else period.last + timedelta(days=1))
+    return Period(last=period.first - timedelta(days=1)) if before in _OPEN_START else period
+
+
+@lru_cache(maxsize=256)
+def parse_period(words: str, today: date) -> Period | None:
+    """The days that a single date means ("2024-05", "last week", "gestern"); None if it is no date."""
+    words = " ".join(words.split())
+    if iso := _ISO.fullmatch(words):
+        return _iso_period(iso)
+    from dateparser.date import DateDataParser  # 0.3 s, only for a text with something like a date
+
+    settings = {
+        "RELATIVE_BASE": datetime(today.year, today.month, today.day, 12),
+        "PREFER_DATES_FROM": "past",
+        "PREFER_DAY_OF_MONTH": "first",
+        "DATE_ORDER": "DMY",
+    }
+    try:
+        found = DateDataParser(languages=list(LANGUAGES), settings=settings).get_date_data(_ORDINAL.sub("", words))
+    except (ValueError, OverflowError):
+        return None
+    if found.date_obj is None:
+        return None
+    day = found.date_obj.date()
+    if found.period == "week":
+        monday = day - timedelta(days=day.weekday())
+        return Period(monday, monday + timedelta(days=6))
+    if found.period == "month":
+        return Period(day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1]))
+    return Period(date(day.year, 1, 1), date(day.year, 12, 31)) if found.period == "year" else Period(day, day)
+
+
+def dates_in_name(name: str) -> tuple[Period, ...]:
+    """The period of a daily, weekly or monthly note, by its name: `2024-05-01`, `20240501 Meeting`, `2024-W18`, `2024-05`."""
+    match = _ISO.match(name) or _COMPACT.match(name)
+    period = _iso_period(match) if match and (match["week"] or match["month"]) else None
+    return (period,) if period else ()
+
+
+def _iso_period(match: re.Match[str]) -> Period | None:
+    """The days of a year, a month, a week or a day; None if the calendar has no such date."""
+    year, week, month, day = (int(part) if part else None for part in match.group("year", "week", "month", "day"))
+    try:
+        if week is not None:
+            monday = date.fromisocalendar(year or 0, week, 1)
+            return Period(monday, monday + timedelta(days=6))
+        first = date(year or 0, month or 1, day or 1)
+        last = first if day else first.replace(month=month or 12, day=monthrange(first.year, month or 12)[1])
+    except (ValueError, OverflowError):
+        return None
+    return Period(first, last)
+
+
+_WRITTEN = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)(?!\d)")
+
+
+def written_date(value: str) -> date | None:
+    """The day of a property such as `created: 2024-05-01T10:00`; None if it does not begin with an ISO date."""
+    match = _WRITTEN.match(value)
+    try:
+        return date(*map(int, match.groups())) if match and int(match[1]) <= MAXYEAR else None
+    except ValueError:
+        return None

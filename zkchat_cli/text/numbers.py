@@ -1,0 +1,22 @@
+"""Numbers from outside: from model servers, their models and files. Pure.
+
+JSON allows 10^310, NaN and true where a number of tokens is meant. Whatever reads a figure reads it through here, so that nothing behind
+it can overflow.
+"""
+
+MAX_COUNT = 10**9
+"""Larger than any number of tokens, lines or results, and small enough for every sum and every column of a database."""
+
+
+def whole_number(value: object, *, least: int = 0, most: int = MAX_COUNT) -> int | None:
+    """The value if it is a whole number from `least` to `most`, else None. `12.0` is one; `"12"`, NaN and true are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        return None
+    return int(value) if value == int(value) else None
+
+
+def bounded_seconds(value: object, most: float) -> float | None:
+    """The value if it is a number of seconds, limited to `most`; None if it is negative or no number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        return None
+    return float(min(value, most))
