@@ -42,8 +42,12 @@ def give_up_root() -> None:
     libc.capset(header, sets)
 
 
-if sys.platform == "linux" and os.geteuid() == 0:
+READS_EVERYTHING = os.geteuid() == 0
+"""Whether file permissions mean nothing here."""
+if READS_EVERYTHING and sys.platform == "linux" and all(folder.stat().st_uid == 0 for folder in (Path.cwd(), Path(__file__).parent)):
     give_up_root()
+    READS_EVERYTHING = False
+needs_permissions = pytest.mark.skipif(READS_EVERYTHING, reason="root may read everything")
 os.environ["TZ"] = "UTC"  # people are shown their own clock's time, and tests know which that is
 time.tzset()
 trust_nobody()

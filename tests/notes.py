@@ -65,6 +65,7 @@ _TABLES = {
     "links": "SELECT path, line, kind, raw, text, heading, alias, embed, key, target, status FROM links JOIN notes ON notes.id = note_id",
     "tags": "SELECT tag, path FROM tags JOIN notes ON notes.id = note_id",
     "problems": "SELECT path, text, from_scan FROM problems",
+    "vocabulary": "SELECT * FROM vocabulary",
     "meta": "SELECT key, value FROM meta",
 }
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import write
+from conftest import needs_permissions, write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -175,6 +175,7 @@ def test_a_large_file_is_refused(places: ImportRoots) -> None:
     )
 
 
+@needs_permissions
 def test_an_unreadable_file_is_refused(places: ImportRoots) -> None:
     assert places.folder
     (places.folder / "main.py").chmod(0)

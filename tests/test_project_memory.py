@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from building import COUNTER, Deltas, Room, a_room, calls, chunk, completed, ended, find, said, says
-from conftest import write
+from conftest import needs_permissions, write
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
@@ -185,6 +185,7 @@ def test_a_symlink_out_of_the_vault_is_not_followed(notes: Notes, tmp_path: Path
     assert not any("42" in warning for warning in notes.warnings)
 
 
+@needs_permissions
 def test_an_unreadable_file_is_a_warning(notes: Notes) -> None:
     notes.write(ZKCHAT="x")
     (notes.root / "ZKCHAT.md").chmod(0)

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from conftest import needs_permissions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -106,6 +107,7 @@ def locked(tmp_path):
     (root / "sub").chmod(0o700)
 
 
+@needs_permissions
 def test_unreadable_files_are_reported_and_the_rest_indexed(locked):
     vault = open_vault(locked)
     report = vault.refresh()
@@ -119,11 +121,13 @@ def test_unreadable_files_are_reported_and_the_rest_indexed(locked):
     vault.close()
 
 
+@needs_permissions
 def test_an_unreadable_folder_is_refused(locked):
     with pytest.raises(VaultError, match="cannot be read: permission denied"):
         Vault.open(locked / "sub", locked.parent)
 
 
+@needs_permissions
 def test_an_unwritable_cache_folder_is_reported(locked):
     with pytest.raises(VaultError, match="Permission denied"):
         Vault.open(locked, locked / "sub").refresh()

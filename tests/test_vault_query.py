@@ -71,4 +71,4 @@ def test_no_text_injects_a_quotation_mark(text):
     for phrase in (*query.phrases, *query.without, query.terms):
         if phrase:
             assert quoted(phrase).strip("*").strip('"').count('"') == 0
-            assert any_of(phrase).count('"') == all_of(phrase).count('"') == 2 * len(phrase)
+            assert any_of(phrase, {}).count('"') == all_of(phrase, {}).count('"') == 2 * len(phrase)

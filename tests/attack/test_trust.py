@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 from building import COUNTER, Deltas, Room, calls, ended, says
-from conftest import Program, write
+from conftest import Program, needs_permissions, write
 from pytest_httpserver import HTTPServer
 from terminal_screen import Chat, Script
 
@@ -65,7 +65,7 @@ def test_a_vault_cannot_choose_the_model(zkchat: Program, model: str) -> None:
 
 
 TOML = {
-    "keys of 9,000 parts": "a." * 9000 + "b = 1",
+    "keys of 3,000 parts": "a." * 3000 + "b = 1",
     "lists in lists": "x = " + "[" * 16_000,
     "tables in tables": "x = " + "{a = " * 6_000,
     "a number of 5,000 digits": "[context]\nmax_tokens = " + "9" * 5000,
@@ -413,6 +413,7 @@ UNREADABLE = {
 }
 
 
+@needs_permissions
 @pytest.mark.parametrize("what", UNREADABLE)
 def test_what_the_user_may_not_read_is_named(zkchat: Program, tmp_path: Path, what: str) -> None:
     path, exit_status, told = UNREADABLE[what]

@@ -34,7 +34,7 @@ class LastingFiles:
         """The first of these paths of the vault that is or would be memory, with the reason if it is not its name; None if none is."""
         reasons = self._reasons()
         for path in paths:
-            if any(f"/{path}".lower().endswith(f"/{name}".lower()) for name in self.names):
+            if any(_fold(f"/{path}").endswith(_fold(f"/{name}")) for name in self.names):
                 return path
             real = _comparable(self.root / path)
             if reasons is None:
@@ -84,5 +84,9 @@ class LastingFiles:
 
 
 def _comparable(file: Path) -> str:
-    """The real path, equal for all spellings that one file may have: some file systems ignore case and normalization."""
-    return unicodedata.normalize("NFC", os.path.realpath(file)).casefold()
+    return _fold(os.path.realpath(file))
+
+
+def _fold(path: str) -> str:
+    """Equal for all spellings that one file may have: some file systems ignore case and normalization."""
+    return unicodedata.normalize("NFC", path).casefold()

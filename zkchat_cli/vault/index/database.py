@@ -25,7 +25,7 @@ from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.resolver import Name
 
-VERSION = 7
+VERSION = 8
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
 BUSY_SECONDS = 10.0
@@ -71,6 +71,11 @@ CREATE TABLE links (
 CREATE TABLE problems (path TEXT PRIMARY KEY, text TEXT NOT NULL, from_scan INTEGER NOT NULL) WITHOUT ROWID;
 -- folded
 CREATE TABLE tags (tag TEXT NOT NULL, note_id INTEGER NOT NULL, PRIMARY KEY (tag, note_id)) WITHOUT ROWID;
+-- how many chunks and names of notes have a word, once for each language of the vault
+CREATE TABLE vocabulary (
+    language TEXT NOT NULL, stem TEXT NOT NULL, term TEXT NOT NULL, chunks INTEGER NOT NULL, notes INTEGER NOT NULL,
+    PRIMARY KEY (language, stem, term)
+) WITHOUT ROWID;
 -- of front matter or, if it has none, of the name of a daily, weekly or monthly note; as ISO days
 CREATE TABLE dates (note_id INTEGER NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL);
 -- a row per chunk
@@ -266,6 +271,10 @@ class IndexDatabase:
         found = dict(self.rows("SELECT key, value FROM meta"))
         notes, chunks, links, broken_links = (int(found[name]) for name in Sizes._fields[:-1])
         return Sizes(notes, chunks, links, broken_links, float(found["tokens"]))
+
+    def languages(self) -> tuple[str, ...]:
+        """The languages that the notes are written in, each with its stems in the vocabulary."""
+        return tuple((self.meta("languages") or "").split())
 
     def allow(
         self,

@@ -19,6 +19,7 @@ from zkchat_cli.text import words
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.chunking import BYTES_PER_TOKEN
 from zkchat_cli.vault.filesystem import Listing, NoteBytes
+from zkchat_cli.vault.index import vocabulary
 from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, Sizes
 from zkchat_cli.vault.links.name_suggestions import pairs
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, Name
@@ -81,9 +82,12 @@ def refresh(index: IndexDatabase, root: Path, listing: Listing, progress: Progre
     with index.transaction() as connection:
         if anew:
             index.create_tables()
-        changes = _IndexUpdate(connection, listing).run(root, progress)
+        update = _IndexUpdate(connection, listing)
+        changes = update.run(root, progress)
         if anew:
             index.optimize()
+        if update.is_new:
+            vocabulary.rebuild(connection)
     if anew:
         index.rows("PRAGMA wal_checkpoint (TRUNCATE)")
     return changes
@@ -109,6 +113,11 @@ class _IndexUpdate:
     word_rows: list[tuple[object, ...]] = field(default_factory=list)
     growth: Counter[str] = field(default_factory=Counter)
     """The changes of the `Sizes`; `tokens` in bytes."""
+    chunk_terms: Counter[str] = field(default_factory=Counter)
+    """The change in the number of chunks with each word; like `name_terms`, empty for a new index, whose vocabulary is made at the end."""
+    name_terms: Counter[str] = field(default_factory=Counter)
+    openings: list[str] = field(default_factory=list)
+    """The first lines of the notes read in this run, to recognize their language."""
 
     def __post_init__(self) -> None:
         sql = "SELECT path, id, mtime_ns, ctime_ns, size, hash FROM notes"
@@ -148,6 +157,8 @@ class _IndexUpdate:
         self._resolve_links()
         self._update_anchors()
         self._write_note_words()
+        if not self.is_new:
+            vocabulary.update(self.connection, self.chunk_terms, self.name_terms, self.openings)
         self.growth["notes"] = added - len(gone)
         self._update_sizes()
         return IndexChanges(added, changed, len(gone))
@@ -213,11 +224,16 @@ class _IndexUpdate:
         self.pending_notes.add(note_id)
 
     def _collect_chunks(self, note_id: int, parsed: ParsedNote) -> None:
+        if parsed.chunks:
+            self.openings.append(parsed.chunks[0].text[:1000])
         for p in parsed.chunks:
             headings = "\n".join(p.headings)
             key_ = chunk_key(parsed.title, headings, p.text)
             self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text, key_))
-            self.word_rows.append((self.next_chunk, words.to_index_text(headings), words.to_index_text(p.text)))
+            texts = words.to_index_text(headings), words.to_index_text(p.text)
+            self.word_rows.append((self.next_chunk, *texts))
+            if not self.is_new:
+                self.chunk_terms.update(vocabulary.indexed_terms(*texts))
             self.next_chunk += 1
             self.growth["chunks"] += 1
             self.growth["tokens"] += _bytes(p.text)
@@ -237,10 +253,10 @@ class _IndexUpdate:
         [names] = self.connection.execute("SELECT title, aliases, tags, anchors FROM notes WHERE id = ?", (note_id,)).fetchall()
         self._delete_note_words(note_id, names)
         chunks = self.connection.execute("SELECT id, headings, text FROM chunks WHERE note_id = ?", (note_id,)).fetchall()
-        self.connection.executemany(
-            "INSERT INTO words (words, rowid, headings, body) VALUES ('delete', ?, ?, ?)",
-            [(id_, words.to_index_text(headings), words.to_index_text(text)) for id_, headings, text in chunks],
-        )
+        texts = [(id_, words.to_index_text(headings), words.to_index_text(text)) for id_, headings, text in chunks]
+        self.connection.executemany("INSERT INTO words (words, rowid, headings, body) VALUES ('delete', ?, ?, ?)", texts)
+        for _, *indexed in texts:
+            self.chunk_terms.subtract(vocabulary.indexed_terms(*indexed))
         self.growth["chunks"] -= len(chunks)
         self.growth["tokens"] -= sum(_bytes(text) for *_, text in chunks)
         links = self.connection.execute("SELECT target, alias, embed, status FROM links WHERE note_id = ?", (note_id,))
@@ -357,18 +373,19 @@ class _IndexUpdate:
                 self.connection.execute("UPDATE notes SET anchors = ? WHERE id = ?", (new, note_id))
 
     def _delete_note_words(self, note_id: int, names: Sequence[str]) -> None:
+        texts = [*map(words.to_index_text, names)]
         self.connection.execute(
-            "INSERT INTO note_words (note_words, rowid, title, aliases, tags, anchors) VALUES ('delete', ?, ?, ?, ?, ?)",
-            (note_id, *map(words.to_index_text, names)),
+            "INSERT INTO note_words (note_words, rowid, title, aliases, tags, anchors) VALUES ('delete', ?, ?, ?, ?, ?)", (note_id, *texts)
         )
+        self.name_terms.subtract(vocabulary.indexed_terms(*texts))
 
     def _write_note_words(self) -> None:
         self._stage("pending_notes", ((note_id,) for note_id in self.pending_notes))
         named = self.connection.execute("SELECT id, title, aliases, tags, anchors FROM notes WHERE id IN (SELECT value FROM pending_notes)")
-        self.connection.executemany(
-            "INSERT INTO note_words (rowid, title, aliases, tags, anchors) VALUES (?, ?, ?, ?, ?)",
-            [(note_id, *map(words.to_index_text, names)) for note_id, *names in named],
-        )
+        rows = [(note_id, *map(words.to_index_text, names)) for note_id, *names in named]
+        self.connection.executemany("INSERT INTO note_words (rowid, title, aliases, tags, anchors) VALUES (?, ?, ?, ?, ?)", rows)
+        for _, *texts in () if self.is_new else rows:
+            self.name_terms.update(vocabulary.indexed_terms(*texts))
 
     def _count_link(self, status: str | None, more: int) -> None:
         self.growth["links"] += more if status else 0

@@ -8,7 +8,8 @@ the order in which notes changed. Names of notes have their own table, so that a
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from zkchat_cli.models import ContentChunk
@@ -17,8 +18,9 @@ from zkchat_cli.text.words import STOPWORDS
 from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_tokens
 from zkchat_cli.vault.index.database import IndexDatabase, make_chunk
 from zkchat_cli.vault.search import ranking
-from zkchat_cli.vault.search.query import SearchQuery, all_of, any_of, quoted, word
+from zkchat_cli.vault.search.query import SearchQuery, all_of, any_of, is_cjk, quoted, word
 from zkchat_cli.vault.search.ranking import RANKING, Corpus, Ranking, RankingCandidate
+from zkchat_cli.vault.search.word_forms import find_forms
 
 MOST_RANKED = 8_000
 """Rows that FTS5 ranks for a query, at 0.8 µs each."""
@@ -56,9 +58,10 @@ def find(index: IndexDatabase, query: SearchQuery, limit: int, most_of_a_note: i
 
 def candidates(index: IndexDatabase, query: SearchQuery, limit: int, weights: Ranking = RANKING) -> LexicalHits:
     """All chunks that were ranked, more than `limit`."""
+    in_quotation_marks = {term for phrase in query.phrases for term in phrase}
     for variant in dict.fromkeys((query, query.loose, query.undated)):
         if variant is not None and not variant.is_empty:
-            search = _Search(index, variant, weights, max(POOL, 2 * limit))
+            search = _Search(index, variant, in_quotation_marks, weights, max(POOL, 2 * limit))
             if found := search.run():
                 return LexicalHits(found, search.coverage(row for _, row in found[:COVERING]), variant.is_filtered)
     return LexicalHits([], 0.0, query.is_filtered and not query.undated)
@@ -79,11 +82,19 @@ def _best(found: Sequence[tuple[float, RankingCandidate]], limit: int, most_of_a
 class _Search:
     """One query. Expressions are FTS5's; ids are of chunks."""
 
-    def __init__(self, index: IndexDatabase, query: SearchQuery, weights: Ranking, pool: int) -> None:
-        self.index, self.query, self.weights, self.pool = index, query, weights, pool
+    def __init__(self, index: IndexDatabase, query: SearchQuery, exact: Collection[str], weights: Ranking, pool: int) -> None:
+        """`exact` are words that have no other forms."""
+        self.index, self.weights, self.pool = index, weights, pool
         sizes = index.sizes()
-        known = {t: sizes.chunks if t in STOPWORDS else self._count("words", word(t)) for t in query.terms}
-        self.corpus = Corpus(max(sizes.chunks, 1), max(sizes.tokens / max(sizes.chunks, 1), 1), sizes.chunks / max(sizes.notes, 1), known)
+        without_forms = [term for term in query.words if is_cjk(term) or term in STOPWORDS or term in exact]
+        self.known = find_forms(index, [term for term in query.words if term not in without_forms])
+        self.query = replace(query, words=(*self.known, *without_forms))
+        frequency = {word: forms.chunks for word, forms in self.known.items()}
+        others = (term for term in self.query.terms if term not in frequency)
+        frequency |= {term: sizes.chunks if term in STOPWORDS else self._count("words", word(term)) for term in others}
+        frequency |= {c: self._count("words", word(c), MOST_RANKED + 1) for c in self.query.characters}
+        tokens, per_note = sizes.tokens / max(sizes.chunks, 1), sizes.chunks / max(sizes.notes, 1)
+        self.corpus = Corpus(max(sizes.chunks, 1), max(tokens, 1), per_note, frequency, self.known)
         self.is_filtered = query.is_filtered
         self.excluded = " OR ".join(quoted(phrase) for phrase in query.without)
         if self.is_filtered:
@@ -105,7 +116,8 @@ class _Search:
         """The largest share of the query's words, weighted by rarity, that one of these chunks and its names have."""
         rarity = {term: self.corpus.rarity(term) for term in self.query.terms}
         texts = ("\n".join((row.title, row.aliases, row.tags, row.anchors, row.headings, row.body)) for row in rows)
-        covered = max((sum(rarity[term] for term in rarity.keys() & words.terms(text)) for text in texts), default=0.0)
+        present = ({self.corpus.words_by_form.get(term, term) for term in words.terms(text)} for text in texts)
+        covered = max((sum(rarity[term] for term in rarity.keys() & terms) for terms in present), default=0.0)
         return covered / (sum(rarity.values()) or 1.0)
 
     def _scores(self, rows: dict[int, RankingCandidate]) -> dict[int, float]:
@@ -116,31 +128,37 @@ class _Search:
         rare = self._rarest_first(self.query.words, self.corpus.frequency, MOST_RANKED)
         if self.query.phrases:
             must = " AND ".join(quoted(phrase) for phrase in self.query.phrases)
-            ids = self._ranked("words", f"({must}) AND ({any_of(rare)})") if rare else []
+            ids = self._ranked("words", f"({must}) AND ({self._any(rare)})") if rare else []
             return ids if len(ids) >= self.pool else ids + self._ranked_or_newest("words", must)
-        if rare:
-            return self._ranked("words", any_of(rare))
+        characters = self._rarest_first(self.query.characters, self.corpus.frequency, MOST_RANKED)
         known = [term for term in self.query.words if self.corpus.frequency[term]]
-        if not known:
-            return []
+        if rare or not known:
+            ids = self._ranked("words", self._any(rare)) if rare else []
+            return ids + self._ranked("words", self._any(characters)) if characters and len(ids) < self.pool else ids
         if all(term in STOPWORDS for term in known):  # even counting them takes too long
-            return self._newest("words", all_of(known)) or self._newest("words", any_of(known))
-        ids = self._ranked_or_newest("words", all_of(known)) + self._ranked_or_newest("words", f"headings : ({any_of(known)})")
-        return ids if len(ids) >= self.pool else ids + self._newest("words", any_of(known))
+            return self._newest("words", self._all(known)) or self._newest("words", self._any(known))
+        ids = self._ranked_or_newest("words", self._all(known)) + self._ranked_or_newest("words", f"headings : ({self._any(known)})")
+        return ids if len(ids) >= self.pool else ids + self._newest("words", self._any(known))
 
     def _name_candidates(self) -> list[int]:
         """Candidates by the names of their notes."""
-        frequency = {term: self._count("note_words", word(term)) for term in self.query.terms}
+        frequency = {t: self.known[t].notes if t in self.known else self._count("note_words", word(t)) for t in self.query.terms}
         rare = self._rarest_first(self.query.terms, frequency, MOST_NAMES_RANKED)
         known = [term for term in self.query.terms if frequency[term]]
-        notes = self._ranked("note_words", any_of(rare), NAMED) if rare else []
+        notes = self._ranked("note_words", self._any(rare), NAMED) if rare else []
         if not rare and known:
-            notes = self._newest("note_words", all_of(known), NAMED) or self._newest("note_words", any_of(known), NAMED)
+            notes = self._newest("note_words", self._all(known), NAMED) or self._newest("note_words", self._any(known), NAMED)
         if self.query.phrases:  # many names may have these words, and hardly one in this order
             so = " OR ".join(quoted(phrase) for phrase in self.query.phrases)
             notes = list(dict.fromkeys(self._ranked_or_newest("note_words", so, NAMED) + notes))
         whole = [id_ for note in notes[:NAMED_WHOLE] for id_ in self._matching_chunks(note)]
         return whole + [id_ for note in notes[NAMED_WHOLE:] for id_ in self.index.chunk_ids(note)[:1]]
+
+    def _any(self, words: Iterable[str]) -> str:
+        return any_of(words, self.known)
+
+    def _all(self, words: Iterable[str]) -> str:
+        return all_of(words, self.known)
 
     @staticmethod
     def _rarest_first(terms: Iterable[str], frequency: Mapping[str, int], most: int) -> list[str]:
@@ -160,7 +178,7 @@ class _Search:
             return ids
         rare_first = sorted(self.query.terms, key=lambda t: self.corpus.frequency[t])
         sql = "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
-        found = self.index.rows(sql, any_of(rare_first[:CHUNKS_OF_NAMED]), ids[0], ids[-1], CHUNKS_OF_NAMED)
+        found = self.index.rows(sql, self._any(rare_first[:CHUNKS_OF_NAMED]), ids[0], ids[-1], CHUNKS_OF_NAMED)
         return [id_ for (id_,) in found] or ids[:1]
 
     def _filtered_chunks(self) -> list[int]:

@@ -5,10 +5,10 @@ Every word is quoted for FTS5, so that no text is an operator there: `AND`, `*`,
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.text import words
@@ -21,7 +21,22 @@ _MOST_FILTERS = 8
 _LONGEST = 20_000
 _OPERATOR = re.compile(r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
 
+_FUNCTION_CHARACTERS = frozenset(
+    "的了吗呢吧啊么什怎哪这那是有没不在和就都还也要给被把跟与或及其之于对从向到为以而且但因所如果会能可我你他她它们个些谁几多少样点里上下"
+    "时候再很太更最着过得地自己一"
+)
+"""Chinese characters that are common in any question."""
+
 T = TypeVar("T")
+
+
+class WordForms(NamedTuple):
+    """The forms of a query's word in a vault, how many chunks and names of notes have them, and how many chunks the word as written."""
+
+    forms: frozenset[str]
+    chunks: int
+    notes: int
+    exact: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +66,13 @@ class SearchQuery:
     def terms(self) -> tuple[str, ...]:
         """All different words, those of phrases included."""
         return tuple(dict.fromkeys([*self.words, *(term for phrase in self.phrases for term in phrase)]))
+
+    @property
+    def characters(self) -> tuple[str, ...]:
+        """The CJK characters of its words that mean something by themselves."""
+        return tuple(
+            dict.fromkeys(c for word in self.words if is_cjk(word) and not is_part(word) for c in word if c not in _FUNCTION_CHARACTERS)
+        )
 
     @property
     def loose(self) -> "SearchQuery":
@@ -150,14 +172,21 @@ def word(term: str) -> str:
     return f'"{term}"*' if is_part(term) else f'"{term}"'
 
 
+def is_cjk(term: str) -> bool:
+    """Whether it is CJK text, a bigram or a single character."""
+    return not term.isascii() and bool(words.cjk_pattern().match(term))
+
+
 def is_part(term: str) -> bool:
     """Whether it is a single CJK character, which may be anywhere in a word."""
-    return len(term) == 1 and not term.isascii() and bool(words.cjk_pattern().match(term))
+    return len(term) == 1 and is_cjk(term)
 
 
-def any_of(terms: Iterable[str]) -> str:
-    return " OR ".join(word(term) for term in terms)
+def any_of(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
+    """An expression for any form of any of the words."""
+    return " OR ".join(word(form) for term in terms for form in (sorted(known[term].forms) if term in known else [term]))
 
 
-def all_of(terms: Iterable[str]) -> str:
-    return " AND ".join(word(term) for term in terms)
+def all_of(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
+    """An expression for any form of each of the words."""
+    return " AND ".join(f"({any_of([term], known)})" for term in terms)

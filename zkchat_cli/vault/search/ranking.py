@@ -7,13 +7,14 @@ contributes.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 from zkchat_cli.text import words
-from zkchat_cli.vault.search.query import SearchQuery, is_part
+from zkchat_cli.vault.search.query import SearchQuery, WordForms, is_part
 
 COMMON = 0.3
 """The rarity of a stopword in a pair of neighbours: "sort by" says more than "sort"."""
@@ -42,6 +43,10 @@ class Ranking:
     """The share of the note's length in a chunk's length: of two notes with the same passage, the shorter is more about it."""
     name_length: float = 0.5
     """How much less a name counts if it is longer than `NAME_TERMS`: a title that is exactly the query wins."""
+    exact: float = 0.5
+    """The share of words as written in the score; the rest is of words in any form."""
+    character: float = 0.5
+    """The weight of single CJK characters beside bigrams: words of a question and of a note often share only one."""
     adjacency: float = 0.3
     link: float = 0.3
     boost_rank: int = 5
@@ -70,18 +75,34 @@ class RankingCandidate(NamedTuple):
     end_line: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Corpus:
-    """Statistics of all chunks: their number, average size and number per note, and the document frequency of terms."""
+    """Statistics of all chunks: their number, average size and number per note, and the document frequency of a query's terms.
+
+    `known` are the terms that have other forms.
+    """
 
     chunks: int
     chunk_size: float
     chunks_per_note: float
     frequency: Mapping[str, int] = field(default_factory=dict)
+    known: Mapping[str, WordForms] = field(default_factory=dict)
+
+    @cached_property
+    def words_by_form(self) -> dict[str, str]:
+        """The known term of each form."""
+        return {form: word for word, known in self.known.items() for form in known.forms}
 
     def rarity(self, term: str) -> float:
         """The inverse document frequency, never negative."""
-        frequency = min(self.frequency.get(term, 0), self.chunks)
+        return self._rarity(self.frequency.get(term, 0))
+
+    def exact_rarity(self, term: str) -> float:
+        """The same for the term as written, without its other forms."""
+        return self._rarity(self.known[term].exact) if term in self.known else self.rarity(term)
+
+    def _rarity(self, frequency: int) -> float:
+        frequency = min(frequency, self.chunks)
         return math.log(1 + (self.chunks - frequency + 0.5) / (frequency + 0.5))
 
 
@@ -93,6 +114,10 @@ class _Field(NamedTuple):
 def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: Corpus, ranking: Ranking = RANKING) -> dict[int, float]:
     """The scores by id, best first, of the candidates that the query allows and that have a word of it."""
     rarity = {term: corpus.rarity(term) for term in query.terms}
+    exact_rarity = {term: corpus.exact_rarity(term) for term in query.terms}
+    words_by_form = {term: term for term in query.terms} | corpus.words_by_form
+    characters = {character: corpus.rarity(character) for character in query.characters}
+    written = {*query.terms, *query.order}
     names: dict[int, list[_Field]] = {}
     texts: dict[int, list[_Field]] = {}
     found: dict[int, float] = {}
@@ -103,12 +128,17 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
         fields = [*names[c.note_id], *own]
         if not all(_occurs(phrase, fields) for phrase in query.phrases) or any(_occurs(phrase, fields) for phrase in query.without):
             continue
-        score = _bm25f(_weighted_counts(fields, rarity), rarity, _length(c, corpus, ranking), ranking.saturation)
+        length = _length(c, corpus, ranking)
+        counted, exact = _weighted_counts(fields, words_by_form, written)
+        score = (1 - ranking.exact) * _bm25f(counted, rarity, length, ranking.saturation)
+        score += ranking.exact * _bm25f(exact, exact_rarity, length, ranking.saturation)
+        if characters:
+            score += ranking.character * _bm25f(_count_characters(c, characters, ranking), characters, length, ranking.saturation)
         if score or not query.terms:
             found[c.id], texts[c.id] = score, fields
     ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
     if ranking.adjacency:
-        _boost_adjacent_words(ordered, texts, query.order, rarity, ranking.adjacency)
+        _boost_adjacent_words(ordered, texts, query.order, rarity, words_by_form, ranking.adjacency)
     return dict(sorted(ordered.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -143,16 +173,29 @@ def _occurs(phrase: tuple[str, ...], fields: list[_Field]) -> bool:
     return any(term == first and terms[at : at + size] == wanted for _, terms in fields for at, term in enumerate(terms))
 
 
-def _weighted_counts(fields: list[_Field], rarity: Mapping[str, float]) -> dict[str, float]:
-    """The weighted frequency of each query term in these fields."""
-    counted = dict.fromkeys(rarity, 0.0)
+def _weighted_counts(
+    fields: list[_Field], words_by_form: Mapping[str, str], written: Collection[str]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """The weighted frequency of each query term in these fields, in any form and as written."""
+    counted = dict.fromkeys(words_by_form.values(), 0.0)
+    exact = dict(counted)
     for weight, terms in fields:
         for term in terms:
-            if term in counted:
-                counted[term] += weight
-    for part in filter(is_part, rarity):
-        counted[part] = sum(weight for weight, terms in fields for at, term in enumerate(terms) if _has(part, terms, at))
-    return counted
+            if "'" in term and term not in words_by_form:
+                term = max(term.split("'"), key=len)
+            if word := words_by_form.get(term):
+                counted[word] += weight
+                if term in written:
+                    exact[word] += weight
+    for part in filter(is_part, counted):
+        counted[part] = exact[part] = sum(weight for weight, terms in fields for at, term in enumerate(terms) if _has(part, terms, at))
+    return counted, exact
+
+
+def _count_characters(c: RankingCandidate, characters: Iterable[str], ranking: Ranking) -> dict[str, float]:
+    """The weighted frequency of CJK characters in the fields of a chunk. In names they count half: names are short."""
+    fields = ((ranking.title / 2, c.title), (ranking.aliases / 2, c.aliases), (ranking.headings, c.headings), (ranking.body, c.body))
+    return {character: sum(weight * text.count(character) for weight, text in fields) for character in characters}
 
 
 def _has(part: str, terms: list[str], at: int) -> bool:
@@ -173,11 +216,20 @@ def _length(c: RankingCandidate, corpus: Corpus, ranking: Ranking) -> float:
 
 
 def _boost_adjacent_words(
-    ordered: dict[int, float], texts: Mapping[int, list[_Field]], order: Sequence[str], rarity: Mapping[str, float], most: float
+    ordered: dict[int, float],
+    texts: Mapping[int, list[_Field]],
+    order: Sequence[str],
+    rarity: Mapping[str, float],
+    words_by_form: Mapping[str, str],
+    most: float,
 ) -> None:
-    """Word pairs of the query that a chunk has raise its score, by the share `most` if it has all."""
-    pairs = {pair: max(rarity.get(term, COMMON) for term in pair) for pair in pairwise(order)}
+    """Word pairs of the query that a chunk has, in any form, raise its score, by the share `most` if it has all."""
+
+    def pairs_in(terms: Iterable[str]) -> Iterator[tuple[str, str]]:
+        return pairwise(words_by_form.get(term, term) for term in terms)
+
+    pairs = {pair: max(rarity.get(term, COMMON) for term in pair) for pair in pairs_in(order)}
     whole = sum(pairs.values())
     for id_ in list(ordered)[:MOST_COMPARED_PAIRWISE] if pairs else ():
-        present = {pair for _, terms in texts[id_] for pair in pairwise(terms) if pair in pairs}
+        present = {pair for _, terms in texts[id_] for pair in pairs_in(terms) if pair in pairs}
         ordered[id_] *= 1 + most * sum(pairs[pair] for pair in sorted(present)) / whole

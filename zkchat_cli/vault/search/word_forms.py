@@ -1,0 +1,87 @@
+"""The words of a query as a vault has them: in all their forms, without a typo, and compounds as two words."""
+
+import json
+import string
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from zkchat_cli.text import stemmer
+from zkchat_cli.text.words import STOPWORDS
+from zkchat_cli.vault.index.database import IndexDatabase
+from zkchat_cli.vault.search.query import WordForms
+
+SHORTEST_TRANSPOSED = 4
+SHORTEST_MISSPELLED = 6
+"""Letters of a word that may have a typo. Most shorter words are one edit from another word, such as "chart" from "chat"."""
+SHORTEST_PART = 4
+"""Letters of each word in a compound."""
+_LINKING_LETTERS = ("", "s", "n", "es", "en")
+
+
+def find_forms(index: IndexDatabase, words: Sequence[str]) -> dict[str, WordForms]:
+    """The forms of each word of a query. Words with a common form ("repeat", "repeating") are one, under the first of them.
+
+    A word that is unknown in every form is replaced by the most frequent one a single edit away, or else by the two words of a compound.
+    """
+    known = _look_up(index, words)
+    found: dict[str, WordForms] = {}
+    for word in words:
+        if word in known:
+            found[word] = known[word]
+        elif near := [known for edited, known in _look_up(index, set(_edits(word))).items() if edited in known.forms]:
+            found[word] = max(near, key=lambda known: (known.chunks + known.notes, *sorted(known.forms)))
+        else:
+            found.update(_find_compound(index, word) or {word: WordForms(frozenset({word}), 0, 0, 0)})
+    return _merge(found)
+
+
+def _merge(found: Mapping[str, WordForms]) -> dict[str, WordForms]:
+    merged: dict[str, WordForms] = {}
+    for word, known in found.items():
+        same = next((other for other, that in merged.items() if that.forms & known.forms), word)
+        if that := merged.get(same):
+            chunks, notes = max(that.chunks, known.chunks), max(that.notes, known.notes)
+            known = WordForms(that.forms | known.forms, chunks, notes, that.exact + known.exact)
+        merged[same] = known
+    return merged
+
+
+def _look_up(index: IndexDatabase, words: Iterable[str]) -> dict[str, WordForms]:
+    """The known words with their forms. A stopword is no form of another word."""
+    plain = {word: max(word.split("'"), key=len) for word in words}
+    forms: dict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
+    for language in index.languages() if plain else ():
+        by_stem: dict[str, list[str]] = defaultdict(list)
+        for word, stem in zip(plain, stemmer.stem_words(list(plain.values()), language), strict=True):
+            by_stem[stem].append(word)
+        sql = "SELECT stem, term, chunks, notes FROM vocabulary WHERE language = ? AND stem IN (SELECT value FROM json_each(?))"
+        for stem, term, chunks, notes in index.rows(sql, language, json.dumps(list(by_stem))):
+            for word in by_stem[stem]:
+                if term not in STOPWORDS or term == word:
+                    forms[word][term] = chunks, notes
+    return {
+        word: WordForms(
+            frozenset(counts), sum(c for c, _ in counts.values()), sum(n for _, n in counts.values()), counts.get(plain[word], (0,))[0]
+        )
+        for word, counts in forms.items()
+    }
+
+
+def _edits(word: str) -> Iterator[str]:
+    """The words that differ by one letter, but not the first, or by two neighbouring letters in exchange."""
+    if len(word) >= SHORTEST_TRANSPOSED:
+        yield from (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1))
+    if len(word) >= SHORTEST_MISSPELLED and word.isalpha():
+        letters = string.ascii_lowercase if word.isascii() else sorted({*word, *map(chr, range(0x430, 0x450))})
+        for i in range(1, len(word) + 1):
+            yield word[:i] + word[i + 1 :]
+            yield from (word[:i] + letter + word[j:] for letter in letters for j in (i, i + 1))
+
+
+def _find_compound(index: IndexDatabase, word: str) -> dict[str, WordForms]:
+    """Two known words that make up this one, the longest first part before others: "aufgabenliste", "timezone"."""
+    ends = range(len(word) - SHORTEST_PART, SHORTEST_PART - 1, -1)
+    pairs = [(word[: i - len(link)], word[i:]) for i in ends for link in _LINKING_LETTERS if word[:i].endswith(link)]
+    pairs = [(first, last) for first, last in pairs if len(first) >= SHORTEST_PART]
+    known = _look_up(index, {part for pair in pairs for part in pair})
+    return next(({part: known[part] for part in pair} for pair in pairs if pair[0] in known and pair[1] in known), {})
