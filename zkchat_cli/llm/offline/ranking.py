@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from zkchat_cli.llm.base import Similarities
 from zkchat_cli.llm.offline.passages import MAX_GROUP, QuotablePassage, quotable_chunk, quotable_passages, render_passage
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
-from zkchat_cli.text.words import STOPWORDS, fold, stem, terms
+from zkchat_cli.text.stemmer import stem
+from zkchat_cli.text.words import STOPWORDS, fold, terms
 
 MAX_QUOTES, MAX_QUOTED = 5, 720
 """Quotes in an answer, and their characters together from which on no further one follows: an answer fits a screen."""
@@ -32,7 +33,7 @@ NEIGHBOURS = 0.5
 WORDS, HEADING, FOUND_FIRST = 0.6, 0.6, 0.2
 """What the words, the heading's similarity and the first place among the results are worth; the similarity of the passage is worth 1."""
 MIN_HEADING = 0.3
-"""From this similarity of its heading on, the opening of a section is worth more."""
+"""From this similarity of its heading on (without a sentence model: share of the question), the opening of a section is worth more."""
 INCOMPLETE = 0.6
 """The quality of questions, lead-ins and fragments."""
 UNKNOWN, COVERED = 0.3, 0.1
@@ -46,7 +47,7 @@ NAMED = 0.6
 MIN_SIMILARITY, MIN_PASSAGE_SIMILARITY = 0.25, 0.35
 """Below the first, nothing is about the question; below the second, a passage without a rare word of the question is off its topic."""
 RARE = 0.25
-"""A word is rare if at most this share of the passages has it."""
+"""A word is rare if at most this share of the passages has it, or at most twice as many as the question's rarest word."""
 REPEATED = 0.1
 """What a word is still worth in a summary once it was said."""
 _KIND_QUALITY = {"prose": 1.0, "item": 0.95, "row": 0.85, "code": 0.75}
@@ -128,7 +129,8 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Iterable[QuoteSource], s
     candidates = _candidates(excerpts)
     frequency = Counter(word for c in candidates for word in (c.words | c.above) & question.weights.keys())
     rarity = {word: weight * math.log(1 + len(candidates) / (frequency[word] or 0.5)) for word, weight in question.weights.items()}
-    rare = {word for word in question.subject if frequency[word] <= max(1.0, RARE * len(candidates))}
+    known = [frequency[word] for word in question.subject if frequency[word]]
+    rare = {word for word in question.subject if frequency[word] <= max(RARE * len(candidates), 2 * min(known, default=0))}
     lexical: dict[int, float] = {}
     coverage = 0.0
     for i, c in enumerate(candidates):
@@ -147,9 +149,10 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Iterable[QuoteSource], s
     ranked: list[RankedQuote] = []
     on_topic: list[int] = []
     for i, c in enumerate(candidates):
-        similar, heading = by_passage.get(i, 0.0), by_section.get(c.section, _share(c.above, rarity) if cosines is None else 0.0)
-        opening = max(0.0, heading - MIN_HEADING) if c.passage.place == 0 else 0.0
-        by_meaning = similar + HEADING * heading + opening if cosines is not None else opening
+        similar, heading = by_passage.get(i, 0.0), by_section.get(c.section, 0.0)
+        matching = heading if cosines is not None else _share(_stems(c.section[-1]), rarity)
+        opening = max(0.0, matching - MIN_HEADING) if c.passage.place == 0 else 0.0
+        by_meaning = similar + HEADING * heading + opening
         value = (WORDS * lexical[i] + by_meaning + FOUND_FIRST / math.sqrt(1 + c.order[0])) * c.quality
         ranked.append(replace(c, value=value))
         if similar >= MIN_PASSAGE_SIMILARITY or not rare.isdisjoint(c.words) or (opening and not rare.isdisjoint(c.above)):
