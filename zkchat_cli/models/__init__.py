@@ -19,6 +19,7 @@ from zkchat_cli.models.conversations import (
 )
 from zkchat_cli.models.messages import (
     CONTINUE_PROMPT,
+    AnswerLevel,
     Citation,
     CitationVerdict,
     ContentChunk,
@@ -58,6 +59,7 @@ from zkchat_cli.models.reports import TurnReport
 
 __all__ = [
     "CONTINUE_PROMPT",
+    "AnswerLevel",
     "ArchivedCall",
     "ArchivedPrompts",
     "BudgetStatus",

@@ -22,6 +22,8 @@ Support = Literal["supports", "does_not_support", "unclear"]
 """Whether the cited chunk says what the sentence says, as far as words, numbers, names and negations show."""
 ReferenceStatus = Literal["found", "broken", "ambiguous"]
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "cancelled", "error"]
+AnswerLevel = Literal["answer", "most_likely", "nothing"]
+"""How sure the offline provider is: sentences that answer, the likeliest sections, or nothing about the question."""
 
 
 class ToolCall(Value):
