@@ -30,6 +30,7 @@ from zkchat_cli.memory.lasting_files import MAX_PATHS
 from zkchat_cli.memory.project import load_root_memory
 from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.change_approval import ApprovalPrompt
+from zkchat_cli.terminal.editor import open_note_command
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.tools import load_tools
@@ -424,3 +425,30 @@ def test_what_the_user_may_not_read_is_named(zkchat: Program, tmp_path: Path, wh
     assert (done.exit_status, "Traceback" in done.err) == (exit_status, False)
     assert told in done.err.replace("Permission", "permission")
     assert ("Filters can be joined" in done.out) == (exit_status == 0)
+
+
+# other programs
+
+
+@pytest.mark.parametrize("editor", ["vim", "hx", "code --wait", "ed", "emacsclient -t"])
+@pytest.mark.parametrize("name", ["-c :!touch x", "$(id); rm x", "a {line} {path} 'b", "+1 | x", "--wait\n-g"])
+def test_a_notes_name_is_one_word_of_an_editors_command(editor: str, name: str) -> None:
+    note = Path("/notes") / f"{name}.md"
+    for configured in ("", f"{editor} {{path}}"):
+        words = open_note_command(note, 7, configured, {"EDITOR": editor})
+        assert words is not None
+        own = [word for word in words if word not in (*editor.split(), "+7", "-g")]
+        assert own in ([str(note)], [f"{note}:7"])
+
+
+@pytest.mark.parametrize("pager", ["exit 3", "exec <&-; sleep 0.1", "kill -9 $$"])
+def test_a_pager_that_reads_nothing_ends_nothing(tmp_path: Path, pager: str) -> None:
+    program = tmp_path / "pager"
+    program.write_text(f"#!/bin/sh\n{pager}\n")
+    program.chmod(0o755)
+    with Chat(
+        Program(write(tmp_path / "notes", {"Long.md": "word\n\n" * 50_000}), tmp_path / "home"), PAGER=str(program), EDITOR="", VISUAL=""
+    ) as chat:
+        chat.say("/open Long")
+        chat.say("What is a word?")
+        chat.wait_for("Sources")
