@@ -31,7 +31,7 @@ _BLOCK = re.compile(
 )
 _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
 _ROW = re.compile(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
-_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|\n]*+)\]\]")
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|#\n]*+)(?:#([^\[\]|\n]*+))?\]\]")
 _LINK = re.compile(r"!?\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]++\]")
 _HIGHLIGHT = re.compile(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
@@ -69,13 +69,17 @@ def normalize_rendered(text: str) -> NormalizedText:
     """The text as a reader sees it."""
     rendered = _BLOCK.sub(_without_block_marks, text)
     if "|" in rendered:
-        rendered = _WIKILINK.sub(r"\1", rendered)
+        rendered = _WIKILINK.sub(_wikilink_text, rendered)
         rendered = _ROW.sub(" ", rendered)
     if "[" in rendered:
-        rendered = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(r"\1", rendered)))
+        rendered = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(_wikilink_text, rendered)))
     if "<" in rendered:
         rendered = remove_tags(rendered)
     return _normalize(_HIGHLIGHT.sub("", rendered) if "==" in rendered else rendered)
+
+
+def _wikilink_text(link: re.Match[str]) -> str:
+    return f"{link[1]} › {link[2]}" if link[2] else link[1]
 
 
 def _without_block_marks(marks: re.Match[str]) -> str:
