@@ -32,23 +32,32 @@ The file `notes.txt` was written in
 
 ## Garden
 The trees are pruned in March. Das Wasser ist im Winter nicht warm. Wir trinken kein Wasser aus dem Brunnen.
+A <b>bold</b> word, 10<sup>3</sup> &ndash; see <https://example.org>; the `<p>` tag and <date> too.
 不可以在冰上行走。如果下雨，水泵就停。サーバーをアンインストールする。
 """
-TRUE = """The house was painted red in 1950|painted red in 1950 and cost 14,200 euros|cost 14,200 euros|used 5,100 kWh|The bridge is unsafe to walk on
-needs 2.4 kW at -5 °C|needs 2.4 kW at −5 °C|3 mW when idle|There are 10² ways|There are 10^2 ways|2*3 of them in my_list|1½ cups for 2 * 4 people
-from 2024-05-01, 3-5 days|for $800|The ice is not safe to walk on|not safe to walk on|Only admins can delete the notes|unless it is locked
-If it rains, the pump stops at once|the door was painted blue|I do not like it|A non-toxic glue was used|never said that the roof leaks
-The gate, which was not new, was moved|was moved to the left|the fence was sold in May|the tax is 12 million|The fee is 1\u00a0000 euros|in ~5 hours
-never allowed|no beer, wine or water in the house|only if asked|file notes.txt was written in 1950|twenty-five of them|The trees are pruned in March
-The house … cost 14,200 euros|Wir trinken kein Wasser|不可以在冰上行走|如果下雨，水泵就停|アンインストールする"""
-CUT = """safe to walk on|The ice is|admins can delete the notes|The lid opens|the pump stops at once|it rains|toxic glue was used|the roof leaks when it snows
-like it|Walking on the lake is|beer, wine or water in the house|wine or water in the house|Deliver it on Monday|Das Wasser ist im Winter
-Wasser aus dem Brunnen|水泵就停|在冰上行走。如果下雨|The ice … safe to walk on|The lid opens … it is locked"""
-FALSE = """house was painted red in 1950 and cost 14|200 euros. It used|used 5,100 kW|used 5,100|100 kWh a year|4 kW at −5 °C|2.4 kW at −5|5 °C, or 3
-needs 2.4 kW at 5 °C|3 MW when idle|There are 102 ways|in 5 hours|0² ways|23 of them|3 of them in mylist|list, and 1|and 11⁄2 cups|2 4 people
-05-01, 3–5 days|5 days, for|for $8|for 800|the tax is 12|000 euros; the tax|The fee is 1|was written in Then came|five of them|otes.txt was
-painted red in 1905|painted blue in 1950|cost 14,200 dollars|14,200 euros cost|used 5,100 kWh … painted red|The house … are pruned in March
-unsafe to walk|Only admins can edit the notes|インストールする|冰上不行走"""
+TRUE = """\
+The house was painted red in 1950|painted red in 1950 and cost 14,200 euros|cost 14,200 euros|used 5,100 kWh
+The bridge is unsafe to walk on|needs 2.4 kW at -5 °C|needs 2.4 kW at −5 °C|3 mW when idle|There are 10² ways
+There are 10^2 ways|2*3 of them in my_list|1½ cups for 2 * 4 people|from 2024-05-01, 3-5 days|for $800
+The ice is not safe to walk on|not safe to walk on|Only admins can delete the notes|unless it is locked
+If it rains, the pump stops at once|the door was painted blue|I do not like it|A non-toxic glue was used
+never said that the roof leaks|The gate, which was not new, was moved|was moved to the left|the fence was sold in May
+the tax is 12 million|The fee is 1\u00a0000 euros|in ~5 hours|never allowed|no beer, wine or water in the house|only if asked
+file notes.txt was written in 1950|twenty-five of them|The trees are pruned in March|The house … cost 14,200 euros
+Wir trinken kein Wasser|不可以在冰上行走|如果下雨，水泵就停|アンインストールする
+A bold word, 10^3 – see https://example.org|the <p> tag and <date> too"""
+CUT = """\
+safe to walk on|The ice is|admins can delete the notes|The lid opens|the pump stops at once|it rains|toxic glue was used
+the roof leaks when it snows|like it|Walking on the lake is|beer, wine or water in the house|wine or water in the house
+Deliver it on Monday|Das Wasser ist im Winter|Wasser aus dem Brunnen|水泵就停|在冰上行走。如果下雨|The ice … safe to walk on
+The lid opens … it is locked"""
+FALSE = """\
+house was painted red in 1950 and cost 14|200 euros. It used|used 5,100 kW|used 5,100|100 kWh a year|4 kW at −5 °C
+2.4 kW at −5|5 °C, or 3|needs 2.4 kW at 5 °C|3 MW when idle|There are 102 ways|in 5 hours|0² ways|23 of them
+3 of them in mylist|list, and 1|and 11⁄2 cups|2 4 people|05-01, 3–5 days|5 days, for|for $8|for 800|the tax is 12
+000 euros; the tax|The fee is 1|was written in Then came|five of them|otes.txt was|painted red in 1905|painted blue in 1950
+cost 14,200 dollars|14,200 euros cost|used 5,100 kWh … painted red|The house … are pruned in March|unsafe to walk
+Only admins can edit the notes|インストールする|冰上不行走|bold word, 103|the tag and|tag and too"""
 MARKS = {"verified": TRUE, "cut": CUT, "not": FALSE}
 
 
@@ -94,7 +103,7 @@ def statements() -> Iterator[tuple[QuotableChunk, str]]:
         note = QuotableChunk(chunk(1, text))
         for sentence in sentences(text):
             words = to_plain_text(sentence)
-            if len(words) >= 20 and not re.search(r"""["'“”‘’]""", words):
+            if len(words) >= 20 and not re.search(r"""["'“”‘’<]""", words + sentence):
                 yield note, words
 
 
@@ -143,7 +152,9 @@ def words_of(text: str) -> list[str]:
 def has_words(words: list[str], note: str) -> bool:
     """Whether the words are a run of the note's words, as they are written or as a reader sees them."""
     wanted = f" {' '.join(words)} "
-    rendered = re.sub(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]|\[([^\[\]\n]*)\]\([^()\n]*\)", r"\1\2", re.sub(r"(?m)^[ \t>]*(\d+\. )?", "", note))
+    rendered = re.sub(
+        r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]|\[([^\[\]\n]*)\]\([^()\n]*\)", r"\1\2", re.sub(r"(?m)^[ \t>]*(\d+\. )?", "", note)
+    )
     return any(wanted in f" {' '.join(words_of(text))} " for text in (note, rendered))
 
 
@@ -162,10 +173,10 @@ def test_ten_thousand_changed_quotations_are_never_verified() -> None:
     assert missed == []
 
 
-pieces = st.sampled_from(
-    "the ice is not safe unsafe to walk on only if 14 14,200 200 2.4 kW kWh −5 5 °C red cat's café 10² *bold* `code` [[Note|alias]] [text](url) 冰 上 …".split()
-    + [". ", ", ", "\n", "\n\n- ", "\n# ", "\n> ", "\n1. ", " – "]
+WORDS = (
+    "the ice is not safe unsafe to walk on only if 14 14,200 200 2.4 kW kWh −5 5 °C red cat's café 10² *bold* `code` [[Note|alias]] 冰 上 …"
 )
+pieces = st.sampled_from([*WORDS.split(), "[text](url)", ". ", ", ", "\n", "\n\n- ", "\n# ", "\n> ", "\n1. ", " – "])
 written = st.lists(pieces, min_size=1, max_size=40).map(" ".join).filter(words_of)
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from zkchat_cli.citations.cut_sentences import is_cut
-from zkchat_cli.citations.normalized_text import NormalizedText, find_words, normalize_rendered, normalize_source
+from zkchat_cli.citations.normalized_text import NormalizedText, find_words, normalize_quoted, normalize_rendered, normalize_source
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.words import cjk_pattern, fold
@@ -238,7 +238,7 @@ def _parts(quote: str, rendered: bool, gaps: bool) -> tuple[str, ...]:
     """The normalized parts to search for, split at omissions if `gaps`; empty if there are none. Cached for searches in many chunks."""
     if gaps and not _GAP.search(quote.strip(_ENDS)):
         return ()
-    normalize = normalize_rendered if rendered else normalize_source
+    normalize = normalize_quoted if rendered else normalize_source
     parts = (normalize(_strip(part)).text for part in (_GAP.split(quote) if gaps else [quote]))
     return tuple(part for part in parts if part)
 
