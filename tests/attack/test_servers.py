@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from building import a_room, completed
 from conftest import Program, write
 from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, QUESTION, REQUEST, Protocol, a_model, ask
 from model_server import (
@@ -466,7 +467,31 @@ def test_a_proxy_that_cannot_be_used_is_named(protocol: Protocol, proxy: str, me
         assert "word" not in f"{error.message} {error.hint}"
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("ALL_PROXY", "socks5://127.0.0.1:1"), ("https_proxy", "nonsense://x"), ("OLLAMA_HOST", "http://notes.lan:many")],
+)
+def test_a_variable_for_other_servers_does_not_matter_to_a_local_one(
+    zkchat: Program, server: ModelServer, variable: str, value: str
+) -> None:
+    """A library reads all of them when it is imported."""
+    zkchat.env |= {"OPENAI_BASE_URL": server.address + "/v1", variable: value}
+    server.says(Reply(openai_text("Yes.")))
+    done = zkchat("ask", "--answer-only", "--model", "openai/m", "What is a filter?")
+    assert (done.exit_status, done.out.strip(), done.err) == (0, "Yes.", "")
+
+
 # clocks
+
+
+def test_a_clock_that_jumps_during_turns_changes_no_order_and_no_duration(vault: Path, tmp_path: Path) -> None:
+    times = (f"{year}-01-01T00:00:00+00:00" for year in itertools.cycle((2030, 1970, 2099, 2026, 2001)))
+    session = a_room(vault, tmp_path / "cache").session(now=lambda: next(times))
+    for text in ("What is a filter?", "And what is a roof?"):
+        timings = completed(session.send(text)).timings_ms
+        assert min(timings.model_dump().values()) >= 0
+    opened = session.open_conversation(session.conversation.id)
+    assert [message.content for message in opened.history if message.role == "user"] == ["What is a filter?", "And what is a roof?"]
 
 
 def test_no_duration_is_measured_by_a_clock_that_can_be_set() -> None:
