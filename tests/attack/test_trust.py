@@ -261,7 +261,7 @@ def test_a_change_of_memory_is_not_covered_by_yes(room: Room, vault: Path, attac
     files, change = IMPORTS[attack]
     before = tree(write(vault, files))
     [told] = Turn(room).make(change)
-    assert "is memory, and --yes is for notes alone" in told
+    assert "is memory, which --yes does not cover" in told
     assert tree(vault) == before  # nor is there a scratch file
 
 
@@ -293,7 +293,7 @@ def test_a_link_does_not_hide_memory(room: Room, vault: Path, link: str, target:
     (vault / link).symlink_to(target)
     before = tree(vault)
     [told] = Turn(room).make(change)
-    assert "is memory, and --yes is for notes alone" in told
+    assert "is memory, which --yes does not cover" in told
     assert tree(vault) == before
 
 
