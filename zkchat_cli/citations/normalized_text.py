@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from zkchat_cli.markdown.plain_text import remove_tags
 from zkchat_cli.text.words import cjk_pattern, fold
 
 _ALIKE = {
@@ -30,7 +31,7 @@ _BLOCK = re.compile(
 )
 _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
 _ROW = re.compile(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
-_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\|)?([^\[\]|\n]*+)\]\]")
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|\n]*+)\]\]")
 _LINK = re.compile(r"!?\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]++\]")
 _HIGHLIGHT = re.compile(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
@@ -72,6 +73,8 @@ def normalize_rendered(text: str) -> NormalizedText:
         rendered = _ROW.sub(" ", rendered)
     if "[" in rendered:
         rendered = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(r"\1", rendered)))
+    if "<" in rendered:
+        rendered = remove_tags(rendered)
     return _normalize(_HIGHLIGHT.sub("", rendered) if "==" in rendered else rendered)
 
 
@@ -101,7 +104,7 @@ def is_word_border(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if before == " " and "a" <= after <= "z" and not text[at - 2 : at - 1].isdigit():
         return True
-    if "a" <= before <= "z" and after in " )":
+    if "a" <= before <= "z" and (after in " )" or (after in ".,;:!?" and text[at + 1 : at + 2] in ("", " "))):
         return True
     words = _word_pattern().finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
     return not any(word.start() < at < word.end() for word in words)

@@ -4,7 +4,7 @@ They are pydantic models because each is stored, exported or printed as JSON. Mi
 paths are relative to the vault with `/`.
 """
 
-from zkchat_cli.models.base import Value
+from zkchat_cli.models.base import Count, Quantity, Value
 from zkchat_cli.models.conversation_archive import ArchivedCall, ArchivedPrompts, ConversationArchive
 from zkchat_cli.models.conversations import (
     Compaction,
@@ -19,6 +19,7 @@ from zkchat_cli.models.conversations import (
 )
 from zkchat_cli.models.messages import (
     CONTINUE_PROMPT,
+    AnswerLevel,
     Citation,
     CitationVerdict,
     ContentChunk,
@@ -29,6 +30,7 @@ from zkchat_cli.models.messages import (
     ReferenceStatus,
     ReferenceType,
     Role,
+    Support,
     ThinkingBlocks,
     Timings,
     TokenUsage,
@@ -58,6 +60,7 @@ from zkchat_cli.models.reports import TurnReport
 
 __all__ = [
     "CONTINUE_PROMPT",
+    "AnswerLevel",
     "ArchivedCall",
     "ArchivedPrompts",
     "BudgetStatus",
@@ -72,6 +75,7 @@ __all__ = [
     "Conversation",
     "ConversationArchive",
     "ConversationSummary",
+    "Count",
     "Delivery",
     "DocumentReference",
     "Dropped",
@@ -90,11 +94,13 @@ __all__ = [
     "PromptKind",
     "PromptMessage",
     "PromptTool",
+    "Quantity",
     "ReferenceStatus",
     "ReferenceType",
     "Role",
     "SemanticStatus",
     "SentPrompt",
+    "Support",
     "ThinkingBlocks",
     "Timings",
     "TokenUsage",

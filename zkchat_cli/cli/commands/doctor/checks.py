@@ -22,6 +22,7 @@ from zkchat_cli.store.repair import check_store
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import plural
 from zkchat_cli.vault.search import vector_store
+from zkchat_cli.views.semantic_status import describe_semantic_status
 
 UNCHECKED = "not checked: there is no vault"
 SAMPLE = "zkchat counts tokens"
@@ -158,10 +159,7 @@ def _semantic(loaded: LoadedConfig) -> str:
         found = vault.status().semantic
     finally:
         vault.close()
-    if found is None or found.complete:
-        return f"{embedder.id}, {dimensions} dimensions; all notes have vectors"
-    done = found.embedded / max(found.windows, 1)
-    return f"{embedder.id}, {dimensions} dimensions; {done:.0%} of the vectors are computed: zkchat vault index --semantic does the rest"
+    return f"{describe_semantic_status(found)}; {dimensions} dimensions" if found else ""
 
 
 def _keys(where: AppPaths) -> str:
