@@ -59,7 +59,7 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
         content = draw(words)
         if role == "user" and content and draw(st.integers(0, 5)) == 0:
             more |= with_documents(draw(words))
-        more["token_count"] = draw(st.none() | st.integers(-50, 5000))
+        more["token_count"] = draw(st.none() | st.integers(0, 5000))
         messages.append(said(role, content, f"m{i}", timestamp=NOON, **more))
     return tuple(messages)
 

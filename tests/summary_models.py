@@ -9,14 +9,14 @@ from building import COUNTER, chunk, said
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
 from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished, TextPart, Window
 from zkchat_cli.models import Prompt, TokenUsage, ToolCall, ZkChatMessage
-from zkchat_cli.summarization.prompt import INSTRUCTIONS
+from zkchat_cli.summarization.prompt import INSTRUCTIONS, SIMPLE_INSTRUCTIONS
 
 SUMMARY = "The user moves things: the anvil to shelf 7, see [[Filters]] [3]."
 
 
 def is_for_summary(request: Request) -> bool:
     """Whether a request asks for a summary."""
-    return INSTRUCTIONS in request.messages[0].content
+    return request.messages[0].content.startswith((INSTRUCTIONS, SIMPLE_INSTRUCTIONS))
 
 
 def summary(text: str = SUMMARY) -> list[Delta]:

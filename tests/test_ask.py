@@ -18,7 +18,7 @@ ASK_KEYS = {
 def test_it_answers_with_a_quotation_its_citation_and_the_source(zkchat: Program) -> None:
     done = zkchat("ask", "How are filters joined?")
     assert done.exit_status == 0
-    assert "“Filters can be joined with AND, OR and NOT, which must be written in capitals.” [1]" in done.out
+    assert "written in capitals. Each condition stands in its own brackets.” [1]" in done.out
     assert "[1] ✓ [[Combining]]   Queries/Combining.md:3" in done.out
     assert done.err == ""
 

@@ -38,7 +38,7 @@ def test_after_an_error_of_a_scripted_model_the_summary_is_extractive(
     zkchat: Program, imported: str, script: Callable[..., str], error: str
 ) -> None:
     done = zkchat("context", "compact", imported, "--keep", 4, "--preview", "--json", "--model", script({"error": error})).json
-    assert (done["mode"], done["model_calls"]) == ("extractive", 1)
+    assert (done["mode"], done["model_calls"]) == ("extractive", 2)
 
 
 def test_a_preview_with_a_model_changes_nothing(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
@@ -86,7 +86,7 @@ def test_a_conversation_that_fills_a_small_window_is_summarised_by_itself(zkchat
 
 
 def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
-    model = script({"error": "timeout"}, A_SUMMARY)
+    model = script({"error": "timeout"}, {"error": "timeout"}, A_SUMMARY)
     done = zkchat("chat", "--resume", imported, "--model", model, stdin="/compact keep thing3\n/compact\n/compact undo\n")
     first, second, third = (line for line in done.out.splitlines() if line)
     assert "(extractive" in first

@@ -76,20 +76,44 @@ def test_the_next_summary_merges_the_previous_one_with_new_turns(room: Room) -> 
     assert session.compaction.summary == "First and second."
 
 
-def test_long_messages_are_shortened_to_fit_into_one_request(room: Room) -> None:
+@pytest.mark.parametrize("turns", [30, 200])
+def test_older_turns_that_do_not_fit_into_a_request_are_summarized_extractively_first(room: Room, turns: int) -> None:
     room.max_context = 3000
     model = Summariser([summary()])
-    session = stored(room, talk(*things(30, 6)), model=model)
+    session = stored(room, talk(*things(turns, 6)), model=model)
     done = session.compact(keep=2)
-    assert (done.mode, done.model_calls, len(model.asked)) == ("simple", 1, 1)
+    assert (done.mode, done.model_calls, len(model.asked)) == ("full", 1, 1)
     assert sum(m.tokens for m in model.asked[0].messages) <= session.runtime.budget.effective_limit
-    assert "[…]" in model.asked[0].messages[-1].content
+    sent = model.asked[0].messages[-1].content
+    assert sent.startswith("<conversation>\n- 2 May 2025, ")
+    newest = f"Noted: thing{turns - 1} is on shelf {7 * (turns - 1)} now, since day {turns - 1}. "
+    assert newest * 6 in sent and f"thing{turns} " not in sent
 
 
-def test_a_model_whose_window_is_far_too_small_is_not_asked(room: Room) -> None:
+def test_one_turn_larger_than_the_request_loses_the_middles_of_its_messages(room: Room) -> None:
     room.max_context = 3000
     model = Summariser([summary()])
-    done = stored(room, talk(*things(200, 6)), model=model).compact(keep=2)
+    done = stored(room, talk(("begin " + "word " * 4000 + "end", "So.")), model=model).compact(keep=0)
+    assert (done.mode, done.model_calls) == ("full", 1)
+    assert "user: begin word" in model.asked[0].messages[-1].content and "word end\nassistant: So." in model.asked[0].messages[-1].content
+
+
+def test_after_a_failure_the_model_gets_one_simpler_request(room: Room) -> None:
+    model = Summariser([fails("server"), summary()])
+    session = full(room, model)
+    done = completed(session.send("And now?")).compaction
+    assert done is not None
+    assert (done.mode, done.summary, done.model_calls, done.problem) == ("simple", SUMMARY, 2, "it failed: server")
+    first, second = model.asked
+    assert [m.role for m in first.messages] == ["system", "user"] and [m.role for m in second.messages] == ["user"]
+    assert second.messages[0].tokens < sum(m.tokens for m in first.messages)
+    assert "by the model, in a simpler request" in describe_compaction(done)
+
+
+def test_a_window_without_room_for_a_request_is_not_asked(room: Room) -> None:
+    room.max_context = 400
+    model = Summariser([summary()])
+    done = stored(room, talk(*things(20)), model=model).compact(keep=2)
     assert (done.mode, model.asked) == ("extractive", [])
     assert "window is too small" in (done.problem or "")
 
@@ -142,7 +166,7 @@ def test_after_a_failure_the_summary_is_extractive(room: Room, fault: str) -> No
     report = completed(session.send("And now?"))
     done = report.compaction
     assert done is not None
-    assert (done.mode, done.model_calls, len(model.asked)) == ("extractive", 1, 1)
+    assert (done.mode, done.model_calls, len(model.asked)) == ("extractive", 2, 2)
     assert done.problem
     assert done.tokens_after < done.tokens_before
     assert 0 < done.summary_tokens <= session.runtime.largest_summary

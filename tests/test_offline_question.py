@@ -18,7 +18,11 @@ def asked(*questions: str) -> AnalyzedQuestion:
             (text, True)
             for text in ("why?", "tell me more", "and how do I undo that?", "what about dates?", "does it climb?", "为什么？", "the")
         ),
+        *((text, True) for text in ("only for some folders?", "can I switch that off?", "is it dangerous to turn it on?", "both?")),
         ("How do filters combine?", False),
+        ('on which weekday does "this week" begin', False),
+        ("what should I plan for this week in the garden?", False),
+        ("find the tasks that are due today", False),
         ("And how do I combine filters with dates by hand?", False),
         ("Which filters are there that combine with dates and folders in a query of mine?", False),
         ("堆肥需要什么？", False),
@@ -31,13 +35,22 @@ def test_message_refers_to_an_earlier_one(text: str, refers: bool) -> None:
 def test_recalled_turns_are_not_the_question() -> None:
     recalled = prompt_message("user", "<recalled-conversation>\n(2025-05-08) user: What is soil?", source_ids=("m1", "m2"))
     messages = [prompt_message("user", "What does compost need?"), recalled, prompt_message("user", "Why?")]
-    assert "compost" in analyze_question(messages, 2).query
+    assert "compost" in analyze_question(messages, 2).searches[0]
+
+
+def test_question_that_stands_alone_is_searched_as_it_is() -> None:
+    assert asked("What is soil?", 'Which "filters" hide -x?').searches == ("Which filters hide x?",)
+
+
+def test_follow_up_is_searched_with_the_words_of_one_question_before_and_as_it_is() -> None:
+    assert asked("What is a heap?", "What does compost need?", "thanks!", "Why is it so?").searches == ("compost", "Why is it so?")
+    assert asked("What is a heap?", "and only in May?", "and worms?").searches == ("may worms", "and worms?")
 
 
 def test_document_as_a_whole_or_a_question_about_it() -> None:
     assert asked("summarise [[Beans]]").about_document
     assert not asked("what does [[Beans]] say about poles?").about_document
-    assert "climbing" not in asked("poles in [[Climbing]]").query
+    assert "climbing" not in asked("poles in [[Climbing]]").searches[0]
 
 
 def test_request_for_a_summary_in_several_languages() -> None:

@@ -1,9 +1,29 @@
-"""Which passages answer: relevance, novelty, coverage; and extractive summaries."""
+"""Which passages answer, and how surely: relevance, novelty, levels; and extractive summaries."""
 
+from collections.abc import Sequence
+
+import pytest
 from building import prompt_message
 
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question
-from zkchat_cli.llm.offline.ranking import MAX_SOURCES, QuoteSource, first_statements, rank_passages, select_quotes, summarize_excerpts
+from zkchat_cli.llm.offline.ranking import (
+    MAX_SOURCES,
+    QuoteSource,
+    RankedPassages,
+    rank_passages,
+    select_quotes,
+    select_sections,
+    summarize_excerpts,
+)
+
+GARDEN = """# Garden
+
+A heap needs air. It must not get wet.
+
+## Thistles
+
+They hate shade.
+"""
 
 
 def question(text: str) -> AnalyzedQuestion:
@@ -14,26 +34,80 @@ def note(text: str, source: int = 1, title: str = "Garden") -> QuoteSource:
     return QuoteSource(source, f"{title}.md", title, None, text, source - 1)
 
 
+def meaning(**similar: float) -> "object":
+    """A sentence model for which texts with these words are so similar to any question, and others hardly."""
+
+    def similarities(_: str, texts: Sequence[str]) -> list[float]:
+        return [max((value for word, value in similar.items() if word in text), default=0.1) for text in texts]
+
+    return similarities
+
+
+def quotes(ranked: RankedPassages) -> list[str]:
+    return [quote.text for quote in select_quotes(ranked.on_topic)]
+
+
 def test_rare_word_decides() -> None:
-    text = "A heap needs air. A heap needs water. A heap hates thistles. A heap needs time."
-    assert rank_passages(question("Does a heap need thistles?"), [note(text)])[0][0].text == "A heap hates thistles."
+    text = "- A heap needs air.\n- A heap needs water.\n- A heap hates thistles.\n- A heap needs time."
+    assert quotes(rank_passages(question("Does a heap need thistles?"), [note(text)]))[0] == "A heap hates thistles."
 
 
-def test_coverage_of_the_question() -> None:
-    garden = note("A heap needs air. A heap needs water.")
-    assert rank_passages(question("What does a heap need?"), [garden])[1] > 0.9
-    assert rank_passages(question("Which heap did Napoleon conquer in 1806?"), [garden])[1] < 0.4
+def test_meaning_decides_where_no_word_is_shared() -> None:
+    text = "- A heap needs air.\n- Snails eat young plants."
+    ranked = rank_passages(question("Who nibbles my seedlings?"), [note(text)], meaning(Snails=0.6, Garden=0.5))
+    assert quotes(ranked) == ["Snails eat young plants."]
+
+
+def test_passage_without_a_rare_word_or_the_meaning_of_the_question_is_left_out() -> None:
+    text = "- A heap needs air.\n- A heap needs water.\n- A heap needs time.\n- A heap needs worms.\n- A heap needs thistles."
+    assert quotes(rank_passages(question("Does a heap need thistles?"), [note(text)])) == ["A heap needs thistles."]
+
+
+def test_opening_of_a_section_follows_its_heading() -> None:
+    ranked = rank_passages(question("thistles"), [note(GARDEN)], meaning(Thistles=0.8))
+    assert quotes(ranked)[0] == "They hate shade."
+
+
+@pytest.mark.parametrize(
+    ("text", "is_answer", "matches"),
+    [("What does a heap need?", True, True), ("Which heap did Napoleon conquer in 1806?", False, True), ("Napoleon in 1806", False, False)],
+)
+def test_levels_by_words(text: str, is_answer: bool, matches: bool) -> None:
+    ranked = rank_passages(question(text), [note("A heap needs air. A heap needs water.")])
+    assert (ranked.is_answer(), ranked.matches) == (is_answer, matches)
+
+
+@pytest.mark.parametrize(
+    ("text", "similarity", "is_answer", "matches"),
+    [
+        ("Does the heap want breath?", 0.7, True, True),
+        ("Does the heap want breath?", 0.4, False, True),
+        ("Breathing?", 0.4, False, True),
+        ("Breathing?", 0.1, False, False),
+    ],
+)
+def test_levels_by_meaning(text: str, similarity: float, is_answer: bool, matches: bool) -> None:
+    ranked = rank_passages(question(text), [note("A heap needs air.")], meaning(air=similarity, Garden=similarity))
+    assert (ranked.is_answer(), ranked.matches) == (is_answer, matches)
+
+
+def test_likeliest_sections_begin_with_their_opening() -> None:
+    text = "# Heap\n\nA heap is warm.\n\n- Worms come.\n- Snails eat a heap."
+    [first] = select_sections(rank_passages(question("snails"), [note(text)]), (1,))
+    assert [quote.text for quote in first] == ["A heap is warm.", "Snails eat a heap."]
+    assert first[0].section == ("Garden", "Heap")
 
 
 def test_same_sentence_in_several_notes_is_one_quote_with_several_sources() -> None:
     notes = [note("Beans need poles.", n, f"Note {n}") for n in range(1, 7)]
-    (quote,) = select_quotes(rank_passages(question("Do beans need poles?"), notes)[0])
+    (quote,) = select_quotes(rank_passages(question("Do beans need poles?"), notes).all)
     assert quote.sources == tuple(range(1, MAX_SOURCES + 1))
 
 
 def test_repetitions_and_much_worse_passages_are_left_out() -> None:
-    text = "Beans need poles of wood. Beans need poles of wood too. Poles exist."
-    assert [q.text for q in select_quotes(rank_passages(question("beans need poles"), [note(text)])[0])] == ["Beans need poles of wood."]
+    text = "- Beans need poles of wood.\n- Beans need poles of wood too.\n- Poles exist."
+    ranked = rank_passages(question("beans need poles"), [note(text)])
+    assert [q.text for q in select_quotes(ranked.all)] == ["Beans need poles of wood."]
 
 
 def test_summary_starts_with_the_beginning_and_repeats_nothing() -> None:
@@ -44,7 +118,3 @@ def test_summary_starts_with_the_beginning_and_repeats_nothing() -> None:
         "Cold soil kills beans in spring.",
     ]
     assert summarize_excerpts([], 3) == []
-
-
-def test_first_statements_exclude_lead_ins_and_code() -> None:
-    assert [q.text for q in first_statements([note("You need:\n\n```\ncode here\n```\n\nBeans grow fast.")])] == ["Beans grow fast."]

@@ -135,7 +135,7 @@ def test_long_texts_are_cut_at_the_models_limit_not_the_tokenizers(file: Path) -
 
 
 def test_missing_files_are_named(file: Path) -> None:
-    assert "semantic.path names no .onnx file" in error("").message
+    assert "neither semantic.model nor semantic.path names a model" in error("").message
     assert f"file {file}x not found" in error(f"{file}x").message
     (file.parent / "tokenizer.json").rename(file.parent / "elsewhere.json")
     assert f"no tokenizer.json next to {file}" in error(file).message

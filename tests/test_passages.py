@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.citations.quotes import QuotableChunk
-from zkchat_cli.llm.offline.passages import quotable_passages
+from zkchat_cli.llm.offline.passages import quotable_chunk, quotable_passages, render_passage
 
 
 def quotable(text: str, heading: str | None = None) -> list[tuple[str, str]]:
@@ -19,8 +19,7 @@ def test_sentences_items_rows_and_code_are_pieces() -> None:
     text = "First. Second\ngoes on.\n\n- an item\n- [ ] a task\n  that goes on\n\n| a | b |\n| - | - |\n| one | two |\n"
     text += "\n```js\nlet x;\n}\n```\n"
     assert quotable(text) == [
-        ("First.", "prose"),
-        ("Second goes on.", "prose"),
+        ("First. Second goes on.", "prose"),
         ("an item", "item"),
         ("a task that goes on", "item"),
         ("| one | two |", "row"),
@@ -56,6 +55,21 @@ def test_callouts_and_quotes_are_quoted_without_their_marks() -> None:
         ("It goes on.", "prose"),
         ("An item.", "item"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("See [[Filters|the filters]] and [limits](Limiting.md).", "See the filters and limits."),
+        ("Write `[[Note|alias]]` in [[Filters#Dates]].", "Write `[[Note|alias]]` in Filters#Dates."),
+        ('A <span class="x">red</span> heap<br>grows.', "A red heap grows."),
+        ("A ==marked== word &amp; more[^1].", "A ==marked== word &amp; more[^1]."),
+        ("- [[Beans]] need 2 * 3 poles.", "Beans need 2 * 3 poles."),
+    ],
+)
+def test_passage_is_shown_as_a_reader_sees_it_and_can_be_verified(written: str, shown: str) -> None:
+    [passage] = quotable_passages(written)
+    assert render_passage(passage, quotable_chunk(written)) == shown
 
 
 @settings(deadline=None, max_examples=200)

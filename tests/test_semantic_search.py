@@ -468,7 +468,7 @@ def test_the_program_finds_by_meaning(program: Program, servers: Servers, provid
     assert indexed.json["semantic"] == {"provider": provider, "model": model, "windows": 4, "embedded": 4, "complete": True}
     assert indexed.err == ""
     assert program("vault", "search", "car", "--json").json[0]["relative_path"] == "Garage.md"
-    assert f"search by meaning ({provider}/{model}): complete" in program("vault", "status").out
+    assert f"search by meaning: {provider}/{model}, complete" in program("vault", "status").out
     assert len(servers.texts) == 5
 
 
@@ -505,11 +505,9 @@ def test_a_vaults_own_file_cannot_choose_the_provider(program: Program, servers:
 
 def test_doctor_tries_the_embedder(program: Program) -> None:
     check = lambda: next(c for c in program("doctor", "--json").json["checks"] if c["name"] == "semantic")  # noqa: E731
-    assert check()["detail"] == (
-        "ollama/nomic-embed-text, 64 dimensions; 0% of the vectors are computed: zkchat vault index --semantic does the rest"
-    )
+    assert check()["detail"] == ("ollama/nomic-embed-text, 0% done: zkchat vault index --semantic computes the rest; 64 dimensions")
     program("vault", "index", "--semantic")
-    assert check()["detail"] == "ollama/nomic-embed-text, 64 dimensions; all notes have vectors"
+    assert check()["detail"] == "ollama/nomic-embed-text, complete; 64 dimensions"
     program.env["OLLAMA_HOST"] = "127.0.0.1:1"
     failed = check()
     assert (failed["ok"], failed["code"]) == (False, "provider")

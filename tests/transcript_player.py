@@ -123,7 +123,7 @@ class Stage:
             write(self._vault, {name.strip(): content.strip().replace("\\n", "\n") + "\n"})
         model = _scripted(folder, transcript.values["reply"]) if "reply" in transcript.values else "offline"
         given = dict(each.split("=", 1) for each in transcript.values.get("env", ()))
-        self._env = {"ZKCHAT_HOME": str(self._home), **given}
+        self._env = {"ZKCHAT_HOME": str(self._home), "ZKCHAT_SEMANTIC__PROVIDER": "none", **given}
         self._bench = factory.open_app(startup_options.StartupOptions(vault=self._vault, model=model), self._env, self._vault)
         self._bench.vault.refresh()
         with chdir(self._vault):

@@ -6,6 +6,8 @@
     ├── VaultError       the notes cannot be found or read
     ├── IndexDamaged     the search index cannot be used and could not be rebuilt
     ├── StoreError       a conversation cannot be found, read or written
+    │   ├── StoreUnwritable   nothing can be written
+    │   └── StoreDamaged      the file is damaged
     ├── PromptTooLarge   the prompt does not fit the model's context window
     └── ProviderError    the model failed; `kind` says how
 
@@ -70,6 +72,10 @@ class StoreError(ZkchatError):
 
 class StoreUnwritable(StoreError):
     """Nothing can be written to the store: a full disk, no permission. Stored conversations are unchanged."""
+
+
+class StoreDamaged(StoreError):
+    """The store's file is damaged, or not a store: `zkchat doctor --repair` saves what can be read."""
 
 
 class PromptTooLarge(ZkchatError):

@@ -22,6 +22,11 @@ class AppPaths:
         return self.data_dir / "conversations.db"
 
     @property
+    def models_dir(self) -> Path:
+        """Downloaded models."""
+        return self.data_dir / "models"
+
+    @property
     def keys_file(self) -> Path:
         """The API keys, always in the user's own folder, never beside a file that --config names."""
         return (self.user_folder or self.config_file.parent) / "keys.toml"

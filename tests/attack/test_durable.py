@@ -2,18 +2,22 @@
 
 import random
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 from building import NOON, Deltas, a_room, chunk, completed, said, says
+from conftest import Program
 from writer_killer import prompt_of
 
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, Fact, SentPrompt
-from zkchat_cli.store import schema
+from zkchat_cli.store import repair, schema
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
 
@@ -121,7 +125,7 @@ def test_a_damaged_store_is_an_error_and_never_shows_other_words(
 def change_a_column(file: Path, table: str, column: str, value: object, condition: str) -> None:
     """Past the trigger that keeps messages as they are."""
     with closing(sqlite3.connect(file)) as db:
-        db.execute("DROP TRIGGER message_append_only")
+        db.execute("DROP TRIGGER IF EXISTS message_append_only")
         db.execute(f"UPDATE {table} SET {column} = ? WHERE {condition}", (value,))
         db.commit()
 
@@ -186,3 +190,101 @@ def test_a_store_of_the_first_layout_gets_its_checksums(file: Path) -> None:
     change_a_column(file, "message", "content", "other words", "id = 'c1a3'")
     with closing(ChatSessionStore.open(file)) as store:
         assert {message.id for message in store.log("c1") if message.status == "damaged"} == {"c1a3"}
+
+
+def test_repair_saves_what_can_be_read_and_says_what_is_lost(file: Path, zkchat: Program) -> None:
+    with closing(ChatSessionStore.open(file)) as store:
+        said = everything(store, str(zkchat.vault))
+    zkchat.env["ZKCHAT_SEMANTIC__PROVIDER"] = "none"
+    assert "is not damaged; nothing was changed" in zkchat("doctor", "--repair").err
+    change_a_column(file, "message", "content", "other words", "id = 'c1a3'")
+    change_a_column(file, "fact", "content", "Roof 0 is new.", "key = 'k0'")
+    failed = zkchat("doctor")
+    assert failed.exit_status == 3
+    assert "(damaged messages: 1, damaged facts: 1)" in failed.out
+    assert "zkchat doctor --repair" in failed.out
+
+    repaired = zkchat("doctor", "--repair", "--json")
+
+    kept = Path(repaired.json["repaired"]["kept"])
+    assert repaired.exit_status == 0
+    assert repaired.json["repaired"]["lost"] == {"conversations": 0, "messages": 1, "facts": 1}
+    assert repaired.json["repaired"]["saved"] == {"conversations": 2, "messages": 47, "facts": 2}
+    assert "saved 2 conversations, 47 messages, 2 facts; known to be lost: no conversations, 1 message, 1 fact" in repaired.err
+    assert (kept.parent, kept.name[:24]) == (file.parent, "conversations.db.damaged")
+    with closing(sqlite3.connect(kept)) as damaged:
+        assert damaged.execute("SELECT content FROM message WHERE id = 'c1a3'").fetchone() == ("other words",)
+    with closing(ChatSessionStore.open(file)) as store:
+        now = everything(store, str(zkchat.vault))
+    assert {name for name in said if now.get(name) != said[name]} == {"c1a3", "k0"}
+    assert now["c1a3"] == DAMAGED_MESSAGE
+    assert zkchat("doctor").exit_status == 0
+
+
+@pytest.mark.parametrize(("damage", "files"), [(flip_bits, 20), (lose_a_page, 20), (cut, 10)])
+def test_whatever_the_damage_repair_makes_an_intact_store_of_what_was_said(
+    file: Path, damage: Callable[[bytearray, random.Random], None], files: int
+) -> None:
+    vault, intact, chance, ids = str(file.parents[2] / "notes"), file.read_bytes(), random.Random(7), count()
+    with closing(ChatSessionStore.open(file)) as store:
+        said = everything(store, vault)
+    saved = 0
+    for _ in range(files):
+        raw = bytearray(intact)
+        damage(raw, chance)
+        file.write_bytes(raw)
+        try:
+            done = repair.repair_store(file, "2025-05-08", lambda: f"new{next(ids)}")
+        except StoreError as e:
+            assert "has nothing that can be read" in e.message
+            continue
+        saved += done.saved.messages if done else 0
+        repair.check_store(file)
+        with closing(ChatSessionStore.open(file)) as store:
+            for message in (message for each in store.conversations() for message in store.log(each.id)):
+                assert message.content in (said.get(message.id), DAMAGED_MESSAGE)
+            assert all(said[fact.key] == fact.content for fact in store.facts(vault))
+    assert saved
+
+
+def test_a_destroyed_header_loses_nothing(file: Path) -> None:
+    with closing(ChatSessionStore.open(file)) as store:
+        said = everything(store, str(file.parents[2] / "notes"))
+    file.write_bytes(bytes(100) + file.read_bytes()[100:])
+    with pytest.raises(StoreError, match="the file is damaged"):
+        ChatSessionStore.open(file)
+    done = repair.repair_store(file, "2025-05-08", lambda: "new")
+    assert done is not None
+    assert (done.saved, done.lost) == ((2, 48, 3), (0, 0, 0))
+    with closing(ChatSessionStore.open(file)) as store:
+        assert everything(store, str(file.parents[2] / "notes")) == said
+
+
+OPEN = """
+import sys
+from pathlib import Path
+from zkchat_cli.store.database import connect
+
+store = connect(Path(sys.argv[1]))
+print("open", flush=True)
+input()
+"""
+
+
+def test_a_store_that_is_open_elsewhere_is_not_repaired(file: Path) -> None:
+    change_a_column(file, "message", "content", "other words", "id = 'c1a3'")
+    with subprocess.Popen([sys.executable, "-c", OPEN, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout
+        assert other.stdout.readline() == "open\n"
+        with pytest.raises(StoreError, match="is open in another program"):
+            repair.repair_store(file, "2025-05-08", lambda: "new")
+        other.communicate("\n")
+    assert repair.repair_store(file, "2025-05-08", lambda: "new") is not None
+
+
+def test_a_file_without_a_trace_of_a_store_is_left_alone(file: Path) -> None:
+    file.write_bytes(b"no store at all " * 1000)
+    with pytest.raises(StoreError, match="has nothing that can be read"):
+        repair.repair_store(file, "2025-05-08", lambda: "new")
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
+    assert file.read_bytes() == b"no store at all " * 1000

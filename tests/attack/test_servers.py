@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Program
+from building import a_room, completed
+from conftest import Program, write
 from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, QUESTION, REQUEST, Protocol, a_model, ask
 from model_server import (
     ModelServer,
@@ -33,7 +34,8 @@ from model_server import (
 )
 
 import zkchat_cli
-from zkchat_cli.errors import ProviderError
+from zkchat_cli.errors import ProviderError, UsageError
+from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm import embedders
 from zkchat_cli.llm.base import Options, Request, StreamFinished
 from zkchat_cli.llm.embedders.base import EmbedderConfig
@@ -361,6 +363,26 @@ def test_the_index_of_a_vector_is_its_place_or_an_error(server: ModelServer, ind
         compute_vectors(embedder, ["x", "y"], "query")
 
 
+@pytest.mark.parametrize("value", ["1" + "0" * 310, "NaN", "-1", "1e400", "Infinity"])
+@pytest.mark.parametrize("field", ["token_count", "usage", "chunks", "timestamp"])
+def test_an_imported_figure_that_is_none_is_refused(field: str, value: str) -> None:
+    usage = f'{{"prompt_tokens": {value}, "completion_tokens": 1}}'
+    chunk = f'[{{"id": "c", "relative_path": "a.md", "title": "A", "start_line": {value}, "end_line": 1, "text": "x"}}]'
+    written = {"usage": usage, "chunks": chunk}.get(field, value)
+    message = f'{{"id": "m", "role": "user", "content": "Hi", "timestamp": "2026-01-01T00:00:00+00:00", "{field}": {written}}}'
+    talk = '{"id": "k", "vault": "v", "created_at": "2026-01-01T00:00:00+00:00", "updated_at": "2026-01-01T00:00:00+00:00", "head_id": "m"}'
+    export = f'{{"format": "zkchat-conversation", "version": 3, "conversation": {talk}, "messages": [{message}]}}'
+    with pytest.raises(UsageError, match=r"messages\[0\]"):
+        read_conversations(export.encode(), vault="v", new_id=lambda: "new", now="2026-01-01T00:00:00+00:00")
+
+
+def test_a_script_with_such_a_number_is_refused(zkchat: Program) -> None:
+    write(zkchat.vault, {"replies.jsonl": f'{{"text": "Yes.", "usage": {{"prompt_tokens": 1{"0" * 310}, "completion_tokens": 1}}}}'})
+    done = zkchat("ask", "--model", f"scripted/{zkchat.vault}/replies.jsonl", "What is a filter?")
+    assert (done.exit_status, done.out) == (4, "")
+    assert "line 1: usage.prompt_tokens" in done.err
+
+
 # keys over plain http, proxies
 
 
@@ -445,7 +467,31 @@ def test_a_proxy_that_cannot_be_used_is_named(protocol: Protocol, proxy: str, me
         assert "word" not in f"{error.message} {error.hint}"
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("ALL_PROXY", "socks5://127.0.0.1:1"), ("https_proxy", "nonsense://x"), ("OLLAMA_HOST", "http://notes.lan:many")],
+)
+def test_a_variable_for_other_servers_does_not_matter_to_a_local_one(
+    zkchat: Program, server: ModelServer, variable: str, value: str
+) -> None:
+    """A library reads all of them when it is imported."""
+    zkchat.env |= {"OPENAI_BASE_URL": server.address + "/v1", variable: value}
+    server.says(Reply(openai_text("Yes.")))
+    done = zkchat("ask", "--answer-only", "--model", "openai/m", "What is a filter?")
+    assert (done.exit_status, done.out.strip(), done.err) == (0, "Yes.", "")
+
+
 # clocks
+
+
+def test_a_clock_that_jumps_during_turns_changes_no_order_and_no_duration(vault: Path, tmp_path: Path) -> None:
+    times = (f"{year}-01-01T00:00:00+00:00" for year in itertools.cycle((2030, 1970, 2099, 2026, 2001)))
+    session = a_room(vault, tmp_path / "cache").session(now=lambda: next(times))
+    for text in ("What is a filter?", "And what is a roof?"):
+        timings = completed(session.send(text)).timings_ms
+        assert min(timings.model_dump().values()) >= 0
+    opened = session.open_conversation(session.conversation.id)
+    assert [message.content for message in opened.history if message.role == "user"] == ["What is a filter?", "And what is a roof?"]
 
 
 def test_no_duration_is_measured_by_a_clock_that_can_be_set() -> None:

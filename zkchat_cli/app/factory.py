@@ -26,7 +26,7 @@ from zkchat_cli.context.system_prompt import INSTRUCTIONS
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ConfigError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.base import Model, ModelConfig, Provider, ServerInfo, Window
+from zkchat_cli.llm.base import Model, ModelConfig, Provider, ServerInfo, Similarities, Window
 from zkchat_cli.llm.embedders import base
 from zkchat_cli.llm.http_errors import is_local, mask_address
 from zkchat_cli.models import Conversation
@@ -101,7 +101,7 @@ class App:
             can_summarize=using.can_summarize,
             can_describe=using.can_describe,
             configured_window=Window(values.context.max_tokens, f"context.max_tokens, {window_origin}") if window_origin else None,
-            open_model=lambda name: open_model(check(loaded.with_model(name)), self.env, agent, unsafe=self.choices.unsafe),
+            open_model=lambda name: self._open_model(check(loaded.with_model(name)), agent),
             open_agent=self._open_agent_runtime,
             list_models=lambda: available_models(loaded, self.env),
         )
@@ -110,7 +110,10 @@ class App:
         """The runtime of an agent (None: without one), with the settings that the user has changed in the chat."""
         agent = open_agent(name, self.loaded.places) if name is not None else None
         loaded = settings(replace(self.choices, overrides=overrides), self.env, self.cwd, agent)
-        return self._runtime(loaded, open_model(loaded, self.env, agent, unsafe=self.choices.unsafe), agent)
+        return self._runtime(loaded, self._open_model(loaded, agent), agent)
+
+    def _open_model(self, loaded: LoadedConfig, agent: Agent | None) -> OpenedModel:
+        return open_model(loaded, self.env, agent, unsafe=self.choices.unsafe, similarities=self.vault.similarities)
 
     def close(self) -> None:
         self.store.close()
@@ -217,20 +220,29 @@ def open_embedder(loaded: LoadedConfig, env: Mapping[str, str]) -> Embedder | No
         return None
     key = credentials.find_key("openai", "OPENAI_API_KEY", env, loaded.places) if wanted.provider == "openai" else ApiKey()
     insecure = getattr(getattr(loaded.values, wanted.provider, None), "allow_insecure", False)
-    return embedders.embedder(wanted.provider).open(base.EmbedderConfig(wanted.model, wanted.path, env, key, insecure))
+    return embedders.embedder(wanted.provider).open(
+        base.EmbedderConfig(wanted.model, wanted.path, loaded.places.models_dir, env, key, insecure)
+    )
 
 
-def open_model(loaded: LoadedConfig, env: Mapping[str, str], agent: Agent | None = None, *, unsafe: bool = False) -> OpenedModel:
+def open_model(
+    loaded: LoadedConfig,
+    env: Mapping[str, str],
+    agent: Agent | None = None,
+    *,
+    unsafe: bool = False,
+    similarities: Similarities | None = None,
+) -> OpenedModel:
     """The model that the settings name, with the tools that it can call and the agent may call; tools that write only with `unsafe`.
 
-    Nothing is contacted or loaded yet.
+    `similarities` compares texts by meaning, for a model that can use it. Nothing is contacted or loaded yet.
     """
     name, _, model = loaded.values.model.partition("/")
     provider = providers.provider(name)
     known = [tool for tool in tools.load_tools(unsafe=unsafe) if tool.scope != "memory" or loaded.values.context.memory_integration]
     known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
     callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
-    opened = provider.open(model_config(provider, loaded, env, model))
+    opened = provider.open(replace(model_config(provider, loaded, env, model), similarities=similarities))
     return OpenedModel(opened, callable_, provider.summarizes, can_describe=provider.server_info is not None)
 
 
@@ -304,10 +316,10 @@ def open_app(choices: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
     name = choices.agent
     agent = open_agent(name, paths.app_paths(env, choices.config_file)) if name is not None and name != agents.NO_AGENT else None
     loaded = settings(choices, env, cwd, agent)
-    using = open_model(loaded, env, agent, unsafe=choices.unsafe)
     with ExitStack() as opened:
         vault = open_vault(loaded, env, cwd)
         opened.callback(vault.close)
+        using = open_model(loaded, env, agent, unsafe=choices.unsafe, similarities=vault.similarities)
         store, unstored = _conversations(loaded, choices)
         opened.pop_all()
     return App(loaded, vault, store, env, using, choices, cwd, unstored)

@@ -2,7 +2,7 @@
 
     mask        old tool results and documents lose their middles             (context/tool_result_masking.py)
     full        the model folds the oldest turns into its rolling summary     (summarization/prompt.py)
-    simple      the same with long messages shortened, if they do not fit into its window
+    simple      if that fails: one request with short instructions and half as much text
     extractive  if that fails or no model can: sentences, word for word       (summarization/extractive.py)
     truncated   if there are none: the oldest turns are dropped, with a notice
 
@@ -19,7 +19,7 @@ from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
+from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress, sum_usage
 from zkchat_cli.context import compaction_policy as policy
 from zkchat_cli.context.budget import history_budget, turn_budget_after_compaction
 from zkchat_cli.context.compaction_policy import FoldPlan
@@ -35,14 +35,13 @@ from zkchat_cli.summarization.prompt import (
     SummaryRequest,
     build_summary_request,
     count_request_overhead,
+    fit_transcript,
     parse_summary,
-    render_transcript,
-    shorten_items,
 )
 from zkchat_cli.text.words import replace_surrogates
 
-MOST_SHORTENED = 4
-"""Times the room of a request that its turns may have before they are shortened; of more, too little would be left."""
+LEAST_ROOM = 150
+"""Tokens of conversation in a request; fewer are not worth its instructions."""
 WORTH_ASKING = 0.02
 """Share of the limit that must be folded before a model is called for an automatic summary."""
 SMALLEST, LARGEST = 40, 3000
@@ -104,7 +103,7 @@ class Compactor:
 
 @dataclass(frozen=True, slots=True)
 class _ModelSummary:
-    """The model's summary, or the `problem` with it, and its cost."""
+    """The model's summary, or the `problem` with it, and the cost of its calls."""
 
     summary: str | None = None
     mode: CompactionMode = "full"
@@ -287,20 +286,29 @@ class _CompactionRun:
         return not self.request.reason or fold.new_tokens >= WORTH_ASKING * self.runtime.budget.effective_limit
 
     def _ask_model(self, fold: FoldPlan) -> Generator[events.Event, None, _ModelSummary]:
-        """A summary of the turns that the earlier one does not cover, which is merged in, by one request."""
+        """The model's summary by the usual request, or if that fails by a simple one; the `problem` is that of the first."""
+        usual = yield from self._request_summary(fold, "full")
+        if usual.summary is not None or not usual.calls:
+            return usual
+        simple = yield from self._request_summary(fold, "simple")
+        usage = sum_usage([usage for usage in (usual.usage, simple.usage) if usage is not None])
+        return replace(simple, calls=usual.calls + simple.calls, usage=usage, problem=usual.problem)
+
+    def _request_summary(self, fold: FoldPlan, mode: CompactionMode) -> Generator[events.Event, None, _ModelSummary]:
+        """A summary of the turns that the earlier one does not cover, which is merged in."""
         runtime, counter = self.runtime, self.runtime.counter
         merged = self._previous_summary if len(fold.new) < len(fold.turns) else None
         usual = self._limit if self.request.target is not None else int(policy.USUAL_SIZE * runtime.budget.messages)
-        request = SummaryRequest(min(self._limit, max(SMALLEST, min(LARGEST, usual))), merged, self.request.instructions)
-        items = render_transcript(fold.new)
-        total = sum(counter.count(item) + 1 for item in items)
+        size = min(self._limit, max(SMALLEST, min(LARGEST, usual)))
+        request = SummaryRequest(size, merged, self.request.instructions, simple=mode == "simple")
         max_output = min(runtime.largest_summary + ANALYSIS_TOKENS, LONGEST_ANSWER, runtime.window.tokens // 3)
         room = min(runtime.budget.effective_limit, runtime.window.tokens - max_output)
-        room = int(JOINING * (room - count_request_overhead(request, counter)))
-        if not items or total > MOST_SHORTENED * room:
-            return _ModelSummary(problem="the model's window is too small for so many turns" if items else None)
-        mode: CompactionMode = "full" if total <= room else "simple"
-        text = "\n".join(items) if mode == "full" else shorten_items(items, room, counter)
+        room = int(JOINING * (room - count_request_overhead(request, counter)) * (0.5 if request.simple else 1))
+        if room < LEAST_ROOM:
+            return _ModelSummary(mode=mode, problem="the model's window is too small for a summary")
+        text = fit_transcript(fold.new, room, counter)
+        if not text:
+            return _ModelSummary(mode=mode)
         answer = yield from self._collect(build_summary_request(text, request, counter), max_output)
         replaced = fold.new_tokens + (self._previous.summary_tokens if self._previous is not None else 0)
         summary = parse_summary(answer.text)

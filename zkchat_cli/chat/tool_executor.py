@@ -12,7 +12,7 @@ from typing import Any
 from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
-from zkchat_cli.references.chunk_format import Count, format_tool_result
+from zkchat_cli.references.chunk_format import NO_ROOM, Count, format_tool_result
 from zkchat_cli.references.fit_to_budget import reduce_to_fit, share_evenly
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.truncate import truncate
@@ -179,4 +179,4 @@ def _omission_note(fitted: TruncatedFinding, shown: Collection[str]) -> str:
     if lost:
         following = f"the next in {truncate(lost[0].relative_path, 200)} from line {lost[0].start_line}"
         left.append(f"{plural(len(lost), 'excerpt')}, {following}")
-    return f"Left out, because there is no room for them: {'; '.join(left)}. Ask for less at a time." if left else ""
+    return f"{NO_ROOM}: {'; '.join(left)}. Ask for less at a time." if left else ""

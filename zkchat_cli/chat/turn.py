@@ -8,6 +8,7 @@ from typing import Any
 
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.models import (
+    AnswerLevel,
     Compaction,
     ContentChunk,
     DocumentReference,
@@ -69,6 +70,7 @@ class TurnInProgress:
     reasoning: str = ""
     thinking: ThinkingBlocks | None = None
     usage: TokenUsage = field(default_factory=lambda: sum_usage(()))
+    level: AnswerLevel | None = None
     prompt: Prompt | None = None
     compaction: Compaction | None = None
     factors: list[tuple[str, float]] = field(default_factory=list)

@@ -135,6 +135,7 @@ class TurnPipeline:
             timings_ms=turn.timer.timings(),
             uncited_statements=verified.uncited,
             agent=runtime.agent.name if runtime.agent is not None else None,
+            level=turn.level,
         )
 
     def _chunk_of_earlier_prompt(self, number: int) -> tuple[ContentChunk, str] | None:

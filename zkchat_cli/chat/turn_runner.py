@@ -171,7 +171,8 @@ class TurnRunner:
                         calls += tuple(storable_call(call, self._state.make_call_id_unique(replace_surrogates(call.id))) for call in new)
                     case RetryDelay(seconds, reason):
                         yield events.Waiting(seconds, replace_surrogates(reason))
-                    case StreamFinished(reason, reported, notice):
+                    case StreamFinished(reason, reported, notice, level):
+                        turn.level = level
                         yield from cited_events(reader.close())
                         if notice:
                             yield events.Notice(f"{name}: {notice}", "llm.max_answer_bytes sets the limit.")

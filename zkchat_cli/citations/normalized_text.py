@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from zkchat_cli.markdown.plain_text import remove_tags
 from zkchat_cli.text.words import cjk_pattern, fold
 
 _ALIKE = {
@@ -72,6 +73,8 @@ def normalize_rendered(text: str) -> NormalizedText:
         rendered = _ROW.sub(" ", rendered)
     if "[" in rendered:
         rendered = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(r"\1", rendered)))
+    if "<" in rendered:
+        rendered = remove_tags(rendered)
     return _normalize(_HIGHLIGHT.sub("", rendered) if "==" in rendered else rendered)
 
 

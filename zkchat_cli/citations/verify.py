@@ -39,7 +39,10 @@ _RESERVED = str.maketrans(dict.fromkeys((_NUMBERED, _END), " "))
 _REPLACED = re.compile(rf"[{_NUMBERED}\[]([0-9]+){_END}")
 _AFTER_SENTENCE = re.compile(rf"""([.!?…。！？]["'”’»」』*_)）]*+)[ \t]*+((?:{_NUMBERED}[0-9]+{_END}[ \t,]{{0,3}})+)""")
 """Numbers after a full stop belong to the sentence before it."""
-_SILENCE = re.compile(r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b", re.IGNORECASE)
+_SILENCE = re.compile(
+    r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b|nothing in (?:your|the) notes\b|I found no sentence\b|(?:most likely|or): ",
+    re.IGNORECASE,
+)
 _BEFORE_WORD = re.compile(r"(?<!\S)[(\[{<\"'“‘«*_]*(?=\S)")
 _ADDRESS = re.compile(r"\s*<?[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _QUOTE_SIGN = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
@@ -47,6 +50,7 @@ _LABEL_MARGIN = 12
 """Characters before a label on its line: markers of a list, quote or heading, and emphasis."""
 _LABEL_BEGINS = re.compile(r"(?:\A|\n)[ \t*_#>-]*\Z")
 _LABEL_ENDS = re.compile(r"[*_]{0,3}[ \t]?:[*_]{0,3}[ \t]{0,3}(?:\n|\Z)")
+_QUOTED_ENDS = dict.fromkeys(map(ord, ".!?…。！？"), ",")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ def verify_citations(answer: str, sources: CitableSources) -> VerificationResult
     quoted = _quoted_marks(written, quotations, answer)
     footnotes = _footnotes(reading, answer, sources)
     citing = list(_citing_marks([mark for mark in written if mark not in quoted], answer, sources, footnotes))
-    citing, uncited = _split_by_sentence(citing, text, sources)
+    citing, uncited = _split_by_sentence(citing, _join_quoted_sentences(text, quotations), sources)
     quotes = _assign_quotes(citing, quotations, answer, text)
     spans: dict[tuple[int, str | None], list[tuple[int, int]]] = {}
     for cited, own in zip(citing, quotes, strict=True):
@@ -191,6 +195,17 @@ def _possible_starts(mark: CitationMark, answer: str, earliest: int, sources: Ci
     yield mark.start
     for found in cjk_pattern().finditer(answer, mark.start, mark.start + len(mark.name)):
         yield found.end()
+
+
+def _join_quoted_sentences(text: str, quotations: Sequence[Quotation]) -> str:
+    """The text with commas in place of what ends sentences within quotations: a mark behind a quotation cites all of it."""
+    pieces: list[str] = []
+    at = 0
+    for quotation in quotations:
+        inner = quotation.end - 2  # what ends the last sentence stays
+        pieces += [text[at : quotation.start], text[quotation.start : inner].translate(_QUOTED_ENDS)]
+        at = inner
+    return "".join([*pieces, text[at:]])
 
 
 def _split_by_sentence(citing: Sequence[_CitingMark], text: str, sources: CitableSources) -> tuple[list[_CitingMark], int]:

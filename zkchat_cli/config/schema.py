@@ -96,8 +96,10 @@ class MemorySettings(Section):
 
 class SemanticSettings(Section):
     provider: str = Field("builtin", description="what computes vectors for search by meaning: builtin, none, ollama, openai or onnx")
-    model: str = Field("", description="embedding model; empty: nomic-embed-text (ollama), text-embedding-3-small (openai)")
-    path: str = Field("", description="the model's .onnx file, for onnx; its tokenizer.json must be in the same folder")
+    model: str = Field(
+        "", description="embedding model (see semantic status); empty: nomic-embed-text (ollama), text-embedding-3-small (openai)"
+    )
+    path: str = Field("", description="an .onnx file instead of semantic.model, for onnx; its tokenizer.json must be in the same folder")
 
 
 class Config(Section):

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import Conversation, ConversationArchive, DocumentReference, Role, ToolCall, ZkChatMessage
+from zkchat_cli.models import Conversation, ConversationArchive, Count, DocumentReference, Role, ToolCall, ZkChatMessage
 from zkchat_cli.store.archive import find_problem
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.text.truncate import truncate
@@ -70,9 +70,9 @@ class ImportedMessage(BaseModel):
     tool_call_id: str | None = None
     tool_name: str | None = Field(None, validation_alias=AliasChoices("tool_name", "name"))
     model: str | None = None
-    token_count: int | None = None
-    augmented_token_count: int | None = None
-    tool_tokens: int | None = None
+    token_count: Count | None = None
+    augmented_token_count: Count | None = None
+    tool_tokens: Count | None = None
 
 
 class ImportedSession(BaseModel):

@@ -16,16 +16,18 @@ the text that came before them.
 """
 
 import json
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.models import FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
 
 Effort = Literal["low", "medium", "high"]
+Similarities = Callable[[str, Sequence[str]], list[float] | None]
+"""How similar texts are to a question in meaning: cosines, or None without a model that can tell."""
 DEFAULT_MAX_ANSWER = 2_000_000
 """Bytes: about 500,000 tokens, several times what today's models write."""
 
@@ -90,11 +92,13 @@ class RetryDelay:
 
 @dataclass(frozen=True, slots=True)
 class StreamFinished:
-    """The answer is complete, or was cut by zkchat, as `notice` says. `usage` is None if the provider does not report it."""
+    """The answer is complete, or was cut by zkchat, as `notice` says. `usage` is None if the provider does not report it, `level` if it
+    does not know how sure it is."""
 
     reason: FinishReason
     usage: TokenUsage | None = None
     notice: str = ""
+    level: AnswerLevel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +189,14 @@ def parse_tool_call(id_: str, name: str, arguments: str) -> ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """What a provider opens a model with: the name after the slash of `PROVIDER/NAME`, its own settings, the environment, its key."""
+    """What a provider opens a model with: the name after the slash of `PROVIDER/NAME`, its own settings, the environment, its key, and
+    `similarities` if texts can be compared by meaning on this machine."""
 
     name: str = ""
     settings: Any = None
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     key: ApiKey = field(default_factory=ApiKey)
+    similarities: Similarities | None = None
 
 
 @dataclass(frozen=True, slots=True)

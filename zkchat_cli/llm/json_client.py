@@ -23,7 +23,7 @@ CONNECT_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class LookupLimits:
-    """Seconds for the whole call, the delay before the one retry after status 429 or 5xx (0: there is none), and bytes of an answer."""
+    """Seconds for the call with its one retry, the delay before that after status 429 or 5xx (0: there is none), and bytes of an answer."""
 
     seconds: float
     retry: float = 0
@@ -53,10 +53,11 @@ class JsonClient(Endpoint):
     def _call(self, method: str, path: str, body: Mapping[str, Any] | None, limits: LookupLimits) -> Any:
         if error := self.address_error():
             raise error
-        status, answer = self._send(method, path, body, limits)
+        deadline = time.monotonic() + limits.seconds
+        status, answer = self._send(method, path, body, limits, deadline)
         if limits.retry and (status == 429 or status >= 500):
             self.sleep(limits.retry)
-            status, answer = self._send(method, path, body, limits)
+            status, answer = self._send(method, path, body, limits, deadline)
         if status != 200:
             raise self.error_from_response(status, answer)
         try:
@@ -64,7 +65,7 @@ class JsonClient(Endpoint):
         except (ValueError, RecursionError) as e:
             raise self.error("bad_answer", "answered with something other than JSON", self.check) from e
 
-    def _send(self, method: str, path: str, body: Mapping[str, Any] | None, limits: LookupLimits) -> tuple[int, bytes]:
+    def _send(self, method: str, path: str, body: Mapping[str, Any] | None, limits: LookupLimits, deadline: float) -> tuple[int, bytes]:
         """Status and body of a response."""
         answer: Future[tuple[int, bytes]] = Future()
 
@@ -76,7 +77,7 @@ class JsonClient(Endpoint):
 
         threading.Thread(target=run, name="look-up", daemon=True).start()
         try:
-            return answer.result(limits.seconds)
+            return answer.result(max(0.0, deadline - time.monotonic()))
         except TimeoutError:
             self.close()  # which ends the other thread, too
             raise self.answer_timeout(limits.seconds, started=False) from None

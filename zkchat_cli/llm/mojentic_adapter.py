@@ -9,9 +9,10 @@ This is the only file that depends on something mojentic does not document: `rec
 """
 
 import logging
+import os
 import ssl
-from collections.abc import AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
 from functools import cache, partial
 from typing import Any
 
@@ -30,6 +31,25 @@ from zkchat_cli.text.numbers import bounded_seconds
 if not logging.getLogger().handlers:
     logging.getLogger().addHandler(logging.NullHandler())
 logging.captureWarnings(True)
+
+
+@contextmanager
+def _hidden_variables(*names: str) -> Iterator[None]:
+    """The environment without these variables, in whatever case."""
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.lower() in names}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+# mojentic imports ollama, which makes a client on import. zkchat never uses it, but it reads these variables and fails if one is wrong, for
+# example if it names a SOCKS proxy. zkchat reads them itself, and says what is wrong if it matters.
+try:
+    import ollama
+except Exception:  # noqa: BLE001
+    with _hidden_variables("http_proxy", "https_proxy", "all_proxy", "ollama_host"):
+        import ollama  # noqa: F401
 
 from mojentic.llm.gateways.cloud_recovery import freeze_request  # noqa: E402  after the handler
 from mojentic.llm.gateways.omlx_recovery import decode_completion  # noqa: E402

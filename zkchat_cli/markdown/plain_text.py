@@ -39,11 +39,16 @@ def to_plain_text(markdown: str) -> str:
     if "[" in text:
         text = _INLINE_FOOTNOTE.sub("", _LINK.sub(r"\1", _FOOTNOTE.sub("", text)))
     if "<" in text:
-        text = _TAG.sub(lambda tag: " " if tag[1].strip("/").lower() in _BLOCK_TAGS else "", _ADDRESS.sub(r"\1", text))
+        text = remove_tags(_ADDRESS.sub(r"\1", text))
     text = _EMPHASIS.sub(_literal_emphasis, _BLOCK_ID.sub("", text))
     if "&" in text:
         text = _ENTITY.sub(lambda m: html.unescape(m[0]).translate(_CONTROLS), text)
     return " ".join(_PLACEHOLDER.sub(lambda m: literals[int(m[1])], text).split())
+
+
+def remove_tags(text: str) -> str:
+    """The text without HTML tags; those of blocks separate words."""
+    return _TAG.sub(lambda tag: " " if tag[1].strip("/").lower() in _BLOCK_TAGS else "", text)
 
 
 def _protect_code(text: str, protect: Callable[[str], str]) -> str:

@@ -4,7 +4,7 @@ They are pydantic models because each is stored, exported or printed as JSON. Mi
 paths are relative to the vault with `/`.
 """
 
-from zkchat_cli.models.base import Value
+from zkchat_cli.models.base import Count, Quantity, Value
 from zkchat_cli.models.conversation_archive import ArchivedCall, ArchivedPrompts, ConversationArchive
 from zkchat_cli.models.conversations import (
     Compaction,
@@ -19,6 +19,7 @@ from zkchat_cli.models.conversations import (
 )
 from zkchat_cli.models.messages import (
     CONTINUE_PROMPT,
+    AnswerLevel,
     Citation,
     CitationVerdict,
     ContentChunk,
@@ -58,6 +59,7 @@ from zkchat_cli.models.reports import TurnReport
 
 __all__ = [
     "CONTINUE_PROMPT",
+    "AnswerLevel",
     "ArchivedCall",
     "ArchivedPrompts",
     "BudgetStatus",
@@ -72,6 +74,7 @@ __all__ = [
     "Conversation",
     "ConversationArchive",
     "ConversationSummary",
+    "Count",
     "Delivery",
     "DocumentReference",
     "Dropped",
@@ -90,6 +93,7 @@ __all__ = [
     "PromptKind",
     "PromptMessage",
     "PromptTool",
+    "Quantity",
     "ReferenceStatus",
     "ReferenceType",
     "Role",

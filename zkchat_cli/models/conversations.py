@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from zkchat_cli.models.base import Value
+from zkchat_cli.models.base import Count, Value
 from zkchat_cli.models.messages import TokenUsage, ZkChatMessage
 
 MentionKind = Literal["named", "import", "memory", "found", "cited"]
@@ -19,16 +19,16 @@ class Compaction(Value):
     id: str
     created_at: str
     last_id: str | None = None
-    tokens_before: int
-    tokens_after: int
-    messages_folded: int
-    results_masked: int = 0
+    tokens_before: Count
+    tokens_after: Count
+    messages_folded: Count
+    results_masked: Count = 0
     summary: str | None = None
-    summary_tokens: int = 0
+    summary_tokens: Count = 0
     quoted: tuple[str, ...] = ()
     """The first messages of the turns that an extractive summary quotes: the next one is chosen from them and newer turns."""
     mode: CompactionMode
-    model_calls: int = 0
+    model_calls: Count = 0
     instructions: str | None = None
     preview: bool = False
     masked: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from zkchat_cli.models.base import Value
+from zkchat_cli.models.base import Count, Quantity, Value
 
 CONTINUE_PROMPT = "Go on exactly where your last answer stopped. Do not repeat what you have said."
 """The message that `/continue` sends."""
@@ -22,6 +22,8 @@ Support = Literal["supports", "does_not_support", "unclear"]
 """Whether the cited chunk says what the sentence says, as far as words, numbers, names and negations show."""
 ReferenceStatus = Literal["found", "broken", "ambiguous"]
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "cancelled", "error"]
+AnswerLevel = Literal["answer", "most_likely", "nothing"]
+"""How sure the offline provider is: sentences that answer, the likeliest sections, or nothing about the question."""
 
 
 class ToolCall(Value):
@@ -51,14 +53,14 @@ class ContentChunk(Value):
     relative_path: str
     title: str
     heading: str | None = None
-    start_line: int
-    end_line: int
+    start_line: Count
+    end_line: Count
     text: str
-    score: float | None = None
-    score_words: float | None = None
+    score: Quantity | None = None
+    score_words: Quantity | None = None
     """What `score` was made of: the score by words, and the cosine of the chunk's best window; None without words or vectors."""
-    score_meaning: float | None = None
-    number: int | None = None
+    score_meaning: Quantity | None = None
+    number: Count | None = None
 
 
 class DocumentReference(Value):
@@ -70,8 +72,8 @@ class DocumentReference(Value):
     summary: str | None = None
     context_snippet: str | None = None
     status: ReferenceStatus = "found"
-    number: int | None = None
-    numbers: tuple[int, ...] = ()
+    number: Count | None = None
+    numbers: tuple[Count, ...] = ()
     """Of all its chunks; `number` is the first."""
     heading: str | None = None
     headings: tuple[str, ...] = ()
@@ -91,17 +93,17 @@ class Citation(Value):
     `sentence`: the whole sentence of a quote that is cut. `spans` are the character ranges of the answer with this citation.
     """
 
-    number: int
+    number: Count
     relative_path: str | None = None
     heading: str | None = None
-    start_line: int | None = None
-    end_line: int | None = None
+    start_line: Count | None = None
+    end_line: Count | None = None
     quote: str | None = None
     valid: bool = False
     verdict: CitationVerdict = "missing"
     sentence: str | None = None
     support: Support | None = None
-    spans: tuple[tuple[int, int], ...] = ()
+    spans: tuple[tuple[Count, Count], ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -127,29 +129,29 @@ class ToolRun(Value):
     name: str
     arguments: dict[str, Any]
     ok: bool
-    tokens: int
-    duration_ms: float
+    tokens: Count
+    duration_ms: Quantity
     outcome: str = ""
 
 
 class TokenUsage(Value):
     """Tokens of a model call; `estimated` if the provider did not report them."""
 
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: Count
+    completion_tokens: Count
     estimated: bool = True
-    cached_tokens: int | None = None
+    cached_tokens: Count | None = None
     """Tokens of the prompt from the provider's cache, if reported."""
 
 
 class Timings(Value):
     """Milliseconds of a turn; `overhead` is everything but model and tools."""
 
-    prepare: float
-    model: float
-    tools: float
-    store: float
-    overhead: float
+    prepare: Quantity
+    model: Quantity
+    tools: Quantity
+    store: Quantity
+    overhead: Quantity
 
 
 class ZkChatMessage(Value):
@@ -177,12 +179,12 @@ class ZkChatMessage(Value):
     model: str | None = None
     finish_reason: FinishReason | None = None
     usage: TokenUsage | None = None
-    uncited_statements: int | None = None
+    uncited_statements: Count | None = None
     timings_ms: Timings | None = None
     """Of the turn that ends with this answer."""
-    token_count: int | None = None
-    augmented_token_count: int | None = None
-    tool_tokens: int | None = None
+    token_count: Count | None = None
+    augmented_token_count: Count | None = None
+    tool_tokens: Count | None = None
     pinned: bool | None = None
     """Whether the user wants it in every prompt; None if a rule decides (see `context/fixed_messages`)."""
     agent: str | None = None

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from zkchat_cli.models.base import Value
+from zkchat_cli.models.base import Count, Quantity, Value
 from zkchat_cli.models.messages import DocumentReference, Role, ThinkingBlocks, TokenUsage, ToolCall
 
 PromptKind = Literal["system", "memory", "summary", "documents", "tool_results", "conversation"]
@@ -16,10 +16,10 @@ class PromptMessage(Value):
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     thinking: ThinkingBlocks | None = None
-    tokens: int
+    tokens: Count
     """Including `call_tokens` (tool calls) and `thinking_tokens` (reasoning sent back)."""
-    call_tokens: int = 0
-    thinking_tokens: int = 0
+    call_tokens: Count = 0
+    thinking_tokens: Count = 0
     kind: PromptKind
     source_ids: tuple[str, ...] = ()
 
@@ -29,32 +29,32 @@ class PromptTool(Value):
 
     name: str
     descriptor: dict[str, Any]
-    tokens: int
+    tokens: Count
 
 
 class BudgetStatus(Value):
-    used: int
-    budget: int
-    percentage: float
+    used: Count
+    budget: Count
+    percentage: Quantity
 
 
 class MessageBreakdown(Value):
-    summary: int = 0
-    memory: int = 0
-    documents: int = 0
-    tool_results: int = 0
-    conversation: int = 0
+    summary: Count = 0
+    memory: Count = 0
+    documents: Count = 0
+    tool_results: Count = 0
+    conversation: Count = 0
 
 
 class PromptComponents(Value):
     """All tokens of a prompt by purpose. `content` are instructions, memory, summary, documents, results and conversation; `overhead` is
     the provider's cost for each message."""
 
-    content: int = 0
-    tools: int = 0
-    tool_calls: int = 0
-    reasoning: int = 0
-    overhead: int = 0
+    content: Count = 0
+    tools: Count = 0
+    tool_calls: Count = 0
+    reasoning: Count = 0
+    overhead: Count = 0
 
 
 class BudgetStatuses(Value):
@@ -66,7 +66,7 @@ class BudgetStatuses(Value):
 class CompactionDue(Value):
     due: bool
     reason: str | None = None
-    at: int | None = None
+    at: Count | None = None
     """Tokens of a prompt above which it is due; None if the strategy does not summarize."""
 
 
@@ -76,13 +76,13 @@ class ContextUsage(Value):
     At most `effective_limit` is sent: 90 % of `max_context`; the rest is for the answer.
     """
 
-    system_tokens: int
-    tool_tokens: int
-    message_tokens: int
-    total_tokens: int
-    available_tokens: int
-    max_context: int
-    effective_limit: int
+    system_tokens: Count
+    tool_tokens: Count
+    message_tokens: Count
+    total_tokens: Count
+    available_tokens: Count
+    max_context: Count
+    effective_limit: Count
     estimated: bool
     message_breakdown: MessageBreakdown
     budget_status: BudgetStatuses
@@ -90,7 +90,7 @@ class ContextUsage(Value):
     window_source: str | None = None
     """Where `max_context` comes from."""
     components: PromptComponents = PromptComponents()
-    calibration: float = 1.0
+    calibration: Quantity = 1.0
     """Tokens of this model for each that zkchat counts, as its provider reported."""
 
 
@@ -114,7 +114,7 @@ class Prompt(Value):
 class TurnMetrics(Value):
     """What a turn measured: for each call, the model and its tokens for each that zkchat counted; and the keys of the facts it used."""
 
-    factors: tuple[tuple[str, float], ...] = ()
+    factors: tuple[tuple[str, Quantity], ...] = ()
     facts: tuple[str, ...] = ()
 
 
@@ -125,7 +125,7 @@ class SentPrompt(Value):
     """
 
     question_id: str
-    call: int
+    call: Count
     model: str
     prompt: Prompt
     usage: TokenUsage | None = None

@@ -14,6 +14,8 @@ MAX_NUMBER = 999_999_999
 """Citations are parsed up to nine digits."""
 FRAME_TOKENS = 8
 """Tokens of the JSON around a result's excerpts."""
+NO_ROOM = "Left out, because there is no room for them"
+"""Begins the note of a result about what did not fit into the window."""
 CUT_MARK = "\n\n<!-- cut: too long for the context window -->"
 """A comment, so that it cannot be mistaken for the note's own words."""
 MIN_CHARACTERS = 60

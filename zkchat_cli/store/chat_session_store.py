@@ -7,7 +7,7 @@ two transactions: the question before the model is called, everything else at th
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -24,15 +24,15 @@ from zkchat_cli.models import (
     branch_to,
 )
 from zkchat_cli.store import archive as archives
-from zkchat_cli.store import compactions, conversations, facts, message_search, note_usage, rows, secure_delete, sent_prompts
+from zkchat_cli.store import compactions, conversations, facts, message_search, note_usage, rows, schema, secure_delete, sent_prompts
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, copy_to_memory, transaction
 from zkchat_cli.store.sqlite_errors import is_bad_text
 from zkchat_cli.text.words import replace_surrogates
 
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
-_UPDATE_MESSAGE = """
+_UPDATE_MESSAGE = f"""
     UPDATE message SET rest = :rest, packed = :packed,
-        checksum = CASE checksum WHEN checksum(packed, id, parent_id, role, content, timestamp, rest)
+        checksum = CASE checksum WHEN {schema.MESSAGE_CHECKSUM}
             THEN checksum(:packed, id, parent_id, role, content, timestamp, :rest) ELSE checksum END"""
 """A damaged message stays damaged."""
 _IN_CONVERSATION = "WHERE id = :id AND conversation_id = :conversation_id"
@@ -259,7 +259,7 @@ class ChatSessionStore:
             except sqlite3.OperationalError as e:
                 if not is_bad_text(e):
                     raise
-                self._db.text_factory = partial(str, encoding="utf-8", errors="replace")  # always would take twice as long
+                self._db.text_factory = rows.decode_leniently
                 return rows.to_messages(self._db.execute(query, values))
 
     # Compactions

@@ -1,24 +1,27 @@
 """The table `compaction`: summaries and what they mask. Undone ones stay, because past prompts contained them."""
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 from zkchat_cli.models import Compaction
 from zkchat_cli.store import codec, rows
 
-_COLUMNS = ("id", "created_at", "last_id", "undone")
-_SELECT = f"SELECT {', '.join(_COLUMNS)}, packed FROM compaction"
+_FIELDS = ("id", "created_at", "last_id", "undone")
+COLUMNS = (*_FIELDS, "packed")
+"""The columns that `to_compaction` takes, in this order."""
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM compaction"
 
 
 def insert(connection: sqlite3.Connection, conversation_id: str, compaction: Compaction) -> None:
-    packed = codec.compress(rows.other_fields(compaction, _COLUMNS))
-    rows.insert(connection, "compaction", rows.columns(compaction, _COLUMNS) | {"conversation_id": conversation_id, "packed": packed})
+    packed = codec.compress(rows.other_fields(compaction, _FIELDS))
+    rows.insert(connection, "compaction", rows.columns(compaction, _FIELDS) | {"conversation_id": conversation_id, "packed": packed})
 
 
 def read(connection: sqlite3.Connection, conversation_id: str, *, undone: bool = False) -> tuple[Compaction, ...]:
     """The compactions in force, oldest first; with `undone` also those that were taken back."""
     query = f"{_SELECT} WHERE conversation_id = ? AND undone <= ? ORDER BY seq"
-    return tuple(map(_to_compaction, connection.execute(query, (conversation_id, undone))))
+    return tuple(map(to_compaction, connection.execute(query, (conversation_id, undone))))
 
 
 def undo(connection: sqlite3.Connection, conversation_id: str, compaction_id: str | None) -> Compaction | None:
@@ -28,7 +31,7 @@ def undo(connection: sqlite3.Connection, conversation_id: str, compaction_id: st
     if row is None:
         return None
     connection.execute("UPDATE compaction SET undone = 1 WHERE id = ?", (row[0],))
-    return _to_compaction(row)
+    return to_compaction(row)
 
 
 def with_summary(connection: sqlite3.Connection, conversation: int, compaction_id: str) -> Compaction | None:
@@ -39,10 +42,10 @@ def with_summary(connection: sqlite3.Connection, conversation: int, compaction_i
     [owner] = connection.execute("SELECT id FROM conversation WHERE seq = ?", (conversation,)).fetchone()
     query = f"""{_SELECT} WHERE conversation_id = :owner
         AND seq <= (SELECT seq FROM compaction WHERE id = :id AND conversation_id = :owner) ORDER BY seq DESC"""
-    found = map(_to_compaction, connection.execute(query, {"owner": owner, "id": compaction_id}))
+    found = map(to_compaction, connection.execute(query, {"owner": owner, "id": compaction_id}))
     return next((compaction for compaction in found if compaction.summary), None)
 
 
-def _to_compaction(row: tuple[Any, ...]) -> Compaction:
+def to_compaction(row: Sequence[Any]) -> Compaction:
     *values, packed = row
-    return Compaction.model_validate(codec.decompress(packed) | dict(zip(_COLUMNS, values, strict=True)))
+    return Compaction.model_validate(codec.decompress(packed) | dict(zip(_FIELDS, values, strict=True)))

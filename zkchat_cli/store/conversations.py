@@ -1,7 +1,7 @@
 """The table `conversation`. Triggers keep the figures of its messages in it (see schema)."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zkchat_cli.errors import StoreError
@@ -96,10 +96,16 @@ def _to_overview(row: Sequence[Any]) -> ConversationSummary:
 def _intact_values(row: Sequence[Any]) -> dict[str, Any]:
     """The fields of a conversation and its `question`; in place of a damaged title one that says so."""
     *fields, question, stored = row
-    values = dict(zip(rows.CONVERSATION, fields, strict=True))
-    if stored is not None and rows.checksum(None, values["id"], values["vault"], values["title"], question) != stored:
-        values["title"], question = rows.DAMAGED_TITLE, None
-    return values | {"question": question}
+    values = dict(zip(rows.CONVERSATION, fields, strict=True)) | {"question": question}
+    return values if is_intact(values | {"checksum": stored}) else values | {"title": rows.DAMAGED_TITLE, "question": None}
+
+
+def is_intact(row: Mapping[str, Any]) -> bool:
+    """Whether title and question of a conversation are as they were stored."""
+    try:
+        return row["checksum"] in (None, rows.checksum(None, row["id"], row["vault"], row["title"], row["question"]))
+    except rows.UNREADABLE:
+        return False
 
 
 def _select_newest(connection: sqlite3.Connection, select: str, vault: str | None, limit: int | None) -> sqlite3.Cursor:

@@ -8,9 +8,9 @@ from zkchat_cli.models import Fact
 from zkchat_cli.store import rows
 from zkchat_cli.text.words import replace_surrogates
 
-_COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created_at", "last_accessed", "ended_at")
+COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created_at", "last_accessed", "ended_at")
 _FACT = f"""
-    SELECT {", ".join(f"fact.{column}" for column in ("vault", "checksum", *_COLUMNS))}, conversation.title
+    SELECT {", ".join(f"fact.{column}" for column in ("vault", "checksum", *COLUMNS))}, conversation.title
     FROM fact LEFT JOIN conversation ON conversation.id = fact.conversation_id
 """
 
@@ -20,7 +20,7 @@ def remember(connection: sqlite3.Connection, vault: str, fact: Fact) -> Fact | N
     vault, replaced = replace_surrogates(vault), _current(connection, vault, fact.key)
     end = "UPDATE fact SET ended_at = ? WHERE vault = ? AND key = ? AND ended_at IS NULL"
     connection.execute(end, (replace_surrogates(fact.created_at), vault, replace_surrogates(fact.key)))
-    row = {"vault": vault} | rows.columns(fact, _COLUMNS)
+    row = {"vault": vault} | rows.columns(fact, COLUMNS)
     rows.insert(connection, "fact", row | {"checksum": _checksum(row)})
     return replaced
 
@@ -50,8 +50,8 @@ def _current(connection: sqlite3.Connection, vault: str, key: str) -> Fact | Non
 
 def _select(connection: sqlite3.Connection, condition: str, *values: str) -> tuple[Fact, ...]:
     found = connection.execute(f"{_FACT} WHERE {condition} ORDER BY fact.seq DESC", tuple(map(replace_surrogates, values)))
-    read = [dict(zip(("vault", "checksum", *_COLUMNS, "title"), row, strict=True)) for row in found]
-    return tuple(Fact.model_validate({name: row[name] for name in (*_COLUMNS, "title")}) for row in read if is_intact(row))
+    read = [dict(zip(("vault", "checksum", *COLUMNS, "title"), row, strict=True)) for row in found]
+    return tuple(Fact.model_validate({name: row[name] for name in (*COLUMNS, "title")}) for row in read if is_intact(row))
 
 
 def is_intact(row: Mapping[str, Any]) -> bool:

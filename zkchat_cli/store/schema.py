@@ -155,18 +155,21 @@ SCHEMA = f"""
     CREATE TABLE pending_cleanup (seq INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;
     """
 
+MESSAGE_CHECKSUM = "checksum(packed, id, parent_id, role, content, timestamp, rest)"
+FACT_CHECKSUM = "checksum(NULL, vault, key, content, source, created_at)"
+
 MIGRATIONS = (
     # 10: checksums find damage on the disk; see rows.checksum. A conversation without one waits for the end of its transaction
-    """
+    f"""
     ALTER TABLE message ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE conversation ADD COLUMN checksum INTEGER;
     ALTER TABLE fact ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
     CREATE TRIGGER conversation_checksum AFTER UPDATE OF title, question ON conversation
     WHEN NEW.title IS NOT OLD.title OR NEW.question IS NOT OLD.question
     BEGIN UPDATE conversation SET checksum = NULL WHERE id = NEW.id; END;
-    UPDATE message SET checksum = checksum(packed, id, parent_id, role, content, timestamp, rest);
+    UPDATE message SET checksum = {MESSAGE_CHECKSUM};
     UPDATE conversation SET checksum = checksum(NULL, id, vault, title, question);
-    UPDATE fact SET checksum = checksum(NULL, vault, key, content, source, created_at);
+    UPDATE fact SET checksum = {FACT_CHECKSUM};
     """,
 )
 """What makes a store of one version one of the next, from `FIRST_VERSION` on. Released ones are never changed, only added to."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from zkchat_cli.errors import StoreError, StoreUnwritable
+from zkchat_cli.errors import StoreDamaged, StoreError, StoreUnwritable
 from zkchat_cli.store.rows import UNREADABLE
 
 _FULL = ("the disk is full", "Free some space and try again; what was stored before is safe.")
@@ -71,7 +71,7 @@ def translate_errors(file: Path | None, action: str) -> Iterator[None]:
     except UNREADABLE as e:  # a row that is not a valid value
         why, hint = _DAMAGED
         detail = next(iter(str(e).splitlines()), type(e).__name__)
-        raise StoreError(f"{describe_store(file)} cannot {action}: {why} ({detail})", hint) from e
+        raise StoreDamaged(f"{describe_store(file)} cannot {action}: {why} ({detail})", hint) from e
     except OSError as e:
         why, hint = _SYSTEM_CAUSES.get(e.errno or 0, _UNWRITABLE)
         raise _error(why)(f"{describe_store(file)} cannot {action}: {why} ({e.strerror or e})", hint) from e
@@ -83,5 +83,7 @@ def is_bad_text(error: sqlite3.Error) -> bool:
 
 
 def _error(why: str) -> type[StoreError]:
+    if why == _DAMAGED[0]:
+        return StoreDamaged
     cannot_write = (_FULL[0], _UNWRITABLE[0], _BROKEN_DISK[0], _NO_PLACE[0], _NO_LOCKS[0])
     return StoreUnwritable if why in cannot_write else StoreError

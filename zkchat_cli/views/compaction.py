@@ -4,7 +4,7 @@ from zkchat_cli.context.compaction_policy import SummaryCoverage
 from zkchat_cli.models import Compaction
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 
-_METHODS = {"full": "by the model", "simple": "by the model, from a shortened conversation", "extractive": "extractive"}
+_METHODS = {"full": "by the model", "simple": "by the model, in a simpler request", "extractive": "extractive"}
 
 
 def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:

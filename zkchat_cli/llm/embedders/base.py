@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.credentials import ApiKey
@@ -20,6 +21,7 @@ class EmbedderConfig:
 
     model: str = ""
     path: str = ""
+    models_dir: Path = Path()
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     key: ApiKey = field(default_factory=ApiKey)
     allow_insecure: bool = False

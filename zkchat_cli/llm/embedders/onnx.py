@@ -44,10 +44,11 @@ class OnnxEmbedder:
     def _model(self) -> SentenceModel:
         """The model and its tokenizer. Raises ProviderError if a file is missing."""
         if not self.path:
-            raise _missing("semantic.path names no .onnx file", "zkchat config set semantic.path FILE")
+            raise _missing("neither semantic.model nor semantic.path names a model", "`zkchat semantic status` lists models to download.")
         model = Path(self.path).expanduser()
         if not model.is_file():
-            raise _missing(f"file {model} not found", "semantic.path names a model's .onnx file.")
+            hint = f"zkchat semantic get {self.name}" if self.name else "semantic.path names a model's .onnx file."
+            raise _missing(f"file {model} not found", hint)
         for folder in (model.parent, model.parent.parent):  # publishers put the tokenizer above a folder `onnx` with the models
             if (folder / "tokenizer.json").is_file():
                 family = model_family(self.name or self.path)
@@ -60,7 +61,8 @@ def _missing(problem: str, hint: str) -> ProviderError:
 
 
 def _open(config: EmbedderConfig) -> Embedder:
-    return OnnxEmbedder(config.path, config.model)
+    path = config.path or (str(config.models_dir / config.model / "model.onnx") if config.model else "")
+    return OnnxEmbedder(path, config.model)
 
 
-EMBEDDER = EmbedderKind("onnx", "a model's .onnx file on this machine, named by semantic.path", _open)
+EMBEDDER = EmbedderKind("onnx", "a downloaded model, named by semantic.model, or an .onnx file, named by semantic.path", _open)

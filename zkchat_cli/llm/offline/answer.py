@@ -6,70 +6,99 @@ Loaded with the first message (see providers/offline.py): it would take a tenth 
 import json
 import re
 from collections.abc import Generator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from zkchat_cli.llm.base import Delta, Request, StreamFinished, TextPart, ToolCallsPart
-from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, asks_for_summary
+from zkchat_cli.llm.base import Delta, Request, Similarities, StreamFinished, TextPart, ToolCallsPart
+from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, asks_for_summary, user_messages
 from zkchat_cli.llm.offline.ranking import (
     MAX_QUOTES,
+    NAMED,
     QuoteSource,
     RankedQuote,
-    first_statements,
     rank_passages,
     select_quotes,
+    select_sections,
     summarize_excerpts,
 )
+from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.markdown.blocks import split_sentences
-from zkchat_cli.models import PromptMessage, ToolCall
+from zkchat_cli.models import AnswerLevel, PromptMessage, ToolCall
+from zkchat_cli.references.chunk_format import NO_ROOM
 from zkchat_cli.text.truncate import truncate
 
-MAX_DOCUMENTS, MAX_NEAREST = 3, 5
+MAX_DOCUMENTS = 3
 MAX_QUERY = 400
+EXCERPTS = 10
+"""Results of a search: with ten instead of six, a right note is among them for 80 instead of 77 of 100 questions."""
 MAX_SUMMARY, MAX_PER_DOCUMENT, MAX_FACTS = 6, 2, 2
 """Quotes in a summary of a document, and in one of several documents; remembered facts."""
-MIN_COVERAGE = 0.52
-"""The share of the question's words, weighted by rarity, that a passage and its surroundings must contain to be an answer."""
-MIN_COVERAGE_IN_NAMED = 0.3
-"""The same in a document that the user named, which is likely about the question."""
 MIN_SENTENCES, MAX_DIGEST = 4, 12
 """Sentences of a text worth summarizing, and of its summary."""
-NO_ANSWER = "Your notes don't say"
-NO_MATCH = f"{NO_ANSWER}: nothing in them shares a word with your question.\n"
-_DASH = re.compile(r"(?<!\S)-+(?=\w)")
-"""A question about `find -name` excludes nothing."""
+LIKELY_SECTIONS = (2, 1)
+"""Quotes after the opening of each section that is named where no sentence answers."""
+NOTHING = "Nothing in your notes is about this.\n"
+NO_SENTENCE = "I found no sentence that answers this. Most likely: "
+LEFT_OUT = "There was no room in the context window for passages of your notes. Raise context.max_tokens, or ask in a new conversation.\n"
 _MARKS = re.compile(r"[“”„«»「」『』\"`\[\]<>]")
 """Would turn a fact into a quotation or a citation."""
 _PAIRED_MARKS = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
 
 
-def answer_request(request: Request) -> Generator[Delta, None, None]:
+class Answer(NamedTuple):
+    text: str
+    level: AnswerLevel | None = None
+
+
+def answer_request(request: Request, similarities: Similarities | None = None) -> Generator[Delta, None, None]:
     """The deltas of one model call: tool calls, or an answer word by word, as from a model."""
     messages = request.messages
     asked = max((i for i, m in enumerate(messages) if m.role == "user" and m.kind == "conversation"), default=-1)
-    question = analyze_question(messages, asked)
+    before, turn = messages[: max(asked, 0)], messages[asked + 1 :]
     documents = [m for m in messages[max(asked - 1, 0) : max(asked, 0)] if m.kind == "documents"]
-    turn = messages[asked + 1 :]
+    answer = _answer_without_notes(messages, asked, documents)
+    if answer is None:
+        question = analyze_question(messages, asked)
+        tools = {tool.name for tool in request.tools}
+        wanted = [] if turn else _first_calls(question, documents)
+        calls = [ToolCall(id=f"offline-{asked}-{i}", name=name, arguments=a) for i, (name, a) in enumerate(wanted) if name in tools]
+        if calls:
+            yield ToolCallsPart(tuple(calls))
+            yield StreamFinished("tool_calls")
+            return
+        answer = _answer_from_notes(question, before, documents, turn, similarities)
+    yield from (TextPart(word) for word in re.findall(r"[^ \n]*[ \n]?", answer.text) if word)
+    yield StreamFinished("stop", level=answer.level)
+
+
+def _answer_without_notes(messages: Sequence[PromptMessage], asked: int, documents: Sequence[PromptMessage]) -> Answer | None:
+    """A summary of a text in the message, or a reply to small talk."""
+    if summary := summarize_message(messages):
+        return Answer(summary)
+    if asked < 0 or documents:
+        return None
+    before = messages[:asked]
+    answers = [m.content for m in before if m.role == "assistant" and not m.tool_calls and m.content]
+    reply = reply_to_small_talk(messages[asked].content, user_messages(before), answers)
+    return Answer(reply) if reply is not None else None
+
+
+def _answer_from_notes(
+    question: AnalyzedQuestion,
+    before: Sequence[PromptMessage],
+    documents: Sequence[PromptMessage],
+    turn: Sequence[PromptMessage],
+    similarities: Similarities | None,
+) -> Answer:
     results = [m for m in turn if m.role == "tool"]
     excerpts = _read_excerpts([*documents, *results])
-    summary = summarize_message(messages)
-    wanted: list[tuple[str, dict[str, Any]]] = []
-    if asked >= 0 and not turn and not summary:
-        wanted = _first_calls(question, documents)
-    elif len(results) == len(turn) - 1 and not question.about_document and rank_passages(question, excerpts)[1] < MIN_COVERAGE:
-        wanted = [("find_excerpts", {"query": truncate(question.keywords, MAX_QUERY)})] if question.keywords else []
-    tools = {tool.name for tool in request.tools}
-    calls = [ToolCall(id=f"offline-{asked}-{len(turn)}-{i}", name=name, arguments=a) for i, (name, a) in enumerate(wanted) if name in tools]
-    if calls:
-        yield ToolCallsPart(tuple(calls))
-        yield StreamFinished("tool_calls")
-        return
+    facts = remembered_facts(question, before)
+    if not excerpts and any(NO_ROOM in m.content for m in results):
+        return Answer(facts + LEFT_OUT)
     reads = {call.id for m in turn for call in m.tool_calls if call.name == "read_zk_document"}
-    named = [*documents, *(m for m in results if m.tool_call_id in reads)]
-    earlier = [m.content for m in messages[: max(asked, 0)] if m.role == "assistant"] if question.is_follow_up else []
-    text = summary or quote_answer(question, excerpts, _read_excerpts(named), "\n".join(earlier))
-    text = remembered_facts(question, messages[: max(asked, 0)]) + text
-    yield from (TextPart(word) for word in re.findall(r"[^ \n]*[ \n]?", text) if word)
-    yield StreamFinished("stop")
+    named = _read_excerpts([*documents, *(m for m in results if m.tool_call_id in reads)])
+    earlier = [m.content for m in before if m.role == "assistant"] if question.is_follow_up else []
+    answer = quote_answer(question, excerpts, named, "\n".join(earlier), similarities)
+    return Answer(facts + answer.text, "answer" if facts else answer.level)
 
 
 def _first_calls(question: AnalyzedQuestion, documents: Sequence[PromptMessage]) -> list[tuple[str, dict[str, Any]]]:
@@ -77,17 +106,17 @@ def _first_calls(question: AnalyzedQuestion, documents: Sequence[PromptMessage])
     paths = {excerpt.path for excerpt in _read_excerpts(documents)}
     sources = [id_ for m in documents for id_ in m.source_ids[1 if paths else 0 :]]  # the first is the message's own, if there is a text
     reads = [("read_zk_document", {"relative_path": path}) for path in sources if path not in paths][:MAX_DOCUMENTS]
-    query = truncate(_DASH.sub("", question.query), MAX_QUERY)
-    if not query or (question.about_document and (reads or paths)):
+    if question.about_document and (reads or paths):
         return reads
-    return [*reads, ("find_excerpts", {"query": query})]
+    queries = [truncate(query, MAX_QUERY) for query in question.searches if query]
+    return [*reads, *(("find_excerpts", {"query": query, "limit": EXCERPTS}) for query in queries)]
 
 
 def remembered_facts(question: AnalyzedQuestion, before: Sequence[PromptMessage]) -> str:
     """The facts of smart memory that answer the question, word for word."""
     memories = [m.content for m in before if m.kind == "memory" and m.content.startswith("<smart-memory>")]
     facts = [line[2:] for content in memories for line in content.split("\n") if line.startswith("- ") and not line.startswith("- [[")]
-    relevant = [fact for fact in facts if rank_passages(question, [QuoteSource(0, "", "", None, fact)])[1] >= MIN_COVERAGE]
+    relevant = [fact for fact in facts if rank_passages(question, [QuoteSource(0, "", "", None, fact)]).is_answer()]
     return "".join(f"From memory: {_MARKS.sub('', fact)}\n\n" for fact in relevant[:MAX_FACTS])
 
 
@@ -108,33 +137,43 @@ def summarize_message(messages: Sequence[PromptMessage]) -> str:
 
 
 def quote_answer(
-    question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], named: Sequence[QuoteSource] = (), earlier_answers: str = ""
-) -> str:
-    """The answer in quotations, or an honest "your notes don't say" with the nearest notes.
+    question: AnalyzedQuestion,
+    excerpts: Sequence[QuoteSource],
+    named: Sequence[QuoteSource] = (),
+    earlier_answers: str = "",
+    similarities: Similarities | None = None,
+) -> Answer:
+    """The answer in quotations; if none is sure enough, the likeliest sections with their openings.
 
-    `named`: the excerpts of documents that the user named. If nothing in them answers, their beginning is the best there is. What
-    `earlier_answers` quote is quoted again only if there is nothing else.
+    `named`: the excerpts of documents that the user named; what answers in them comes first. What `earlier_answers` quote is quoted again
+    only if there is nothing else.
     """
-    if not excerpts:
-        return NO_MATCH
     if named and question.about_document:
         paths = dict.fromkeys(excerpt.path for excerpt in named)
         limit = MAX_SUMMARY if len(paths) == 1 else MAX_PER_DOCUMENT
         documents = [[excerpt for excerpt in named if excerpt.path == path] for path in paths]
         summaries = [(own[0].title, summarize_excerpts(own, limit)) for own in documents]
         if parts := [f"[[{title}]]:\n\n{_format_quotes(quotes)}" for title, quotes in summaries if quotes]:
-            return "\n".join(parts)
+            return Answer("\n".join(parts), "answer")
     limit = MAX_SUMMARY if question.wants_summary else MAX_QUOTES
-    for searched, min_coverage in ((named, MIN_COVERAGE_IN_NAMED), (excerpts, MIN_COVERAGE)):
-        ranked, coverage = rank_passages(question, searched)
-        if ranked and coverage >= min_coverage:
-            new = [quote for quote in ranked if quote.text not in earlier_answers]
-            return f"From your notes:\n\n{_format_quotes(select_quotes(new or ranked, limit))}"
-    if beginning := first_statements(named):
-        return f"[[{named[0].title}]] begins:\n\n{_format_quotes(beginning)}"
-    nearest = {excerpt.title: excerpt.source for excerpt in reversed(excerpts)}
-    names = [f"[[{title}]] [{source}]" for title, source in reversed(nearest.items())]
-    return f"{NO_ANSWER}. Nearest: {', '.join(names[:MAX_NEAREST])}\n"
+    for searched, factor in ((named, NAMED), (excerpts, 1.0)):
+        ranked = rank_passages(question, searched, similarities)
+        if ranked.is_answer(factor):
+            new = [quote for quote in ranked.on_topic if quote.text not in earlier_answers]
+            return Answer(f"From your notes:\n\n{_format_quotes(select_quotes(new or ranked.on_topic, limit))}", "answer")
+    if named:
+        ranked = rank_passages(question, named, similarities)
+    elif not ranked.matches:
+        return Answer(NOTHING, "nothing")
+    sections = select_sections(ranked, LIKELY_SECTIONS)
+    if not sections:
+        return Answer(NOTHING, "nothing")
+    shown = [f"{_name_section(quotes[0])}\n\n{_format_quotes(quotes)}" for quotes in sections]
+    return Answer(NO_SENTENCE + "\nOr: ".join(shown), "most_likely")
+
+
+def _name_section(quote: RankedQuote) -> str:
+    return " › ".join(" ".join(_MARKS.sub("", name).split()) for name in quote.section)
 
 
 def _format_quotes(quotes: Sequence[RankedQuote]) -> str:
@@ -165,5 +204,6 @@ def _read_excerpts(results: Sequence[PromptMessage]) -> list[QuoteSource]:
             if isinstance(item, dict) and isinstance(item.get("source"), int) and isinstance(item.get("text"), str):
                 title, heading = str(item.get("title", "")), item.get("heading")
                 place = (str(item.get("path", title)), title, str(heading) if heading else None)
-                found.setdefault(item["source"], QuoteSource(item["source"], *place, item["text"], rank))
-    return list(found.values())
+                if item["source"] not in found or found[item["source"]].rank > rank:
+                    found[item["source"]] = QuoteSource(item["source"], *place, item["text"], rank)
+    return sorted(found.values(), key=lambda excerpt: excerpt.rank)

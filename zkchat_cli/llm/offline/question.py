@@ -1,4 +1,4 @@
-"""What a message asks for: the words to search for and their weights. Pure.
+"""What a message asks for: the searches it needs, and the words an answer should contain with their weights. Pure.
 
 The core knows no language: words and their rarity. English gets a little help, and so do Chinese and Japanese question words, which would
 otherwise stick to the words of the question, as there are no spaces.
@@ -8,16 +8,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
-from zkchat_cli.text.words import STOPWORDS, content_terms, stem, terms
+from zkchat_cli.text.stemmer import stem
+from zkchat_cli.text.words import STOPWORDS, content_terms, terms
 
 MAX_WORDS = 64
 """Only the first words of a message count: a pasted page asks no better."""
-MAX_TOPIC_WORDS = 24
+MAX_TOPIC_WORDS = 12
 MAX_ENDS = 500
 """Characters at either end of a long message that may contain its request."""
 MAX_PRONOUN_WORDS = 4
 """A message with a pronoun and more words than these has a subject of its own."""
+MAX_ELLIPSIS_WORDS = 2
+"""The same for a message that begins like the rest of a sentence ("only on Fridays?")."""
 FILLER_WEIGHT, TOPIC_WEIGHT = 0.3, 0.5
 _LINK = re.compile(r"""!?\[\[[^\[\]]*\]\](?:>[1-9](?![0-9]))?|(?<!\S)@(?:"[^"\n]+"|<[^<>\n]+>|[^\s"<>]+)""")
 """The name of a document: a wikilink (`[[Note]]>2` with the notes it links to) or an `@path`."""
@@ -43,12 +47,21 @@ _SUMMARY = re.compile(
     r"|\b(?:zusammenfass\w*|fasse\b.*\bzusammen|résum\w*|resum\w+)\b|总结|總結|概括|摘要|概述|要点|要點|要約",
     re.IGNORECASE,
 )
-_ADDITION = re.compile(
-    r"\s*(?:and|also|but|or|so|then|what about|how about|what if|und|et|y)\b|\s*(?:还有|還有|那么|那麼|那|另外|以及)", re.I
+_ELLIPSIS = re.compile(
+    r"\s*(?:and|also|but|or|so|then|what about|how about|what if|only|per|instead|again|still|in|on|at|for|with|without|by|und|nur|et|y)\b"
+    r"|\s*(?:还有|還有|那么|那麼|那|另外|以及)",
+    re.I,
 )
 _PRONOUN = re.compile(
-    r"\b(?:it|its|them|they|their|these|those|this|that|one|ones|same)\b|它|这个|這個|那个|那個|其中|上述|这样|這樣", re.I
+    r"\b(?:it|its|them|they|their|both|ones|same|the (?:other|others|first|second|latter|former)|one of (?:them|these|those)"
+    r"|(?:this|these|those)(?!\s+(?:morning|evening|day|week|weekend|month|quarter|year))"
+    r"|that(?=\s*(?:[?.!,;]|$)|\s+(?:off|on|up|out|way|be|work|works|mean|happen|do|go|again|too|then|instead|one|also|possible)\b)"
+    r"|damit|davon|dafür|dazu|dabei|cela|ça|eso|esto)\b|它|这个|這個|那个|那個|其中|上述|这样|這樣",
+    re.I,
 )
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」|`[^`]*`")
+_OPERATORS = re.compile(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
+"""A question about `find -name` excludes nothing, and words in quotation marks need not be found as a phrase."""
 _CJK_QUESTION_WORDS = re.compile(
     "什么是|什麼是|是什么意思|是什麼意思|是什么|是什麼|为什么|為什麼|什么|什麼|怎么样|怎麼樣|怎样|怎樣|怎么|怎麼|如何|哪些|哪里|哪裡|哪个|哪個|哪|多少|"
     "是否|能不能|可不可以|可以|有没有|有沒有|请问|請問|需要|应该|應該|关于|關於|之间|之間|还有|還有|吗|嗎|呢|吧|的|了|是|它们|它們|它|说|說|"
@@ -59,36 +72,43 @@ _SUMMARIZED_QUESTION = re.compile(r"\buser: (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedQuestion:
-    """The query to search for, and the stems that an answer should contain, with their weights."""
+    """`text` is the question for a comparison by meaning, `searches` are the queries for it, best first.
 
-    query: str
-    keywords: str
-    """Its words that are no fillers and their stems, for a wider search."""
+    `weights` has the stems that an answer should contain; those in `subject` are the question's own, without the fillers.
+    """
+
+    text: str
+    searches: tuple[str, ...]
     weights: dict[str, float]
+    subject: frozenset[str]
     wants_summary: bool = False
     about_document: bool = False
     """It asks for a document as a whole, not for something in it."""
-    is_follow_up: bool = False
+
+    @property
+    def is_follow_up(self) -> bool:
+        return len(self.searches) > 1
 
 
 def analyze_question(messages: Sequence[PromptMessage], position: int) -> AnalyzedQuestion:
-    """What the message at `position` asks. If it has no subject of its own, the last question that has one adds its words."""
+    """What the message at `position` asks. One that cannot stand alone also gets the words of the question before it."""
     text = remove_links(messages[position].content) if position >= 0 else ""
     words = _content_words(text)
     weights = {stem(word): FILLER_WEIGHT if stem(word) in _FILLERS else 1.0 for word in words}
-    topic = _last_topic(messages[:position]) if position > 0 and refers_to_earlier(text) else ""
+    own = [word for word in words if word not in STOPWORDS and stem(word) not in _FILLERS]
+    plain = " ".join(_OPERATORS.sub(" ", text).split())
+    about_document = not _subject(text) - _DOCUMENT_WORDS
+    topic = _question_before(messages[:position]) if position > 0 and refers_to_earlier(text) else ""
     ignored = _FILLERS | _DOCUMENT_WORDS | weights.keys()
     added = [word for word in _content_words(topic) if word not in STOPWORDS and stem(word) not in ignored][:MAX_TOPIC_WORDS]
-    own = [word for word in words if word not in STOPWORDS and stem(word) not in _FILLERS]
-    keywords = " ".join(dict.fromkeys([*own, *added, *map(stem, [*own, *added])]))
-    if added:
-        weights = {word: weight for word, weight in weights.items() if word not in STOPWORDS}
-        weights |= {stem(word): TOPIC_WEIGHT if own else 1.0 for word in added}
-        query = " ".join(dict.fromkeys([*own, *added]))
-    else:
-        query = " ".join((_CJK_QUESTION_WORDS.sub(" ", text).strip() or text).split())
-    about_document = not _subject(text) - _DOCUMENT_WORDS and not added
-    return AnalyzedQuestion(query, keywords, weights, asks_for_summary(text), about_document, bool(added))
+    if not added:
+        subject = frozenset(map(stem, own)) or frozenset(weights)
+        return AnalyzedQuestion(plain, (plain,), weights, subject, asks_for_summary(text), about_document)
+    weights = {word: weight for word, weight in weights.items() if word not in STOPWORDS}
+    weights |= {stem(word): TOPIC_WEIGHT if own else 1.0 for word in added}
+    joined = " ".join(dict.fromkeys([*added, *own]))
+    full = f"{' '.join(topic.split())} {plain}"
+    return AnalyzedQuestion(full, (joined, plain), weights, frozenset(map(stem, [*own, *added])), asks_for_summary(text))
 
 
 def asks_for_summary(text: str) -> bool:
@@ -103,11 +123,12 @@ def remove_links(text: str) -> str:
 
 
 def refers_to_earlier(text: str) -> bool:
-    """Whether a message makes sense only in its conversation: it has no subject, or few words and a pronoun or "and"."""
+    """Whether a message makes sense only in its conversation: it has no subject, or few words and a pronoun or the form of an addition."""
+    bare = _QUOTED.sub(" ", text)
     subject = _subject(text) - _FILLERS
-    if len(subject) <= MAX_PRONOUN_WORDS and _PRONOUN.search(text):
+    if len(subject) <= MAX_PRONOUN_WORDS and _PRONOUN.search(bare):
         return True
-    return not subject or (bool(_ADDITION.match(text)) and len(subject) <= 2)
+    return not subject or (len(subject) <= MAX_ELLIPSIS_WORDS and bool(_ELLIPSIS.match(bare)))
 
 
 def _subject(text: str) -> set[str]:
@@ -118,13 +139,13 @@ def _content_words(text: str) -> list[str]:
     return content_terms(_CJK_QUESTION_WORDS.sub(" ", text).strip() or text)[:MAX_WORDS]
 
 
-def _last_topic(before: Sequence[PromptMessage]) -> str:
-    """The user's last question that stands alone, with those after it; the last one in a summary if there are no others."""
-    asked = [m.content for m in before if m.role == "user" and m.kind == "conversation" and len(m.source_ids) == 1]
-    summarized = [line for m in before if m.kind == "summary" for line in _SUMMARIZED_QUESTION.findall(m.content)]
-    questions: list[str] = []
-    for content in reversed([*summarized, *asked]):
-        questions.append(remove_links(content))
-        if not refers_to_earlier(questions[-1]):
-            break
-    return "\n".join(questions)
+def _question_before(before: Sequence[PromptMessage]) -> str:
+    """The user's last question, or the last one in a summary; small talk is none."""
+    asked = [line for m in before if m.kind == "summary" for line in _SUMMARIZED_QUESTION.findall(m.content)]
+    asked += user_messages(before)
+    return next((remove_links(each) for each in reversed(asked) if reply_to_small_talk(each, (), ()) is None), "")
+
+
+def user_messages(messages: Sequence[PromptMessage]) -> list[str]:
+    """What the user wrote, in order; recalled turns are left out."""
+    return [m.content for m in messages if m.role == "user" and m.kind == "conversation" and len(m.source_ids) == 1]

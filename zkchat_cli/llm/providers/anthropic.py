@@ -24,6 +24,10 @@ MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does 
 class AnthropicSettings(ServerSettings):
     base_url: str = Field("", description="URL of Anthropic or a server with its Messages API; empty: ANTHROPIC_BASE_URL, else Anthropic")
     key_variable: str = Field("ANTHROPIC_API_KEY", description="environment variable with the API key")
+    timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first token, while Claude may be thinking")
+    stall_timeout: float = Field(
+        180, gt=0, le=86_400, description="seconds to wait for each further token, while Claude may be writing the text of a note"
+    )
 
 
 @dataclass

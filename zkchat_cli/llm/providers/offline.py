@@ -1,19 +1,24 @@
 """Quotes your notes, without a model, a key or a network. It is not a language model, and says so.
 
 It runs the same tool loop as the others: it searches, reads the documents that the message names, and answers with the most relevant
-sentences, word for word, each with its citation. Below a threshold it says that the notes do not say.
+sentences, word for word, each with its citation. Below a threshold it names the likeliest sections instead.
 """
 
 from collections.abc import Generator
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request, Window
+from zkchat_cli.llm.base import Delta, Model, ModelConfig, Provider, Request, Similarities, Window
 
 
 class OfflineModel:
+    """`similarities` compares a question with passages by meaning; without it, words decide alone."""
+
     name = "offline"
     window: Window | None = None
     exact = True
+
+    def __init__(self, similarities: Similarities | None = None) -> None:
+        self._similarities = similarities
 
     def prepare(self) -> None:
         """Load the question analysis and the ranking, which no one needs before the first question."""
@@ -22,13 +27,13 @@ class OfflineModel:
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         from zkchat_cli.llm.offline.answer import answer_request
 
-        return answer_request(request)
+        return answer_request(request, self._similarities)
 
 
 def _open(config: ModelConfig) -> Model:
     if config.name:
         raise ProviderError("unknown_model", f"offline has no model {config.name!r}", "It has no models at all: use --model offline")
-    return OfflineModel()
+    return OfflineModel(config.similarities)
 
 
 PROVIDER = Provider(

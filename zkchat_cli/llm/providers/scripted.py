@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 from zkchat_cli.errors import ProviderError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.llm.base import Delta, ModelConfig, Provider, ReasoningPart, Request, StreamFailed, StreamFinished, TextPart, ToolCallsPart
-from zkchat_cli.models import FinishReason, TokenUsage, ToolCall, Value
+from zkchat_cli.models import Count, FinishReason, TokenUsage, ToolCall, Value
 
 MAX_SCRIPT = 10_000_000
 ScriptedError = Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"]
@@ -41,8 +41,8 @@ class _ScriptedCall(Value):
 
 
 class _ScriptedUsage(Value):
-    prompt_tokens: Annotated[int, Field(ge=0)]
-    completion_tokens: Annotated[int, Field(ge=0)]
+    prompt_tokens: Count
+    completion_tokens: Count
 
 
 class _ScriptedReply(Value):
@@ -52,7 +52,7 @@ class _ScriptedReply(Value):
     tool_calls: tuple[_ScriptedCall, ...] = ()
     finish_reason: FinishReason | None = None
     usage: _ScriptedUsage | None = None
-    delay_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0
+    delay_ms: Annotated[float, Field(ge=0, le=3_600_000)] = 0
     error: ScriptedError | None = None
     echo: bool = False
 

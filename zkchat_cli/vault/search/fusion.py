@@ -27,7 +27,7 @@ LEAST_COSINE = 0.15
 
 def weight_of_meaning(coverage: float) -> float:
     """The weight of meaning; `coverage` is the share of the query's words, by rarity, in the best of the first three hits."""
-    return LEAST_WEIGHT + MOST_WEIGHT * float((1 - coverage) ** EXPONENT)
+    return LEAST_WEIGHT + MOST_WEIGHT * float(max(0.0, 1 - coverage) ** EXPONENT)
 
 
 def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverage: float) -> dict[int, float]:

@@ -97,7 +97,7 @@ class SemanticSearch:
     def load(self) -> None:
         """Get ready for a query, if there are vectors. Contacts no server."""
         try:
-            if self._store.sizes().windows:
+            if not self._store.is_empty:
                 self._embedder.load()
                 self._store.sample()
         except (ProviderError, VaultError) as e:
@@ -119,7 +119,7 @@ class SemanticSearch:
     def match(self, query: str, *, filtered: bool = False) -> SemanticMatch | None:
         """The chunks nearest to a query; None without vectors, in a script the model does not know, or after a failure."""
         try:
-            if self.has_failed or not self._can_read(query) or not self._store.sizes().windows:
+            if self.has_failed or not self._can_read(query) or self._store.is_empty:
                 return None
             vector = self._query_vector(query)
             rows = self._store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)

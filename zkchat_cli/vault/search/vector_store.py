@@ -122,24 +122,24 @@ class _EmbedderRow(NamedTuple):
 
 
 class _Signatures:
-    """The signs of all windows in memory, with the row that each belongs to."""
+    """The signs of all windows in memory, a column for each, with the row that each belongs to."""
 
     def __init__(self, owner: tuple[object, _EmbedderRow]) -> None:
         import numpy as np  # as above
 
         self.owner = owner
         self.rows = np.empty(0, np.int64)
-        self.bits = np.empty((0, -(-owner[1].dimensions // 64)), np.uint64)
+        self.bits = np.empty((-(-owner[1].dimensions // 64), 0), np.uint64)
         self.sample: list[StoredChunk] = []
         self.sampled = 0
 
     def append(self, found: list[tuple[int, bytes]]) -> None:
         import numpy as np  # as above
 
-        size = 8 * self.bits.shape[1]
-        bits = np.frombuffer(b"".join(bits for _, bits in found), np.uint64).reshape(-1, self.bits.shape[1])
-        rows = np.repeat(np.array([row for row, _ in found], np.int64), [len(bits) // size for _, bits in found])
-        self.bits, self.rows = np.concatenate([self.bits, bits]), np.concatenate([self.rows, rows])
+        words = len(self.bits)
+        bits = np.frombuffer(b"".join(bits for _, bits in found), np.uint64).reshape(-1, words).T
+        rows = np.repeat(np.array([row for row, _ in found], np.int64), [len(bits) // (8 * words) for _, bits in found])
+        self.bits, self.rows = np.concatenate([self.bits, bits], axis=1), np.concatenate([self.rows, rows])
 
 
 class VectorClaim:
@@ -203,6 +203,10 @@ class VectorStore:
                  FROM embedders JOIN signatures ON embedder = embedders.id WHERE name = ?"""
         return self._run(lambda db: StoreSizes(*db.execute(sql, (self._embedder(),)).fetchone()), StoreSizes())
 
+    @property
+    def is_empty(self) -> bool:
+        return self._load() is None
+
     def missing(self, keys: Collection[bytes]) -> list[bytes]:
         """Those of the keys that nothing is stored for, in order."""
         stored = set(self._rows("SELECT key FROM signatures WHERE embedder = ?", lambda row: (row.id,)))
@@ -226,22 +230,22 @@ class VectorStore:
             return []
         [query] = signatures(vector[None])
         differing = np.zeros(len(memory.rows), np.uint16)
-        for word, bits in enumerate(query):
-            differing += np.bitwise_count(memory.bits[:, word] ^ bits)
-        limit = min(limit, len(differing))
-        best = np.argpartition(differing, limit - 1)[:limit]
-        return list(dict.fromkeys(memory.rows[best[np.argsort(differing[best], kind="stable")]].tolist()))
+        for stored, bits in zip(memory.bits, query, strict=True):
+            differing += np.bitwise_count(stored ^ bits)
+        within = np.cumsum(np.bincount(differing))  # how many differ in at most so many signs
+        best = np.flatnonzero(differing <= np.searchsorted(within, min(limit, len(differing))))
+        return list(dict.fromkeys(memory.rows[best[np.argsort(differing[best], kind="stable")[:limit]]].tolist()))
 
     def chunks(self, rows: Sequence[int] = (), keys: Sequence[bytes] = ()) -> list[StoredChunk]:
         """The windows of these rows, and of the chunks with these keys."""
         import numpy as np  # as above
 
         found: dict[bytes, StoredChunk] = {}
-        for column, values in (("id", rows), ("key", keys)):
+        for condition, values in (("+embedder = ? AND signatures.id", rows), ("embedder = ? AND key", keys)):
             for start in range(0, len(values), MOST_AT_ONCE):
                 some = values[start : start + MOST_AT_ONCE]
-                sql = f"""SELECT key, windows, dimensions FROM signatures JOIN vectors USING (id) JOIN embedders ON embedders.id = embedder
-                          WHERE embedder = ? AND signatures.{column} IN ({",".join("?" * len(some))})"""
+                sql = f"""SELECT key, windows, dimensions FROM signatures JOIN vectors USING (id) JOIN embedders ON embedders.id = +embedder
+                          WHERE {condition} IN ({",".join("?" * len(some))})"""
                 for key, windows, dimensions in self._rows(sql, lambda row: (row.id, *some)):  # noqa: B023 - called at once
                     found[key] = StoredChunk(key, np.frombuffer(windows, np.int8).reshape(-1, dimensions))
         return list(found.values())

@@ -1,8 +1,15 @@
 """Check settings, vault, index, store, models and keys, with the next step for each problem."""
 
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
 from zkchat_cli import __version__
 from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.errors import ZkchatError
+
+if TYPE_CHECKING:
+    from zkchat_cli.store.repair import Counts
 
 COMMAND = command_group()
 NAME_WIDTH = 11
@@ -10,17 +17,21 @@ NAME_WIDTH = 11
 
 
 @command(COMMAND, "as_json", "vault", "model", "config_file")
-def doctor(ctx: CommandContext) -> None:
+def doctor(
+    ctx: CommandContext,
+    repair: Annotated[bool, typer.Option("--repair", help="First save what can be read of a damaged store into a new one.")] = False,
+) -> None:
     """Check that everything zkchat needs works."""
     from zkchat_cli.cli.commands.doctor.checks import checks
 
+    repaired = _repair_store(ctx) if repair else None
     found = checks(ctx.startup_options())
     failed = [check for check in found if not check["ok"]]
     summary = f"{len(failed)} of {len(found)} checks failed: {', '.join(check['name'] for check in failed)}"
     step = "Follow the next step of each."
     if ctx.as_json:
         error = {"code": failed[0]["code"], "message": summary, "hint": step} if failed else None
-        ctx.screen.json({"version": __version__, "ok": not failed, "checks": found, "error": error})
+        ctx.screen.json({"version": __version__, "ok": not failed, "checks": found, "repaired": repaired, "error": error})
     for check in [] if ctx.as_json else found:
         mark, style = ("✓", "green") if check["ok"] else ("✗", "red")
         ctx.screen.print(f"{mark} {check['name']:<{NAME_WIDTH}} {check['detail']}", style)
@@ -31,3 +42,24 @@ def doctor(ctx: CommandContext) -> None:
         failure = ZkchatError(summary, step)
         failure.reported, failure.code = True, failed[0]["code"]
         raise failure
+
+
+def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
+    """Repair the store and say what was saved and lost; None if it is not damaged. Raises StoreError."""
+    from zkchat_cli.app import factory
+    from zkchat_cli.store.repair import repair_store
+
+    file = ctx.config.places.store_file
+    done = repair_store(file, factory.now()[:10], factory.new_id) if file.exists() else None
+    if done is None:
+        ctx.screen.warn(f"the store {file} is not damaged; nothing was changed")
+        return None
+    ctx.screen.warn(f"the store was damaged: saved {_describe(done.saved)}; known to be lost: {_describe(done.lost)}")
+    ctx.screen.warn(f"the damaged file is kept as {done.kept}")
+    return {"kept": str(done.kept), "saved": done.saved._asdict(), "lost": done.lost._asdict()}
+
+
+def _describe(counts: "Counts") -> str:
+    from zkchat_cli.tools.base import plural
+
+    return ", ".join(plural(number, name.removesuffix("s")) for name, number in counts._asdict().items())

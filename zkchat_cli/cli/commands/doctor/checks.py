@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -17,9 +18,11 @@ from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ServerInfo
 from zkchat_cli.llm.http_errors import mask_address
 from zkchat_cli.paths import AppPaths, app_paths
+from zkchat_cli.store.repair import check_store
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import plural
 from zkchat_cli.vault.search import vector_store
+from zkchat_cli.views.semantic_status import describe_semantic_status
 
 UNCHECKED = "not checked: there is no vault"
 SAMPLE = "zkchat counts tokens"
@@ -89,6 +92,9 @@ def _index(loaded: LoadedConfig) -> str:
 
 
 def _store(loaded: LoadedConfig) -> str:
+    if loaded.places.store_file.exists():
+        with suppress(StoreUnwritable):  # which is told below
+            check_store(loaded.places.store_file)
     store = factory.open_store(loaded)
     try:
         found = f"{loaded.places.store_file}, {plural(len(store.conversations()), 'conversation')}"
@@ -151,10 +157,7 @@ def _semantic(loaded: LoadedConfig) -> str:
         found = vault.status().semantic
     finally:
         vault.close()
-    if found is None or found.complete:
-        return f"{embedder.id}, {dimensions} dimensions; all notes have vectors"
-    done = found.embedded / max(found.windows, 1)
-    return f"{embedder.id}, {dimensions} dimensions; {done:.0%} of the vectors are computed: zkchat vault index --semantic does the rest"
+    return f"{describe_semantic_status(found)}; {dimensions} dimensions" if found else ""
 
 
 def _keys(where: AppPaths) -> str:

@@ -50,14 +50,14 @@ def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") ->
 
 def _print_figures(ctx: CommandContext, report: "IndexReport") -> None:
     from zkchat_cli.tools.base import plural
+    from zkchat_cli.views.semantic_status import describe_semantic_status
 
     screen = ctx.screen
     counts = (plural(report.notes, "note"), plural(report.chunks, "chunk"), plural(report.links, "link"))
     screen.print(", ".join(counts) + (f", {report.broken_links} of them broken" if report.links else ""))
     if report.added or report.changed or report.removed:
         screen.print(f"{report.added} added, {report.changed} changed, {report.removed} removed in {report.seconds:.2f} s")
-    if (found := report.semantic) is not None:
-        share = f"{found.embedded / max(found.windows, 1):.0%} done; `zkchat vault index --semantic` does the rest"
-        screen.print(f"search by meaning ({found.provider}/{found.model}): {'complete' if found.complete else share}")
+    if report.semantic is not None:
+        screen.print(f"search by meaning: {describe_semantic_status(report.semantic)}")
     for problem in report.problems:
         screen.print(f"  ! {problem}", "yellow")

@@ -1,0 +1,50 @@
+"""Messages that need no search: they get one short sentence, or an answer from the conversation."""
+
+import pytest
+
+from zkchat_cli.llm.offline.small_talk import INTRODUCTION, reply_to_small_talk
+
+QUESTIONS, ANSWERS = ("What is [soil]?", "And “beans”?"), ("“Earth.” [1]", "“Plants.” [2]")
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        *((text, "You're welcome.\n") for text in ("thanks!", "Thank you so much, that's it for today", "Danke!", "merci beaucoup")),
+        *((text, "All right.\n") for text in ("ok cool", "good to know", "lol ok", "makes sense", "great, that works")),
+        *((text, "Hello! Ask me about anything in your notes.\n") for text in ("hi!", "Good evening and hello")),
+        ("bye", "Goodbye!\n"),
+        ("谢谢你！", "不客气。\n"),
+        *((text, INTRODUCTION) for text in ("what can you do for me?", "Who are you?", "are you still there?")),
+        ("what did I ask you first?", "Your first question was: What is soil?\n"),
+        ("What was my last question?", "Your last question was: And beans?\n"),
+        ("what have we talked about so far?", "You asked:\n\n- What is soil?\n- And beans?\n"),
+        ("please repeat your first answer", ANSWERS[0]),
+        ("say that again", ANSWERS[1]),
+    ],
+)
+def test_small_talk(text: str, reply: str) -> None:
+    assert reply_to_small_talk(text, QUESTIONS, ANSWERS) == reply
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "thanks, and how do I undo it?",
+        "what did I say about soil?",
+        "is it good?",
+        "good soil",
+        "repeat a task",
+        "what did I ask the gardener?",
+        "感谢信怎么写",
+        "how do I say thanks in French",
+    ],
+)
+def test_question_about_the_notes_is_no_small_talk(text: str) -> None:
+    assert reply_to_small_talk(text, QUESTIONS, ANSWERS) is None
+
+
+def test_first_message_has_nothing_before_it() -> None:
+    assert reply_to_small_talk("what did I ask first?", (), ()) == "This is your first message.\n"
+    assert reply_to_small_talk("please repeat", (), ()) == "I have not answered anything yet.\n"

@@ -1,0 +1,48 @@
+"""Search by meaning: what is computed, and models to download."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+
+COMMAND = command_group("Search by meaning: its state, and other models.")
+
+
+@command(COMMAND, *options.NOTES)
+def status(ctx: CommandContext) -> None:
+    """The model in use, what share of the notes has vectors, and the models that can be downloaded."""
+    from zkchat_cli.llm.model_downloads import MODELS
+    from zkchat_cli.views.semantic_status import describe_semantic_status
+
+    folder = ctx.config.places.models_dir
+    with ctx.open_vault() as vault:
+        found = vault.status().semantic
+    listed = [
+        {"name": m.name, "languages": m.languages, "license": m.license, "megabytes": m.size // 1_000_000, "downloaded": m.is_in(folder)}
+        for m in MODELS
+    ]
+    if ctx.as_json:
+        state = found.model_dump() if found else dict.fromkeys(("model", "windows", "embedded", "complete")) | {"provider": "none"}
+        ctx.screen.json({**state, "models": listed})
+        return
+    off = "off: zkchat config set semantic.provider builtin turns it on"
+    ctx.screen.print(f"search by meaning: {describe_semantic_status(found) if found else off}")
+    for model in listed:
+        have = "downloaded" if model["downloaded"] else f"zkchat semantic get {model['name']}"
+        ctx.screen.print(f"  {model['name']}   {model['languages']}, {model['megabytes']} MB, {model['license']}: {have}")
+
+
+@command(COMMAND, "config_file", epilog=examples("zkchat semantic get multilingual-e5-small"))
+def get(ctx: CommandContext, name: Annotated[str, typer.Argument(metavar="NAME", help="A model that `semantic status` lists.")]) -> None:
+    """Download a model; nothing else is ever downloaded. Its files are checked by their SHA-256."""
+    from zkchat_cli.llm.model_downloads import download, downloadable_model
+
+    model = downloadable_model(name)
+    with ctx.screen.progress_bar("Downloading") as progress:
+        target = download(model, ctx.config.places.models_dir, os.environ, progress)
+    ctx.screen.print(f"{name} is in {target}. To use it:")
+    for use in ("config set semantic.provider onnx", f"config set semantic.model {name}", "vault index --semantic"):
+        ctx.screen.remark(f"  zkchat {use}")

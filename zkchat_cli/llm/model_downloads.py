@@ -1,0 +1,159 @@
+"""Sentence models that `zkchat semantic get` downloads: a short list, each file pinned by its publisher's revision and its SHA-256."""
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from zkchat_cli.errors import ProviderError, UsageError
+from zkchat_cli.fileio import make_private_folder, open_regular, scratch_file
+from zkchat_cli.llm.http_errors import Endpoint
+
+HOST = "https://huggingface.co"
+"""Where the models are published; HF_ENDPOINT names a mirror, as for the publisher's own programs."""
+SECONDS = 60.0
+"""Without a byte."""
+
+Report = Callable[[int, int], None]
+"""Called with the bytes that have arrived and those expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    name: str
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadableModel:
+    """A model on Hugging Face with an ONNX file and a tokenizer."""
+
+    name: str
+    repository: str
+    revision: str
+    license: str
+    languages: str
+    files: tuple[ModelFile, ModelFile]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    def is_in(self, folder: Path) -> bool:
+        """Whether the files are there; they are checked when they are loaded."""
+        return all((folder / self.name / file.name).is_file() for file in self.files)
+
+
+MODELS = (
+    DownloadableModel(
+        "arctic-embed-xs",
+        "Snowflake/snowflake-arctic-embed-xs",
+        "d8c86521100d3556476a063fc2342036d45c106f",
+        "Apache-2.0",
+        "English",
+        (
+            ModelFile("model.onnx", "onnx/model_int8.onnx", 22_972_992, "e6aa5e656466a73d7c3111e9a3378bd13e5b93af30eaac2b3f13fd56692589a1"),
+            ModelFile("tokenizer.json", "tokenizer.json", 711_649, "91f1def9b9391fdabe028cd3f3fcc4efd34e5d1f08c3bf2de513ebb5911a1854"),
+        ),
+    ),
+    DownloadableModel(
+        "bge-small-en-v1.5",
+        "BAAI/bge-small-en-v1.5",
+        "5c38ec7c405ec4b44b94cc5a9bb96e735b38267a",
+        "MIT",
+        "English",
+        (
+            ModelFile("model.onnx", "onnx/model.onnx", 133_093_490, "828e1496d7fabb79cfa4dcd84fa38625c0d3d21da474a00f08db0f559940cf35"),
+            ModelFile("tokenizer.json", "tokenizer.json", 711_396, "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"),
+        ),
+    ),
+    DownloadableModel(
+        "multilingual-e5-small",
+        "intfloat/multilingual-e5-small",
+        "614241f622f53c4eeff9890bdc4f31cfecc418b3",
+        "MIT",
+        "about 100 languages",
+        (
+            ModelFile(
+                "model.onnx",
+                "onnx/model_qint8_avx512_vnni.onnx",
+                118_346_824,
+                "dd476dd0c2514e9b9be83aeb3853fac0763e0bdf4a71645407587d77c48a2d88",
+            ),
+            ModelFile(
+                "tokenizer.json", "onnx/tokenizer.json", 17_082_730, "0b44a9d7b51c3c62626640cda0e2c2f70fdacdc25bbbd68038369d14ebdf4c39"
+            ),
+        ),
+    ),
+)
+
+
+def downloadable_model(name: str) -> DownloadableModel:
+    """Raises UsageError for a name that is not listed."""
+    found = next((model for model in MODELS if model.name == name), None)
+    if found is None:
+        raise UsageError(f"unknown model {name}", f"The models are {', '.join(model.name for model in MODELS)}.")
+    return found
+
+
+def download(model: DownloadableModel, folder: Path, env: Mapping[str, str], report: Report = lambda *_: None) -> Path:
+    """Download a model into a folder of its name, and return that. Files that are there and right are kept.
+
+    Raises ProviderError; no incomplete or wrong file is left then.
+    """
+    target = folder / model.name
+    make_private_folder(target)
+    arrived = 0
+    for file in model.files:
+        if not _is_right(target / file.name, file):
+            before = arrived
+            _fetch(model, file, target / file.name, env, lambda size, before=before: report(before + size, model.size))  # type: ignore[misc]
+        arrived += file.size
+    return target
+
+
+def _fetch(model: DownloadableModel, file: ModelFile, target: Path, env: Mapping[str, str], report: Callable[[int], None]) -> None:
+    import httpx  # 0.1 s that no other command should pay
+
+    host = env.get("HF_ENDPOINT", "").rstrip("/") or HOST
+    server = Endpoint("the server of models", host, "Check the connection; HF_ENDPOINT can name a mirror.")
+    url = f"{host}/{model.repository}/resolve/{model.revision}/{file.path}"
+    digest, size, scratch = hashlib.sha256(), 0, scratch_file(target)
+    if error := server.address_error():
+        raise error
+    with server.explained_proxy():
+        client = httpx.Client(follow_redirects=True, timeout=SECONDS, trust_env=not server.is_local)
+    try:
+        with client, client.stream("GET", url) as response, scratch.open("xb") as out:
+            if response.status_code != 200:
+                raise server.error("server", f"answered {response.status_code} for {file.path}", server.check)
+            for piece in response.iter_bytes():
+                digest.update(piece)
+                out.write(piece)
+                size += len(piece)
+                report(size)
+                if size > file.size:
+                    break
+        if digest.hexdigest() != file.sha256:
+            raise server.error("bad_answer", f"sent another {file.path} than the one that zkchat knows; it was deleted", "Try again later.")
+        scratch.replace(target)
+    except httpx.TimeoutException as e:
+        raise server.answer_timeout(SECONDS, started=size > 0) from e
+    except httpx.HTTPError as e:
+        raise server.unreachable(e) from e
+    except OSError as e:
+        raise ProviderError("not_installed", f"{target} cannot be written: {e.strerror}", "Check the disk and its permissions.") from e
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _is_right(path: Path, file: ModelFile) -> bool:
+    try:
+        with open_regular(path) as opened:
+            return os.fstat(opened.fileno()).st_size == file.size and hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256
+    except OSError:
+        return False
