@@ -39,9 +39,7 @@ def rebuild(db: Connection) -> None:
     db.execute("DELETE FROM vocabulary")
     known = list(counts)
     for language in used:
-        rows = (
-            (language, stem, term, *counts[term]) for stem, term in sorted(zip(words.stem_words(known, language), known, strict=True))
-        )
+        rows = ((language, stem, term, *counts[term]) for stem, term in sorted(zip(words.stem_words(known, language), known, strict=True)))
         db.executemany("INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)", rows)
 
 
