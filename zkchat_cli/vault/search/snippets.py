@@ -20,7 +20,7 @@ class Snippet(NamedTuple):
 
 
 def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160) -> Snippet:
-    """The line of `text` (which begins on `first_line`) with the most `terms` in any form, and as much of the next lines as fits into `width`.
+    """The line of `text` (which begins on `first_line`) with the most `terms` in any form, and what fits into `width` of the next lines.
 
     Of equal lines the first that is not a heading, because headings are result anyway.
     """
