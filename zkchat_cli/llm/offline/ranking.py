@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from zkchat_cli.llm.base import Similarities
 from zkchat_cli.llm.offline.passages import MAX_GROUP, QuotablePassage, quotable_chunk, quotable_passages, render_passage
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
-from zkchat_cli.text.stemmer import stem
-from zkchat_cli.text.words import STOPWORDS, fold, terms
+from zkchat_cli.text.words import STOPWORDS, fold, stem, terms
 
 MAX_QUOTES, MAX_QUOTED = 5, 480
 """Quotes in an answer, and their characters together from which on no further one follows: an answer fits a screen."""
