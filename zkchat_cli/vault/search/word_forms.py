@@ -5,8 +5,7 @@ import string
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from zkchat_cli.text import stemmer
-from zkchat_cli.text.words import STOPWORDS
+from zkchat_cli.text.words import STOPWORDS, stem_words
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.search.query import WordForms
 
@@ -52,7 +51,7 @@ def _look_up(index: IndexDatabase, words: Iterable[str]) -> dict[str, WordForms]
     forms: dict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
     for language in index.languages() if plain else ():
         by_stem: dict[str, list[str]] = defaultdict(list)
-        for word, stem in zip(plain, stemmer.stem_words(list(plain.values()), language), strict=True):
+        for word, stem in zip(plain, stem_words(list(plain.values()), language), strict=True):
             by_stem[stem].append(word)
         sql = "SELECT stem, term, chunks, notes FROM vocabulary WHERE language = ? AND stem IN (SELECT value FROM json_each(?))"
         for stem, term, chunks, notes in index.rows(sql, language, json.dumps(list(by_stem))):
