@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
-from zkchat_cli.text.stemmer import stem
-from zkchat_cli.text.words import STOPWORDS, content_terms, terms
+from zkchat_cli.text.words import STOPWORDS, content_terms, stem, terms
 
 MAX_WORDS = 64
 """Only the first words of a message count: a pasted page asks no better."""
