@@ -13,7 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from conftest import NOTES, Program, warm, write
@@ -84,16 +84,21 @@ def kill_turns(program: Program, lives: int, seed: int = 7) -> Counter[str]:
         run = start(program, "chat", "-c", stdin=f"q{life} a\nq{life} b\n") if chatting else start(program, "ask", "-c", f"q{life}")
         time.sleep(chance.random() * usual * (2 if chatting else 1))
         if life % 4 == 3:
-            os.kill(run.pid, signal.SIGSTOP)
+            _send(run, signal.SIGSTOP)
             time.sleep(0.02)
-            os.kill(run.pid, signal.SIGCONT)
+            _send(run, signal.SIGCONT)
             assert run.end() == 0
             assert any(message.content == f"q{life}" and message.status == "complete" for message in whole_log(program))
         else:
-            os.kill(run.pid, signal.SIGKILL)
+            _send(run, signal.SIGKILL)
             run.end()
         check_turns(whole_log(program))
     return check_turns(whole_log(program))
+
+
+def _send(run: Run, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):  # it was faster
+        os.kill(run.pid, number)
 
 
 def interleave(program: Program, turns: int) -> Counter[str]:

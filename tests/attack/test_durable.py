@@ -297,6 +297,28 @@ def test_a_file_without_a_trace_of_a_store_is_left_alone(file: Path) -> None:
     assert file.read_bytes() == b"no store at all " * 1000
 
 
+# a damaged index
+
+
+@pytest.mark.parametrize(("damage", "files"), [(flip_bits, 20), (lose_a_page, 10), (cut, 5), (lambda raw, _: raw.reverse(), 1)])
+def test_a_damaged_index_is_rebuilt_and_never_an_error(
+    vault: Path, tmp_path: Path, damage: Callable[[bytearray, random.Random], None], files: int
+) -> None:
+    with closing(Vault.open(vault, tmp_path / "cache")) as notes:
+        notes.refresh()
+    intact, chance = notes.index_file.read_bytes(), random.Random(7)
+    for _ in range(files):
+        raw = bytearray(intact)
+        damage(raw, chance)
+        notes.index_file.write_bytes(raw)
+        with closing(Vault.open(vault, tmp_path / "cache")) as again:
+            assert again.refresh().notes
+            again.search("filter compost")
+            again.backlinks("Queries/Combining.md")
+            again.suggest_names("Filtres")
+            again.related_notes("Filters.md")
+
+
 # killed in the middle of a change of notes
 
 RENAME = """
