@@ -452,6 +452,29 @@ def test_an_unwritable_file_is_a_warning(notes: Notes) -> None:
     assert notes.status.embedded == 0
 
 
+def test_a_full_disk_is_a_warning_and_words_go_on(tmp_path: Path, servers: Servers) -> None:
+    notes = write(tmp_path / "notes", {f"Note {n}.md": f"This is number {n}, about a vessel.\n" for n in range(300)})
+    program = Program(notes, tmp_path / "home", {**servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"})
+    program("vault", "index")
+    size = max(file.stat().st_size for file in (tmp_path / "home").rglob("*") if file.is_file())
+    limit = (
+        f"import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, ({size},) * 2)"
+    )
+    (tmp_path / "limit").mkdir()
+    (tmp_path / "limit" / "sitecustomize.py").write_text(limit)
+    program.env["PYTHONPATH"] = str(tmp_path / "limit")
+    servers.twist = lambda rows: [row * 40 for row in rows]  # vectors of 2,560 numbers fill the disk sooner
+    indexed = program("vault", "index", "--semantic", "--json")
+    assert (indexed.exit_status, indexed.json["semantic"]["complete"]) == (0, False)
+    [warning] = indexed.err.splitlines()
+    assert "no search by meaning, only by words" in warning
+    assert "cannot be used" in warning
+    assert "Check the disk" in warning
+    assert len(program("vault", "search", "vessel", "--json").json) == 10
+    del program.env["PYTHONPATH"]
+    assert program("vault", "index", "--semantic", "--json").json["semantic"]["complete"]
+
+
 # the whole program, against a real server
 
 
