@@ -16,8 +16,12 @@ import pytest
 from conftest import Program, write
 from meaning import Meaning, Servers
 
+from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import SemanticStatus
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM, RETRY_SECONDS, SemanticSearch
 from zkchat_cli.vault.search.vector_store import VectorStore
 from zkchat_cli.vault.vault import Vault
@@ -132,6 +136,22 @@ def test_similarities_are_cosines(notes: Notes) -> None:
     same, other = notes.vault.similarities("car", ["automobile", "a long way to the doctor"]) or ()
     assert same == pytest.approx(1)
     assert abs(other) < 0.1
+
+
+def test_a_broken_link_suggests_notes_about_its_words(notes: Notes) -> None:
+    assert notes.vault.resolve("[[Vehicle]]").candidates == ("Garage.md",)
+    near, far, named = notes.vault.resolve_links("[[Physician]], [[Nothing of this kind]] and [[Harbor]]")
+    assert (near.candidates, far.candidates, named.candidates) == (("Health.md",), (), ("Harbour.md",))
+
+
+def test_memory_search_finds_other_words(notes: Notes, tmp_path: Path) -> None:
+    store = ChatSessionStore.open(tmp_path / "store.db")
+    memory = Memory(notes.vault, store, Config(), lambda: "2026-01-01T00:00:00+00:00", about=lambda _path: None)
+    memory.remember("My car is blue.")
+    memory.remember("I like rain.")
+    [found] = memory.search("automobile", 10_000, TokenCounter())
+    assert (found.item.content, found.reason) == ("My car is blue.", "means something similar")
+    store.close()
 
 
 def test_languages_that_the_model_does_not_know_stay_with_words(tmp_path: Path) -> None:
