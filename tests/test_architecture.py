@@ -33,6 +33,7 @@ HEAVY = (
     "httpx2",
     "onnxruntime",
     "tokenizers",
+    "Stemmer",
 )
 
 

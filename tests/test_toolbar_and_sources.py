@@ -197,7 +197,7 @@ def shown(limit: int = 10, uncited: int = 0, **fields: Any) -> str:
 
 
 def cited(number: int, path: str | None = "Queries/Filters.md", **fields: Any) -> Citation:
-    known = {"status": "cited", "valid": True, **({"start_line": 12, "end_line": 14} if path else {"status": "missing", "valid": False})}
+    known = {"verdict": "cited", "valid": True, **({"start_line": 12, "end_line": 14} if path else {"verdict": "missing", "valid": False})}
     return Citation(number=number, relative_path=path, **{**known, **fields})
 
 
@@ -223,6 +223,15 @@ BROKEN = (DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", stat
             {"citations": (quoting(1, "so"), quoting(1, "not so", held=False))},
             f"  [1] ✗ {FILTERS}\n        the quoted words are not there: “not so”",
         ),
+        (
+            {"citations": (quoting(1, "so"), cited(1, quote="safe", valid=False, verdict="cut", sentence="It is not safe."))},
+            f"  [1] ✂ {FILTERS}\n        the quotation is cut; the note says: It is not safe.",
+        ),
+        (
+            {"citations": (quoting(1, "so", support="supports"), cited(1, support="does_not_support"))},
+            f"  [1] ✓ {FILTERS}\n        the note does not seem to say what the answer says here",
+        ),
+        ({"citations": (cited(1, support="unclear"),)}, f"  [1] ○ {FILTERS}"),
         ({"citations": (cited(9, None),)}, "  [9] ✗ no such source was in the prompt"),
         ({"references": BROKEN}, "  ✗ [[Filtrs]] not found"),
         ({"references": NAMED}, "  · [[Filters]]   Filters.md\n      What to see.\n  not used: Other.md"),

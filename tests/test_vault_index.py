@@ -288,13 +288,6 @@ def test_a_locked_index_is_busy(notes):
     other.close()
 
 
-def test_a_cache_that_is_a_file_is_an_error_with_a_hint(notes):
-    notes.cache.write_text("in the way")
-    with pytest.raises(VaultError, match="cannot be written") as e:
-        notes.vault.refresh()
-    assert "ZKCHAT_HOME" in e.value.hint
-
-
 def test_chunks_are_cut_to_the_lines_asked_for(notes):
     notes.write("Long.md", "\n".join(f"line {n} " + "word " * 20 for n in range(1, 41)))
     whole = notes.vault.chunks("Long.md")

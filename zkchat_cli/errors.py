@@ -4,7 +4,8 @@
     ├── UsageError       the command line asked for something that makes no sense
     ├── ConfigError      a settings file, an environment variable or a flag is wrong
     ├── VaultError       the notes cannot be found or read
-    ├── IndexDamaged     the search index cannot be used and could not be rebuilt
+    │   ├── IndexDamaged     the search index cannot be used and could not be rebuilt
+    │   └── IndexUnwritable  the search index cannot be stored; it is made in memory
     ├── StoreError       a conversation cannot be found, read or written
     │   ├── StoreUnwritable   nothing can be written
     │   └── StoreDamaged      the file is damaged
@@ -63,6 +64,12 @@ class VaultError(ZkchatError):
 
 
 class IndexDamaged(VaultError):
+    code = "index"
+
+
+class IndexUnwritable(VaultError):
+    """The search index cannot be stored: a full disk, no permission, no file locks."""
+
     code = "index"
 
 

@@ -53,6 +53,24 @@ def read_file(file: Path | str, limit: int) -> bytes:
     return raw
 
 
+def can_lock(folder: Path) -> bool:
+    """Whether the file system locks files; some network file systems refuse. True if nothing can be tried there."""
+    if os.name != "posix":
+        return True
+    import fcntl  # not on Windows
+
+    scratch = scratch_file(folder / "lock")
+    try:
+        with scratch.open("xb") as out:
+            fcntl.lockf(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as e:
+        return e.errno not in (errno.ENOLCK, errno.EIO, errno.ENOSYS, errno.EOPNOTSUPP)
+    finally:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+    return True
+
+
 def make_private_folder(folder: Path) -> None:
     """Create a folder and the missing ones above it, each with mode 0700: `mkdir(parents=True)` gives its mode to the last one only."""
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):

@@ -1,9 +1,13 @@
 """Attacks on what is stored: damaged files, killed and stopped processes, full disks, locks that fail."""
 
+import errno
+import json
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -12,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from building import NOON, Deltas, a_room, chunk, completed, said, says
-from conftest import Program
+from conftest import Program, write
 from writer_killer import prompt_of
 
 from zkchat_cli.errors import StoreError
@@ -20,6 +24,8 @@ from zkchat_cli.models import Conversation, Fact, SentPrompt
 from zkchat_cli.store import repair, schema
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
+from zkchat_cli.vault.edit.change_journal import FileStep, content_hash
+from zkchat_cli.vault.vault import Vault
 
 PAGE = 4096
 
@@ -288,3 +294,133 @@ def test_a_file_without_a_trace_of_a_store_is_left_alone(file: Path) -> None:
         repair.repair_store(file, "2025-05-08", lambda: "new")
     assert [each.name for each in file.parent.iterdir()] == [file.name]
     assert file.read_bytes() == b"no store at all " * 1000
+
+
+# killed in the middle of a change of notes
+
+RENAME = """
+import os, signal, sys
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from zkchat_cli.vault.vault import Vault
+
+root, cache = Path(sys.argv[1]), Path(sys.argv[2])
+NOTES = {"Old.md": "old", **{f"{n}.md": f"{n} [[Old]]" for n in range(3)}}
+RENAMED = {"F/New.md": "old", **{f"{n}.md": f"{n} [[New]]" for n in range(3)}}
+
+def rename_until(left):
+    def count_down(event, arguments):
+        nonlocal left
+        if event in ("open", "os.rename", "os.remove", "os.mkdir", "os.chmod"):
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    vault = Vault.open(root, cache)
+    vault.refresh()
+    change = vault.editor.rename("Old.md", "F/New.md")
+    sys.addaudithook(count_down)
+    vault.editor.apply(change)
+    os._exit(0)
+
+for calls in count(1):
+    for file in root.rglob("*.md"):
+        file.unlink()
+    for name, text in NOTES.items():
+        (root / name).write_text(text)
+    child = os.fork()
+    if child == 0:
+        rename_until(calls)
+    killed = os.waitpid(child, 0)[1]
+    with closing(Vault.open(root, cache)) as vault:
+        vault.refresh()
+    texts = {file.relative_to(root).as_posix(): file.read_text() for file in root.rglob("*") if file.is_file()}
+    print("as before" if texts == NOTES else "renamed" if texts == RENAMED else texts)
+    if not killed:
+        break
+"""
+
+
+def test_a_rename_that_is_killed_is_made_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    write(tmp_path / "notes", {"Old.md": ""})
+    command = [sys.executable, "-c", RENAME, tmp_path / "notes", tmp_path / "cache"]
+    outcomes = Counter(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
+    assert set(outcomes) == {"as before", "renamed"}
+    assert min(outcomes.values()) > 3
+    assert not list((tmp_path / "cache").rglob("*.changes"))
+
+
+def test_what_somebody_wrote_after_the_kill_stays(tmp_path: Path) -> None:
+    root = write(tmp_path / "notes", {"A.md": "mine"})
+    (tmp_path / "cache" / "index").mkdir(parents=True)
+    write(root, {".zkchat-a.tmp": "theirs"})
+    with closing(Vault.open(root, tmp_path / "cache")) as vault:
+        journal = vault.editor.journal
+    step = FileStep(str(root / ".zkchat-a.tmp"), str(root / "A.md"), str(root / "A.md"), content_hash(b"before"))
+    journal.write_text(f"{json.dumps([step])}\ncommitted\n")
+    Vault.open(root, tmp_path / "cache").close()
+    assert {file.name: file.read_text() for file in root.iterdir()} == {"A.md": "mine"}
+
+
+# disks that are full, caches that cannot be written, locks that fail
+
+LIMITED = 'ulimit -f "$1"; shift; exec "$@" | cat'
+
+
+@pytest.mark.parametrize("kilobytes", [0, 20, 60])
+def test_the_first_index_on_a_full_disk_is_in_memory(zkchat: Program, kilobytes: int) -> None:
+    command = ["bash", "-c", LIMITED, "-", str(kilobytes), sys.executable, "-m", "zkchat_cli", "ask", "--no-store", "Is compost ready?"]
+    done = subprocess.run(command, env=zkchat.environment, cwd=zkchat.vault, capture_output=True, text=True, check=False)
+    assert "It is ready after nine months." in done.stdout
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"zkchat: the index was rebuilt: it is in memory for this run, because the index {zkchat.home}/cache/index/")
+
+
+def test_a_cache_that_cannot_be_written_is_not_needed(zkchat: Program) -> None:
+    zkchat.home.mkdir()
+    (zkchat.home / "cache").write_text("a file where the folder should be")
+    done = zkchat("vault", "search", "compost")
+    assert done.exit_status == 0
+    assert "Garden/Compost.md" in done.out
+    [line] = done.err.splitlines()
+    assert "it is in memory for this run" in line
+    assert zkchat("doctor", "--json").json["error"]["code"] == "index"
+
+
+NO_LOCKS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+static int locked(const char *name, int fd, int command, void *argument) {
+    int (*real)(int, int, ...) = dlsym(RTLD_NEXT, name);
+    if (command == F_SETLK || command == F_SETLKW) { errno = atoi(getenv("LOCK_ERROR")); return -1; }
+    return real(fd, command, argument);
+}
+int fcntl(int fd, int command, ...) {
+    va_list given; va_start(given, command); void *argument = va_arg(given, void *); va_end(given);
+    return locked("fcntl", fd, command, argument);
+}
+int fcntl64(int fd, int command, ...) {
+    va_list given; va_start(given, command); void *argument = va_arg(given, void *); va_end(given);
+    return locked("fcntl64", fd, command, argument);
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="a C compiler makes the library that refuses locks")
+def test_where_files_cannot_be_locked_the_question_is_answered_and_the_reason_told(zkchat: Program, tmp_path: Path) -> None:
+    library = tmp_path / "locks.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-o", library, "-", "-ldl"], input=NO_LOCKS, text=True, check=True)
+    environment = {**zkchat.environment, "LD_PRELOAD": str(library), "LOCK_ERROR": str(errno.EIO)}
+    command = [sys.executable, "-m", "zkchat_cli", "ask", "Is compost ready?"]
+    done = subprocess.run(command, env=environment, cwd=zkchat.vault, capture_output=True, text=True, check=False)
+    assert "It is ready after nine months." in done.stdout
+    assert done.returncode == 3, "the conversation is not stored"
+    assert "its file system cannot lock files" in done.stderr
+    assert "set ZKCHAT_HOME to a folder on a local disk" in done.stderr
+    assert "unexpected" not in done.stderr

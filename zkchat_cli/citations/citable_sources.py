@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from zkchat_cli.citations.quotes import QuotableChunk
+from zkchat_cli.citations.support import Evidence
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.links.resolver import Name, resolve
 from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key, stem
@@ -23,6 +24,7 @@ class CitableSources:
     by_number: Mapping[int, ContentChunk]
     earlier: EarlierChunk = lambda _: None
     _chunks: dict[int, QuotableChunk] = field(default_factory=dict, compare=False, repr=False)
+    _evidence: dict[int, Evidence] = field(default_factory=dict, compare=False, repr=False)
     _notes: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
@@ -38,6 +40,12 @@ class CitableSources:
         if number not in self._chunks and number in self.by_number:
             self._chunks[number] = QuotableChunk(self.by_number[number])
         return self._chunks.get(number)
+
+    def evidence(self, number: int) -> Evidence | None:
+        """What the chunk says, for the verdict on support."""
+        if number not in self._evidence and number in self.by_number:
+            self._evidence[number] = Evidence(self.by_number[number])
+        return self._evidence.get(number)
 
     def earlier_chunk(self, number: int, quote: str) -> QuotableChunk | None:
         """The current note behind a number of an earlier prompt, if both what was sent then and the note contain the quotation."""

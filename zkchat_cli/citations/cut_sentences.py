@@ -30,6 +30,7 @@ _CONDITIONAL_NEXT = re.compile(rf"[^,;:()]*(?:,|[ ]-|\()[ ]?(?:(?:but|and|even) 
 _SENTENCE = re.compile(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bcf)(?<!\bca)(?<!\bz\.b)[.!?…;][\"')\]]*(?:\s|\Z)|[。！？；]"
 )
+_ENDS_WITH_SENTENCE = re.compile(rf"(?:{_SENTENCE.pattern})\Z")
 _INTERJECTED = re.compile(r"\([^()]*\)|, (?:which|who|whose|where|when)\b[^,]*,")
 _SUBJECT = r"(?:it|he|she|they|we|i|you|there|this|that|these|those)"
 _CLAUSE = re.compile(
@@ -59,6 +60,8 @@ def is_cut(before: str, after: str, omitted: Sequence[str] = (), *, names_operat
 
 
 def _changes_what_follows(text: str) -> bool:
+    if not text or _ENDS_WITH_SENTENCE.search(text, max(0, len(text) - 10)):
+        return False
     sentence = _SENTENCE.split(text[-REACH:])[-1]
     if _CONDITIONAL.search(sentence):
         return True
@@ -67,6 +70,8 @@ def _changes_what_follows(text: str) -> bool:
 
 
 def _changes_what_precedes(text: str) -> bool:
+    if not text or _SENTENCE.match(text):
+        return False
     sentence = _SENTENCE.split(text[:REACH], maxsplit=1)[0]
     clause = re.split(r"[,;:()，、：（）]| - |\b(?:but|aber|mais|pero)\b", sentence, maxsplit=1)[0]
     return bool(

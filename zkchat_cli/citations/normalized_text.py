@@ -31,7 +31,7 @@ _BLOCK = re.compile(
 )
 _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
 _ROW = re.compile(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
-_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\|)?([^\[\]|\n]*+)\]\]")
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|\n]*+)\]\]")
 _LINK = re.compile(r"!?\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]++\]")
 _HIGHLIGHT = re.compile(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
@@ -104,7 +104,7 @@ def is_word_border(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if before == " " and "a" <= after <= "z" and not text[at - 2 : at - 1].isdigit():
         return True
-    if "a" <= before <= "z" and after in " )":
+    if "a" <= before <= "z" and (after in " )" or (after in ".,;:!?" and text[at + 1 : at + 2] in ("", " "))):
         return True
     words = _word_pattern().finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
     return not any(word.start() < at < word.end() for word in words)

@@ -61,17 +61,16 @@ def _nested(marks: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
 def _flat(marks: Sequence[tuple[int, str]], text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Pairs of marks that can open and close: an opening mark is before a word, a closing mark after one."""
     for opening, closings in _FLAT.items():
-        first = -1
+        open_: list[int] = []
         for at, mark in marks:
             if mark != opening and mark not in closings:
                 continue
-            closes = first >= 0 and mark in closings and not text[at - 1].isspace() and not _in_word(text, at + 1)
-            if closes and bisect_right(blank, first) == bisect_right(blank, at):
-                yield first, at
-                first = -1
-            elif mark == opening:
-                opens = not text[at + 1 : at + 2].isspace() and not (at and _in_word(text, at - 1)) and at + 1 < len(text)
-                first = at if opens else -1
+            if open_ and bisect_right(blank, open_[0]) != bisect_right(blank, at):
+                open_.clear()
+            if open_ and mark in closings and not text[at - 1].isspace() and not _in_word(text, at + 1):
+                yield open_.pop(), at
+            elif mark == opening and text[at + 1 : at + 2].strip() and not (at and _in_word(text, at - 1)):
+                open_.append(at)
 
 
 def _single(text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -79,30 +78,27 @@ def _single(text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
 
     So a closing mark after an s counts only if no other follows before the next quotation or the paragraph's end.
     """
-    opening, closing = -1, -1
-    mark_before = ""
-    for found in _SINGLE_MARK.finditer(text):
-        at, mark = found.start(), found[0]
-        after_word, before_word = at > 0 and _is_letter(text[at - 1]), _is_letter(text[at + 1 : at + 2])
-        is_near = opening >= 0 and at - opening < _LONGEST_SINGLE and bisect_right(blank, opening) == bisect_right(blank, at)
-        if not is_near and closing >= 0:
-            yield opening, closing
-        if not is_near:
-            opening = closing = -1
-        if opening >= 0 and mark in _SINGLE[mark_before] and not text[at - 1].isspace() and not before_word:
-            if mark_before == "'" and '"' in text[opening:at]:
-                opening = closing = -1
-            elif text[at - 1] not in "sS":
-                yield opening, at
-                opening = closing = -1
-            elif closing < 0:
-                closing = at
-        elif mark in _SINGLE and not after_word and not text[at + 1 : at + 2].isspace() and not _ELISION.match(text, at):
-            if closing >= 0:
-                yield opening, closing
-            opening, closing, mark_before = at, -1, mark
-    if closing >= 0:
-        yield opening, closing
+    marks = [(m.start(), m[0]) for m in _SINGLE_MARK.finditer(text)]
+    for opening, closings in _SINGLE.items():
+        open_: list[tuple[int, int]] = []
+        """Where quotations begin, and perhaps end after an s; else 0."""
+        for at, mark in marks:
+            if mark != opening and mark not in closings:
+                continue
+            if open_ and (at - open_[0][0] > _LONGEST_SINGLE or bisect_right(blank, open_[0][0]) != bisect_right(blank, at)):
+                yield from (each for each in open_ if each[1])
+                open_.clear()
+            after_word, before_word = at > 0 and _is_letter(text[at - 1]), _is_letter(text[at + 1 : at + 2])
+            if open_ and mark in closings and not text[at - 1].isspace() and not before_word:
+                if text[at - 1] not in "sS":
+                    yield open_.pop()[0], at
+                elif not open_[-1][1]:
+                    open_[-1] = (open_[-1][0], at)
+            elif mark == opening and not after_word and text[at + 1 : at + 2].strip() and not _ELISION.match(text, at):
+                if open_ and open_[-1][1]:
+                    yield open_.pop()
+                open_.append((at, 0))
+        yield from (each for each in open_ if each[1])
 
 
 def _blocks(answer: str, text: str, found: Sequence[Quotation]) -> Iterator[Quotation]:

@@ -14,8 +14,9 @@ from zkchat_cli.citations.citable_sources import MAX_NAME_WORDS, CitableSources
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quotation_marks import BLANK_LINE, Quotation, find_quotations
 from zkchat_cli.citations.quotes import is_long_enough
+from zkchat_cli.citations.support import judge_support
 from zkchat_cli.markdown.blocks import sentences
-from zkchat_cli.models import Citation, CitationVerdict
+from zkchat_cli.models import Citation, CitationVerdict, Support
 from zkchat_cli.text.words import cjk_pattern
 
 _NOT_NEWLINE = re.compile(r"[^\n]")
@@ -50,7 +51,7 @@ _LABEL_MARGIN = 12
 """Characters before a label on its line: markers of a list, quote or heading, and emphasis."""
 _LABEL_BEGINS = re.compile(r"(?:\A|\n)[ \t*_#>-]*\Z")
 _LABEL_ENDS = re.compile(r"[*_]{0,3}[ \t]?:[*_]{0,3}[ \t]{0,3}(?:\n|\Z)")
-_QUOTED_ENDS = dict.fromkeys(map(ord, ".!?…。！？"), ",")
+_QUOTED_END = re.compile(r"[.!?…](?=\s)|[。！？]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +97,26 @@ def verify_citations(answer: str, sources: CitableSources) -> VerificationResult
     quoted = _quoted_marks(written, quotations, answer)
     footnotes = _footnotes(reading, answer, sources)
     citing = list(_citing_marks([mark for mark in written if mark not in quoted], answer, sources, footnotes))
-    citing, uncited = _split_by_sentence(citing, _join_quoted_sentences(text, quotations), sources)
+    citing, cited_sentences, uncited = _split_by_sentence(citing, _join_quoted_sentences(text, quotations), sources)
     quotes = _assign_quotes(citing, quotations, answer, text)
     spans: dict[tuple[int, str | None], list[tuple[int, int]]] = {}
-    for cited, own in zip(citing, quotes, strict=True):
+    claims: dict[tuple[int, str | None], list[str]] = {}
+    numbers_of: dict[str, dict[int, None]] = {}
+    """The sources that each sentence cites."""
+    for cited, own, sentence in zip(citing, quotes, cited_sentences, strict=True):
         mark = cited.mark
         defined = [quote for number in cited.defined for quote in footnotes[number].quotes]
         for quote in dict.fromkeys([*own, *defined]) or (None,):
             for number in mark.numbers or (sources.choose_chunk(cited.notes, quote, mark.heading, mark.line),):
                 spans.setdefault((number, quote), []).append(mark.span)
-    citations = tuple(_citation(number, quote, sources, tuple(where)) for (number, quote), where in spans.items())
+                if sentence and number in sources.by_number:
+                    claims.setdefault((number, quote), []).append(sentence)
+                    numbers_of.setdefault(sentence, {})[number] = None
+    judged = {sentence: _judge(sentence, numbers, sources) for sentence, numbers in numbers_of.items()}
+    citations = tuple(
+        _citation(number, quote, sources, tuple(where), _worst([judged[claim] for claim in claims.get((number, quote), ())]))
+        for (number, quote), where in spans.items()
+    )
     return VerificationResult(citations, uncited)
 
 
@@ -203,26 +214,31 @@ def _join_quoted_sentences(text: str, quotations: Sequence[Quotation]) -> str:
     at = 0
     for quotation in quotations:
         inner = quotation.end - 2  # what ends the last sentence stays
-        pieces += [text[at : quotation.start], text[quotation.start : inner].translate(_QUOTED_ENDS)]
+        pieces += [text[at : quotation.start], _QUOTED_END.sub(",", text[quotation.start : inner])]
         at = inner
     return "".join([*pieces, text[at:]])
 
 
-def _split_by_sentence(citing: Sequence[_CitingMark], text: str, sources: CitableSources) -> tuple[list[_CitingMark], int]:
-    """The marks, without names that accompany a number of the same note in one sentence; and the number of sentences without marks."""
+def _split_by_sentence(citing: Sequence[_CitingMark], text: str, sources: CitableSources) -> tuple[list[_CitingMark], list[str], int]:
+    """The marks, without names that accompany a number of the same note in one sentence; the sentence of each, without marks, empty in
+    tables and headings; and the number of sentences without marks."""
     replaced: list[str] = []
     index_of = {cited.mark.span: index for index, cited in enumerate(citing)}
     for piece, mark in marks.split_at_marks(text, (cited.mark for cited in citing)):
         replaced.append(f"{_NUMBERED if mark.numbers else _NAMED}{index_of[mark.span]}{_END}" if mark else piece.translate(_RESERVED))
     uncited = 0
     redundant: set[int] = set()
+    sentence_of: dict[int, str] = {}
     for sentence in sentences(_AFTER_SENTENCE.sub(r" \2\1 ", "".join(replaced))):
         indexes = [int(index) for index in _REPLACED.findall(sentence)]
         uncited += not indexes and _states_something(sentence)
+        if indexes and _states_something(bare := _REPLACED.sub("", sentence)):
+            sentence_of.update(dict.fromkeys(indexes, bare))
         numbers = {number for index in indexes for number in citing[index].mark.numbers}
         paths = {sources.by_number[number].relative_path for number in numbers if number in sources.by_number}
         redundant.update(index for index in indexes if not paths.isdisjoint(citing[index].notes))
-    return [cited for index, cited in enumerate(citing) if index not in redundant], uncited
+    kept = [index for index in range(len(citing)) if index not in redundant]
+    return [citing[index] for index in kept], [sentence_of.get(index, "") for index in kept], uncited
 
 
 def _assign_quotes(citing: Sequence[_CitingMark], quotations: Sequence[Quotation], answer: str, text: str) -> list[list[str]]:
@@ -306,7 +322,18 @@ def _introduced_quotations(spans: Sequence[tuple[int, int]], quotations: Sequenc
     return found
 
 
-def _citation(number: int, quote: str | None, sources: CitableSources, spans: tuple[tuple[int, int], ...]) -> Citation:
+def _judge(sentence: str, numbers: Iterable[int], sources: CitableSources) -> Support:
+    return judge_support(sentence, [evidence for number in numbers if (evidence := sources.evidence(number))])
+
+
+def _worst(judged: Sequence[Support]) -> Support | None:
+    order: tuple[Support, ...] = ("does_not_support", "unclear", "supports")
+    return next((each for each in order if each in judged), None)
+
+
+def _citation(
+    number: int, quote: str | None, sources: CitableSources, spans: tuple[tuple[int, int], ...], support: Support | None
+) -> Citation:
     source = sources.chunk(number) or (sources.earlier_chunk(number, quote) if quote else None)
     if source is None:
         return Citation(number=number, quote=quote, spans=spans)
@@ -324,6 +351,7 @@ def _citation(number: int, quote: str | None, sources: CitableSources, spans: tu
         valid=verdict in ("verified", "cited"),
         verdict=verdict,
         sentence=place.sentence if place else None,
+        support=support,
         spans=spans,
     )
 

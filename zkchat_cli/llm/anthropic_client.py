@@ -35,12 +35,13 @@ NO_KEY = "none"
 """Without a key the SDK would look for one elsewhere; this one is not sent."""
 MAX_BLOCKS = 1000
 """Texts and thoughts of an answer; empty ones count neither as progress nor as length."""
+_DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 MAX_BEGINNING = 200
 """Bytes of a response to keep, to recognize a web page."""
 
 
 class _Events:
-    """The SDK's events as its AsyncMessageStream accepts them, without the arguments of tool calls."""
+    """The SDK's events as its AsyncMessageStream accepts them, without the arguments of tool calls and without what zkchat does not use."""
 
     def __init__(self, raw: AsyncStream[RawMessageStreamEvent], emit: Emit) -> None:
         self._raw, self._emit = raw, emit
@@ -48,9 +49,9 @@ class _Events:
 
     async def __aiter__(self) -> AsyncIterator[RawMessageStreamEvent]:
         async for event in self._raw:
-            if event.type == "content_block_delta" and event.delta.type == "input_json_delta":
-                self.arguments[event.index] = self.arguments.get(event.index, "") + event.delta.partial_json
-                if event.delta.partial_json:
+            if event.type == "content_block_delta" and event.delta.type not in _DELTAS:
+                if event.delta.type == "input_json_delta" and event.delta.partial_json:
+                    self.arguments[event.index] = self.arguments.get(event.index, "") + event.delta.partial_json
                     self._emit(HiddenPart(len(event.delta.partial_json)))
                 continue
             if event.type == "message_delta":
@@ -81,7 +82,7 @@ class AnthropicAnswer(ModelAnswer):
                 case "content_block_start" if event.content_block.type not in ("text", "thinking"):
                     self._emit(HiddenPart(len(event.content_block.to_json())))
                 case "content_block_start":
-                    if event.index > MAX_BLOCKS:
+                    if len(stream.current_message_snapshot.content) > MAX_BLOCKS:
                         raise ValueError("too many blocks")
                     self._show(getattr(event.content_block, "text", None), getattr(event.content_block, "thinking", None))
                 case "text":

@@ -15,7 +15,7 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.references.provenance import CitedInAnswer
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
-from zkchat_cli.views.sources import MARKS, line_range
+from zkchat_cli.views.sources import MARKS, UNSUPPORTED, line_range
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_LISTED_CONVERSATIONS = 200
@@ -144,5 +144,7 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False
             "misquoted": f"the quotation is not in the note: {quote}",
             "missing": "but it was not in that prompt",
         }[status]
+        if each.citation.support == "does_not_support" and status != "misquoted":
+            result += f"; {UNSUPPORTED}"
         number = f" as [{each.citation.number}]" if numbered else ""
         yield StyledLine((StyledSpan(mark, style), StyledSpan(f" cited in turn {each.turn}{number}, {result}")), indent=2)

@@ -70,9 +70,10 @@ def connect_to_copy(file: Path) -> sqlite3.Connection:
     """
     with translate_errors(file, "be read"):
         image = bytearray(_read_image(file))
-        image[18:20] = b"\1\1"  # the header's journal mode: memory has no write-ahead log
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        connection.deserialize(image)
+        if image:
+            image[18:20] = b"\1\1"  # the header's journal mode: memory has no write-ahead log
+            connection.deserialize(image)
         return _prepared(connection, file)
 
 
@@ -108,6 +109,8 @@ def _read_image(file: Path) -> bytes:
     """The database's bytes. SQLite can read a write-ahead log only if it may use a file beside it; `immutable` needs none, and is correct
     only if the log is empty.
     """
+    if file.exists() and not file.stat().st_size:  # a new store whose first write failed; SQLite serializes no empty database
+        return b""
     log = file.with_name(f"{file.name}-wal")
     mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True, timeout=BUSY_TIMEOUT)) as connection:

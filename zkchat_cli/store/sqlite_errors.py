@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from zkchat_cli.errors import StoreDamaged, StoreError, StoreUnwritable
+from zkchat_cli.fileio import can_lock
 from zkchat_cli.store.rows import UNREADABLE
 
 _FULL = ("the disk is full", "Free some space and try again; what was stored before is safe.")
@@ -65,6 +66,8 @@ def translate_errors(file: Path | None, action: str) -> Iterator[None]:
     except sqlite3.Error as e:
         name = getattr(e, "sqlite_errorname", None) or ""
         why, hint = next((cause for prefixes, cause in _CAUSES if name.startswith(prefixes)), _UNEXPECTED)
+        if (why, hint) == _LOCKED and file is not None and not can_lock(file.parent):
+            why, hint = _NO_LOCKS
         if is_bad_text(e):
             why, hint = _DAMAGED
         raise _error(why)(f"{describe_store(file)} cannot {action}: {why} ({e})", hint) from e

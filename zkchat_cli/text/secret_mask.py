@@ -22,28 +22,28 @@ class SecretMask:
     """Masks these secrets; shorter ones than `MIN_SECRET` are no secrets."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._runs: dict[int, set[str]] = {}
-        """Texts to mask, by their length."""
+        self._parts: dict[str, set[str]] = {}
+        """Texts to mask, by their first `MIN_SECRET` characters."""
         for written in {each for secret in secrets if len(secret) >= MIN_SECRET for each in _spellings(secret)}:
             self._add(written)
             for start in range(len(written) - _RUN + 1):
                 if _TELLING.search(run := written[start : start + _RUN]):
                     self._add(run)
 
-    def _add(self, run: str) -> None:
-        if len(run) >= MIN_SECRET:
-            self._runs.setdefault(len(run), set()).add(run)
+    def _add(self, part: str) -> None:
+        if len(part) >= MIN_SECRET:
+            self._parts.setdefault(part[:MIN_SECRET], set()).add(part)
 
     def __call__(self, text: str) -> str:
         """The text with `MASK` in place of each part of a secret."""
-        if not self._runs:
+        if not self._parts:
             return text
         compact, places = _compact(text)
         secret = bytearray(len(compact))
-        for length, runs in self._runs.items():
-            for start in range(len(compact) - length + 1):
-                if compact[start : start + length] in runs:
-                    secret[start : start + length] = b"1" * length
+        for start in range(len(compact)):
+            for part in self._parts.get(compact[start : start + MIN_SECRET], ()):
+                if compact.startswith(part, start):
+                    secret[start : start + len(part)] = b"1" * len(part)
         masked, end = [], 0
         for found in re.finditer(b"1+", secret):
             masked += [text[end : places[found.start()][0]], MASK]

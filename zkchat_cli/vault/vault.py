@@ -13,11 +13,12 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
-from zkchat_cli.errors import ZkchatError
+from zkchat_cli.errors import IndexUnwritable, ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem, listing, note_parser, sections
+from zkchat_cli.vault.edit.change_journal import finish_interrupted
 from zkchat_cli.vault.edit.note_editor import NoteEditor
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
 from zkchat_cli.vault.index.indexer import Progress
@@ -67,7 +68,9 @@ class Vault:
         self._index = IndexManager(root, index_file, ignore)
         self._ask = self._index.ask
         self._completer: tuple[tuple[object, ...], NoteCompleter] | None = None
-        self.editor = NoteEditor(root, self._index, self.refresh)
+        journal = index_file.with_suffix(".changes")
+        finish_interrupted(journal)
+        self.editor = NoteEditor(root, self._index, self.refresh, journal)
         self._embedding: BackgroundEmbedding | None = None
         self._semantic: SemanticSearch | None = None
         if embedder:
@@ -93,6 +96,11 @@ class Vault:
         for part in (self._index, self._semantic):
             if part:
                 part.close()
+
+    @property
+    def index_problem(self) -> IndexUnwritable | None:
+        """Why the index is in memory for this run, if it is."""
+        return self._index.unwritable
 
     @property
     def has_index(self) -> bool:

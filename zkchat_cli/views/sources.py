@@ -21,6 +21,7 @@ MARKS: dict[CitationVerdict, tuple[str, str]] = {
 MAX_UNUSED = 5
 MAX_HEADING = 80
 MAX_QUOTE = 60
+UNSUPPORTED = "the note does not seem to say what the answer says here"
 _NAMED = ("direct", "import")
 
 
@@ -97,8 +98,8 @@ def _cited(number: int, citations: Sequence[Citation], digits: int) -> list[Styl
             lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{said}”", style, indent))
         elif citation.effective_verdict == "cut":
             lines.append(styled_line(f"{' ' * indent}the quotation is cut; the note says: {citation.sentence}", MARKS["cut"][1], indent))
-        if citation.support == "does_not_support":
-            lines.append(styled_line(f"{' ' * indent}this source does not seem to support what the answer says", "yellow", indent))
+    if any(c.support == "does_not_support" and c.effective_verdict != "misquoted" for c in citations):
+        lines.append(styled_line(f"{' ' * indent}{UNSUPPORTED}", "yellow", indent))
     return lines
 
 

@@ -40,7 +40,7 @@ PREFIX_LENGTH = 5
 """Letters that related words share."""
 QUESTION_WORD_WEIGHT = 0.3
 """Such words say what the user wants to know, not what was said about it."""
-_QUESTION_WORDS = frozenset(map(stem, "kind type sort name mention describe say think tell many much thing".split()))
+_QUESTION_WORDS = "kind type sort name mention describe say think tell many much thing".split()
 MIN_SHARE_OF_BEST = 0.1
 """Passages with a lower share are not worth their tokens."""
 SIZE_POWER = 0.3
@@ -206,7 +206,8 @@ class RecallIndex:
         related = {
             other: RELATED_WEIGHT for word in words if len(word) >= PREFIX_LENGTH for other in self._by_prefix.get(word[:PREFIX_LENGTH], ())
         }
-        weights = {**related, **{word: QUESTION_WORD_WEIGHT if word in _QUESTION_WORDS else 1.0 for word in words}}
+        question_words = {*map(stem, _QUESTION_WORDS)}
+        weights = {**related, **{word: QUESTION_WORD_WEIGHT if word in question_words else 1.0 for word in words}}
         frequency = {word: len(self._postings[word][0]) for word in weights if word in self._postings}
         rarest = sorted((w for w in frequency if frequency[w]), key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w]))
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}

@@ -47,6 +47,8 @@ class Source:
     """None if no such source was in the prompt."""
     mark_ids: list[str]
     quotes: dict[str, Citation]
+    unsupported: bool
+    """Whether the source does not seem to say what a sentence that cites it says."""
     excerpt: Markup | None
 
 
@@ -100,6 +102,7 @@ class SourceListBuilder:
             citation=citation,
             mark_ids=self._mark_ids.get(number, [])[:MOST_BACK_LINKS],
             quotes=quotes,
+            unsupported=any(each.support == "does_not_support" and each.effective_verdict != "misquoted" for each in citations),
             excerpt=highlight_quotes(chunk.text, present) if chunk else None,
         )
 

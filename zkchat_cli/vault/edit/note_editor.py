@@ -60,10 +60,12 @@ class NoteEditor:
     root: Path
     index: IndexManager
     refresh: Callable[..., IndexReport]
+    journal: Path
+    """Where a change is recorded while it is made."""
 
     def apply(self, change: Change) -> AppliedChange:
         """Make a change, all of it or nothing. Raises VaultError, or after Ctrl-C KeyboardInterrupt, and then nothing has changed."""
-        apply_files(self.root, change.files)
+        apply_files(self.root, change.files, self.journal)
         try:
             return AppliedChange(self.refresh(only=change.paths))
         except VaultError:  # the change is made; the next scan of the vault takes it in

@@ -1,7 +1,7 @@
 """Changing files of the vault: all of a change or nothing, and never over somebody else's edit.
 
 New texts are first written to scratch files, where a full disk does no harm; then files are renamed, which is atomic. If one of these steps
-fails or Ctrl-C is pressed, the steps before it are undone.
+fails or Ctrl-C is pressed, the steps before it are undone; if the process is killed, the journal has what is left to do.
 """
 
 import difflib
@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import atomic_write, read_file, scratch_file
+from zkchat_cli.vault.edit.change_journal import FileStep, content_hash, finish_interrupted, record_steps
 from zkchat_cli.vault.edit.file_text import FileText
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable, resolve_inside
 
@@ -63,11 +64,16 @@ class Change:
         return tuple(dict.fromkeys(path for f in self.files for path in (f.path, f.new_path) if path is not None))
 
 
-def apply_files(root: Path, files: Sequence[FileChange]) -> None:
+def apply_files(root: Path, files: Sequence[FileChange], journal: Path) -> None:
     """Raises VaultError, and then nothing has changed: a file is not as it was read, a path is taken, or the disk refuses."""
+    finish_interrupted(journal)
     try:
-        with ExitStack() as undo:
-            scratches = [_write_scratch(root, each, undo) for each in files]
+        scratches = [_choose_scratch(root, each) for each in files]
+        steps = [_file_step(root, each, scratch) for each, scratch in zip(files, scratches, strict=True)]
+        with record_steps(journal, steps) as commit, ExitStack() as undo:
+            for each, scratch in zip(files, scratches, strict=True):
+                _write_scratch(root, each, scratch, undo)
+            commit()
             for each, scratch in zip(files, scratches, strict=True):
                 _exchange(root, each, scratch, undo)
             undo.pop_all()
@@ -86,16 +92,28 @@ def resolve_path(root: Path, relative_path: str) -> Path:
     return root / TRASH / resolve_inside(root, "/".join(parts[1:])).relative_to(root)
 
 
-def _write_scratch(root: Path, change: FileChange, undo: ExitStack) -> Path | None:
-    """The new text in a scratch file beside its target; None if the text stays."""
+def _file_step(root: Path, change: FileChange, scratch: Path | None) -> FileStep:
+    source = resolve_path(root, change.path) if change.path is not None else ""
+    return FileStep(str(scratch or ""), str(source), str(resolve_path(root, change.new_path)), content_hash(change.before))
+
+
+def _choose_scratch(root: Path, change: FileChange) -> Path | None:
+    """A name for the new text beside its target; None if the text stays."""
+    source = _require_unchanged(root, change)
+    if source is not None and change.before == change.after:
+        return None
+    return scratch_file(source or resolve_path(root, change.new_path))
+
+
+def _write_scratch(root: Path, change: FileChange, scratch: Path | None, undo: ExitStack) -> None:
+    """Write the new text, if it has a scratch file."""
     source = _require_unchanged(root, change)
     target = resolve_path(root, change.new_path)
     for folder in reversed([folder for folder in target.parents if not folder.exists()]):
         folder.mkdir()
         undo.callback(_remove_folder, folder)
-    if source is not None and change.before == change.after:
-        return None
-    scratch = scratch_file(source or target)
+    if scratch is None:
+        return
     undo.callback(scratch.unlink, missing_ok=True)
     with scratch.open("xb") as out:
         out.write(change.after)
@@ -103,7 +121,6 @@ def _write_scratch(root: Path, change: FileChange, undo: ExitStack) -> Path | No
         os.fsync(out.fileno())
     if source is not None:
         shutil.copymode(source, scratch)
-    return scratch
 
 
 def _exchange(root: Path, change: FileChange, scratch: Path | None, undo: ExitStack) -> None:

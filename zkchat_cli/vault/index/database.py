@@ -17,8 +17,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zkchat_cli.errors import IndexDamaged, VaultError
-from zkchat_cli.fileio import make_private_folder, open_regular
+from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError, reason
+from zkchat_cli.fileio import can_lock, make_private_folder, open_regular
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
@@ -29,6 +29,7 @@ VERSION = 8
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
 BUSY_SECONDS = 10.0
+_CHECK_DISK = "Check the disk and its permissions, or set ZKCHAT_HOME."
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -138,15 +139,15 @@ class ChunkPlace(NamedTuple):
 
 @contextmanager
 def sqlite_errors(file: Path) -> Iterator[None]:
-    """Translate SQLite's errors: IndexDamaged if only a rebuild helps, VaultError if the user can help."""
+    """Translate SQLite's errors: IndexDamaged if only a rebuild helps, IndexUnwritable or VaultError if the user can help."""
     try:
         yield
     except sqlite3.Error as e:
         match getattr(e, "sqlite_errorname", "").split("_")[1:2]:
-            case ["BUSY" | "LOCKED"]:
+            case ["BUSY" | "LOCKED"] if can_lock(file.parent):
                 raise VaultError(f"another zkchat is writing the index {file}", "Try again when it is done.") from e
-            case ["FULL" | "READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
-                raise VaultError(f"the index {file} cannot be used: {e}", "Check the disk and its permissions, or set ZKCHAT_HOME.") from e
+            case ["BUSY" | "LOCKED" | "PROTOCOL" | "FULL" | "READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
+                raise IndexUnwritable(f"the index {file} cannot be written: {e}", _CHECK_DISK) from e
             case _:
                 raise IndexDamaged(f"the index {file} is damaged: {e}", "`zkchat vault index --full` rebuilds it.") from e
 
@@ -161,8 +162,9 @@ def connect(file: Path) -> sqlite3.Connection:
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
         open_regular(file).close()  # SQLite would open a pipe or a device, too
     except OSError as e:
-        raise VaultError(f"{file} cannot be written: {e.strerror}", "Check its permissions, or set ZKCHAT_HOME.") from e
-    connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        raise IndexUnwritable(f"the index {file} cannot be written: {reason(e)}", _CHECK_DISK) from e
+    with sqlite_errors(file):
+        connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
         with sqlite_errors(file):
             with suppress(sqlite3.OperationalError):  # another process is setting it, which counts for the file
@@ -196,10 +198,11 @@ def delete_database(file: Path) -> None:
 class IndexDatabase:
     """An open index, for one thread at a time; processes may share the file."""
 
-    def __init__(self, file: Path) -> None:
-        """Raises IndexDamaged if the file is no database."""
+    def __init__(self, file: Path, *, in_memory: bool = False) -> None:
+        """Raises IndexDamaged if the file is no database. `in_memory`: an empty index that is gone when it is closed."""
         self.file = file
-        self.connection = connect(file)
+        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False) if in_memory else None
+        self.connection = memory or connect(file)
         self.connection.execute("PRAGMA temp_store = MEMORY")
         self.connection.create_function("fold", 1, words.fold, deterministic=True)
         self._opened = object()

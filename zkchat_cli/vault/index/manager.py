@@ -1,7 +1,8 @@
 """Opens the index of a vault, keeps it up to date with the files, and rebuilds it when it is unusable.
 
 SQLite's transactions keep it safe: until a refresh or a rebuild is complete, other processes use the old index, and an interrupted one
-loses nothing. A damaged file is deleted, because everything in it can be computed again.
+loses nothing. A damaged file is deleted, because everything in it can be computed again; where no file can be written, the index is in
+memory.
 """
 
 import os
@@ -11,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from zkchat_cli.errors import IndexDamaged, VaultError
+from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import Listing
 from zkchat_cli.vault.index import indexer
@@ -38,13 +39,15 @@ class IndexManager:
         self._ignore = tuple(ignore)
         self._index: IndexDatabase | None = None
         self._rebuilt: str | None = None
+        self.unwritable: IndexUnwritable | None = None
+        """Why the index is in memory, if it is."""
         self._lock = threading.RLock()
 
     def close(self) -> None:
         with self._lock:
             if self._index:
                 self._index.close()
-            self._index = None
+            self._index = self.unwritable = None
 
     @property
     def exists(self) -> bool:
@@ -89,6 +92,19 @@ class IndexManager:
             self._lock.release()
 
     def _run(self, work: Callable[[IndexDatabase], T]) -> T:
+        """Work with the open index; if it turns out to be unwritable, with one in memory until it is closed."""
+        try:
+            return self._run_on_disk(work)
+        except IndexUnwritable as e:
+            if self.unwritable:
+                raise
+            self.close()
+            self.unwritable = e
+            self._rebuilt = f"it is in memory for this run, because {e.message}"
+            self._index = IndexDatabase(self.file, in_memory=True)
+            return work(self._index)
+
+    def _run_on_disk(self, work: Callable[[IndexDatabase], T]) -> T:
         """Work with the open index; with an empty one once more if it turns out to be damaged."""
         try:
             self._index = self._index or IndexDatabase(self.file)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from sqlite3 import Connection
 
-from zkchat_cli.text import stemmer
+from zkchat_cli.text import languages, words
 
 SAMPLED_CHUNKS = 500
 """Chunks that show in which languages a vault is written."""
@@ -39,9 +39,7 @@ def rebuild(db: Connection) -> None:
     db.execute("DELETE FROM vocabulary")
     known = list(counts)
     for language in used:
-        rows = (
-            (language, stem, term, *counts[term]) for stem, term in sorted(zip(stemmer.stem_words(known, language), known, strict=True))
-        )
+        rows = ((language, stem, term, *counts[term]) for stem, term in sorted(zip(words.stem_words(known, language), known, strict=True)))
         db.executemany("INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)", rows)
 
 
@@ -49,12 +47,12 @@ def update(db: Connection, chunks: Counter[str], notes: Counter[str], new_texts:
     """Count words that more, or fewer, chunks and names have than before. A new language means a new vocabulary."""
     [[names]] = db.execute("SELECT value FROM meta WHERE key = 'languages'").fetchall()
     used = tuple(names.split())
-    if not {*map(stemmer.detect_language, new_texts)} <= {*used, None} and _sample_languages(db) != used:
+    if not {*map(languages.detect_language, new_texts)} <= {*used, None} and _sample_languages(db) != used:
         rebuild(db)
         return
     changed = [term for term in chunks.keys() | notes.keys() if chunks[term] or notes[term]]
     for language in used:
-        stems = stemmer.stem_words(changed, language)
+        stems = words.stem_words(changed, language)
         rows = [(language, stem, term, chunks[term], notes[term]) for stem, term in zip(stems, changed, strict=True)]
         db.executemany(
             """INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)
@@ -68,7 +66,7 @@ def update(db: Connection, chunks: Counter[str], notes: Counter[str], new_texts:
 def _sample_languages(db: Connection) -> tuple[str, ...]:
     [[first, last]] = db.execute("SELECT MIN(id), MAX(id) FROM chunks").fetchall()
     if first is None:
-        return (stemmer.DEFAULT_LANGUAGE,)
+        return (words.ENGLISH,)
     step = max(1, (last - first + 1) // SAMPLED_CHUNKS)
     wanted = ",".join(map(str, range(first, last + 1, step)))
-    return stemmer.detect_languages(text for (text,) in db.execute(f"SELECT substr(text, 1, 1000) FROM chunks WHERE id IN ({wanted})"))
+    return languages.detect_languages(text for (text,) in db.execute(f"SELECT substr(text, 1, 1000) FROM chunks WHERE id IN ({wanted})"))

@@ -7,7 +7,7 @@ contributes.
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -124,7 +124,7 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
     for c in candidates:
         if c.note_id not in names:
             names[c.note_id] = _names(c, ranking)
-        own = [_Field(ranking.headings, words.terms(c.headings)), _Field(ranking.body, words.terms(c.body))]
+        own = [_Field(ranking.headings, _terms(c.headings)), _Field(ranking.body, _terms(c.body))]
         fields = [*names[c.note_id], *own]
         if not all(_occurs(phrase, fields) for phrase in query.phrases) or any(_occurs(phrase, fields) for phrase in query.without):
             continue
@@ -138,7 +138,7 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
             found[c.id], texts[c.id] = score, fields
     ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
     if ranking.adjacency:
-        _boost_adjacent_words(ordered, texts, query.order, rarity, words_by_form, ranking.adjacency)
+        _boost_adjacent_words(ordered, texts, query.order, rarity, ranking.adjacency)
     return dict(sorted(ordered.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -155,11 +155,17 @@ def neighbour_boost(best: Sequence[tuple[int, float]], links: Mapping[int, Itera
     return dict(boosts)
 
 
+def _terms(text: str) -> list[str]:
+    """The terms of a text, and after them the words in "note's" and "l'index"."""
+    terms = words.terms(text)
+    return terms + [max(term.split("'"), key=len) for term in terms if "'" in term] if "'" in text or "’" in text else terms
+
+
 def _names(c: RankingCandidate, ranking: Ranking) -> list[_Field]:
     """The fields of the note. Each alias and anchor is a field of its own: no phrase runs across two of them."""
     lines = [(ranking.title, c.title), *((ranking.aliases, line) for line in c.aliases.split("\n"))]
     lines += [(ranking.anchors, line) for line in c.anchors.split("\n")]
-    named = ((weight, words.terms(line)) for weight, line in lines if weight)
+    named = ((weight, _terms(line)) for weight, line in lines if weight)
     long = ranking.name_length
     names = [_Field(weight / (1 - long + long * len(terms) / NAME_TERMS), terms) for weight, terms in named if terms]
     return [*names, *(_Field(ranking.tags, words.terms(line)) for line in c.tags.split("\n"))]
@@ -180,13 +186,11 @@ def _weighted_counts(
     counted = dict.fromkeys(words_by_form.values(), 0.0)
     exact = dict(counted)
     for weight, terms in fields:
-        for term in terms:
-            if "'" in term and term not in words_by_form:
-                term = max(term.split("'"), key=len)
-            if word := words_by_form.get(term):
-                counted[word] += weight
-                if term in written:
-                    exact[word] += weight
+        for form in words_by_form.keys() & terms:
+            weighted = weight * terms.count(form)
+            counted[words_by_form[form]] += weighted
+            if form in written:
+                exact[words_by_form[form]] += weighted
     for part in filter(is_part, counted):
         counted[part] = exact[part] = sum(weight for weight, terms in fields for at, term in enumerate(terms) if _has(part, terms, at))
     return counted, exact
@@ -216,20 +220,11 @@ def _length(c: RankingCandidate, corpus: Corpus, ranking: Ranking) -> float:
 
 
 def _boost_adjacent_words(
-    ordered: dict[int, float],
-    texts: Mapping[int, list[_Field]],
-    order: Sequence[str],
-    rarity: Mapping[str, float],
-    words_by_form: Mapping[str, str],
-    most: float,
+    ordered: dict[int, float], texts: Mapping[int, list[_Field]], order: Sequence[str], rarity: Mapping[str, float], most: float
 ) -> None:
-    """Word pairs of the query that a chunk has, in any form, raise its score, by the share `most` if it has all."""
-
-    def pairs_in(terms: Iterable[str]) -> Iterator[tuple[str, str]]:
-        return pairwise(words_by_form.get(term, term) for term in terms)
-
-    pairs = {pair: max(rarity.get(term, COMMON) for term in pair) for pair in pairs_in(order)}
+    """Word pairs of the query that a chunk has raise its score, by the share `most` if it has all."""
+    pairs = {pair: max(rarity.get(term, COMMON) for term in pair) for pair in pairwise(order)}
     whole = sum(pairs.values())
     for id_ in list(ordered)[:MOST_COMPARED_PAIRWISE] if pairs else ():
-        present = {pair for _, terms in texts[id_] for pair in pairs_in(terms) if pair in pairs}
+        present = {pair for _, terms in texts[id_] for pair in pairwise(terms) if pair in pairs}
         ordered[id_] *= 1 + most * sum(pairs[pair] for pair in sorted(present)) / whole

@@ -20,23 +20,23 @@ class Snippet(NamedTuple):
 
 
 def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160) -> Snippet:
-    """The line of `text` (which begins on `first_line`) with the most `terms`, and as much of the next lines as fits into `width`.
+    """The line of `text` (which begins on `first_line`) with the most `terms` in any form, and what fits into `width` of the next lines.
 
     Of equal lines the first that is not a heading, because headings are result anyway.
     """
     lines = text.split("\n")
-    wanted = set(terms)
+    wanted = {words.stem(term) for term in terms}
     parts = [term for term in wanted if is_part(term)]
     ranked_lines = [
         (
-            -len(wanted.intersection(words.terms(line)).union(part for part in parts if part in line)),
+            -len(wanted.intersection(map(words.stem, words.terms(line))).union(part for part in parts if part in line)),
             not _MARKS.sub("", line) or line.startswith("#"),
             i,
         )
         for i, line in enumerate(lines)
     ]
     at = min(ranked_lines)[2]
-    result = _around(_MARKS.sub("", lines[at]), wanted, width)
+    result = _around(_MARKS.sub("", lines[at]), wanted.union(terms), width)
     end = at
     while end + 1 < len(lines) and lines[end + 1].strip() and len(result) + len(following := _MARKS.sub("", lines[end + 1])) < width:
         result, end = f"{result} {following}".strip(), end + 1

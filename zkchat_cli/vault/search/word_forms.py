@@ -5,14 +5,15 @@ import string
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from zkchat_cli.text import stemmer
-from zkchat_cli.text.words import STOPWORDS
+from zkchat_cli.text.words import STOPWORDS, stem_words
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.search.query import WordForms
 
 SHORTEST_TRANSPOSED = 4
 SHORTEST_MISSPELLED = 6
 """Letters of a word that may have a typo. Most shorter words are one edit from another word, such as "chart" from "chat"."""
+MOST_CORRECTED = 8
+"""Unknown words of a query that are looked up with one edit, 1 to 3 ms each."""
 SHORTEST_PART = 4
 """Letters of each word in a compound."""
 _LINKING_LETTERS = ("", "s", "n", "es", "en")
@@ -25,9 +26,12 @@ def find_forms(index: IndexDatabase, words: Sequence[str]) -> dict[str, WordForm
     """
     known = _look_up(index, words)
     found: dict[str, WordForms] = {}
+    unknown = [word for word in words if word not in known]
     for word in words:
         if word in known:
             found[word] = known[word]
+        elif word not in unknown[:MOST_CORRECTED]:
+            found[word] = WordForms(frozenset({word}), 0, 0, 0)
         elif near := [known for edited, known in _look_up(index, set(_edits(word))).items() if edited in known.forms]:
             found[word] = max(near, key=lambda known: (known.chunks + known.notes, *sorted(known.forms)))
         else:
@@ -52,7 +56,7 @@ def _look_up(index: IndexDatabase, words: Iterable[str]) -> dict[str, WordForms]
     forms: dict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
     for language in index.languages() if plain else ():
         by_stem: dict[str, list[str]] = defaultdict(list)
-        for word, stem in zip(plain, stemmer.stem_words(list(plain.values()), language), strict=True):
+        for word, stem in zip(plain, stem_words(list(plain.values()), language), strict=True):
             by_stem[stem].append(word)
         sql = "SELECT stem, term, chunks, notes FROM vocabulary WHERE language = ? AND stem IN (SELECT value FROM json_each(?))"
         for stem, term, chunks, notes in index.rows(sql, language, json.dumps(list(by_stem))):

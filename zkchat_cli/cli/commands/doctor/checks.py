@@ -83,6 +83,8 @@ def _index(loaded: LoadedConfig) -> str:
     vault = factory.open_vault(loaded, environment(), Path.cwd())
     try:
         report = vault.refresh()
+        if vault.index_problem:
+            raise vault.index_problem
     finally:
         vault.close()
     remarks = f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""

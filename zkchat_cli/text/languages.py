@@ -1,25 +1,18 @@
-"""Stems: what the forms of a word have in common, by the Snowball algorithms, and the language a text is written in.
-
-Search, recall, memory and summaries compare words by their stems, quotations never. A language is recognized by its most frequent words,
-which is enough to choose a stemmer.
-"""
+"""The language a text is written in, recognized by its most frequent words, which is enough to choose a stemmer."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from functools import cache
 
-from zkchat_cli.text.words import fold
+from zkchat_cli.text.words import ENGLISH, fold
 
-if TYPE_CHECKING:
-    from Stemmer import Stemmer
-
-DEFAULT_LANGUAGE = "english"
-MIN_SHARE = 0.04
+MIN_WORDS = 3
+"""Frequent words that a text must have: one or two are in a line of any language."""
+MIN_SHARE = 0.06
 """The share of texts that must be in a language before all words are stemmed by its rules, too."""
 
 _FREQUENT_WORDS = {
-    "english": "the and of to in is that for with it you this are on as be have not from what how when which my do does",
+    ENGLISH: "the and of to in is that for with it you this are on as be have not from what how when which my do does",
     "german": "der die das und ist nicht ein eine einen ich zu den mit auf fur von im dem wie sich des auch werden wenn was kann wird",
     "french": "le la les des et est un une pour dans que qui je pas sur avec ce du au vous sont par plus comment quand mes",
     "spanish": "el la los las de y que en es un una por con para no se como del al lo cuando son mis",
@@ -51,37 +44,14 @@ def _languages_by_word() -> dict[str, list[str]]:
 
 
 def detect_language(text: str) -> str | None:
-    """The language with the most frequent words in `text`; None if it has none of them."""
+    """The language with the most frequent words in `text`; None if it has too few of any."""
     by_word = _languages_by_word()
     counts = Counter(language for word in (text.lower() if text.isascii() else fold(text)).split() for language in by_word.get(word, ()))
-    return max(LANGUAGES, key=lambda language: counts[language]) if counts else None
+    best = max(LANGUAGES, key=lambda language: counts[language])
+    return best if counts[best] >= MIN_WORDS else None
 
 
 def detect_languages(texts: Iterable[str]) -> tuple[str, ...]:
     """The languages of a collection of texts, always in the same order; English if none is recognized."""
     counts = Counter(filter(None, map(detect_language, texts)))
-    return tuple(language for language in LANGUAGES if counts[language] > MIN_SHARE * counts.total()) or (DEFAULT_LANGUAGE,)
-
-
-@cache
-def _stemmer(language: str) -> "Stemmer":
-    from Stemmer import Stemmer  # not on the way to the prompt
-
-    return Stemmer(language)
-
-
-def stem_words(words: Sequence[str], language: str = DEFAULT_LANGUAGE) -> list[str]:
-    """The stems of folded words. Words of another script stay as they are."""
-    stems: list[str] = _stemmer(language).stemWords(list(map(_restore_short_i, words)) if language == "russian" else words)
-    return stems
-
-
-def _restore_short_i(word: str) -> str:
-    """Folding makes и of й, and the endings of Russian adjectives need it."""
-    return f"{word[:-1]}й" if word.endswith("и") and word[-2:-1] in "аеиоуыэюя" else word
-
-
-@lru_cache(maxsize=65_536)
-def stem(word: str, language: str = DEFAULT_LANGUAGE) -> str:
-    """The stem of one folded word."""
-    return stem_words([word], language)[0]
+    return tuple(language for language in LANGUAGES if counts[language] > MIN_SHARE * counts.total()) or (ENGLISH,)
