@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.fileio import open_regular
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.words import ENGLISH
 from zkchat_cli.vault.search.vector_store import Purpose
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ENGLISH = ("en",)
+ONLY_ENGLISH = (ENGLISH,)
 TOKENS_OF_RUN = 256
 """Tokens that the model gets at once: more take more memory (600 MB for 2,048) and are hardly faster on one core."""
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -34,7 +35,7 @@ _SEARCH = "Represent this sentence for searching relevant passages: "
 class ModelFamily:
     """What models of a family were trained with, by their model cards. Without it they work, but find less.
 
-    `name` is a regular expression for the model's name or path. `languages` are codes, None for many.
+    `name` is a regular expression for the model's name or path. `languages` are None for many.
     """
 
     name: str
@@ -46,18 +47,18 @@ class ModelFamily:
 
 
 FAMILIES = (
-    ModelFamily(r"all-minilm", max_tokens=256, languages=ENGLISH),
+    ModelFamily(r"all-minilm", max_tokens=256, languages=ONLY_ENGLISH),
     ModelFamily(r"multilingual-e5", "query: ", "passage: "),
-    ModelFamily(r"\be5-", "query: ", "passage: ", languages=ENGLISH),
+    ModelFamily(r"\be5-", "query: ", "passage: ", languages=ONLY_ENGLISH),
     ModelFamily(r"bge-m3", pooling="cls", max_tokens=8192),
-    ModelFamily(r"bge-(small|base|large)-en", _SEARCH, pooling="cls", languages=ENGLISH),
+    ModelFamily(r"bge-(small|base|large)-en", _SEARCH, pooling="cls", languages=ONLY_ENGLISH),
     ModelFamily(r"bge-", pooling="cls"),
     ModelFamily(r"arctic-embed.*v2", "query: ", pooling="cls"),
-    ModelFamily(r"arctic-embed", _SEARCH, pooling="cls", languages=ENGLISH),
+    ModelFamily(r"arctic-embed", _SEARCH, pooling="cls", languages=ONLY_ENGLISH),
     ModelFamily(r"granite-embedding.*multilingual", pooling="cls"),
-    ModelFamily(r"granite-embedding", pooling="cls", languages=ENGLISH),
-    ModelFamily(r"nomic-embed-text", "search_query: ", "search_document: ", max_tokens=2048, languages=ENGLISH),
-    ModelFamily(r"mxbai-embed", _SEARCH, pooling="cls", languages=ENGLISH),
+    ModelFamily(r"granite-embedding", pooling="cls", languages=ONLY_ENGLISH),
+    ModelFamily(r"nomic-embed-text", "search_query: ", "search_document: ", max_tokens=2048, languages=ONLY_ENGLISH),
+    ModelFamily(r"mxbai-embed", _SEARCH, pooling="cls", languages=ONLY_ENGLISH),
     ModelFamily(r"embeddinggemma", "task: search result | query: ", "title: none | text: ", max_tokens=2048),
 )
 """The first that matches counts. A change must change the embedders' ids, or old vectors would be compared with new ones."""
