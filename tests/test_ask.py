@@ -38,6 +38,13 @@ def test_the_json_document_is_complete(zkchat: Program) -> None:
     assert document["tools"][0]["ok"] is True
 
 
+def test_the_level_says_how_sure_the_offline_provider_is(zkchat: Program, script: Callable[..., str]) -> None:
+    levels = {"How are filters joined?": "answer", "Which filter did Napoleon wear?": "most_likely", "Xylophones": "nothing"}
+    for question, level in levels.items():
+        assert zkchat("ask", question, "--json").json["level"] == level
+    assert zkchat("ask", "Xylophones", "--json", "--model", script({"text": "None."})).json["level"] is None
+
+
 def test_each_citation_names_the_line_it_quotes(zkchat: Program) -> None:
     citation = zkchat("ask", "When is a compost heap ready?", "--json").json["citations"][0]
     assert citation["relative_path"] == "Garden/Compost.md"

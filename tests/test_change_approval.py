@@ -100,6 +100,6 @@ def test_yes_to_all_does_not_cover_memory_files() -> None:
     assert [ask(each) for each in (change("x"), lasting, change("x"), lasting)] == [ALLOWED, DECLINED, ALLOWED, ALLOWED]
     assert question.words == []
     assert approve_notes(change("x")) is ALLOWED
-    assert "--yes is for notes alone" in approve_notes(lasting).reason
+    assert "--yes does not cover" in approve_notes(lasting).reason
     assert "later conversations follow what it says" in lasting.note
     assert mark_memory_file(change("x"), None) == change("x")

@@ -28,7 +28,9 @@ def approve_notes(change: Change) -> Decision:
     """`--yes` where nobody can be asked: approves every change except those of memory, which instructs later conversations."""
     if change.memory_file is None:
         return ALLOWED
-    return Decision(False, f"refused: {change.memory_file} is memory, and --yes is for notes alone; nothing was changed")
+    return Decision(
+        False, f"refused: {change.memory_file} is memory, which --yes does not cover: approve it in a chat. Nothing was changed"
+    )
 
 
 def mark_memory_file(change: Change, memory_file: str | None) -> Change:

@@ -15,11 +15,11 @@ from zkchat_cli.llm.offline.passages import MAX_GROUP, QuotablePassage, quotable
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
 from zkchat_cli.text.words import STOPWORDS, fold, stem, terms
 
-MAX_QUOTES, MAX_QUOTED = 5, 720
+MAX_QUOTES, MAX_QUOTED = 5, 480
 """Quotes in an answer, and their characters together from which on no further one follows: an answer fits a screen."""
 MAX_SOURCES = 4
 """Notes cited for the same sentence."""
-MAX_COMPARED = 96
+MAX_COMPARED = 64
 """Passages that are compared by meaning, those with the most words of the question; each takes about 3 ms."""
 MIN_SHARE = 0.6
 """A further quote must be worth at least this share of the best one."""
@@ -193,7 +193,8 @@ def select_sections(ranked: RankedPassages, further: Sequence[int]) -> list[list
     for quote in ranked.all:
         sections.setdefault((quote.order[0], quote.section), []).append(quote)
     found = []
-    for best, count in zip(sections.values(), further, strict=False):
+    for all_, count in zip(sections.values(), further, strict=False):
+        best = [quote for quote in all_ if quote.passage.kind != "code"] or all_
         opening = min(best, key=lambda q: q.order)
         chosen = [opening, *(quote for quote in best if quote is not opening)][: 1 + count]
         found.append(sorted(chosen, key=lambda q: q.order))

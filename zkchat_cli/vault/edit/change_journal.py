@@ -18,6 +18,7 @@ from zkchat_cli.fileio import read_file
 from zkchat_cli.vault.filesystem import LARGEST_NOTE
 
 _COMMITTED = "committed"
+MAX_JOURNAL = 100_000_000
 
 
 class FileStep(NamedTuple):
@@ -43,7 +44,7 @@ def record_steps(journal: Path, steps: Sequence[FileStep]) -> Iterator[Callable[
     with ExitStack() as stack:
         commit: Callable[[], None] = lambda: None  # noqa: E731
         try:
-            opened = stack.enter_context(journal.open("x+b"))
+            opened = stack.enter_context(open(journal, "x+b", opener=partial(os.open, mode=0o600)))
             stack.callback(journal.unlink, missing_ok=True)
             _lock(opened)
             _write_line(opened, json.dumps(steps))
@@ -60,9 +61,10 @@ def finish_interrupted(journal: Path) -> None:
     with suppress(OSError), journal.open("r+b") as opened:
         if not _lock(opened):  # its process is alive
             return
-        steps, committed, *_ = (*opened.read().decode().split("\n"), "")
-        for step in json.loads(steps or "[]"):
-            _finish_step(FileStep(*step), committed=committed == _COMMITTED)
+        with suppress(ValueError, TypeError):  # half of a line
+            steps, committed, *_ = (*opened.read(MAX_JOURNAL).decode().split("\n"), "")
+            for step in json.loads(steps or "[]"):
+                _finish_step(FileStep(*step), committed=committed == _COMMITTED)
         journal.unlink()
 
 
