@@ -32,7 +32,7 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, split_t
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, lexical, related, snippets
-from zkchat_cli.vault.search.background_embedding import BackgroundEmbedding
+from zkchat_cli.vault.search.embedding_thread import EmbeddingThread
 from zkchat_cli.vault.search.query import parse_query, read_date
 from zkchat_cli.vault.search.ranking import RANKING, Ranking
 from zkchat_cli.vault.search.related import RelatedNote
@@ -71,7 +71,7 @@ class Vault:
         journal = index_file.with_suffix(".changes")
         finish_interrupted(journal)
         self.editor = NoteEditor(root, self._index, self.refresh, journal)
-        self._embedding: BackgroundEmbedding | None = None
+        self._embedding: EmbeddingThread | None = None
         self._semantic: SemanticSearch | None = None
         if embedder:
             store = VectorStore(index_file.with_suffix(".vectors.db"), lambda: embedder.id)
@@ -167,7 +167,7 @@ class Vault:
     def embed_in_background(self, is_busy: Callable[[], bool]) -> None:
         """Compute missing vectors in a thread until the vault is closed, but not while `is_busy`."""
         if self._semantic and not self._embedding:
-            self._embedding = BackgroundEmbedding(self._semantic, is_busy)
+            self._embedding = EmbeddingThread(self._semantic, is_busy)
             self._embedding.start()
 
     def take_warnings(self) -> list[ZkchatError]:
