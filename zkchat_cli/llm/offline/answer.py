@@ -155,6 +155,10 @@ def quote_answer(
         summaries = [(own[0].title, summarize_excerpts(own, limit)) for own in documents]
         if parts := [f"[[{title}]]:\n\n{_format_quotes(quotes)}" for title, quotes in summaries if quotes]:
             return Answer("\n".join(parts), "answer")
+    if question.about_period and not named:
+        each = max(1, MAX_SUMMARY // max(1, len(excerpts)))
+        if quotes := [quote for excerpt in excerpts for quote in summarize_excerpts([excerpt], each)]:
+            return Answer(f"From your notes:\n\n{_format_quotes(quotes)}", "answer")
     limit = MAX_SUMMARY if question.wants_summary else MAX_QUOTES
     for searched, factor in ((named, NAMED), (excerpts, 1.0)):
         ranked = rank_passages(question, searched, similarities)
