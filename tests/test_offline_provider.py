@@ -120,7 +120,7 @@ def test_question_about_a_day_is_answered_from_its_notes(room: Room) -> None:
     write(room.vault.root, {"2024-05-03.md": "- Met Anna about the roof.\n", "2024-05-04.md": "- Met Bob about the garden.\n"})
     room.vault.refresh()
     report = completed(room.session().send("What happened on 2024-05-03?"))
-    assert (report.answer, report.level) == ("From your notes:\n\n“Met Anna about the roof.” [1]\n", "answer")
+    assert (report.answer, report.level) == ("[[2024-05-03]]:\n\n“Met Anna about the roof.” [1]\n", "answer")
 
 
 def test_passages_are_compared_by_meaning_if_the_model_can(room: Room) -> None:

@@ -83,8 +83,8 @@ def test_a_chinese_question_finds_a_note_that_shares_single_characters(tmp_path:
         ("comment est-ce que je fais", "french"),
         ("cómo se hace para que no", "spanish"),
         ("hur kan jag göra det", "swedish"),
-        ("как это сделать", "russian"),
-        ("42", None),
+        ("как это сделать, если это не так", "russian"),
+        ("la la 42", None),
     ],
 )
 def test_a_language_is_recognized_by_its_frequent_words(text: str, language: str | None) -> None:

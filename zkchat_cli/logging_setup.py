@@ -29,7 +29,7 @@ def start_logging(env: Mapping[str, str]) -> Path:
         handler = _PrivateFile(file, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", errors="backslashreplace")
     except OSError as e:
         raise ZkchatError(f"the log {file} cannot be written: {e.strerror or e}", "Leave out --verbose, or set ZKCHAT_HOME.") from e
-    secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and not value.startswith(("/", "~"))]  # a path is none
+    secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and not os.path.lexists(value)]  # a path is no secret
     with suppress(ConfigError):
         secrets += read_keys(paths.app_paths(env)).values()
     handler.setFormatter(_RedactingFormatter(secrets))

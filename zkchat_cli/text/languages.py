@@ -6,7 +6,9 @@ from functools import cache
 
 from zkchat_cli.text.words import ENGLISH, fold
 
-MIN_SHARE = 0.04
+MIN_WORDS = 3
+"""Frequent words that a text must have: one or two are in a line of any language."""
+MIN_SHARE = 0.06
 """The share of texts that must be in a language before all words are stemmed by its rules, too."""
 
 _FREQUENT_WORDS = {
@@ -42,10 +44,11 @@ def _languages_by_word() -> dict[str, list[str]]:
 
 
 def detect_language(text: str) -> str | None:
-    """The language with the most frequent words in `text`; None if it has none of them."""
+    """The language with the most frequent words in `text`; None if it has too few of any."""
     by_word = _languages_by_word()
     counts = Counter(language for word in (text.lower() if text.isascii() else fold(text)).split() for language in by_word.get(word, ()))
-    return max(LANGUAGES, key=lambda language: counts[language]) if counts else None
+    best = max(LANGUAGES, key=lambda language: counts[language])
+    return best if counts[best] >= MIN_WORDS else None
 
 
 def detect_languages(texts: Iterable[str]) -> tuple[str, ...]:

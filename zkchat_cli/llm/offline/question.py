@@ -107,8 +107,9 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     added = [word for word in _content_words(topic) if word not in STOPWORDS and stem(word) not in ignored][:MAX_TOPIC_WORDS]
     if not added:
         subject = frozenset(map(stem, own)) or frozenset(weights)
-        searches = (plain, dates) if dates else (plain,)
-        return AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, bool(dates) and not own)
+        about_period = bool(dates) and not own
+        searches = (dates,) if about_period else (plain, dates) if dates else (plain,)
+        return AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period)
     weights = {word: weight for word, weight in weights.items() if word not in STOPWORDS}
     weights |= {stem(word): TOPIC_WEIGHT if own else 1.0 for word in added}
     joined = " ".join(dict.fromkeys([*added, *own]))

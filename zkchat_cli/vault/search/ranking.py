@@ -7,7 +7,7 @@ contributes.
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -138,7 +138,7 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
             found[c.id], texts[c.id] = score, fields
     ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
     if ranking.adjacency:
-        _boost_adjacent_words(ordered, texts, query.order, rarity, words_by_form, ranking.adjacency)
+        _boost_adjacent_words(ordered, texts, query.order, rarity, ranking.adjacency)
     return dict(sorted(ordered.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -220,20 +220,11 @@ def _length(c: RankingCandidate, corpus: Corpus, ranking: Ranking) -> float:
 
 
 def _boost_adjacent_words(
-    ordered: dict[int, float],
-    texts: Mapping[int, list[_Field]],
-    order: Sequence[str],
-    rarity: Mapping[str, float],
-    words_by_form: Mapping[str, str],
-    most: float,
+    ordered: dict[int, float], texts: Mapping[int, list[_Field]], order: Sequence[str], rarity: Mapping[str, float], most: float
 ) -> None:
-    """Word pairs of the query that a chunk has, in any form, raise its score, by the share `most` if it has all."""
-
-    def pairs_in(terms: Iterable[str]) -> Iterator[tuple[str, str]]:
-        return pairwise(words_by_form.get(term, term) for term in terms)
-
-    pairs = {pair: max(rarity.get(term, COMMON) for term in pair) for pair in pairs_in(order)}
+    """Word pairs of the query that a chunk has raise its score, by the share `most` if it has all."""
+    pairs = {pair: max(rarity.get(term, COMMON) for term in pair) for pair in pairwise(order)}
     whole = sum(pairs.values())
     for id_ in list(ordered)[:MOST_COMPARED_PAIRWISE] if pairs else ():
-        present = {pair for _, terms in texts[id_] for pair in pairs_in(terms) if pair in pairs}
+        present = {pair for _, terms in texts[id_] for pair in pairwise(terms) if pair in pairs}
         ordered[id_] *= 1 + most * sum(pairs[pair] for pair in sorted(present)) / whole

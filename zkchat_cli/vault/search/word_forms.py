@@ -12,6 +12,8 @@ from zkchat_cli.vault.search.query import WordForms
 SHORTEST_TRANSPOSED = 4
 SHORTEST_MISSPELLED = 6
 """Letters of a word that may have a typo. Most shorter words are one edit from another word, such as "chart" from "chat"."""
+MOST_CORRECTED = 8
+"""Unknown words of a query that are looked up with one edit, 1 to 3 ms each."""
 SHORTEST_PART = 4
 """Letters of each word in a compound."""
 _LINKING_LETTERS = ("", "s", "n", "es", "en")
@@ -24,9 +26,12 @@ def find_forms(index: IndexDatabase, words: Sequence[str]) -> dict[str, WordForm
     """
     known = _look_up(index, words)
     found: dict[str, WordForms] = {}
+    unknown = [word for word in words if word not in known]
     for word in words:
         if word in known:
             found[word] = known[word]
+        elif word not in unknown[:MOST_CORRECTED]:
+            found[word] = WordForms(frozenset({word}), 0, 0, 0)
         elif near := [known for edited, known in _look_up(index, set(_edits(word))).items() if edited in known.forms]:
             found[word] = max(near, key=lambda known: (known.chunks + known.notes, *sorted(known.forms)))
         else:
