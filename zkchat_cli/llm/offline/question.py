@@ -7,9 +7,11 @@ otherwise stick to the words of the question, as there are no spaces.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
+from zkchat_cli.text.dates import find_period, is_all_stopwords
 from zkchat_cli.text.words import STOPWORDS, content_terms, stem, terms
 
 MAX_WORDS = 64
@@ -83,6 +85,8 @@ class AnalyzedQuestion:
     wants_summary: bool = False
     about_document: bool = False
     """It asks for a document as a whole, not for something in it."""
+    about_period: bool = False
+    """It asks only for what is noted at a date ("what did I do last week?")."""
 
     @property
     def is_follow_up(self) -> bool:
@@ -102,7 +106,9 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     added = [word for word in _content_words(topic) if word not in STOPWORDS and stem(word) not in ignored][:MAX_TOPIC_WORDS]
     if not added:
         subject = frozenset(map(stem, own)) or frozenset(weights)
-        return AnalyzedQuestion(plain, (plain,), weights, subject, asks_for_summary(text), about_document)
+        dated = find_period(plain, date.today())
+        about_period = dated is not None and is_all_stopwords(dated[1])
+        return AnalyzedQuestion(plain, (plain,), weights, subject, asks_for_summary(text), about_document, about_period)
     weights = {word: weight for word, weight in weights.items() if word not in STOPWORDS}
     weights |= {stem(word): TOPIC_WEIGHT if own else 1.0 for word in added}
     joined = " ".join(dict.fromkeys([*added, *own]))
