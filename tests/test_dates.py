@@ -1,11 +1,11 @@
 """Dates in words and figures: which period a question names, and which notes have a date in it."""
 
 import os
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from conftest import write
+from conftest import Program, write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,6 +91,9 @@ def dated(tmp_path: Path) -> Vault:
     ("query", "found"),
     [
         ("What did I do last week?", {"2026-11-13", "2026-11-12", "2026-11-10", "2026-W46"}),
+        ("was habe ich letzte Woche gemacht?", {"2026-11-13", "2026-11-12", "2026-11-10", "2026-W46"}),
+        ("上周我做了什么", {"2026-11-13", "2026-11-12", "2026-11-10", "2026-W46"}),
+        ("notes of last week", {"2026-11-13", "2026-11-12", "2026-11-10", "2026-W46"}),
         ("boiler last week", {"2026-11-10", "2026-W46"}),
         ("boiler after:2026-11-15", {"2026-11-20"}),
         ("boiler in March 2024", {"Boiler"}),
@@ -121,3 +124,12 @@ def test_a_wrong_date_is_refused_with_examples(dated: Vault, query: str) -> None
     with pytest.raises(UsageError, match="is no date") as refused:
         dated.search(query)
     assert "2024-05-01" in refused.value.hint
+
+
+def test_the_offline_provider_tells_what_was_noted_in_a_period(zkchat: Program, vault: Path) -> None:
+    day = (date.today() - timedelta(days=7 + date.today().weekday())).isoformat()  # Monday of last week
+    write(vault, {f"{day}.md": "Met Anna about the boiler."})
+    answer = zkchat("ask", "What did I do last week?", "--json").json
+    assert "“Met Anna about the boiler.”" in answer["answer"]
+    assert [citation["relative_path"] for citation in answer["citations"]] == [f"{day}.md"]
+    assert answer["level"] == "answer"

@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+import turn_killer
 from building import NOON, Deltas, a_room, chunk, completed, said, says
 from conftest import Program, write
 from writer_killer import prompt_of
@@ -296,6 +297,28 @@ def test_a_file_without_a_trace_of_a_store_is_left_alone(file: Path) -> None:
     assert file.read_bytes() == b"no store at all " * 1000
 
 
+# a damaged index
+
+
+@pytest.mark.parametrize(("damage", "files"), [(flip_bits, 20), (lose_a_page, 10), (cut, 5), (lambda raw, _: raw.reverse(), 1)])
+def test_a_damaged_index_is_rebuilt_and_never_an_error(
+    vault: Path, tmp_path: Path, damage: Callable[[bytearray, random.Random], None], files: int
+) -> None:
+    with closing(Vault.open(vault, tmp_path / "cache")) as notes:
+        notes.refresh()
+    intact, chance = notes.index_file.read_bytes(), random.Random(7)
+    for _ in range(files):
+        raw = bytearray(intact)
+        damage(raw, chance)
+        notes.index_file.write_bytes(raw)
+        with closing(Vault.open(vault, tmp_path / "cache")) as again:
+            assert again.refresh().notes
+            again.search("filter compost")
+            again.backlinks("Queries/Combining.md")
+            again.suggest_names("Filtres")
+            again.related_notes("Filters.md")
+
+
 # killed in the middle of a change of notes
 
 RENAME = """
@@ -424,3 +447,24 @@ def test_where_files_cannot_be_locked_the_question_is_answered_and_the_reason_to
     assert "its file system cannot lock files" in done.stderr
     assert "set ZKCHAT_HOME to a folder on a local disk" in done.stderr
     assert "unexpected" not in done.stderr
+
+
+# killed, stopped and interleaved turns (the long form: python tests/turn_killer.py)
+
+
+def test_killed_and_stopped_turns_leave_whole_turns(tmp_path: Path) -> None:
+    outcomes = turn_killer.kill_turns(turn_killer.a_program(tmp_path), 8)
+    assert outcomes["complete"] > 3
+    assert set(outcomes) <= {"complete", "pending", "unfinished"}
+
+
+def test_two_chats_and_other_processes_share_a_conversation(tmp_path: Path) -> None:
+    outcomes = turn_killer.interleave(turn_killer.a_program(tmp_path), 15)
+    assert set(outcomes) == {"complete"}
+
+
+def test_memory_files_and_threads_of_a_chat_stay_flat(tmp_path: Path) -> None:
+    early, *_, late = turn_killer.chat_long(turn_killer.a_program(tmp_path), 60, lambda _: None)[1:]
+    assert late[0] < early[0] + 30
+    assert late[1] <= early[1] + 2
+    assert late[2] <= early[2] + 2

@@ -34,7 +34,7 @@ def decode_leniently(text: bytes) -> str:
 
 def checksum(blob: bytes | None, *texts: str | None) -> int:
     """CRC-32 of stored fields. It finds damage, not forgery."""
-    return zlib.crc32("\0".join([text or "" for text in texts]).encode("utf-8", "surrogatepass"), zlib.crc32(blob or b""))
+    return zlib.crc32("\0".join([text or "" for text in texts]).encode(), zlib.crc32(blob) if blob else 0)
 
 
 def from_message(message: ZkChatMessage) -> dict[str, Any]:
@@ -106,23 +106,30 @@ def _intact_message(row: tuple[Any, ...]) -> ZkChatMessage:
 
 def to_messages(found: Iterable[tuple[Any, ...]]) -> tuple[ZkChatMessage, ...]:
     """The log of a conversation, a parent before its children: one that cannot be found is there as a damaged message."""
+    with paused_gc():
+        log = tuple(map(to_message, found))
+    ids = {message.id for message in log}
+    is_whole = len(ids) == len(log) and all(message.parent_id is None or message.parent_id in ids for message in log)
+    return log if is_whole and not any(message.status == "damaged" for message in log) else tuple(_with_lost_parents(log))
+
+
+def _with_lost_parents(messages: Iterable[ZkChatMessage]) -> list[ZkChatMessage]:
     log: list[ZkChatMessage] = []
     ids: set[str | None] = {None}
-    with paused_gc():
-        for message in map(to_message, found):
-            above = log[-1].id if log else None
-            if message.id in ids:
-                continue
-            if message.status == "damaged" and (message.parent_id is None or message.parent_id not in ids):
-                message = message.model_copy(update={"parent_id": above})
-            elif message.parent_id not in ids:
-                if log and log[-1].status == "damaged":  # whose id is damaged, too
-                    log[-1] = log[-1].model_copy(update={"id": message.parent_id})
-                else:
-                    log.append(_damaged_message(message.parent_id, above, "assistant", message.timestamp))
-            log.append(message)
-            ids |= {message.id, message.parent_id}
-    return tuple(log)
+    for message in messages:
+        above = log[-1].id if log else None
+        if message.id in ids:
+            continue
+        if message.status == "damaged" and (message.parent_id is None or message.parent_id not in ids):
+            message = message.model_copy(update={"parent_id": above})
+        elif message.parent_id not in ids:
+            if log and log[-1].status == "damaged":  # whose id is damaged, too
+                log[-1] = log[-1].model_copy(update={"id": message.parent_id})
+            else:
+                log.append(_damaged_message(message.parent_id, above, "assistant", message.timestamp))
+        log.append(message)
+        ids |= {message.id, message.parent_id}
+    return log
 
 
 @contextmanager

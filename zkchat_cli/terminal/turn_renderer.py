@@ -110,7 +110,7 @@ def _show_events(
                 view.end_stream()
                 if report.finish_reason == "length":
                     more = f"; continue it with {verbosity.hints.continue_answer}" if verbosity.hints.continue_answer else ""
-                    view.print_note(f"  the answer was cut at the model's length limit{more}", "yellow")
+                    view.print_note(f"  the answer was cut at a length limit{more}", "yellow")
                 for line in detail_lines(report) if verbosity.detail else ():
                     view.print_note(line, "dim")
                 view.close()

@@ -97,9 +97,16 @@ def find_period(text: str, today: date) -> tuple[Period, str] | None:
     return whole, " ".join("".join([*rest, text[at:]]).split())
 
 
+_SAYS_NOTHING = STOPWORDS | set(
+    """happen happened happening write wrote written note notes noted make made learn learned on was habe ich hab haben wir gemacht getan
+    geschrieben notiert gelernt ist passiert qu ai je fait note hice hicimos que""".split()
+)
+_CHINESE_SAYS_NOTHING = re.compile("[我们你做了什么干啥写记过的有哪些事发生呢吗]")
+
+
 def is_all_stopwords(text: str) -> bool:
-    """Whether nothing is left to search for: "what did I do"."""
-    return STOPWORDS.issuperset(term.partition("'")[0] for term in terms(text))
+    """Whether nothing is left to search for beside a date: "what did I do"."""
+    return _SAYS_NOTHING.issuperset(term.partition("'")[0] for term in terms(_CHINESE_SAYS_NOTHING.sub(" ", text)))
 
 
 def _read(match: re.Match[str], today: date) -> Period | None:

@@ -148,10 +148,11 @@ def quote_answer(
     `named`: the excerpts of documents that the user named; what answers in them comes first. What `earlier_answers` quote is quoted again
     only if there is nothing else.
     """
-    if named and question.about_document:
-        paths = dict.fromkeys(excerpt.path for excerpt in named)
+    whole = named if question.about_document else excerpts if question.about_period else ()
+    if whole:
+        paths = list(dict.fromkeys(excerpt.path for excerpt in whole))[:MAX_QUOTES]
         limit = MAX_SUMMARY if len(paths) == 1 else MAX_PER_DOCUMENT
-        documents = [[excerpt for excerpt in named if excerpt.path == path] for path in paths]
+        documents = [[excerpt for excerpt in whole if excerpt.path == path] for path in paths]
         summaries = [(own[0].title, summarize_excerpts(own, limit)) for own in documents]
         if parts := [f"[[{title}]]:\n\n{_format_quotes(quotes)}" for title, quotes in summaries if quotes]:
             return Answer("\n".join(parts), "answer")
