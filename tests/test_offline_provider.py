@@ -116,6 +116,13 @@ def test_small_talk_is_answered_without_a_search(room: Room) -> None:
         assert all(c.valid for c in report.citations)
 
 
+def test_question_about_a_day_is_answered_from_its_notes(room: Room) -> None:
+    write(room.vault.root, {"2024-05-03.md": "- Met Anna about the roof.\n", "2024-05-04.md": "- Met Bob about the garden.\n"})
+    room.vault.refresh()
+    report = completed(room.session().send("What happened on 2024-05-03?"))
+    assert (report.answer, report.level) == ("[[2024-05-03]]:\n\n“Met Anna about the roof.” [1]\n", "answer")
+
+
 def test_passages_are_compared_by_meaning_if_the_model_can(room: Room) -> None:
     model = OfflineModel(lambda _, texts: [0.9 if "patience" in text or text == "Compost" else 0.0 for text in texts])
     report = completed(room.session(model).send("does my rotting heap have to wait?"))

@@ -56,3 +56,17 @@ def test_document_as_a_whole_or_a_question_about_it() -> None:
 def test_request_for_a_summary_in_several_languages() -> None:
     for text in ("Summarise it", "总结一下", "x " * 3000 + "Fasse das zusammen"):
         assert asks_for_summary(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "searches", "about_period"),
+    [
+        ("What did I do last week?", ("last week?",), True),
+        ("what happened yesterday?", ("yesterday?",), True),
+        ("who did I meet yesterday", ("who did I meet yesterday", "yesterday"), False),
+        ("find tasks that are due today", ("find tasks that are due today",), False),
+    ],
+)
+def test_question_about_a_time_is_also_searched_by_its_date_alone(text: str, searches: tuple[str, ...], about_period: bool) -> None:
+    question = asked("What is soil?", text)
+    assert (question.searches, question.about_period, question.is_follow_up) == (searches, about_period, False)

@@ -27,6 +27,7 @@ GERMAN = {
         (ENGLISH, "the kettle's whistle", "Kettle.md"),
         (ENGLISH, "differrence", "Chores.md"),
         (ENGLISH, "kettel", "Kettle.md"),
+        (ENGLISH, "ketle", "Kettle.md"),
         (ENGLISH, "timezones", "Zones.md"),
         (GERMAN, "Aufgabe", "Aufgaben.md"),
         (GERMAN, "Haus", "Häuser.md"),

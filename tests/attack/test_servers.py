@@ -37,7 +37,7 @@ from model_server import (
 import zkchat_cli
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.importers.conversation_file import read_conversations
-from zkchat_cli.llm import embedders, providers
+from zkchat_cli.llm import anthropic_client, embedders, mojentic_adapter, providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFinished
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.http_errors import is_local, parse_retry_after
@@ -484,6 +484,18 @@ def test_a_variable_for_other_servers_does_not_matter_to_a_local_one(
     server.says(Reply(openai_text("Yes.")))
     done = zkchat("ask", "--answer-only", "--model", "openai/m", "What is a filter?")
     assert (done.exit_status, done.out.strip(), done.err) == (0, "Yes.", "")
+
+
+@ALL
+def test_certificates_that_cannot_be_read_are_named(protocol: Protocol, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere")
+    model: Any = a_model(protocol.name, f"https://notes.example{protocol.path}")
+    anthropic_client._tls.cache_clear()
+    mojentic_adapter._tls.cache_clear()
+    with pytest.raises(ProviderError) as listing:
+        model.list_models()
+    for error in (ask(model).error, listing.value):
+        assert "the certificates that SSL_CERT_FILE names cannot be read" in error.message
 
 
 # clocks

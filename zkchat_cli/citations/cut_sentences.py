@@ -16,7 +16,7 @@ _NEGATION = (
     r"|nicht|nie|niemals|kein(?:e[nrsm]?)?|nichts|niemand|ohne|weder|kaum|ne|pas|jamais|sans|aucune?|rien|nunca|jamas|ningun[ao]?|nada|nadie"
     r"|non|nao|niet|nooit|geen|zonder)\b|\bn'(?=\w))"
 )
-_NEGATED = re.compile(rf"\b{_NEGATION}|n't\b|(?:un|non|anti)-\Z|[不没沒未無无非別别勿莫]\Z")
+_NEGATED = re.compile(rf"\b{_NEGATION}|n't\b|(?:un|non|anti)-\Z|[不没沒未無无非別别勿莫](?:可以?|能|能够|会|會|要|得|許|许|應該|应该)?\Z")
 _CONDITION = (
     r"(?:(?:if|unless|except|provided|as long as|whether|not true that|false that|wenn|falls|sofern|ausser|es sei denn|si|sauf|a moins"
     r"|salvo|excepto|a menos|tenzij|indien)\b)"
@@ -28,7 +28,7 @@ _NEGATED_LATER = re.compile(r"\b(?:nicht|keine?[nrsm]?|niet|geen)\b|ない|ま�
 _NEGATED_NEXT = re.compile(rf"[ ,]*(?:[\w']+ )?{_NEGATION}|[ ,]*(?:\w+n't|cannot)\b|\A'?n't\b")
 _CONDITIONAL_NEXT = re.compile(rf"[^,;:()]*(?:,|[ ]-|\()[ ]?(?:(?:but|and|even) )?(?:only|{_CONDITION})")
 _SENTENCE = re.compile(
-    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bcf)(?<!\bca)(?<!\bz\.b)[.!?…;][\"')\]]*(?:\s|\Z)|[。！？；]"
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bcf)(?<!\bca)(?<!\bz\.b)[.!?…;][\"')\]]*(?:\s|\Z|(?=[\u3040-\u9fff]))|[。！？；]"
 )
 _ENDS_WITH_SENTENCE = re.compile(rf"(?:{_SENTENCE.pattern})\Z")
 _INTERJECTED = re.compile(r"\([^()]*\)|, (?:which|who|whose|where|when)\b[^,]*,")
@@ -37,7 +37,7 @@ _CLAUSE = re.compile(
     rf"[:()：（）]|[ ]-[ ]|, (?:(?:and|or|so) )?(?={_SUBJECT}\b)|\band (?={_SUBJECT}\b)"
     r"|\b(?:but|although|though|however|whereas|while|because|since|who|which|aber|sondern|weil|mais|pero)\b|[，、]"
 )
-_REASON_FIRST = re.compile(r"\s*(?:since|because|although|though|while|after|before|weil|obwohl|no|nein)\b[^,]*, ?")
+_REASON_FIRST = re.compile(r"\A\s*(?:since|because|although|though|while|after|before|weil|obwohl|no|nein)\b[^,]*, ?")
 
 
 def is_cut(before: str, after: str, omitted: Sequence[str] = (), *, names_operators: bool = False) -> bool:

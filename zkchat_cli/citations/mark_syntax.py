@@ -157,7 +157,7 @@ def _is_math(text: str, at: int, final: bool) -> bool | None:
 
 def parse_label(text: str, at: int, *, final: bool) -> Step:
     """A number of a source without brackets: `SOURCE 3`, `source n°1`, `source_number="2"`."""
-    if at and (text[at - 1].isalnum() or text[at - 1] in "_/[#"):
+    if at and (text[at - 1].isalnum() or text[at - 1] in "_/[#" or text[max(0, at - 2) : at] == "]("):
         return at + 1, None
     if not final and _BARE_LABEL_BEGINS.match(text, at):
         return None

@@ -5,13 +5,13 @@ text is compared first as it is written, then as a reader sees it, without the m
 matters: a number is one word with its sign, separators and unit, `10²` is not `102`, and `2*3` is not `23`.
 """
 
+import html
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from zkchat_cli.markdown.plain_text import remove_tags
 from zkchat_cli.text.words import cjk_pattern, fold
 
 _ALIKE = {
@@ -31,7 +31,14 @@ _BLOCK = re.compile(
 )
 _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
 _ROW = re.compile(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
-_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|\n]*+)\]\]")
+_BLOCK_TAGS = frozenset("br p div td th tr li ul ol h1 h2 h3 h4 h5 h6 summary details table hr".split())
+_TAG = re.compile(
+    r"`[^`\n]*+`|<(?P<address>https?://[^<>\s]*+)>|</?(?P<name>a|abbr|b|big|br|center|code|del|details|div|em|font|h[1-6]|hr|i|img|ins|kbd|li"
+    r"|mark|ol|p|q|s|small|span|strong|sub|summary|sup|table|td|th|tr|u|ul)(?![\w-])[^<>\n]*+>",
+    re.IGNORECASE,
+)
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|#\n]*+)(?:#([^\[\]|\n]*+))?\]\]")
 _LINK = re.compile(r"!?\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]++\]")
 _HIGHLIGHT = re.compile(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
@@ -66,16 +73,35 @@ def normalize_source(text: str) -> NormalizedText:
 
 
 def normalize_rendered(text: str) -> NormalizedText:
-    """The text as a reader sees it."""
+    """The text of a note as a reader sees it."""
+    if "<" in text:
+        text = _TAG.sub(_tag_text, text)
+    return normalize_quoted(_ENTITY.sub(lambda entity: html.unescape(entity[0]), text) if "&" in text else text)
+
+
+def normalize_quoted(text: str) -> NormalizedText:
+    """A quotation of what a reader sees, which is without HTML; it may have the Markdown of the note."""
     rendered = _BLOCK.sub(_without_block_marks, text)
     if "|" in rendered:
-        rendered = _WIKILINK.sub(r"\1", rendered)
+        rendered = _WIKILINK.sub(_wikilink_text, rendered)
         rendered = _ROW.sub(" ", rendered)
     if "[" in rendered:
-        rendered = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(r"\1", rendered)))
-    if "<" in rendered:
-        rendered = remove_tags(rendered)
+        rendered = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(_wikilink_text, rendered)))
     return _normalize(_HIGHLIGHT.sub("", rendered) if "==" in rendered else rendered)
+
+
+def _tag_text(tag: re.Match[str]) -> str:
+    """What a reader sees of a tag; code stays."""
+    name = tag["name"]
+    if name is None:
+        return tag["address"] or tag[0]
+    if tag[0].lower().startswith("<sup") and tag.string[tag.start() - 1 : tag.start()].isdigit():
+        return "^"
+    return " " if name.lower() in _BLOCK_TAGS else ""
+
+
+def _wikilink_text(link: re.Match[str]) -> str:
+    return f"{link[1]} › {link[2]}" if link[2] else link[1]
 
 
 def _without_block_marks(marks: re.Match[str]) -> str:

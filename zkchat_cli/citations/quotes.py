@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from zkchat_cli.citations.cut_sentences import is_cut
-from zkchat_cli.citations.normalized_text import NormalizedText, find_words, normalize_rendered, normalize_source
+from zkchat_cli.citations.normalized_text import NormalizedText, find_words, normalize_quoted, normalize_rendered, normalize_source
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.words import cjk_pattern, fold
@@ -27,6 +27,8 @@ _ENDS = " \t\r\n.…,;:，。；：、"
 _HIDES_HEADINGS = re.compile(r"```|~~~|<!--|%%|\$\$|^ {0,3}(?:=|--)", re.MULTILINE)
 _NO_HEADING = re.compile(r"^(?![ \t>]*+#).++", re.MULTILINE)
 _BEGINS_BLOCK = re.compile(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||$)")
+_ONE_LINE = re.compile(r"[ \t>]*(?:#{1,6}[ \t]|[-*_=]{3,}[ \t]*$|```|~~~|\|)")
+"""A line that is a block of its own: a heading, a rule, a fence, a table row."""
 _OPERATORS = re.compile(r"\b(?:AND|OR)\b")
 _MAX_PLACES = 50
 """Occurrences of a quotation to look at for one that is not cut."""
@@ -138,10 +140,9 @@ class QuotableChunk:
 
     @cached_property
     def _blocks(self) -> list[int]:
-        """The lines, from 0, that begin a paragraph, list item, heading or table row, or are blank or follow a heading."""
-        begins = [bool(_BEGINS_BLOCK.match(line)) for line in self._lines]
-        is_heading = [line.lstrip(" \t>").startswith("#") for line in self._lines]
-        return [i for i in range(len(begins)) if i == 0 or begins[i] or is_heading[i - 1]]
+        """The lines, from 0, that begin a paragraph, list item, heading or table row, or are blank or follow one of these."""
+        alone = [bool(_ONE_LINE.match(line)) for line in self._lines]
+        return [i for i, line in enumerate(self._lines) if i == 0 or alone[i] or alone[i - 1] or _BEGINS_BLOCK.match(line)]
 
     def _block_range(self, first: int, last: int) -> tuple[int, int]:
         """The first line of the block with the line `first`, and the line after the block with the line `last`."""
@@ -153,6 +154,7 @@ class QuotableChunk:
         ends = [at + len(part) for at, part in zip(found, parts, strict=True)]
         begin, after = self._block_range(text.line_at(found[0]), text.line_at(ends[-1] - 1))
         limit = text.starts[after] if after < len(text.starts) else len(text.text)
+        ends = [end - (text.text[end - 1] in "!?！？。") for end in ends]  # what ends a sentence may be quoted
         omitted = [text.text[end:at] for end, at in zip(ends, found[1:], strict=False)]
         block = "\n".join(self._lines[begin:after])
         operators = "NOT" in block and bool(_OPERATORS.search(block))
@@ -213,8 +215,9 @@ def _nearest_words(quote: str, text: str) -> tuple[float, int, int]:
             left = folded[i - size]
             shared -= seen[left] <= wanted[left]
             seen[left] -= 1
-        if shared > best:
-            best, best_at = shared, max(0, i - size + 1)
+        first = max(0, i - size + 1)
+        if shared > best or (shared == best and folded[best_at] not in wanted and folded[first] in wanted):
+            best, best_at = shared, first
     if not best:
         return 0.0, 0, 0
     return best / size, words[best_at].start(), words[min(best_at + size, len(words)) - 1].end()
@@ -235,7 +238,7 @@ def _parts(quote: str, rendered: bool, gaps: bool) -> tuple[str, ...]:
     """The normalized parts to search for, split at omissions if `gaps`; empty if there are none. Cached for searches in many chunks."""
     if gaps and not _GAP.search(quote.strip(_ENDS)):
         return ()
-    normalize = normalize_rendered if rendered else normalize_source
+    normalize = normalize_quoted if rendered else normalize_source
     parts = (normalize(_strip(part)).text for part in (_GAP.split(quote) if gaps else [quote]))
     return tuple(part for part in parts if part)
 

@@ -249,6 +249,7 @@ def _assign_quotes(citing: Sequence[_CitingMark], quotations: Sequence[Quotation
     ends = [quotation.end for quotation in quotations]
     spans = [cited.mark.span for cited in citing]
     quotes, assigned = _inner_quotes(spans, quotations, answer)
+    inner = set().union(*assigned)
     introduced = _introduced_quotations(spans, quotations, text)
     borders = [found.start() for found in _BORDER.finditer(text)]
     since = 0
@@ -257,7 +258,7 @@ def _assign_quotes(citing: Sequence[_CitingMark], quotations: Sequence[Quotation
         earliest = max(since, borders[paragraph - 1] if paragraph else 0)
         for index in range(bisect_right(ends, earliest), bisect_right(ends, start)):
             introduces = index in introduced and bool(_SENTENCE_ENDS.search(text, ends[index] - 2, start))
-            if not introduces and index not in assigned[at] and not quotations[index].block:
+            if not introduces and index not in inner and not quotations[index].block:
                 quotes[at].append(quotations[index].words)
                 assigned[at].add(index)
         index = bisect_right(ends, start) - 1
@@ -289,7 +290,7 @@ def _inner_quotes(spans: Sequence[tuple[int, int]], quotations: Sequence[Quotati
                 words = answer[begin:start]
                 if at + 1 not in inside and any(c.isalnum() for c in answer[end:following]):
                     words += answer[end:following]
-            bare = _QUOTE_SIGN.sub("", words).strip()
+            bare = _QUOTE_SIGN.sub("", words).strip().rstrip("—–-( \n")
             if is_long_enough(bare):
                 quotes[at].append(bare)
             assigned[at].add(index)

@@ -187,7 +187,7 @@ async def _exchange(model: RemoteModel, body: dict[str, Any], answer: AnthropicA
     timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)  # stream_in_thread has the other timeouts
     rest = {name: value for name, value in body.items() if name not in ("model", "max_tokens", "messages", "stream")}
     headers: dict[str, str | Omit] = {**PLAIN, "Authorization": omit, "X-Api-Key": omit, **server.headers}
-    with server.explained_proxy():
+    with server.explained_environment():
         http = httpx2.AsyncClient(
             verify=_tls(),
             timeout=timeout,

@@ -96,13 +96,16 @@ class Endpoint:
         return None
 
     @contextmanager
-    def explained_proxy(self) -> Iterator[None]:
-        """Raises ProviderError if a client cannot be made because of the proxies in the environment."""
+    def explained_environment(self) -> Iterator[None]:
+        """Raises ProviderError if a client cannot be made because of the proxies or certificates that the environment names."""
         try:
             yield
         except ImportError as e:
             problem = "cannot be reached: the environment names a SOCKS proxy, which zkchat does not support"
             raise self.error("connection", problem, PROXY_HINT) from e
+        except OSError as e:
+            problem = "cannot be reached: the certificates that SSL_CERT_FILE names cannot be read"
+            raise self.error("connection", problem, "Correct SSL_CERT_FILE, or unset it.") from e
         except Exception as e:
             raise self.error("connection", "cannot be reached: the environment names a proxy that is no URL", PROXY_HINT) from e
 

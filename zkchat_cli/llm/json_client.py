@@ -86,7 +86,7 @@ class JsonClient(Endpoint):
         import httpx  # see the top of this file
 
         if self._client is None:
-            with self.explained_proxy():
+            with self.explained_environment():
                 self._client = httpx.Client(trust_env=not self.is_local)  # no proxy between this machine and itself
         timeout = httpx.Timeout(limits.seconds, connect=CONNECT_SECONDS)
         url = self.address.rstrip("/") + path

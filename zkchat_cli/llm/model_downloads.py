@@ -125,7 +125,7 @@ def _fetch(model: DownloadableModel, file: ModelFile, target: Path, env: Mapping
     digest, size, scratch = hashlib.sha256(), 0, scratch_file(target)
     if error := server.address_error():
         raise error
-    with server.explained_proxy():
+    with server.explained_environment():
         client = httpx.Client(follow_redirects=True, timeout=SECONDS, trust_env=not server.is_local)
     try:
         with client, client.stream("GET", url) as response, scratch.open("xb") as out:

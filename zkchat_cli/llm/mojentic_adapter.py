@@ -48,7 +48,7 @@ def _hidden_variables(*names: str) -> Iterator[None]:
 try:
     import ollama
 except Exception:  # noqa: BLE001
-    with _hidden_variables("http_proxy", "https_proxy", "all_proxy", "ollama_host"):
+    with _hidden_variables("http_proxy", "https_proxy", "all_proxy", "ollama_host", "ssl_cert_file", "ssl_cert_dir"):
         import ollama  # noqa: F401
 
 from mojentic.llm.gateways.cloud_recovery import freeze_request  # noqa: E402  after the handler
@@ -130,7 +130,7 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
                 response.stream = _ErrorBody(response.stream)
 
         server, hooks = self._model.server, {"response": [read]}
-        with server.explained_proxy():
+        with server.explained_environment():
             own = httpx.AsyncClient(verify=_tls(), timeout=client.timeout, trust_env=not server.is_local, event_hooks=hooks)
         async with own:
             return await super().exchange_stream(own, url, body, headers, attempt, decode)
@@ -138,6 +138,8 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
 
 async def stream_chat(model: ChatModel, body: dict[str, Any], emit: Emit) -> None:
     """Emit the deltas of an answer. Raises the ProviderError with which it ends."""
+    with model.server.explained_environment():
+        _tls()  # mojentic reads the certificates, too, and explains nothing
     readers: list[ChatReader] = []
     events = recover_stream(
         model.server.address.rstrip("/") + model.path,

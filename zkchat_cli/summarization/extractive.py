@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.summarization.sentence_scoring import ScoredSentence, score_sentences
+from zkchat_cli.summarization.sentence_scoring import ScoredSentence, light_stem, score_sentences
 from zkchat_cli.summarization.sentence_selection import SummaryCandidate, rank_sentences
-from zkchat_cli.text.words import content_terms, stem
+from zkchat_cli.text.words import content_terms
 from zkchat_cli.tokens.counter import TokenCounter
 
 WORD_BONUS, PHRASE_BONUS = 8.0, 1000.0
@@ -152,7 +152,7 @@ def _apply_corrections(candidates: list[SummaryCandidate], messages: Sequence[Sp
 
 def _prefer_instructed(candidates: list[SummaryCandidate], instructions: str) -> list[SummaryCandidate]:
     """The candidates with higher factors for those that match the user's instructions."""
-    words = {stem(t) for t in content_terms(instructions)}
+    words = {light_stem(t) for t in content_terms(instructions)}
     phrases = [next(filter(None, match)).casefold() for match in _PHRASE.findall(instructions)]
     frequency = Counter(word for candidate in candidates for word in candidate.sentence.words if word in words)
     selective = {word for word, n in frequency.items() if n <= max(_COMMON * len(candidates), 3)}

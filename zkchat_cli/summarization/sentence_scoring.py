@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from zkchat_cli.markdown.blocks import sentences
-from zkchat_cli.text.words import STOPWORDS, stem, terms
+from zkchat_cli.text.words import STOPWORDS, terms
 
 CACHED_MESSAGES = 32_768
 """A rolling summary reads the same messages again each time."""
@@ -82,6 +82,19 @@ class ScoredSentence:
     is_lead_in: bool
 
 
+@lru_cache(maxsize=65_536)
+def light_stem(word: str) -> str:
+    """A word without common English endings. Snowball's stems join more words, and a sentence with a form of a chosen word then counts as
+    a repetition: LoCoMo answers in a summary of 4000 tokens .71 instead of .73."""
+    for suffix in ("ingly", "edly", "ings", "ing", "ies", "ied", "ed", "es", "ly", "s"):
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)] + ("y" if suffix in ("ies", "ied") else "")
+            break
+    if (len(word) > 3 and word[-1] == "e") or (len(word) > 4 and word[-1] == word[-2]):  # note, notes; stop, stopped
+        return word[:-1]
+    return word
+
+
 @lru_cache(maxsize=CACHED_MESSAGES)
 def score_sentences(content: str) -> tuple[ScoredSentence, ...]:
     """The distinct sentences of a message: prose, list items and quotes, without code, tables and headings."""
@@ -95,7 +108,7 @@ def score_sentences(content: str) -> tuple[ScoredSentence, ...]:
 def _score(text: str) -> ScoredSentence:
     all_terms = terms(text)
     present = frozenset(all_terms)
-    words = {stem(term) for term in present if term not in STOPWORDS and (len(term) > 1 or not term.isascii() or term.isdigit())}
+    words = {light_stem(term) for term in present if term not in STOPWORDS and (len(term) > 1 or not term.isascii() or term.isdigit())}
     is_question = text.rstrip("\"'”’」』)*_ ").endswith(("?", "？"))
     is_quotation = bool(_QUOTATION.fullmatch(text))
     weight = FEATURE_WEIGHT ** sum(not feature.isdisjoint(present) for feature in _FEATURES)

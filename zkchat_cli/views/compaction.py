@@ -9,7 +9,7 @@ _METHODS = {"full": "by the model", "simple": "by the model, in a simpler reques
 
 def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
     """What a compaction did, or would do, in sentences."""
-    failure = f" The model's summary failed: {compaction.problem.rstrip('.')}." if compaction.problem else ""
+    failure = f" T{_failure(compaction)[1:].rstrip('.')}." if compaction.problem else ""
     if compaction.mode == "none":
         return f"Nothing to compact: a summary would not make the older turns smaller.{failure}"
     text = _actions(compaction, size=True)
@@ -23,9 +23,14 @@ def compaction_line(compaction: Compaction, hints: CommandHints = IN_CHAT) -> st
     actions = _actions(compaction, size=False)
     if not actions:
         return f"nothing to compact{f': {compaction.problem}' if compaction.problem else ''}"
-    failure = f"; the model's summary failed: {compaction.problem}" if compaction.problem else ""
+    failure = f"; {_failure(compaction)}" if compaction.problem else ""
     undo = f"; to undo: {hints.undo}" if hints.undo else ""
     return f"{actions}, {compaction.tokens_before - compaction.tokens_after:,} tokens saved{failure}{undo}"
+
+
+def _failure(compaction: Compaction) -> str:
+    what = "the first request" if compaction.mode == "simple" else "the model's summary"
+    return f"{what} failed: {compaction.problem}"
 
 
 def describe_active_compaction(compaction: Compaction, coverage: SummaryCoverage) -> str:

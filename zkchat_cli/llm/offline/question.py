@@ -5,13 +5,14 @@ otherwise stick to the words of the question, as there are no spaces.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
-from zkchat_cli.text.dates import find_period, is_all_stopwords
+from zkchat_cli.text.dates import find_period
 from zkchat_cli.text.words import STOPWORDS, content_terms, stem, terms
 
 MAX_WORDS = 64
@@ -60,6 +61,8 @@ _PRONOUN = re.compile(
     r"|damit|davon|dafür|dazu|dabei|cela|ça|eso|esto)\b|它|这个|這個|那个|那個|其中|上述|这样|這樣",
     re.I,
 )
+_ANY_DAY = date(1950, 1, 1)
+"""Only the words of dates are wanted here, not the days that they mean; the search knows what day it is."""
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」|`[^`]*`")
 _OPERATORS = re.compile(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
 """A question about `find -name` excludes nothing, and words in quotation marks need not be found as a phrase."""
@@ -86,17 +89,15 @@ class AnalyzedQuestion:
     about_document: bool = False
     """It asks for a document as a whole, not for something in it."""
     about_period: bool = False
-    """It asks only for what is noted at a date ("what did I do last week?")."""
-
-    @property
-    def is_follow_up(self) -> bool:
-        return len(self.searches) > 1
+    """It asks for the notes of a time as a whole ("what did I do last week?")."""
+    is_follow_up: bool = False
 
 
 def analyze_question(messages: Sequence[PromptMessage], position: int) -> AnalyzedQuestion:
     """What the message at `position` asks. One that cannot stand alone also gets the words of the question before it."""
     text = remove_links(messages[position].content) if position >= 0 else ""
-    words = _content_words(text)
+    dates, rest = _split_dates(text)
+    words = _content_words(rest)
     weights = {stem(word): FILLER_WEIGHT if stem(word) in _FILLERS else 1.0 for word in words}
     own = [word for word in words if word not in STOPWORDS and stem(word) not in _FILLERS]
     plain = " ".join(_OPERATORS.sub(" ", text).split())
@@ -106,14 +107,30 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     added = [word for word in _content_words(topic) if word not in STOPWORDS and stem(word) not in ignored][:MAX_TOPIC_WORDS]
     if not added:
         subject = frozenset(map(stem, own)) or frozenset(weights)
-        dated = find_period(plain, date.today())
-        about_period = dated is not None and is_all_stopwords(dated[1])
-        return AnalyzedQuestion(plain, (plain,), weights, subject, asks_for_summary(text), about_document, about_period)
+        about_period = bool(dates) and not own
+        searches = (dates,) if about_period else (plain, dates) if dates else (plain,)
+        return AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period)
     weights = {word: weight for word, weight in weights.items() if word not in STOPWORDS}
     weights |= {stem(word): TOPIC_WEIGHT if own else 1.0 for word in added}
     joined = " ".join(dict.fromkeys([*added, *own]))
     full = f"{' '.join(topic.split())} {plain}"
-    return AnalyzedQuestion(full, (joined, plain), weights, frozenset(map(stem, [*own, *added])), asks_for_summary(text))
+    subject = frozenset(map(stem, [*own, *added]))
+    return AnalyzedQuestion(full, (f"{joined} {dates}".strip(), plain), weights, subject, asks_for_summary(text), is_follow_up=True)
+
+
+def _split_dates(text: str) -> tuple[str, str]:
+    """The words of a text that name a period ("last week"), and the others."""
+    found = find_period(text, _ANY_DAY)
+    if found is None:
+        return "", text
+    others = Counter(found[1].split())
+    dates: list[str] = []
+    for word in text.split():
+        if others[word]:
+            others[word] -= 1
+        else:
+            dates.append(word)
+    return " ".join(dates), found[1]
 
 
 def asks_for_summary(text: str) -> bool:

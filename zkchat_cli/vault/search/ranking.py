@@ -43,11 +43,11 @@ class Ranking:
     """The share of the note's length in a chunk's length: of two notes with the same passage, the shorter is more about it."""
     name_length: float = 0.5
     """How much less a name counts if it is longer than `NAME_TERMS`: a title that is exactly the query wins."""
-    exact: float = 0.5
+    exact: float = 0.65
     """The share of words as written in the score; the rest is of words in any form."""
     character: float = 0.5
     """The weight of single CJK characters beside bigrams: words of a question and of a note often share only one."""
-    adjacency: float = 0.3
+    adjacency: float = 0.5
     link: float = 0.3
     boost_rank: int = 5
     """A hit boosts the notes it links to by its lead over the hit at this rank (from 0); without a lead, not at all."""

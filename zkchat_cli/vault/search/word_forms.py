@@ -9,9 +9,9 @@ from zkchat_cli.text.words import STOPWORDS, stem_words
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.search.query import WordForms
 
-SHORTEST_TRANSPOSED = 4
+SHORTEST_CORRECTED = 4
 SHORTEST_MISSPELLED = 6
-"""Letters of a word that may have a typo. Most shorter words are one edit from another word, such as "chart" from "chat"."""
+"""Letters of a word that may have a typo beside known words. Most shorter words are one edit from another, such as "chart" from "chat"."""
 MOST_CORRECTED = 8
 """Unknown words of a query that are looked up with one edit, 1 to 3 ms each."""
 SHORTEST_PART = 4
@@ -32,8 +32,8 @@ def find_forms(index: IndexDatabase, words: Sequence[str]) -> dict[str, WordForm
             found[word] = known[word]
         elif word not in unknown[:MOST_CORRECTED]:
             found[word] = WordForms(frozenset({word}), 0, 0, 0)
-        elif near := [known for edited, known in _look_up(index, set(_edits(word))).items() if edited in known.forms]:
-            found[word] = max(near, key=lambda known: (known.chunks + known.notes, *sorted(known.forms)))
+        elif near := _find_nearest(index, word, SHORTEST_MISSPELLED if known else SHORTEST_CORRECTED):
+            found[word] = near
         else:
             found.update(_find_compound(index, word) or {word: WordForms(frozenset({word}), 0, 0, 0)})
     return _merge(found)
@@ -71,11 +71,17 @@ def _look_up(index: IndexDatabase, words: Iterable[str]) -> dict[str, WordForms]
     }
 
 
-def _edits(word: str) -> Iterator[str]:
+def _find_nearest(index: IndexDatabase, word: str, shortest: int) -> WordForms | None:
+    """The most frequent known word a single edit away."""
+    near = [forms for edited, forms in _look_up(index, set(_edits(word, shortest))).items() if edited in forms.forms]
+    return max(near, key=lambda forms: (forms.chunks + forms.notes, *sorted(forms.forms)), default=None)
+
+
+def _edits(word: str, shortest: int) -> Iterator[str]:
     """The words that differ by one letter, but not the first, or by two neighbouring letters in exchange."""
-    if len(word) >= SHORTEST_TRANSPOSED:
+    if len(word) >= SHORTEST_CORRECTED:
         yield from (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1))
-    if len(word) >= SHORTEST_MISSPELLED and word.isalpha():
+    if len(word) >= shortest and word.isalpha():
         letters = string.ascii_lowercase if word.isascii() else sorted({*word, *map(chr, range(0x430, 0x450))})
         for i in range(1, len(word) + 1):
             yield word[:i] + word[i + 1 :]
