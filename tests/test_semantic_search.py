@@ -16,8 +16,12 @@ import pytest
 from conftest import Program, write
 from meaning import Meaning, Servers
 
+from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import SemanticStatus
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM, RETRY_SECONDS, SemanticSearch
 from zkchat_cli.vault.search.vector_store import VectorStore
 from zkchat_cli.vault.vault import Vault
@@ -134,8 +138,24 @@ def test_similarities_are_cosines(notes: Notes) -> None:
     assert abs(other) < 0.1
 
 
+def test_a_broken_link_suggests_notes_about_its_words(notes: Notes) -> None:
+    assert notes.vault.resolve("[[Vehicle]]").candidates == ("Garage.md",)
+    near, far, named = notes.vault.resolve_links("[[Physician]], [[Nothing of this kind]] and [[Harbor]]")
+    assert (near.candidates, far.candidates, named.candidates) == (("Health.md",), (), ("Harbour.md",))
+
+
+def test_memory_search_finds_other_words(notes: Notes, tmp_path: Path) -> None:
+    store = ChatSessionStore.open(tmp_path / "store.db")
+    memory = Memory(notes.vault, store, Config(), lambda: "2026-01-01T00:00:00+00:00", about=lambda _path: None)
+    memory.remember("My car is blue.")
+    memory.remember("I like rain.")
+    [found] = memory.search("automobile", 10_000, TokenCounter())
+    assert (found.item.content, found.reason) == ("My car is blue.", "means something similar")
+    store.close()
+
+
 def test_languages_that_the_model_does_not_know_stay_with_words(tmp_path: Path) -> None:
-    english = Meaning(languages=("en",))
+    english = Meaning(languages=("english",))
     notes = Notes(tmp_path, english)
     notes.write("Auto.md", "Das Auto braucht zweimal im Jahr Öl, und der Motor ist nicht neu.\n")
     notes.write("车.md", "汽车每年需要加两次机油。\n")
@@ -450,6 +470,28 @@ def test_an_unwritable_file_is_a_warning(notes: Notes) -> None:
     assert notes.found("oil")
     assert "cannot be written" in notes.warned()[0]
     assert notes.status.embedded == 0
+
+
+def test_a_full_disk_is_a_warning_and_words_go_on(tmp_path: Path, servers: Servers) -> None:
+    notes = write(tmp_path / "notes", {f"Note {n}.md": f"This is number {n}, about a vessel.\n" for n in range(300)})
+    program = Program(notes, tmp_path / "home", {**servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"})
+    program("vault", "index")
+    size = max(file.stat().st_size for file in (tmp_path / "home").rglob("*") if file.is_file())
+    limit = (
+        f"import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, ({size},) * 2)"
+    )
+    (tmp_path / "limit").mkdir()
+    (tmp_path / "limit" / "sitecustomize.py").write_text(limit)
+    program.env["PYTHONPATH"] = str(tmp_path / "limit")
+    servers.twist = lambda rows: [row * 40 for row in rows]  # vectors of 2,560 numbers fill the disk sooner
+    indexed = program("vault", "index", "--semantic", "--json")
+    assert (indexed.exit_status, indexed.json["semantic"]["complete"]) == (0, False)
+    [warning] = indexed.err.splitlines()
+    assert "no search by meaning, only by words" in warning
+    assert "cannot be written" in warning
+    assert len(program("vault", "search", "vessel", "--json").json) == 10
+    del program.env["PYTHONPATH"]
+    assert program("vault", "index", "--semantic", "--json").json["semantic"]["complete"]
 
 
 # the whole program, against a real server

@@ -24,6 +24,10 @@ HALF_LIFE = 90.0
 MIN_SHARE_OF_BEST = 0.25
 """A lower score than this share of the best one is not relevant."""
 MAX_ITEMS = 8
+MAX_COMPARED = 100
+"""Items that are compared by meaning, at 3 ms each."""
+SIMILAR = 0.4
+"""The cosine of an item that is found by meaning alone."""
 MAX_FACT = 2_000
 """Characters."""
 
@@ -46,7 +50,7 @@ class StoredMemory:
 
 @dataclass(frozen=True, slots=True)
 class RankedMemory:
-    """How relevant an item is to a message, and which words they share."""
+    """How relevant an item is to a message, and which words they share; none if it was found by meaning."""
 
     item: StoredMemory
     score: float
@@ -54,7 +58,7 @@ class RankedMemory:
 
     @property
     def reason(self) -> str:
-        return f"shares {', '.join(self.shared_words)} with the message"
+        return f"shares {', '.join(self.shared_words)} with the message" if self.shared_words else "means something similar"
 
 
 def clean_fact(text: str) -> str:

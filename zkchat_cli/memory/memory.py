@@ -15,7 +15,9 @@ from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.conversation_excerpts import describe_message
 from zkchat_cli.memory.fact_keys import slugify, suggest_key
 from zkchat_cli.memory.fact_ranking import (
+    MAX_COMPARED,
     MAX_FACT,
+    SIMILAR,
     RankedMemory,
     StoredMemory,
     choose_for_prompt,
@@ -188,10 +190,19 @@ class Memory:
         return rank_by_relevance(text, self.all_items(), self._now()) if text.strip() else ()
 
     def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RankedMemory, ...]:
-        """`rank` with the memory files in the vault's root included."""
+        """`rank` with the memory files in the vault's root included, then what means something similar in other words."""
+        if not text.strip():
+            return ()
         items = self.project_items(budget, counter)
         files = [StoredMemory("file", item.relative_path, item.content, item.content, "", item.relative_path) for item in items]
-        return rank_by_relevance(text, (*self.all_items(), *files), self._now()) if text.strip() else ()
+        every = (*self.all_items(), *files)
+        by_words = rank_by_relevance(text, every, self._now())
+        found = {(each.item.kind, each.item.key) for each in by_words}
+        others = [item for item in every if (item.kind, item.key) not in found][:MAX_COMPARED]
+        cosines = self._vault.similarities(text, [item.content for item in others]) or []
+        least = min((each.score for each in by_words), default=1.0)
+        similar = [RankedMemory(item, cosine * least, ()) for item, cosine in zip(others, cosines, strict=False) if cosine >= SIMILAR]
+        return (*by_words, *sorted(similar, key=lambda each: -each.score))
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> FactUpdate:
         """Store a fact; it replaces an older one with the same key. Raises UsageError if it is empty or too long, or memory is off."""

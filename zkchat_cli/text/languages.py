@@ -1,5 +1,6 @@
 """The language a text is written in, recognized by its most frequent words, which is enough to choose a stemmer."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
@@ -32,6 +33,8 @@ _FREQUENT_WORDS = {
 """Folded. Where two languages share most of them, the first of equals is taken."""
 
 LANGUAGES = tuple(_FREQUENT_WORDS)
+_LETTER = re.compile(r"[^\W\d_]")
+_LATIN_LETTER = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 
 
 @cache
@@ -49,6 +52,11 @@ def detect_language(text: str) -> str | None:
     counts = Counter(language for word in (text.lower() if text.isascii() else fold(text)).split() for language in by_word.get(word, ()))
     best = max(LANGUAGES, key=lambda language: counts[language])
     return best if counts[best] >= MIN_WORDS else None
+
+
+def is_latin(text: str) -> bool:
+    """Whether at least half of the letters are Latin; also if there are none."""
+    return text.isascii() or 2 * len(_LATIN_LETTER.findall(text)) >= len(_LETTER.findall(text))
 
 
 def detect_languages(texts: Iterable[str]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, split_t
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, lexical, related, snippets
-from zkchat_cli.vault.search.background_embedding import BackgroundEmbedding
+from zkchat_cli.vault.search.embedding_thread import EmbeddingThread
 from zkchat_cli.vault.search.query import parse_query, read_date
 from zkchat_cli.vault.search.ranking import RANKING, Ranking
 from zkchat_cli.vault.search.related import RelatedNote
@@ -44,6 +44,10 @@ MOST_CHUNKS_OF_A_NOTE = 3
 MOST_COMPARED = 50
 """Notes that are compared to find related ones."""
 SUGGESTIONS = 3
+MOST_SUGGESTED_BY_MEANING = 10
+"""Broken links of a text that are searched by meaning, at 10 ms each."""
+SIMILAR = 0.4
+"""The cosine of a note that a broken link may mean."""
 
 
 class Vault:
@@ -67,7 +71,7 @@ class Vault:
         journal = index_file.with_suffix(".changes")
         finish_interrupted(journal)
         self.editor = NoteEditor(root, self._index, self.refresh, journal)
-        self._embedding: BackgroundEmbedding | None = None
+        self._embedding: EmbeddingThread | None = None
         self._semantic: SemanticSearch | None = None
         if embedder:
             store = VectorStore(index_file.with_suffix(".vectors.db"), lambda: embedder.id)
@@ -163,7 +167,7 @@ class Vault:
     def embed_in_background(self, is_busy: Callable[[], bool]) -> None:
         """Compute missing vectors in a thread until the vault is closed, but not while `is_busy`."""
         if self._semantic and not self._embedding:
-            self._embedding = BackgroundEmbedding(self._semantic, is_busy)
+            self._embedding = EmbeddingThread(self._semantic, is_busy)
             self._embedding.start()
 
     def take_warnings(self) -> list[ZkchatError]:
@@ -184,15 +188,23 @@ class Vault:
     def resolve_links(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text` in order, as if it were in the note `source`, or in the vault's root; without those that mean no note."""
         links = note_parser.parse_note(source or "", replace_surrogates(text)).markup.links
-        return self._ask(lambda index: resolve_all(links, source, index.names, _path_suggester(index)))
+        return self._suggest_by_meaning(self._ask(lambda index: resolve_all(links, source, index.names, _path_suggester(index))))
 
     def resolve(self, target: str, source: str | None = None) -> LinkResolution:
         """What `[[target]]` points to, with or without brackets; `Note#heading` and `Note|alias` are understood."""
         target = replace_surrogates(target)
         bare = target.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
         link = WrittenLink(target, "wikilink", *split_target(bare), False)
-        [resolution] = self._ask(lambda index: resolve_all([link], source, index.names, _path_suggester(index)))
+        [resolution] = self._suggest_by_meaning(self._ask(lambda index: resolve_all([link], source, index.names, _path_suggester(index))))
         return resolution
+
+    def _suggest_by_meaning(self, links: list[LinkResolution]) -> list[LinkResolution]:
+        """Broken links with the notes that are about their words as candidates, if no note has a similar name."""
+        broken = [link for link in links if link.status == "broken" and link.text.strip() and not link.candidates]
+        for link in broken[:MOST_SUGGESTED_BY_MEANING] if self._semantic else ():
+            near = [c.relative_path for c in self.search(link.text, SUGGESTIONS) if (c.score_meaning or 0) >= SIMILAR]
+            links[links.index(link)] = link.model_copy(update={"candidates": tuple(dict.fromkeys(near))})
+        return links
 
     def suggest_names(self, name: str, limit: int = SUGGESTIONS) -> list[str]:
         """The names of notes nearest to a misspelt one, nearest first."""

@@ -14,8 +14,8 @@ from zkchat_cli.vault.search.query import SearchQuery
 from zkchat_cli.vault.search.ranking import Ranking
 from zkchat_cli.vault.search.semantic import SemanticMatch
 
-LEAST_WEIGHT = 0.25
-"""Of meaning, where one of the best hits has all words of the query."""
+LEAST_WEIGHT = 0.03
+"""Of meaning, where one of the best hits has all words of the query: enough to decide between equals."""
 MOST_WEIGHT = 6.0
 """What is added where no word fits."""
 EXPONENT = 1.5

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from zkchat_cli.errors import IndexDamaged, ProviderError, VaultError, ZkchatError
 from zkchat_cli.models import SemanticStatus
-from zkchat_cli.text.language import OTHER, UNKNOWN, detect_language
+from zkchat_cli.text.languages import detect_language, is_latin
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.index.indexer import Progress
 from zkchat_cli.vault.search.embedding_windows import CHARACTERS, windows_of_chunk
@@ -242,11 +242,11 @@ class SemanticSearch:
 
     def _knows(self, text: str) -> bool:
         languages = self._embedder.languages
-        return languages is None or detect_language(text) in (UNKNOWN, *languages)
+        return languages is None or (is_latin(text) and detect_language(text) in (None, *languages))
 
     def _can_read(self, query: str) -> bool:
         """Whether the model knows the script. A question in another language of the script finds more by meaning than without."""
-        return self._embedder.languages is None or detect_language(query) != OTHER
+        return self._embedder.languages is None or is_latin(query)
 
     def _fail(self, e: ZkchatError) -> None:
         self._retry_after = self._clock() + RETRY_SECONDS

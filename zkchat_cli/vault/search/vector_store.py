@@ -51,8 +51,8 @@ T = TypeVar("T")
 class Embedder(Protocol):
     """Turns texts into vectors. Contacts its server, or loads its model, only in `embed`.
 
-    `id` is "provider/model": vectors of different ids are never compared. `batch` is the number of texts per call. `languages` are the
-    codes of the languages that the model was trained on, None for all.
+    `id` is "provider/model": vectors of different ids are never compared. `batch` is the number of texts per call. `languages` are
+    those that the model was trained on, as `detect_language` names them; None for all.
     """
 
     @property

@@ -18,7 +18,7 @@ STOP_SECONDS = 2.0
 """How long `stop` waits: a batch takes 0.1 s, on a slow or busy machine a second."""
 
 
-class BackgroundEmbedding:
+class EmbeddingThread:
     """A thread that works from `start` until `stop`. What it has computed stays if the program is killed."""
 
     def __init__(self, semantic: SemanticSearch, is_busy: Callable[[], bool]) -> None:
