@@ -16,7 +16,7 @@ from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turn_history import TurnHistory
-from zkchat_cli.context.turns import Turn, fence, make_prompt_message, render_turn
+from zkchat_cli.context.turns import Turn, failure_reason, fence, make_prompt_message, render_turn
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -269,7 +269,7 @@ def explain_dropped(reason: str, *, quoted: bool) -> str:
 def _dropped_messages(layout: _Layout, selection: Selection) -> list[Dropped]:
     sent = {turn.id for turn in selection.turns}
     recalled = {passage.message.id for passage in selection.passages}
-    reasons = [(turn, "the model call failed") for turn in layout.history if turn.failed]
+    reasons = [(turn, failure_reason(turn.messages)) for turn in layout.history if turn.failed]
     folded = "in the summary" if layout.summary else "no room, nor for the summary"
     reasons += [(turn, folded) for turn in layout.history.sendable_turns()[: layout.folded_count]]
     reasons += [(turn, "no room") for turn in layout.recent if turn.id not in sent]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zkchat_cli.context.prompt_assembly import explain_dropped, named_documents
-from zkchat_cli.context.turns import is_failed
+from zkchat_cli.context.turns import failure_reason, is_failed
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Dropped, Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
 
@@ -82,7 +82,7 @@ def _possible_reasons(history: Sequence[ZkChatMessage], summarized_through: str 
     in_summary = any(message.id == summarized_through for message in history)
     reasons: list[tuple[ZkChatMessage, str]] = []
     for turn in split_into_exchanges(history):
-        reason = "the model call failed" if is_failed(turn) else "in the summary" if in_summary else "no room"
+        reason = failure_reason(turn) if is_failed(turn) else "in the summary" if in_summary else "no room"
         reasons += ((message, reason) for message in turn)
         in_summary = in_summary and all(message.id != summarized_through for message in turn)
     return reasons

@@ -62,6 +62,11 @@ def is_failed(messages: Sequence[ZkChatMessage]) -> bool:
     return any(m.status in ("failed", "damaged") for m in messages) or (last.role == "user" and last.status in ("pending", "unfinished"))
 
 
+def failure_reason(messages: Sequence[ZkChatMessage]) -> str:
+    """Why a failed turn is left out of prompts."""
+    return "a message is damaged on disk" if any(m.status == "damaged" for m in messages) else "the model call failed"
+
+
 def split_into_turns(
     messages: Iterable[ZkChatMessage], counter: TokenCounter, known: Sequence[Turn] = (), *, first: int | None = None
 ) -> tuple[Turn, ...]:
