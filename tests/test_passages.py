@@ -61,9 +61,9 @@ def test_callouts_and_quotes_are_quoted_without_their_marks() -> None:
     ("written", "shown"),
     [
         ("See [[Filters|the filters]] and [limits](Limiting.md).", "See the filters and limits."),
-        ("Write `[[Note|alias]]` in [[Filters#Dates]].", "Write `[[Note|alias]]` in Filters#Dates."),
+        ("Write `[[Note|alias]]` in [[Filters#Dates]].", "Write `[[Note|alias]]` in Filters › Dates."),
         ('A <span class="x">red</span> heap<br>grows.', "A red heap grows."),
-        ("A ==marked== word &amp; more[^1].", "A ==marked== word &amp; more[^1]."),
+        ("A ==marked== word &amp; more[^1].", "A marked word & more."),
         ("- [[Beans]] need 2 * 3 poles.", "Beans need 2 * 3 poles."),
     ],
 )

@@ -23,7 +23,6 @@ _LINK = re.compile(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?
 _NUMBERED = re.compile(r"\[\s*\d")
 _WORD = re.compile(r"[^\W\d_]{2}")
 _INLINE_CODE = re.compile(r"(`+(?:(?!`).)+`+)")
-_LINK_TO_HEADING = re.compile(r"(?<!!)\[\[([^\[\]|]*#[^\[\]|]*)\]\]")
 _HAS_MARKUP = re.compile(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
 
 
@@ -83,7 +82,7 @@ def quotable_chunk(text: str) -> QuotableChunk:
 def _render(text: str) -> str:
     """Plain text with the spaces at its ends, which separate it from the code around it."""
     begin, end = " " * text[:1].isspace(), " " * text[-1:].isspace()
-    return begin + to_plain_text(_LINK_TO_HEADING.sub(r"\1", text)) + end
+    return begin + to_plain_text(text) + end
 
 
 def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, Kind]]:
