@@ -179,7 +179,7 @@ def compaction(**more: object) -> Compaction:
         ),
         (
             compaction(mode="simple", model_calls=2, problem="it failed."),
-            "The model's summary failed: it failed. Nothing is deleted. To undo: /compact undo",
+            "The first request failed: it failed. Nothing is deleted. To undo: /compact undo",
             "(by the model, from a shortened conversation), 600 tokens saved; the model's summary failed: it failed.",
         ),
         (

@@ -53,6 +53,7 @@ def test_a_question_names_a_period(question: str, days: tuple[date, date], rest:
         "tasks due today",
         "version 2024",
         "3.11.2",
+        "date created: 2022-08-02 and what else the properties of this note say",
         "2024-99-99",
         "room 12-34",
     ],

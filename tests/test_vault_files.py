@@ -128,11 +128,6 @@ def test_an_unreadable_folder_is_refused(locked):
 
 
 @needs_permissions
-def test_an_unwritable_cache_folder_is_reported(locked):
-    with pytest.raises(VaultError, match="Permission denied"):
-        Vault.open(locked, locked / "sub").refresh()
-
-
 def test_a_missing_folder_and_a_file_are_refused(root):
     with pytest.raises(VaultError, match="there is no folder") as e:
         Vault.open(root / "missing", root.parent)

@@ -74,15 +74,19 @@ def find_period(text: str, today: date) -> tuple[Period, str] | None:
     """The period that a question names, as seen on `today`, and the text without these words; None if it names none.
 
     Of several dates the days from the first through the last count: "between March and May". "Due today" is about a subject, not about
-    notes of today: a date of the present counts only if hardly a word is left.
+    notes of today: a date of the present counts only if hardly a word is left, and a figure such as 2024-05-01 only in a short question.
     """
     found: list[Period] = []
     rest: list[str] = []
     at = 0
-    has_subject = not is_all_stopwords(_DATE.sub(" ", text[:MAX_TEXT]))
+    subject = _DATE.sub(" ", text[:MAX_TEXT])
+    has_subject = not is_all_stopwords(subject)
+    is_long = len(terms(subject)) > MAX_BESIDE_BARE
     for match in _DATE.finditer(text[:MAX_TEXT]):
         period = _read(match, today)
-        if period and not (has_subject and period.first <= today <= period.last < date.max):
+        is_present = period is not None and period.first <= today <= period.last < date.max
+        is_bare = not match["before"] and bool(match["iso"] or match["month"] or re.search(r"\d", match[0]))
+        if period and not (has_subject and is_present) and not (is_long and is_bare):
             found.append(period)
             rest.append(text[at : match.start()])
             at = match.end()
@@ -97,6 +101,8 @@ def find_period(text: str, today: date) -> tuple[Period, str] | None:
     return whole, " ".join("".join([*rest, text[at:]]).split())
 
 
+MAX_BESIDE_BARE = 5
+"""Words of a text that is a question about a date; in a longer one, a date without "on" or "in" is one of its words."""
 _SAYS_NOTHING = STOPWORDS | set(
     """happen happened happening write wrote written note notes noted make made learn learned on was habe ich hab haben wir gemacht getan
     geschrieben notiert gelernt ist passiert qu ai je fait note hice hicimos que""".split()

@@ -9,6 +9,7 @@ from zkchat_cli.text.words import STOPWORDS, stem_words
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.search.query import WordForms
 
+LONGEST_CORRECTED = 30
 SHORTEST_CORRECTED = 4
 SHORTEST_MISSPELLED = 6
 """Letters of a word that may have a typo beside known words. Most shorter words are one edit from another, such as "chart" from "chat"."""
@@ -72,7 +73,9 @@ def _look_up(index: IndexDatabase, words: Iterable[str]) -> dict[str, WordForms]
 
 
 def _find_nearest(index: IndexDatabase, word: str, shortest: int) -> WordForms | None:
-    """The most frequent known word a single edit away."""
+    """The most frequent known word a single edit away; none for what is too long to be a word."""
+    if len(word) > LONGEST_CORRECTED:
+        return None
     near = [forms for edited, forms in _look_up(index, set(_edits(word, shortest))).items() if edited in forms.forms]
     return max(near, key=lambda forms: (forms.chunks + forms.notes, *sorted(forms.forms)), default=None)
 
