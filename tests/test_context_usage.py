@@ -180,7 +180,7 @@ def compaction(**more: object) -> Compaction:
         (
             compaction(mode="simple", model_calls=2, problem="it failed."),
             "The first request failed: it failed. Nothing is deleted. To undo: /compact undo",
-            "(by the model, from a shortened conversation), 600 tokens saved; the model's summary failed: it failed.",
+            "(by the model, in a simpler request), 600 tokens saved; the first request failed: it failed",
         ),
         (
             compaction(mode="masked", results_masked=3, messages_folded=0),

@@ -42,7 +42,7 @@ def usage(total: int, *, due: bool = False, estimated: bool = False) -> ContextU
         tool_tokens=0,
         message_tokens=total,
         total_tokens=total,
-        available_tokens=29491 - total,
+        available_tokens=max(0, 29491 - total),
         max_context=32768,
         effective_limit=29491,
         estimated=estimated,

@@ -32,6 +32,8 @@ _REFERENCE = re.compile(
     r"|(?P<url>https?://[^\s<>\"`\[\]{}|\\^]{1,2000})"
 )
 _NUMBER = re.compile(r"\d+")
+LONGEST_WORD = 40
+"""Characters of a word that moves to another row as a whole; text without spaces breaks anywhere."""
 _OPENER = re.compile(r"`|~~|<(?=[A-Za-z]|\Z)|\*(?=\S|\Z)|(?<!\w)_|\[(?![^\[\]]*\][^(\[])|【")
 """A mark that the text to come may still turn into the beginning of emphasis, code or a link."""
 _STRONG = re.compile(r"\*\*(?=[^\s*])([^*`\n]{1,300})(?<!\s)\*\*(?!\*)")
@@ -344,7 +346,9 @@ class _Inline:
 
     def _add_uncertain(self, text: str) -> None:
         if self.certain is None and (found := _OPENER.search(text)):
-            self.certain = len(self.text) + found.start()
+            position = len(self.text) + found.start()
+            before = self.text.plain + text[: found.start()]
+            self.certain = max(before.rfind(" "), position - LONGEST_WORD, 0)  # the word may get shorter, and move to the row before
         if text:
             self._add(text)
 

@@ -23,7 +23,7 @@ def compaction_line(compaction: Compaction, hints: CommandHints = IN_CHAT) -> st
     actions = _actions(compaction, size=False)
     if not actions:
         return f"nothing to compact{f': {compaction.problem}' if compaction.problem else ''}"
-    failure = f"; {_failure(compaction)}" if compaction.problem else ""
+    failure = f"; {_failure(compaction).rstrip('.')}" if compaction.problem else ""
     undo = f"; to undo: {hints.undo}" if hints.undo else ""
     return f"{actions}, {compaction.tokens_before - compaction.tokens_after:,} tokens saved{failure}{undo}"
 
