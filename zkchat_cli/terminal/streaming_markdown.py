@@ -34,8 +34,8 @@ _REFERENCE = re.compile(
 _NUMBER = re.compile(r"\d+")
 LONGEST_WORD = 40
 """Characters of a word that moves to another row as a whole; text without spaces breaks anywhere."""
-_OPENER = re.compile(r"`|~~|<(?=[A-Za-z]|\Z)|\*(?=\S|\Z)|(?<!\w)_|\[(?![^\[\]]*\][^(\[])|【")
-"""A mark that the text to come may still turn into the beginning of emphasis, code or a link."""
+_OPENER = re.compile(r"`|~~|&(?=[#\w]*\Z)|<(?=[A-Za-z]|\Z)|\*(?=\S|\Z)|(?<!\w)_|\[(?![^\[\]]*\][^(\[])|【")
+"""A mark that the text to come may still turn into the beginning of emphasis, code, a link or a character by its name."""
 _STRONG = re.compile(r"\*\*(?=[^\s*])([^*`\n]{1,300})(?<!\s)\*\*(?!\*)")
 _CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
 _TASK = re.compile(r"\[([ xX])\](?:\s+|\Z)")
