@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,11 +141,11 @@ def test_an_abandoned_call_does_not_block_the_next(server: ModelServer, protocol
 def test_while_tools_run(vault: Path, tmp_path: Path, record_property: Any) -> None:
     over, slow = threading.Event(), threading.Event()
 
-    def wait(arguments: Mapping[str, Any], _: Vault) -> ToolOutput:
-        if arguments["n"] > 1:
+    def wait(_: Vault, n: int) -> ToolOutput:
+        if n > 1:
             slow.set()
             over.wait(10)
-        return ToolOutput(data={"n": arguments["n"]})
+        return ToolOutput(data={"n": n})
 
     tool = Tool("wait", "waits", {"n": {"type": "integer"}}, ("n",), wait)
     wanted = [ToolCall(id=f"c{n}", name="wait", arguments={"n": n}) for n in (1, 2, 3)]

@@ -1,7 +1,7 @@
 """The tool loop: whatever a model does, a turn ends once, its history is well-formed, and the next turn goes on from there."""
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
@@ -39,11 +39,11 @@ class Counting:
         self.ran: list[Any] = []
         self.tool = Tool("count", "counts", {"n": {"type": "integer"}}, ("n",), self._run)
 
-    def _run(self, arguments: Mapping[str, Any], _: Vault) -> ToolOutput:
-        self.ran.append(arguments["n"])
-        if arguments["n"] < 0:
+    def _run(self, _: Vault, n: int) -> ToolOutput:
+        self.ran.append(n)
+        if n < 0:
             raise RuntimeError("there is less than nothing")
-        return ToolOutput(data={"n": arguments["n"]})
+        return ToolOutput(data={"n": n})
 
 
 def count(n: Any, id_: str = "") -> ToolCall:
