@@ -233,7 +233,7 @@ def test_a_list_continues_at_its_offset(notes: Vault) -> None:
 
 
 def test_a_limit_above_the_maximum_is_clamped(notes: Vault) -> None:
-    write(notes.root, {f"Many/{i}.md": "a filter\n" for i in range(120)})
+    write_notes(notes.root, {f"Many/{i}.md": "a filter\n" for i in range(120)})
     notes.refresh()
     for tool, arguments, most in (("find_excerpts", {"query": "filter"}, 20), ("find_zk_documents_related_to", {"query": "filter"}, 15)):
         assert len(run(notes, tool, 50_000, limit=10**30, **arguments).chunks) == most
