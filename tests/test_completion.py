@@ -1,6 +1,5 @@
 """What is offered for completion, as the lines that it would make."""
 
-import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -43,9 +42,7 @@ def completer(room: Room) -> ChatCompleter:
     session = room.session(
         list_models=lambda: (AvailableModels("offline", ("offline",)), AvailableModels("ollama", ("ollama/qwen3", "ollama/llama\x1b[31m")))
     )
-    made = ChatCompleter(lambda: session)
-    made.ready.set()
-    return made
+    return ChatCompleter(lambda: session)
 
 
 def completions(completer: ChatCompleter, typed: str, after: str = "") -> list[Completion]:
@@ -66,7 +63,6 @@ def test_a_completion_shows_its_description(room: Room) -> None:
     stored(room, talk(("how long does compost\x1b[2J take?", "Nine months.")))
     completer = ChatCompleter(lambda: session)
     session = room.session()
-    completer.ready.set()
     [found] = completions(completer, "/resume ")
     assert found.text == room.store.conversations()[0].id
     assert "\x1b" not in found.display_meta_text
@@ -126,24 +122,16 @@ def test_names_that_could_do_harm_are_not_offered(completer: ChatCompleter, room
     assert offered("[[good h") == ["[[good harm]]"]
 
 
-def test_completion_waits_for_the_session(room: Room) -> None:
-    completer = ChatCompleter(lambda: session)
-    session = None
-    found: list[Completion] = []
-    waiting = threading.Thread(target=lambda: found.extend(completions(completer, "/hel")))
-    waiting.start()
-    session = room.session()
-    completer.ready.set()
-    waiting.join()
-    assert [c.text for c in found] == ["/help"]
-    session = None
-    assert completions(completer, "/hel") == []
+def test_nothing_is_offered_before_the_session_is_open_and_no_notes_before_they_are_indexed(room: Room) -> None:
+    assert completions(ChatCompleter(lambda: None), "/hel") == []
+    unindexed = ChatCompleter(room.session, lambda: False)
+    assert [c.text for c in completions(unindexed, "/hel")] == ["/help"]
+    assert completions(unindexed, "[[Comb") == []
 
 
 def test_where_a_message_begins_agents_are_offered_before_files(room: Room) -> None:
     session = room.session(agent_names=lambda: ("planner", "researcher"))
     completer = ChatCompleter(lambda: session)
-    completer.ready.set()
 
     def offered(typed: str) -> list[str]:
         return [found.text for found in completions(completer, typed)]
