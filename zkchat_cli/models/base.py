@@ -4,9 +4,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Count = Annotated[int, Field(ge=0, le=10**15)]
-"""A number of tokens, lines or the like. Imported files are untrusted; sums of counts still fit a column of a database."""
-Quantity = Annotated[float, Field(ge=-(10**15), le=10**15)]
+Count = Annotated[int, Field(strict=True, ge=0, le=10**15)]
+"""A number of tokens, lines or the like. Imported files are untrusted: `"12"` and `true` are no numbers, and sums of counts fit a
+column of a database."""
+Quantity = Annotated[float, Field(strict=True, ge=-(10**15), le=10**15)]
 """A score or milliseconds: a finite number."""
 
 
