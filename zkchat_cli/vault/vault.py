@@ -149,7 +149,8 @@ class Vault:
 
     def snippet(self, chunk: ContentChunk, query: str) -> tuple[str | None, Snippet]:
         """The heading and the lines of a chunk that show best why `query` found it."""
-        found = snippets.snippet(chunk.text, chunk.start_line, parse_query(query, self._today()).terms)
+        terms = parse_query(query, self._today()).terms
+        found = snippets.snippet(chunk.text, chunk.start_line, terms, languages=self._ask(lambda index: index.languages()))
         return sections.heading_above(found.line, chunk.text, chunk.start_line) or chunk.heading, found
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
