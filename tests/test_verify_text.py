@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Program, write
+from conftest import Program, write_notes
 
 from zkchat_cli.citations.verify_text import TextQuotation, verify_text
 from zkchat_cli.vault.vault import Vault
@@ -23,7 +23,7 @@ PUMP = "The pump needs 2.4 kW at −5 °C"
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     folder = tmp_path_factory.mktemp("verify")
-    vault = Vault.open(write(folder / "notes", NOTES), folder / "cache")
+    vault = Vault.open(write_notes(folder / "notes", NOTES), folder / "cache")
     vault.refresh()
     yield vault
     vault.close()
@@ -97,7 +97,7 @@ def test_the_document_has_the_nearest_wording_or_the_whole_sentence(house: Vault
 
 
 def test_the_command_fails_if_a_quotation_does_not_hold(zkchat: Program) -> None:
-    write(zkchat.vault, NOTES)
+    write_notes(zkchat.vault, NOTES)
     draft = zkchat.vault / "Draft.md"
     draft.write_text(f"“{RED}” [[House]]. “The house was painted blue in 1950”. “safe to walk on” “{PUMP}” [[House]]", encoding="utf-8")
     done = zkchat("verify", draft, "--json")
@@ -114,7 +114,7 @@ def test_the_command_fails_if_a_quotation_does_not_hold(zkchat: Program) -> None
 
 
 def test_the_command_succeeds_if_all_quotations_hold(zkchat: Program, tmp_path: Path) -> None:
-    write(zkchat.vault, NOTES)
+    write_notes(zkchat.vault, NOTES)
     done = zkchat("verify", "-", "--json", stdin=f"“{RED}”")
     assert (done.exit_status, done.json["ok"], len(done.json["quotations"])) == (0, True, 1)
     assert "no quotations" in zkchat("verify", "-", stdin="Nothing.").err
