@@ -42,9 +42,9 @@ def test_a_fact_is_remembered_corrected_and_forgotten(app: AppFixture) -> None:
 
 def test_what_cannot_be_remembered_or_forgotten_says_how_to(app: AppFixture) -> None:
     session = app.session()
-    assert refused("/remember", session).message == "there is nothing to remember"
+    assert refused("/remember …", session).message == "there is nothing to remember"
     assert "too long" in refused("/remember " + "word " * 1000, session).message
-    assert refused("/forget", session).message == "which fact?"
+    assert refused("/forget", session).message == "/forget needs KEY"
 
 
 def test_forget_completes_the_keys(app: AppFixture) -> None:
