@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import Program, write
+from conftest import Program, write_notes
 from terminal_screen import CTRL_J, ENTER, ESCAPE, HARMLESS, HOSTILE, TAB, UP, Chat, Script, slowly, stored
 
 # typing
@@ -95,7 +95,7 @@ def test_hostile_text_is_visible_and_harmless(zkchat: Program, script: Script) -
     folder = zkchat.vault.parent / "no\x1b]0;owned\x07tes\nfake [bold]"
     zkchat.vault.rename(folder)
     hostile = Program(folder, zkchat.home)
-    write(folder, {"Evil.md": f"# Evil\n\nThe unicorn says {HOSTILE} and more.\n"})
+    write_notes(folder, {"Evil.md": f"# Evil\n\nThe unicorn says {HOSTILE} and more.\n"})
     look = {"name": "find_excerpts", "arguments": {"query": "unicorn \x1b]0;owned\x07"}}
     model = script({"tool_calls": [look]}, {"text": f"Answer {HOSTILE} [1] “says {HOSTILE}” [1]\n"})
     with Chat(hostile, "--model", model, columns=200, rows=50) as chat:

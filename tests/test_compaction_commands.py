@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
-from summary_models import SUMMARY, things
+from summary_models import SUMMARY, numbered_exchanges
 from terminal_screen import CTRL_C, ENDLESS, Chat
 
 
 @pytest.fixture
 def imported(zkchat: Program, tmp_path: Path) -> str:
-    messages = [{"role": role, "content": text, "timestamp": f"2026-03-{i:02d}T10:00:00+00:00"}
-                for i, pair in enumerate(things(12), 1) for role, text in zip(("user", "assistant"), pair, strict=True)]  # fmt: skip
+    messages = [
+        {"role": role, "content": text, "timestamp": f"2026-03-{i:02d}T10:00:00+00:00"}
+        for i, pair in enumerate(numbered_exchanges(12), 1)
+        for role, text in zip(("user", "assistant"), pair, strict=True)
+    ]
     file = tmp_path / "talk.json"
     file.write_text(json.dumps(messages))
     conversation: str = zkchat("context", "import", "--file", file, "--json").json["conversation_id"]

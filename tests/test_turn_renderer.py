@@ -3,8 +3,8 @@
 import io
 from typing import Any
 
-from building import Deltas, Room, calls, says
 from conftest import Program
+from factories import AppFixture, DeltaModel, reply, tool_reply
 from terminal_screen import Chat, Script, slowly
 
 from zkchat_cli import slash
@@ -41,16 +41,16 @@ def test_a_tool_line_has_all_arguments_the_result_and_its_cost() -> None:
     assert "failed" in tool_line(ran("find_excerpts").model_copy(update={"ok": False}), 0)
 
 
-def test_a_failed_tool_names_the_cause(room: Room) -> None:
-    reading = calls(ToolCall(id="c1", name="read_zk_document", arguments={"relative_path": "Nowhere\x1b[2J"}))
+def test_a_failed_tool_names_the_cause(app: AppFixture) -> None:
+    reading = tool_reply(ToolCall(id="c1", name="read_zk_document", arguments={"relative_path": "Nowhere\x1b[2J"}))
     said: list[str] = []
-    turn = room.session(Deltas([reading, says("Sorry.")])).send("read it")
+    turn = app.session(DeltaModel([reading, reply("Sorry.")])).send("read it")
     show_turn(turn, a_screen()[0], lambda line, _: said.append(line), Verbosity(3))
     assert "  failed: " in said[0] and "Nowhere" in said[0].partition("failed")[2] and "\x1b" not in said[0]
 
 
-def test_verbose_shows_details_of_each_turn(room: Room) -> None:
-    session = room.session(Deltas([says("After nine months [1].")]))
+def test_verbose_shows_details_of_each_turn(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply("After nine months [1].")]))
     assert "on: reasoning" in slash.run("/verbose", session).text
     screen, _ = a_screen()
     said: list[str] = []

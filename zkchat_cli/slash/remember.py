@@ -1,4 +1,7 @@
-"""/remember: keep a fact for later conversations; a newer fact with the same key replaces the older."""
+"""/remember: remember a fact in later conversations; `NAME: VALUE` replaces the old value.
+
+The fact is sent with messages that it is relevant to. /memory lists all facts, /forget KEY deletes one.
+"""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
@@ -12,10 +15,4 @@ def _remember(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(text)
 
 
-COMMAND = SlashCommand(
-    "remember",
-    "remember a fact in later conversations; `NAME: VALUE` replaces the old value",
-    _remember,
-    "TEXT",
-    details="The fact is sent with messages that it is relevant to. /memory lists all facts, /forget KEY deletes one.",
-)
+COMMAND = SlashCommand(_remember, "TEXT")

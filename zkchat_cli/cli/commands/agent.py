@@ -53,6 +53,7 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
     """An agent's settings, its whole system prompt, and its memory file."""
     from zkchat_cli.agents import loader
     from zkchat_cli.app import factory
+    from zkchat_cli.config.loader import as_toml
 
     screen = ctx.screen
     agent = factory.check_agent(loader.load_agent(_agents_folder(ctx), name))
@@ -62,7 +63,7 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
     screen.print(f"{agent.name} · {agent.file or 'built in'}", "bold")
     for key, value in agent.values.items():
         if key != "system_prompt":
-            screen.print(f"{key} = {loader.as_toml(value)}")
+            screen.print(f"{key} = {as_toml(value)}")
     if agent.tools is None:
         screen.print("tools: all", "dim")
     missing = "" if agent.memory_file and agent.memory_file.is_file() else " (does not exist yet)"
@@ -133,6 +134,7 @@ def config_(
 ) -> None:
     """Change one key of an agent; comments in its file are kept. A built-in agent is first copied to a file of yours."""
     from zkchat_cli.agents import loader
+    from zkchat_cli.config.loader import as_toml
 
     if (value is None) != unset:
         raise UsageError("agent config takes a value, or --unset", f"zkchat agent show {name} shows what is set.")
@@ -147,7 +149,7 @@ def config_(
     if ctx.as_json:
         ctx.screen.json({"name": name, "key": key, "value": values.get(key)})
     else:
-        ctx.screen.print(f"{key} is not set" if unset else f"{key} = {loader.as_toml(values[key])}")
+        ctx.screen.print(f"{key} is not set" if unset else f"{key} = {as_toml(values[key])}")
 
 
 def _checked(given: dict[str, Any]) -> dict[str, Any]:
