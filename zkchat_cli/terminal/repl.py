@@ -17,7 +17,7 @@ from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.confirm import Confirmation
 from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.input_line import InputLine, PromptHelpers
+from zkchat_cli.terminal.input_line import InputLine
 from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import Screen
@@ -66,10 +66,11 @@ class Repl:
         self._typed_at = float("-inf")
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
-        self._completer = ChatCompleter(self.current)
         self._prompt = InputLine(
             screen.colour,
-            PromptHelpers(self._completer, self._history, pastes),
+            ChatCompleter(self.current, lambda: self._background.indexed.is_set()),
+            self._history,
+            pastes,
             line_changed=self._line_changed,
             heading=f"zkchat {__version__}",
             typed=typed,
@@ -267,7 +268,7 @@ class Repl:
             self._greeted = True
             self._prompt.heading = ""
             self._prompt.print_above(self._greet)
-            self._prompt.update(limit=self._session.runtime.budget.effective_limit)
+        self._prompt.complete()
 
     def _use_session(self, opened: StartedSession) -> None:
         from zkchat_cli.store.input_history import history_file  # 9 ms that the first prompt does not need
@@ -279,7 +280,6 @@ class Repl:
         self._history.set_file(history_file(app.loaded.places.data_dir, str(app.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
-        self._completer.ready.set()
         self._prompt.update(
             model=self._session.runtime.speaker_label,
             vault=app.vault.name,
@@ -320,7 +320,6 @@ class Repl:
             raise self._background.failure
 
     def _stop_background(self) -> None:
-        self._completer.ready.set()
         self._history.set_file(None)
         if self._has_session:
             self._session.stop_background_tasks()

@@ -135,6 +135,12 @@ def _restore_short_i(word: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def stem(word: str) -> str:
-    """The stem by which words of a question and of a message or note are compared: Russian for Cyrillic words, else English."""
-    return stem_words([word], RUSSIAN if "а" <= word[:1] <= "я" else ENGLISH)[0]
+def stem(word: str, languages: tuple[str, ...] = (ENGLISH,)) -> str:
+    """The stem by which words of a question and of a message or note are compared.
+
+    `languages` are those of all compared texts, as `detect_languages(texts)` names them; use the same for both sides. A word is stemmed by
+    the rules of one language after the other. Cyrillic words are always stemmed by the Russian rules; Chinese words stay as they are.
+    """
+    for language in (RUSSIAN,) if "а" <= word[:1] <= "я" else languages:
+        [word] = stem_words([word], language)
+    return word

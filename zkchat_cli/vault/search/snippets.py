@@ -19,25 +19,22 @@ class Snippet(NamedTuple):
     text: str
 
 
-def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160) -> Snippet:
+def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160, languages: tuple[str, ...] = (words.ENGLISH,)) -> Snippet:
     """The line of `text` (which begins on `first_line`) with the most `terms` in any form, and what fits into `width` of the next lines.
 
-    Of equal lines the first that is not a heading, because headings are result anyway.
+    Words are compared by their stems. Of equal lines the first that is not a heading, because a result names its heading anyway.
     """
     lines = text.split("\n")
-    wanted = {words.stem(term) for term in terms}
-    parts = [term for term in wanted if is_part(term)]
-    ranked_lines = [
-        (
-            -len(wanted.intersection(map(words.stem, words.terms(line))).union(part for part in parts if part in line)),
-            not _MARKS.sub("", line) or line.startswith("#"),
-            i,
-        )
-        for i, line in enumerate(lines)
-    ]
-    at = min(ranked_lines)[2]
+    wanted = {words.stem(term, languages) for term in terms}
+    parts = list(filter(is_part, wanted))
+
+    def rank(at: int) -> tuple[int, bool, int]:
+        line = lines[at]
+        shown = wanted.intersection(words.stem(term, languages) for term in words.terms(line)).union(c for c in parts if c in line)
+        return -len(shown), not _MARKS.sub("", line) or line.startswith("#"), at
+
+    end = at = min(range(len(lines)), key=rank)
     result = _around(_MARKS.sub("", lines[at]), wanted.union(terms), width)
-    end = at
     while end + 1 < len(lines) and lines[end + 1].strip() and len(result) + len(following := _MARKS.sub("", lines[end + 1])) < width:
         result, end = f"{result} {following}".strip(), end + 1
     return Snippet(first_line + at, first_line + end, result)
