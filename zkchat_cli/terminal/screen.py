@@ -146,8 +146,7 @@ class Screen:
     @staticmethod
     def as_json(document: "BaseModel | Any") -> str:
         """The document as `json` prints it, without the line end."""
-        dumped = document.model_dump(mode="json") if hasattr(document, "model_dump") else document
-        text = json.dumps(dumped, ensure_ascii=False, default=str)
+        text = json.dumps(document, ensure_ascii=False, default=lambda v: v.model_dump(mode="json") if hasattr(v, "model_dump") else str(v))
         return "".join(f"\\u{ord(c):04x}" if "\x7f" <= c <= "\x9f" else c for c in text)
 
     def warn(self, message: str, hint: str = "") -> None:
