@@ -71,6 +71,12 @@ def can_lock(folder: Path) -> bool:
     return True
 
 
+def lock_timeout(file: Path, seconds: float) -> float:
+    """So many seconds to wait for SQLite's locks on a file; 0 if its file system has none: SQLite takes the refusal (ENOLCK) for a lock
+    that another program holds, and would wait in vain."""
+    return seconds if can_lock(file.parent) else 0.0
+
+
 def make_private_folder(folder: Path) -> None:
     """Create a folder and the missing ones above it, each with mode 0700: `mkdir(parents=True)` gives its mode to the last one only."""
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
