@@ -20,7 +20,7 @@ from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.terminal.input_line import InputLine
 from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.paste_folding import Pastes
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import Screen, transient_line
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
 from zkchat_cli.terminal.toolbar import ToolbarMetrics, shorten_middle
 from zkchat_cli.text.sanitize import sanitize_name
@@ -72,7 +72,6 @@ class Repl:
             self._history,
             pastes,
             line_changed=self._line_changed,
-            heading=f"zkchat {__version__}",
             typed=typed,
             drawn=lambda: threading.Timer(START_DELAY, self._background.start).start(),
         )
@@ -234,26 +233,17 @@ class Repl:
         """
         self._background.start()
         needed = (self._background.ready, *(() if line.startswith("/") else (self._background.indexed,)))
-        shown = ""
         try:
-            with interrupts.stoppable():
+            with interrupts.stoppable(), transient_line(self._screen.out) as show:
                 pause = SHOW_WAIT_AFTER
                 for event in needed:
                     while self._background.failure is None and not event.wait(pause):
                         pause = WAIT_INTERVAL
-                        shown = self._overwrite_line(f"  {self._background.state} …", shown)
+                        show(f"  {self._background.state} …"[: self._prompt.columns - 1])
         except KeyboardInterrupt:
             return False
-        finally:
-            if shown:
-                self._overwrite_line("", shown)
         self._raise_failure()
         return True
-
-    def _overwrite_line(self, text: str, previous: str) -> str:
-        text = text[: self._prompt.columns - 1]
-        self._screen.write_raw(f"\r{text}{' ' * (len(previous) - len(text))}" + ("" if text else "\r"))
-        return text
 
     def _apply_background_results(self) -> None:
         """Use what the background has finished; in the prompt's thread, or between two prompts."""
@@ -266,7 +256,6 @@ class Repl:
             self._use_session(self._background.opened)
         if not self._greeted and self._background.notes is not None:
             self._greeted = True
-            self._prompt.heading = ""
             self._prompt.print_above(self._greet)
         self._prompt.complete()
 
