@@ -87,7 +87,7 @@ def test_memory_that_is_off_says_how_to_switch_it_on(app: AppFixture) -> None:
 def test_facts_are_added_listed_searched_and_forgotten(zkchat: Program) -> None:
     added = zkchat("memory", "add", "The deadline of the roof is 1 May", "--json").json
     assert (added["key"], added["kind"], added["replaced"], added["conversation_id"]) == ("deadline-roof", "fact", None, None)
-    assert "replaces (from" in zkchat("memory", "add", "The deadline of the roof is 3 June").out
+    assert "It replaces the fact of" in zkchat("memory", "add", "The deadline of the roof is 3 June").out
     zkchat("memory", "add", "We moved it again, to July", "--key", "deadline-roof")
     zkchat("memory", "add", "-", stdin="cat: Tom\n")
     assert [(f["key"], f["content"]) for f in zkchat("memory", "list", "--json").json] == [

@@ -8,11 +8,7 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
 def _remember(session: ZkChatSession, argument: str) -> CommandResult:
-    update = session.memory.remember(argument)
-    text = f"Remembered as {update.fact.key}: {update.fact.content}"
-    if update.replaced is not None and update.replaced.content != update.fact.content:
-        text += f"\nIt replaces the fact of {update.replaced.created_at[:10]}: {update.replaced.content}"
-    return CommandResult(text)
+    return CommandResult(session.memory.remember(argument).description)
 
 
 COMMAND = SlashCommand(_remember, "TEXT")
