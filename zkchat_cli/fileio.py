@@ -11,6 +11,9 @@ from io import FileIO
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
+with suppress(ImportError):  # on Windows
+    import fcntl
+
 SCRATCH_PREFIX = ".zkchat-"
 """Scratch files are hidden and recognizable."""
 _USUAL_SIZE = 65_536
@@ -57,8 +60,6 @@ def can_lock(folder: Path) -> bool:
     """Whether the file system locks files; some network file systems refuse. True if nothing can be tried there."""
     if os.name != "posix":
         return True
-    import fcntl  # not on Windows
-
     scratch = scratch_file(folder / "lock")
     try:
         with scratch.open("xb") as out:
