@@ -151,7 +151,7 @@ def _semantic(loaded: LoadedConfig) -> str:
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
     try:
-        dimensions = vector_store.compute_vectors(embedder, [SAMPLE], "query").shape[1]
+        dimensions = len(vector_store.compute_vectors(embedder, [SAMPLE], "query")[0])
     finally:
         embedder.close()
     vault = factory.open_vault(loaded, environment(), Path.cwd())
