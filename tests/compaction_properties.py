@@ -3,10 +3,10 @@ more of them, for the benchmark."""
 
 import random
 
-from building import Ids, Room, completed, said, stored
+from factories import AppFixture, CountingIds, message, report_of, resume
 from hypothesis import given
 from hypothesis import strategies as st
-from summary_models import Summariser, fails, searches, sound, summary
+from summary_models import SummaryModel, check_prompt, failing_reply, search_turns, summary_reply
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm.base import Delta, StreamFinished, TextPart
@@ -27,59 +27,59 @@ histories = st.lists(pieces, min_size=1, max_size=14)
 ways = st.lists(st.sampled_from(["good", "timeout", "empty", "large", "context_length", "malformed", "cut"]), min_size=1, max_size=6)
 
 
-def a_history(kinds: list[str], seed: int) -> list[ZkChatMessage]:
+def build_history(kinds: list[str], seed: int) -> list[ZkChatMessage]:
     messages: list[ZkChatMessage] = []
     for i, kind in enumerate(kinds, 1):
         if kind == "search":
-            messages += searches(1, words=seed % 90, after=messages)[len(messages) :]
-            messages[-4:] = renamed(messages[-4:], f"s{i}", messages[-5].id if len(messages) > 4 else None)
+            messages += search_turns(1, words=seed % 90, after=messages)[len(messages) :]
+            messages[-4:] = prefix_ids(messages[-4:], f"s{i}", messages[-5].id if len(messages) > 4 else None)
             continue
         words = {"text": 40, "failed": 40, "pinned": 20, "huge": 400, "wordless": 0}[kind]
         parent = messages[-1].id if messages else None
         text = prose(words, seed + i) if words else "…? " * 60
         status = "failed" if kind == "failed" else "complete"
-        messages.append(said("user", text, f"u{i}", parent_id=parent, status=status, pinned=kind == "pinned"))
+        messages.append(message("user", text, f"u{i}", parent_id=parent, status=status, pinned=kind == "pinned"))
         if kind != "failed":
-            messages.append(said("assistant", prose(words, seed - i) if words else "!! " * 60, f"a{i}", parent_id=f"u{i}"))
+            messages.append(message("assistant", prose(words, seed - i) if words else "!! " * 60, f"a{i}", parent_id=f"u{i}"))
     return messages
 
 
-def renamed(turn: list[ZkChatMessage], prefix: str, parent: str | None) -> list[ZkChatMessage]:
+def prefix_ids(turn: list[ZkChatMessage], prefix: str, parent: str | None) -> list[ZkChatMessage]:
     named: list[ZkChatMessage] = []
-    for message in turn:
-        named.append(message.model_copy(update={"id": f"{prefix}-{message.id}", "parent_id": named[-1].id if named else parent}))
+    for each in turn:
+        named.append(each.model_copy(update={"id": f"{prefix}-{each.id}", "parent_id": named[-1].id if named else parent}))
     return named
 
 
-def a_way(kind: str) -> list[Delta]:
+def summary_call(kind: str) -> list[Delta]:
     match kind:
         case "good":
-            return summary(prose(30, 1))
+            return summary_reply(prose(30, 1))
         case "large":
-            return summary(prose(3000, 2))
+            return summary_reply(prose(3000, 2))
         case "malformed":
             return [TextPart("I would rather not."), StreamFinished("stop")]
         case "cut":
-            return fails("cut", TextPart("<conversation-summary>It"))
+            return failing_reply("cut", TextPart("<conversation-summary>It"))
         case "empty":
             return [StreamFinished("stop")]
         case "timeout":
-            return fails("timeout")
+            return failing_reply("timeout")
         case _:
-            return fails("context_length")
+            return failing_reply("context_length")
 
 
-def opened(shelf: Room, kinds: list[str], seed: int, model: Summariser) -> ZkChatSession:
-    shelf.store = ChatSessionStore.open(None)
-    shelf.new_id = Ids("n")
-    return stored(shelf, a_history(kinds, seed), model=model)
+def open_session(workspace: AppFixture, kinds: list[str], seed: int, model: SummaryModel) -> ZkChatSession:
+    workspace.store = ChatSessionStore.open(None)
+    workspace.new_id = CountingIds("n")
+    return resume(workspace, build_history(kinds, seed), model=model)
 
 
-def plain(prompt: Prompt) -> list[tuple[str, str, int]]:
+def message_values(prompt: Prompt) -> list[tuple[str, str, int]]:
     return [(m.role, m.content, m.tokens) for m in prompt.messages]
 
 
-def contiguous(session: ZkChatSession, prompt: Prompt) -> None:
+def check_contiguous(session: ZkChatSession, prompt: Prompt) -> None:
     """The turns that are sent as they are, are the newest ones, without a hole."""
     sent = {id_ for m in prompt.messages if not m.content.startswith("<recalled") for id_ in m.source_ids}
     there = [any(m.id in sent and not m.pinned for m in turn.messages) for turn in session.turns if not turn.failed]
@@ -90,11 +90,11 @@ def contiguous(session: ZkChatSession, prompt: Prompt) -> None:
 
 @given(histories, ways, st.integers(0, 1000), st.sampled_from([1500, 3000, 6000]), st.lists(st.sampled_from([None, 0, 2, 5]), max_size=3))
 def every_prompt_is_sound_and_an_import_gives_the_identical_one(
-    shelf: Room, kinds: list[str], ways: list[str], seed: int, window: int, keeps: list[int | None]
+    workspace: AppFixture, kinds: list[str], ways: list[str], seed: int, window: int, keeps: list[int | None]
 ) -> None:
-    shelf.max_context = window
-    model = Summariser([a_way(way) for way in ways])
-    session = opened(shelf, kinds, seed, model)
+    workspace.max_context = window
+    model = SummaryModel([summary_call(way) for way in ways])
+    session = open_session(workspace, kinds, seed, model)
     for keep in keeps:
         asked = len(model.asked)
         done = session.compact(keep=keep)
@@ -106,21 +106,21 @@ def every_prompt_is_sound_and_an_import_gives_the_identical_one(
             assert session.compact(keep=keep).mode == "none"
             assert session.prompt() == again
     for text in ("And now?", "And [[Filters]]?"):
-        completed(session.send(text))
+        report_of(session.send(text))
         prompt = session.prompt()
-        sound(prompt)
-        contiguous(session, prompt)
+        check_prompt(prompt)
+        check_contiguous(session, prompt)
     for request in model.requests:
         assert sum(m.tokens for m in request.messages) + sum(t.tokens for t in request.tools) <= session.runtime.budget.effective_limit
-    archive = ConversationArchive.model_validate_json(shelf.store.archive(session.conversation.id).model_dump_json())
-    copy = shelf.session(model, shelf.store.restore(archive, Ids("fresh")))
-    assert plain(copy.prompt()) == plain(session.prompt())
+    archive = ConversationArchive.model_validate_json(workspace.store.archive(session.conversation.id).model_dump_json())
+    copy = workspace.session(model, workspace.store.restore(archive, CountingIds("fresh")))
+    assert message_values(copy.prompt()) == message_values(session.prompt())
 
 
 @given(histories, st.integers(0, 1000), st.lists(st.sampled_from([6, 4, 2, 0]), min_size=1, max_size=3))
-def undo_gives_each_earlier_prompt_back(shelf: Room, kinds: list[str], seed: int, keeps: list[int]) -> None:
-    shelf.max_context = 6000
-    session = opened(shelf, kinds, seed, Summariser([summary("A word.")]))
+def undo_gives_each_earlier_prompt_back(workspace: AppFixture, kinds: list[str], seed: int, keeps: list[int]) -> None:
+    workspace.max_context = 6000
+    session = open_session(workspace, kinds, seed, SummaryModel([summary_reply("A word.")]))
     prompts = [session.prompt()]
     prompts += [session.prompt() for keep in keeps if session.compact(keep=keep).mode != "none"]
     while True:

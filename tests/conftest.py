@@ -20,17 +20,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import Room, a_room
+from factories import AppFixture, make_app
+from fake_embedders import EmbeddingServers
+from fork_server import run_piped, use_empty_certificates
 from hypothesis import settings
-from meaning import Servers
 from pytest_httpserver import HTTPServer
-from warm import piped, trust_nobody
 
 from zkchat_cli import exporters
 from zkchat_cli.context import strategies
 
 
-def give_up_root() -> None:
+def drop_root_override() -> None:
     """Let file permissions count for tests that run as root, and for all that they start: root may otherwise read everything."""
     libc, override, search = ctypes.CDLL(None), 1, 2  # capabilities(7): CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
     for capability in (override, search):
@@ -45,12 +45,12 @@ def give_up_root() -> None:
 READS_EVERYTHING = os.geteuid() == 0
 """Whether file permissions mean nothing here."""
 if READS_EVERYTHING and sys.platform == "linux" and all(folder.stat().st_uid == 0 for folder in (Path.cwd(), Path(__file__).parent)):
-    give_up_root()
+    drop_root_override()
     READS_EVERYTHING = False
 needs_permissions = pytest.mark.skipif(READS_EVERYTHING, reason="root may read everything")
 os.environ["TZ"] = "UTC"  # people are shown their own clock's time, and tests know which that is
 time.tzset()
-trust_nobody()
+use_empty_certificates()
 settings.register_profile("ci", derandomize=True)  # CI is told apart by the same examples each time; people find new ones
 if os.environ.get("CI"):
     settings.load_profile("ci")
@@ -92,12 +92,12 @@ A compost heap needs air, water and patience. It is ready after nine months.
 }
 
 
-WARM = str(Path(__file__).with_name("warm.py"))
+FORK_SERVER = str(Path(__file__).with_name("fork_server.py"))
 ABOUT_PYTHON = ("PYTHON", "LANG", "LC_", "TIKTOKEN", "PATH")
 
 
 @dataclass(frozen=True)
-class Done:
+class ProgramResult:
     """A finished run of the program."""
 
     exit_status: int
@@ -127,7 +127,7 @@ class Program:
     home: Path
     env: dict[str, str] = field(default_factory=dict)
     fresh: bool = False
-    """Whether Python starts anew for each run, as at a user's (see warm.py); it does where `env` is about Python itself."""
+    """Whether Python starts anew for each run, as at a user's (see fork_server.py); it does where `env` is about Python itself."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -137,7 +137,7 @@ class Program:
     def starts_anew(self, env: dict[str, str] | None = None) -> bool:
         return self.fresh or any(name.startswith(ABOUT_PYTHON) for name in (*self.env, *(env or ())))
 
-    def __call__(self, *arguments: object, stdin: str | bytes = "", cwd: Path | None = None, timeout: float = 60) -> Done:
+    def __call__(self, *arguments: object, stdin: str | bytes = "", cwd: Path | None = None, timeout: float = 60) -> ProgramResult:
         words, keyboard, folder = [*map(str, arguments)], stdin.encode() if isinstance(stdin, str) else stdin, cwd or self.vault
         if self.starts_anew():
             command = [sys.executable, "-m", "zkchat_cli", *words]
@@ -145,16 +145,16 @@ class Program:
                 command, input=keyboard, capture_output=True, env=self.environment, cwd=folder, timeout=timeout, check=False
             )
         else:
-            done = piped(warm(), words, self.environment, folder, keyboard, timeout)
-        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+            done = run_piped(fork_server_address(), words, self.environment, folder, keyboard, timeout)
+        return ProgramResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 @cache
-def warm() -> str:
+def fork_server_address() -> str:
     """The address of a started zkchat; it ends with these tests."""
     folder = tempfile.mkdtemp(prefix="zkchat-")
     address = f"{folder}/program"
-    server = subprocess.Popen([sys.executable, WARM, address], cwd=folder, stdin=subprocess.PIPE)
+    server = subprocess.Popen([sys.executable, FORK_SERVER, address], cwd=folder, stdin=subprocess.PIPE)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     atexit.register(server.wait)
     atexit.register(server.kill)
@@ -164,7 +164,7 @@ def warm() -> str:
     return address
 
 
-def write(folder: Path, notes: dict[str, str]) -> Path:
+def write_notes(folder: Path, notes: dict[str, str]) -> Path:
     """A vault of these notes."""
     for name, text in notes.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -174,13 +174,13 @@ def write(folder: Path, notes: dict[str, str]) -> Path:
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    return write(tmp_path / "notes", NOTES)
+    return write_notes(tmp_path / "notes", NOTES)
 
 
 @pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
+def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
     """Sessions on these notes, with a store of their own."""
-    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db")
+    made = make_app(vault, tmp_path / "cache", tmp_path / "store.db")
     yield made
     made.store.close()
     made.vault.close()
@@ -246,9 +246,9 @@ def script(tmp_path: Path) -> Callable[..., str]:
 
 
 @pytest.fixture
-def servers(httpserver: HTTPServer) -> Iterator[Servers]:
+def embedding_servers(httpserver: HTTPServer) -> Iterator[EmbeddingServers]:
     """Ollama and OpenAI, offering the tests' embedding model."""
-    yield Servers(httpserver)
+    yield EmbeddingServers(httpserver)
     httpserver.check_assertions()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from building import NOON, said
+from factories import NOON, message
 
 from zkchat_cli.models import Conversation
 from zkchat_cli.store import input_history
@@ -71,9 +71,9 @@ def create_store(folder: Path) -> None:
         store.start(Conversation(id=id_, vault="/notes", created_at=NOON, updated_at=NOON))
         for n in range(9):
             text = f"what does the {word} do {n}? " + " ".join(f"{word}{n}x{each}" for each in range(99))
-            store.add(id_, said("user", text, f"{id_}{n}"))
+            store.add(id_, message("user", text, f"{id_}{n}"))
             store.search(None, word)
-    store.add("gone", said("user", f"an old {SECRET}", "gone9"))
+    store.add("gone", message("user", f"an old {SECRET}", "gone9"))
     lines = input_history.history_file(folder, "/notes")
     lines.parent.mkdir()
     lines.write_text(f"\n# then\n+an old {SECRET}\n\n# now\n+what does the philatelist do?\n")

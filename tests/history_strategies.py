@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from building import COUNTER, NOON, a_compaction, chunk, said
+from factories import COUNTER, NOON, chunk, make_compaction, message
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,7 +60,7 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
         if role == "user" and content and draw(st.integers(0, 5)) == 0:
             more |= with_documents(draw(words))
         more["token_count"] = draw(st.none() | st.integers(0, 5000))
-        messages.append(said(role, content, f"m{i}", timestamp=NOON, **more))
+        messages.append(message(role, content, f"m{i}", timestamp=NOON, **more))
     return tuple(messages)
 
 
@@ -71,12 +71,12 @@ def turns_in_progress(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
     if not question:
         return ()
     more = with_documents(draw(words)) if draw(st.booleans()) else {}
-    asked = said("user", question, "now", status="pending", **more)
+    asked = message("user", question, "now", status="pending", **more)
     if draw(st.booleans()):
         return (asked,)
     thinking = ThinkingBlocks(provider="anthropic", blocks=({"type": "thinking", "thinking": draw(words)},))
-    calling = said("assistant", "", "call", tool_calls=tool_calls(["call-1-1"]), thinking=thinking)
-    return (asked, calling, said("tool", draw(words), "result", tool_call_id="call-1-1"))
+    calling = message("assistant", "", "call", tool_calls=tool_calls(["call-1-1"]), thinking=thinking)
+    return (asked, calling, message("tool", draw(words), "result", tool_call_id="call-1-1"))
 
 
 def pairs_are_whole(messages: Sequence[PromptMessage]) -> bool:
@@ -159,7 +159,7 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
         history=split_into_turns(history, counter),
         current=current,
         memory=(MemoryItem("ZKCHAT.md", "Be brief.", 3, "why"),),
-        compaction=a_compaction(summary, f"m{last}"),
+        compaction=make_compaction(summary, f"m{last}"),
         tool_descriptors=DESCRIPTORS,
         contextual_memory=(MemoryItem("colour", "Hers is green.", 4, "it bears on the message"),) if smart else (),
         filter_tools=True,

@@ -44,14 +44,14 @@ KEY = "sk-secret-0123456789"
 QUESTION = PromptMessage(role="user", content="What is a filter?", tokens=9, kind="conversation")
 
 
-def a_prompt_tool(name: str = "find_excerpts") -> PromptTool:
+def make_prompt_tool(name: str = "find_excerpts") -> PromptTool:
     schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
     return PromptTool(
         name=name, descriptor={"type": "function", "function": {"name": name, "description": "finds", "parameters": schema}}, tokens=9
     )
 
 
-REQUEST = Request((QUESTION,), (a_prompt_tool(),))
+REQUEST = Request((QUESTION,), (make_prompt_tool(),))
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Answer:
         return self.deltas[-1].error
 
 
-def a_model(provider: str, address: str, name: str = "m", *, key: str = KEY, first_delay: float = 0.01, **settings: Any) -> Model:
+def open_model(provider: str, address: str, name: str = "m", *, key: str = KEY, first_delay: float = 0.01, **settings: Any) -> Model:
     """The provider's model at an address, impatient."""
     declared = providers.provider(provider)
     env = {
@@ -104,7 +104,7 @@ def a_model(provider: str, address: str, name: str = "m", *, key: str = KEY, fir
     return model  # type: ignore[no-any-return]
 
 
-def ask(model: Model, request: Request = REQUEST) -> Answer:
+def call_model(model: Model, request: Request = REQUEST) -> Answer:
     """One call, to its end. Whatever came: one terminal, as the last delta; and no word of the key."""
     deltas = tuple(model.stream(request))
     assert [isinstance(delta, StreamFinished | StreamFailed) for delta in deltas] == [False] * (len(deltas) - 1) + [True]
@@ -117,7 +117,7 @@ def ask(model: Model, request: Request = REQUEST) -> Answer:
     return Answer(deltas)
 
 
-_kept_model = cache(a_model)
+_kept_model = cache(open_model)
 """To make one anew for each call takes as long as the call."""
 
 
@@ -141,7 +141,7 @@ class Protocol:
     def ask(self, server: ModelServer, *replies: Reply, request: Request = REQUEST, **settings: Any) -> Answer:
         """One call of a server that plays these replies."""
         server.says(*replies)
-        return ask(_kept_model(self.name, self.address(server), **settings), request)
+        return call_model(_kept_model(self.name, self.address(server), **settings), request)
 
 
 OPENAI = Protocol(

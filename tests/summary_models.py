@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 
-from building import COUNTER, chunk, said
+from factories import COUNTER, chunk, message
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
 from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished, TextPart, Window
@@ -19,7 +19,7 @@ def is_for_summary(request: Request) -> bool:
     return request.messages[0].content.startswith((INSTRUCTIONS, SIMPLE_INSTRUCTIONS))
 
 
-def summary(text: str = SUMMARY) -> list[Delta]:
+def summary_reply(text: str = SUMMARY) -> list[Delta]:
     """A model call that summarises."""
     return [
         TextPart(f"<conversation-summary>{text}</conversation-summary>"),
@@ -27,12 +27,12 @@ def summary(text: str = SUMMARY) -> list[Delta]:
     ]
 
 
-def fails(kind: ProviderErrorKind, *before: Delta) -> list[Delta]:
+def failing_reply(kind: ProviderErrorKind, *before: Delta) -> list[Delta]:
     return [*before, StreamFailed(ProviderError(kind, f"it failed: {kind}", "Again."))]
 
 
 @dataclass
-class Summariser:
+class SummaryModel:
     """A model that answers "Noted." and summarises as it is told, one way a call, the last one again and again; or not at all."""
 
     ways: Sequence[Sequence[Delta]] = ()
@@ -57,7 +57,7 @@ class Summariser:
         if self.write is not None:
             words = re.search(r"at most (\d+) words", request.messages[-1].content)
             assert words is not None
-            yield from summary(self.write(int(words[1])))
+            yield from summary_reply(self.write(int(words[1])))
         else:
             yield from self.ways[min(len(self.asked), len(self.ways)) - 1]
 
@@ -67,7 +67,7 @@ class Summariser:
         return sum(m.tokens for request in self.asked for m in request.messages)
 
 
-def things(count: int = 12, words: int = 1) -> list[tuple[str, str]]:
+def numbered_exchanges(count: int = 12, words: int = 1) -> list[tuple[str, str]]:
     """Exchanges, each with facts of its own."""
     return [
         (f"On day {i} I moved thing{i} to shelf {i * 7}. " * words, f"Noted: thing{i} is on shelf {i * 7} now, since day {i}. " * words)
@@ -75,24 +75,26 @@ def things(count: int = 12, words: int = 1) -> list[tuple[str, str]]:
     ]
 
 
-def searches(count: int = 12, words: int = 60, *, pinned: Sequence[int] = (), after: Sequence[ZkChatMessage] = ()) -> list[ZkChatMessage]:
+def search_turns(
+    count: int = 12, words: int = 60, *, pinned: Sequence[int] = (), after: Sequence[ZkChatMessage] = ()
+) -> list[ZkChatMessage]:
     """Turns in each of which a tool found something long; they go on with the conversation `after`."""
     messages: list[ZkChatMessage] = [*after]
     for i in range(1, count + 1):
         call = ToolCall(id=f"call-{i}", name="find_excerpts", arguments={"query": f"thing{i}"})
         result = f"Found: thing{i}. " + f"All that is known of thing number {i}. " * words + f"The end of {i}."
         more = (
-            said("user", f"Where is thing{i}?", f"u{i}"),
-            said("assistant", "", f"c{i}", tool_calls=(call,)),
-            said("tool", result, f"r{i}", tool_call_id=call.id, tool_name=call.name, chunks=(chunk(i),), pinned=i in pinned),
-            said("assistant", f"On shelf {i * 7} [{i}].", f"a{i}"),
+            message("user", f"Where is thing{i}?", f"u{i}"),
+            message("assistant", "", f"c{i}", tool_calls=(call,)),
+            message("tool", result, f"r{i}", tool_call_id=call.id, tool_name=call.name, chunks=(chunk(i),), pinned=i in pinned),
+            message("assistant", f"On shelf {i * 7} [{i}].", f"a{i}"),
         )
-        for message in more:
-            messages.append(message.model_copy(update={"parent_id": messages[-1].id if messages else None}))
+        for each in more:
+            messages.append(each.model_copy(update={"parent_id": messages[-1].id if messages else None}))
     return messages
 
 
-def sound(prompt: Prompt) -> None:
+def check_prompt(prompt: Prompt) -> None:
     """What holds of every prompt: within the limit, each call with its result and each result with its call, the sums exact."""
     usage = prompt.usage
     assert usage.total_tokens <= usage.effective_limit

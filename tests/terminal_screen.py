@@ -16,9 +16,9 @@ from typing import Any
 
 import pexpect
 import pyte
-from conftest import Program, warm
+from conftest import Program, fork_server_address
+from fork_server import ProgramRun
 from pyte.screens import Char
-from warm import Run
 
 PATIENCE = 30.0
 """Seconds; generous, because tests run on slow and busy machines. Nothing waits longer than what it waits for."""
@@ -56,12 +56,12 @@ class Scrolling(pyte.HistoryScreen):
 
 
 class _Forked:
-    """A started program in a pseudo-terminal of its own, with what is used here of `pexpect.spawn` (see warm.py)."""
+    """A started program in a pseudo-terminal of its own, with what is used here of `pexpect.spawn` (see fork_server.py)."""
 
     def __init__(self, program: Program, arguments: list[str], env: dict[str, str], rows: int, columns: int) -> None:
         self._terminal, inside = pty.openpty()
         self.setwinsize(rows, columns)
-        self._run = Run(warm(), arguments, env, program.vault, [inside] * 3, terminal=True)
+        self._run = ProgramRun(fork_server_address(), arguments, env, program.vault, [inside] * 3, terminal=True)
         self.pid = self._run.pid
         self.closed = False
         self._code: int | None = None

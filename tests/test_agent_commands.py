@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Done, Program
+from conftest import Program, ProgramResult
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def folder(zkchat: Program) -> Path:
     return zkchat.home / "config" / "agents"
 
 
-def created(zkchat: Program, *arguments: str, stdin: str = "") -> Done:
+def created(zkchat: Program, *arguments: str, stdin: str = "") -> ProgramResult:
     done = zkchat("agent", "create", "critic", *arguments, stdin=stdin)
     assert done.exit_status == 0, done.err
     return done

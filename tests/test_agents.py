@@ -198,7 +198,7 @@ def test_invalid_toml_is_not_changed(where: Path) -> None:
     with pytest.raises(ConfigError, match="not valid TOML"):
         agent_loader.write_agent_file(file, {"model": "b"})
     file.write_bytes(b"\xff")
-    with pytest.raises(ConfigError, match="cannot be written"):
+    with pytest.raises(ConfigError, match="cannot be changed"):
         agent_loader.write_agent_file(file, {"model": "b"})
     assert file.read_bytes() == b"\xff"
 

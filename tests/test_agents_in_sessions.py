@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import completed, ended
+from factories import report_of, run_turn
 
 from zkchat_cli import slash
 from zkchat_cli.app import factory
@@ -67,7 +67,7 @@ def sent(report: TurnReport) -> tuple[str, list[str], str]:
 
 
 def ask(session: ZkChatSession, text: str) -> tuple[TurnReport, list[str]]:
-    events, last = ended(session.send(text))
+    events, last = run_turn(session.send(text))
     return last.report, [event.message for event in events if isinstance(event, Notice)]  # type: ignore[union-attr]
 
 
@@ -246,7 +246,7 @@ def test_a_mentioned_agent_answers_one_message_without_seeing_its_name(house: Ho
     report, _ = ask(session, "And now?")
     assert "Find faults" not in sent(report)[0]
     assert "@critic" not in report.answer
-    assert house.resumed(session).runtime.agent is None
+    assert house.reopen(session).runtime.agent is None
 
 
 def test_folders_and_unknown_names_are_no_mentions(house: House) -> None:
@@ -300,7 +300,7 @@ def test_retry_asks_the_mentioned_agent_again(house: House, imported: str) -> No
     ask(session, f"@critic is it sound?{imported}")
     outcome = slash.run("/retry", session)
     assert outcome.turn is not None
-    system, _, last = sent(completed(outcome.turn))
+    system, _, last = sent(report_of(outcome.turn))
     assert system.endswith("Find faults.")
     assert last == f"is it sound?{imported}"
     assert [r.relative_path for r in session.history[0].references] == (["plan.md"] if imported else [])
@@ -323,12 +323,12 @@ def test_a_conversation_is_resumed_with_its_agent(house: House) -> None:
     house.agent("critic", CRITIC)
     session = house.session(agent="critic")
     ask(session, "Is it sound?")
-    assert house.resumed(session).runtime.speaker_label == f"critic · {house.model}"
-    assert house.resumed(session, agent="none").runtime.speaker_label == house.model
-    assert house.resumed(session, agent="editor").runtime.speaker_label == f"editor · {house.model}"
-    again = house.resumed(session, agent="none")
+    assert house.reopen(session).runtime.speaker_label == f"critic · {house.model}"
+    assert house.reopen(session, agent="none").runtime.speaker_label == house.model
+    assert house.reopen(session, agent="editor").runtime.speaker_label == f"editor · {house.model}"
+    again = house.reopen(session, agent="none")
     ask(again, "And without you?")
-    assert house.resumed(session).runtime.speaker_label == house.model
+    assert house.reopen(session).runtime.speaker_label == house.model
 
 
 def test_a_deleted_agent_is_reported_and_the_conversation_continues(house: House) -> None:
@@ -336,6 +336,6 @@ def test_a_deleted_agent_is_reported_and_the_conversation_continues(house: House
     session = house.session(agent="critic")
     ask(session, "Is it sound?")
     (house.agents / "critic.toml").unlink()
-    report, notices = ask(house.resumed(session), "And now?")
+    report, notices = ask(house.reopen(session), "And now?")
     assert report.agent is None
     assert notices == ["this conversation used the agent critic and continues without it: there is no agent 'critic'"]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from building import NOON
+from factories import NOON
 from hypothesis import example, given
 from hypothesis import strategies as st
 

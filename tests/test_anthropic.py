@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import a_room, completed
-from model_calls import ANTHROPIC, KEY, QUESTION, Answer, a_model, ask
+from factories import make_app, report_of
+from model_calls import ANTHROPIC, KEY, QUESTION, Answer, call_model, open_model
 from model_server import (
     ModelServer,
     Reply,
@@ -49,7 +49,7 @@ def server() -> Iterator[ModelServer]:
 
 def call(server: ModelServer, *replies: Reply, **model: Any) -> Answer:
     server.says(*replies)
-    return ask(a_model("anthropic", server.address, **model), Request((QUESTION,)))
+    return call_model(open_model("anthropic", server.address, **model), Request((QUESTION,)))
 
 
 def answer_to(server: ModelServer, *events: Any) -> Answer:
@@ -139,7 +139,7 @@ def test_thinking_with_calls_is_shown_and_kept_in_its_signed_form(server: ModelS
 
 def test_other_servers_get_the_key_in_both_headers(server: ModelServer) -> None:
     server.says(Reply(anthropic_text("Hello")))
-    ask(a_model("anthropic", server.address + "/v1/"), Request((QUESTION,)))
+    call_model(open_model("anthropic", server.address + "/v1/"), Request((QUESTION,)))
     [(path, body, headers)] = server.asked
     assert (path, body["model"], body["stream"]) == ("/v1/messages", "m", True)
     assert body["messages"][0]["content"][0]["text"] == QUESTION.content
@@ -179,7 +179,7 @@ def test_wrong_configuration_is_reported_without_a_call(model: str, key: str, ki
 )
 def test_window_is_the_servers_or_the_minimum_of_claude(server: ModelServer, model: str, listed: Any, window: Window | None) -> None:
     server.gets[f"/v1/models/{model}"] = listed
-    opened = a_model("anthropic", server.address, model)
+    opened = open_model("anthropic", server.address, model)
     opened.prepare()
     opened.prepare()
     assert opened.window == window
@@ -198,7 +198,7 @@ def test_proxy_is_used_for_other_machines_only(server: ModelServer, monkeypatch:
     monkeypatch.setenv("http_proxy", server.address)
     monkeypatch.delenv("no_proxy", raising=False)
     server.says(Reply(anthropic_text("Hello")))
-    assert ask(a_model("anthropic", "http://claude.example", allow_insecure=True), Request((QUESTION,))).text == "Hello"
+    assert call_model(open_model("anthropic", "http://claude.example", allow_insecure=True), Request((QUESTION,))).text == "Hello"
     assert server.everything[-1] == "POST http://claude.example/v1/messages"
     with running_server() as other:
         assert call(other, Reply(anthropic_text("Here"))).text == "Here"
@@ -215,9 +215,9 @@ def test_thinking_goes_back_during_its_turn_only(vault: Path, tmp_path: Path, se
         Reply(anthropic_text("A line [1].")),
         Reply(anthropic_text("You are welcome.")),
     )
-    session = a_room(vault, tmp_path / "cache").session(a_model("anthropic", server.address))
-    assert completed(session.send("what is a filter?")).answer == "A line [1]."
-    completed(session.send("thanks"))
+    session = make_app(vault, tmp_path / "cache").session(open_model("anthropic", server.address))
+    assert report_of(session.send("what is a filter?")).answer == "A line [1]."
+    report_of(session.send("thanks"))
     second, third = server.bodies[1]["messages"], server.bodies[2]["messages"]
     assert [m["role"] for m in second] == ["user", "assistant", "user"]
     assert second[1]["content"] == [

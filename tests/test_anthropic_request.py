@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from building import prompt_message
+from factories import prompt_message
 
 from zkchat_cli.llm.anthropic_chat import CACHE_MARKER, request_body
 from zkchat_cli.llm.base import Options, Request

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from building import NOON, Deltas, Ids, Room, calls, completed, failed, find, says, stored, talk
+from factories import NOON, AppFixture, CountingIds, DeltaModel, exchanges, failure_of, find_call, reply, report_of, resume, tool_reply
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -30,23 +30,23 @@ def answer(line: str, session: ZkChatSession) -> str:
 def turn(line: str, session: ZkChatSession) -> str:
     events = slash.run(line, session).turn
     assert events is not None
-    return completed(events).answer
+    return report_of(events).answer
 
 
 # moving
 
 
-def test_undo_and_redo_a_turn(room: Room) -> None:
-    session = stored(room, talk(("What is one?", "1"), ("And two?", "2")))
+def test_undo_and_redo_a_turn(app: AppFixture) -> None:
+    session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2")))
     prompt = session.prompt()
     assert answer("/undo", session) == "Undone: “And two?”. The conversation now ends with turn 1. /redo restores it."
-    assert contents(session) == contents(room.resumed(session)) == ["What is one?", "1"]
+    assert contents(session) == contents(app.reopen(session)) == ["What is one?", "1"]
     assert answer("/redo", session).startswith("Restored. The conversation now ends with turn 2: “And two?”")
-    assert session.prompt() == prompt == room.resumed(session).prompt()
+    assert session.prompt() == prompt == app.reopen(session).prompt()
 
 
-def test_redo_restores_several_turns_undone_at_once(room: Room) -> None:
-    session = stored(room, talk(("What is one?", "1"), ("And two?", "2"), ("Three?", "3")))
+def test_redo_restores_several_turns_undone_at_once(app: AppFixture) -> None:
+    session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2"), ("Three?", "3")))
     assert "“And two?” and 1 more" in answer("/undo 2", session)
     assert "at its beginning" in answer("/undo", session)
     assert "now ends with turn 1" in answer("/redo", session)
@@ -54,53 +54,53 @@ def test_redo_restores_several_turns_undone_at_once(room: Room) -> None:
 
 
 @pytest.mark.parametrize("line", ["/undo", "/redo", "/retry", "/edit", "/edit 1 x", "/branches 1"])
-def test_a_new_conversation_has_nothing_to_undo_or_redo(room: Room, line: str) -> None:
+def test_a_new_conversation_has_nothing_to_undo_or_redo(app: AppFixture, line: str) -> None:
     with pytest.raises(UsageError) as e:
-        slash.run(line, room.session())
+        slash.run(line, app.session())
     assert e.value.hint
 
 
 @pytest.mark.parametrize(
     "line", ["/undo 0", "/undo x", "/undo -1", "/undo 1000000", "/redo ²", "/edit 7 x", "/edit x", "/branches 2", "/redo"]
 )
-def test_an_invalid_number_is_refused(room: Room, line: str) -> None:
-    session = stored(room, talk(("What is one?", "1")))
+def test_an_invalid_number_is_refused(app: AppFixture, line: str) -> None:
+    session = resume(app, exchanges(("What is one?", "1")))
     with pytest.raises(UsageError) as e:
         slash.run(line, session)
     assert e.value.hint
     assert contents(session) == ["What is one?", "1"]
 
 
-def test_retry_makes_a_new_branch(room: Room) -> None:
-    session = room.session(Deltas([says("Four."), says("Five."), says("Six.")]))
-    completed(session.send("What is 2 + 3?"))
+def test_retry_makes_a_new_branch(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply("Four."), reply("Five."), reply("Six.")]))
+    report_of(session.send("What is 2 + 3?"))
     assert turn("/retry", session) == "Five."
-    assert contents(session) == contents(room.resumed(session)) == ["What is 2 + 3?", "Five."]
+    assert contents(session) == contents(app.reopen(session)) == ["What is 2 + 3?", "Five."]
     assert len(session.store.log(session.conversation.id)) == 4
     assert "Switched to branch 1" in answer("/branches 1", session)
     assert contents(session) == ["What is 2 + 3?", "Four."]
 
 
-def test_retry_after_a_failure_asks_the_question_that_failed(room: Room) -> None:
-    session = room.session(Deltas([[StreamFailed(ProviderError("timeout", "too slow", "Wait."))], says("Five.")]))
-    failed(session.send("What is 2 + 3?"))
+def test_retry_after_a_failure_asks_the_question_that_failed(app: AppFixture) -> None:
+    session = app.session(DeltaModel([[StreamFailed(ProviderError("timeout", "too slow", "Wait."))], reply("Five.")]))
+    failure_of(session.send("What is 2 + 3?"))
     assert turn("/retry", session) == "Five."
     assert contents(session) == ["What is 2 + 3?", "Five."]
 
 
-def test_retry_imports_typed_files_only(room: Room) -> None:
-    (room.vault.root / "a.txt").write_text("Buy onions.", encoding="utf-8")
-    (room.vault.root / "b.txt").write_text("Secret.", encoding="utf-8")
-    session = room.session(Deltas([says("Yes.")]))
-    completed(session.send("@b.txt was piped.\n\nWhat of @a.txt?", typed="What of @a.txt?"))
+def test_retry_imports_typed_files_only(app: AppFixture) -> None:
+    (app.vault.root / "a.txt").write_text("Buy onions.", encoding="utf-8")
+    (app.vault.root / "b.txt").write_text("Secret.", encoding="utf-8")
+    session = app.session(DeltaModel([reply("Yes.")]))
+    report_of(session.send("@b.txt was piped.\n\nWhat of @a.txt?", typed="What of @a.txt?"))
     turn("/retry", session)
     assert [reference.relative_path for reference in session.history[0].references] == ["a.txt"]
 
 
-def test_edit_offers_the_question_and_sends_the_new_text(room: Room) -> None:
-    session = room.session(Deltas([says("Four."), says("Nine."), says("Ten.")]))
-    completed(session.send("What is 2 + 2?"))
-    completed(session.send("And 4 + 5?"))
+def test_edit_offers_the_question_and_sends_the_new_text(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply("Four."), reply("Nine."), reply("Ten.")]))
+    report_of(session.send("What is 2 + 2?"))
+    report_of(session.send("And 4 + 5?"))
     assert slash.run("/edit", session).input_text == "/edit 2 And 4 + 5?"
     assert slash.run("/edit 1", session).input_text == "/edit 1 What is 2 + 2?"
     assert turn("/edit 1 What is\n5 + 5?", session) == "Ten."
@@ -109,46 +109,46 @@ def test_edit_offers_the_question_and_sends_the_new_text(room: Room) -> None:
         slash.run("/edit 1 What is\n5 + 5?", session)
 
 
-def test_an_empty_edit_changes_nothing(room: Room) -> None:
-    session = stored(room, talk(("What is one?", "1")), model=Deltas([says("2")]))
+def test_an_empty_edit_changes_nothing(app: AppFixture) -> None:
+    session = resume(app, exchanges(("What is one?", "1")), model=DeltaModel([reply("2")]))
     before = session.prompt()
     with pytest.raises(UsageError, match="nothing to ask"):
         list(session.ask_again(session.history[0], "  "))
-    assert session.prompt() == before == room.resumed(session).prompt()
+    assert session.prompt() == before == app.reopen(session).prompt()
 
 
-def test_pending_turns_are_in_the_tree_and_stored_before_a_move(room: Room) -> None:
-    session = stored(room, talk(("What is one?", "1")), model=Deltas([says("2")]))
-    room.store._db.execute("PRAGMA query_only = ON")
+def test_pending_turns_are_in_the_tree_and_stored_before_a_move(app: AppFixture) -> None:
+    session = resume(app, exchanges(("What is one?", "1")), model=DeltaModel([reply("2")]))
+    app.store._db.execute("PRAGMA query_only = ON")
     events = slash.run("/edit 1 What is two?", session).turn
     assert events is not None
-    assert completed(events).answer == "2"
+    assert report_of(events).answer == "2"
     assert "What is two?" in answer("/branches", session)
     for line in ("/undo", "/clear", "/branches 1", "/redo", "/new", "/resume x"):
         with pytest.raises((StoreError, UsageError)):
             slash.run(line, session)
         assert contents(session) == ["What is two?", "2"]
-    room.store._db.execute("PRAGMA query_only = OFF")
+    app.store._db.execute("PRAGMA query_only = OFF")
     answer("/branches 1", session)
     assert contents(session) == ["What is one?", "1"]
     assert [message.content for message in session.store.log(session.conversation.id)] == ["What is one?", "1", "What is two?", "2"]
 
 
-def test_a_stopped_retry_keeps_both_branches(room: Room) -> None:
-    session = stored(room, talk(("What is one?", "1")), model=Deltas([says("A ", "long ", "answer.")]))
+def test_a_stopped_retry_keeps_both_branches(app: AppFixture) -> None:
+    session = resume(app, exchanges(("What is one?", "1")), model=DeltaModel([reply("A ", "long ", "answer.")]))
     events = session.ask_again(session.history[0])
     for event in events:
         if getattr(event, "text", "") == "A ":
             break
     events.close()
-    assert contents(room.resumed(session)) == ["What is one?", "A "]
+    assert contents(app.reopen(session)) == ["What is one?", "A "]
     assert len(session.store.log(session.conversation.id)) == 4
 
 
-def test_clear_empties_the_context_and_redo_restores_it(room: Room) -> None:
-    session = stored(room, talk(("What is one?", "1"), ("And two?", "2")), model=Deltas([says("3")]))
-    assert answer("/clear", session).startswith("Context cleared: 2 turns stay in the log")
-    assert session.history == room.resumed(session).history == ()
+def test_clear_empties_the_context_and_redo_restores_it(app: AppFixture) -> None:
+    session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2")), model=DeltaModel([reply("3")]))
+    assert answer("/clear", session).startswith("Context cleared: 2 turns no longer sent")
+    assert session.history == app.reopen(session).history == ()
     assert answer("/clear", session) == "The context is already empty."
     assert "beginning" in answer("/branches", session)
     with pytest.raises(UsageError, match="nothing to undo"):
@@ -156,8 +156,8 @@ def test_clear_empties_the_context_and_redo_restores_it(room: Room) -> None:
     assert "ends with turn 2" in answer("/redo", session)
 
 
-def test_branches_shows_where_they_part_and_where_one_is(room: Room) -> None:
-    session = stored(room, talk(("What is one?", "1"), ("And two?", "2")), model=Deltas([says("3")]))
+def test_branches_shows_where_they_part_and_where_one_is(app: AppFixture) -> None:
+    session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2")), model=DeltaModel([reply("3")]))
     turn("/edit 2 And three?", session)
     assert answer("/branches", session).splitlines() == [
         "  ·  turn 1  “What is one?”   2025-05-02 12:00",
@@ -167,11 +167,11 @@ def test_branches_shows_where_they_part_and_where_one_is(room: Room) -> None:
     ]
     answer("/undo", session)
     assert answer("/branches", session).splitlines()[0] == "→ ·  turn 1  “What is one?”   2025-05-02 12:00"
-    assert answer("/branches", room.session()) == "No messages yet."
+    assert answer("/branches", app.session()) == "No messages yet."
 
 
-def test_a_summary_of_undone_turns_is_not_used(room: Room) -> None:
-    session = stored(room, talk(*[(f"On day {i} I moved thing {i} to shelf {i * 7}.", f"Noted: shelf {i * 7}.") for i in range(1, 13)]))
+def test_a_summary_of_undone_turns_is_not_used(app: AppFixture) -> None:
+    session = resume(app, exchanges(*[(f"On day {i} I moved thing {i} to shelf {i * 7}.", f"Noted: shelf {i * 7}.") for i in range(1, 13)]))
     session.compact()
     assert session.compaction is not None
     answer("/undo 11", session)
@@ -184,38 +184,38 @@ MOVES = ["send", "undo", "undo 2", "redo", "retry", "edit 1", "clear", "branches
 MOVES += ["pin 1", "unpin 1", "strategy discard", "strategy hybrid"]
 
 
-def carried(room: Room, session: ZkChatSession) -> None:
+def carried(app: AppFixture, session: ZkChatSession) -> None:
     """Export and import bring the whole conversation: into another store as it is, into this one as a copy."""
-    text = exporter("json").export(room.store.archive(session.conversation.id, prompts=True))
-    [read] = read_conversations(text.encode(), vault="/other", new_id=Ids("never"), now=NOON).archives
-    elsewhere = replace(room, store=ChatSessionStore.open(None))
-    there = elsewhere.session(conversation=elsewhere.store.restore(read, Ids("never")), strategy=session.runtime.strategy.name)
+    text = exporter("json").export(app.store.archive(session.conversation.id, prompts=True))
+    [read] = read_conversations(text.encode(), vault="/other", new_id=CountingIds("never"), now=NOON).archives
+    elsewhere = replace(app, store=ChatSessionStore.open(None))
+    there = elsewhere.session(conversation=elsewhere.store.restore(read, CountingIds("never")), strategy=session.runtime.strategy.name)
     assert there.store.log(there.conversation.id) == session.store.log(session.conversation.id) and there.prompt() == session.prompt()
     elsewhere.store.close()
-    copy = room.store.restore(read, room.new_id)
+    copy = app.store.restore(read, app.new_id)
     assert copy.id != session.conversation.id
-    assert [message.content for message in room.store.log(copy.id)] == [
+    assert [message.content for message in app.store.log(copy.id)] == [
         message.content for message in session.store.log(session.conversation.id)
     ]
-    assert exporter("json").export(room.store.archive(session.conversation.id, prompts=True)) == text
+    assert exporter("json").export(app.store.archive(session.conversation.id, prompts=True)) == text
 
 
 @pytest.mark.untraced
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.sampled_from(MOVES), max_size=14))
 @example(steps=["send", "compact", "pin 1"])
-def test_random_navigation_never_loses_messages_or_breaks_prompts(room: Room, steps: list[str]) -> None:
-    session = room.session(Deltas([calls(find("compost heap")), says("It needs air [1].")]))
+def test_random_navigation_never_loses_messages_or_breaks_prompts(app: AppFixture, steps: list[str]) -> None:
+    session = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply("It needs air [1].")]))
     seen: dict[str, str] = {}
     for number, step in enumerate(["send", *steps]):
         with_new = f"What of {number}?"
         try:
             if step == "send":
-                completed(session.send(with_new))
+                report_of(session.send(with_new))
             elif step == "resume":
-                session = room.resumed(session, strategy=session.runtime.strategy.name)
+                session = app.reopen(session, strategy=session.runtime.strategy.name)
             elif step == "carry":
-                carried(room, session)
+                carried(app, session)
             else:
                 outcome = slash.run(f"/{step} {with_new}" if step.startswith("edit") else f"/{step}", session)
                 if outcome.turn is not None:
@@ -225,8 +225,8 @@ def test_random_navigation_never_loses_messages_or_breaks_prompts(room: Room, st
         log = {message.id: message.content for message in session.store.log(session.conversation.id)}
         assert seen.items() <= log.items()
         seen = log
-        assert session.history == room.store.history(session.conversation.id)
-        assert session.prompt() == room.resumed(session, strategy=session.runtime.strategy.name).prompt()
+        assert session.history == app.store.history(session.conversation.id)
+        assert session.prompt() == app.reopen(session, strategy=session.runtime.strategy.name).prompt()
         prompt = session.prompt("And now?").messages
         fenced = ("<kept-message ", "<recalled-conversation>")  # data in user messages of their own, as a summary is
         sent = [m for m in prompt if m.kind in ("conversation", "tool_results") and not m.content.startswith(fenced)]

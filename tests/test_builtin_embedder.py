@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Program, write
+from conftest import Program, write_notes
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.embedders import builtin
@@ -25,7 +25,7 @@ NOTES = {
 
 @pytest.fixture
 def program(tmp_path: Path) -> Program:
-    return Program(write(tmp_path / "notes", NOTES), tmp_path / "home", {"ZKCHAT_SEMANTIC__PROVIDER": "builtin"})
+    return Program(write_notes(tmp_path / "notes", NOTES), tmp_path / "home", {"ZKCHAT_SEMANTIC__PROVIDER": "builtin"})
 
 
 def test_it_finds_what_other_words_say(program: Program) -> None:

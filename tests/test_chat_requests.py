@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model, ask
+from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, call_model, open_model
 from model_server import ModelServer, Reply, openai_text, running_server
 
 from zkchat_cli.llm import providers
@@ -56,12 +56,12 @@ def test_windows_of_openais_models_are_known() -> None:
 def test_wrong_configuration_is_reported_without_a_call(name: str, key: str, kind: str, said: str) -> None:
     model = providers.provider("openai").open(ModelConfig(name, None, {"OPENAI_API_KEY": key}))
     model.prepare()
-    error = ask(model).error
+    error = call_model(model).error
     assert (error.kind, error.message) == (kind, said)
 
 
 def test_ollama_needs_the_name_of_a_model() -> None:
-    error = ask(providers.provider("ollama").open(ModelConfig("", None, {}))).error
+    error = call_model(providers.provider("ollama").open(ModelConfig("", None, {}))).error
     assert (error.kind, error.message) == ("unknown_model", "ollama needs the name of a model")
 
 
@@ -71,7 +71,7 @@ def test_proxy_is_used_for_other_machines_only(server: ModelServer, monkeypatch:
     for variable in ("NO_PROXY", "no_proxy"):
         monkeypatch.delenv(variable, raising=False)
     server.says(Reply(openai_text("Yes.")))
-    assert ask(a_model("openai", "http://models.invalid/v1", allow_insecure=True)).text == "Yes."
+    assert call_model(open_model("openai", "http://models.invalid/v1", allow_insecure=True)).text == "Yes."
     assert server.everything == ["POST http://models.invalid/v1/chat/completions"]
     assert OPENAI.ask(server, Reply(openai_text("Yes."))).text == "Yes."
     assert server.everything[1:] == ["POST /v1/chat/completions"]
@@ -88,7 +88,7 @@ def test_proxy_is_used_for_other_machines_only(server: ModelServer, monkeypatch:
 )
 def test_window_of_a_listed_model(server: ModelServer, row: dict[str, Any], tokens: int | None) -> None:
     server.gets["/v1/models"] = {"data": [{"id": "m", **row}]}
-    model = a_model("openai", f"{server.address}/v1")
+    model = open_model("openai", f"{server.address}/v1")
     model.prepare()
     model.prepare()
     assert (model.window and model.window.tokens) == tokens
@@ -108,7 +108,7 @@ def test_window_of_a_listed_model(server: ModelServer, row: dict[str, Any], toke
 )
 def test_window_of_an_ollama_model(server: ModelServer, show: Any, tokens: int | None) -> None:
     server.gets["/api/show"] = show
-    model = a_model("ollama", server.address)
+    model = open_model("ollama", server.address)
     model.prepare()
     model.prepare()
     assert (model.window and model.window.tokens) == tokens

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from building import chunk
+from factories import chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

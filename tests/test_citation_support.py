@@ -1,7 +1,7 @@
 """Whether a cited note says what the sentence says: by words, numbers, names and negations."""
 
 import pytest
-from building import chunk
+from factories import chunk
 
 from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.support import Evidence, judge_support

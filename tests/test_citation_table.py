@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 import pytest
-from building import chunk
+from factories import chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_citation_marks import AWKWARD

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import Room, completed, stored, talk
 from conftest import Program
+from factories import AppFixture, exchanges, report_of, resume
 from terminal_screen import Chat, Script
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -87,8 +87,8 @@ def test_an_installed_clipboard_program_is_used(tmp_path: Path) -> None:
     assert written(shown) == ""
 
 
-def test_copied_text_cannot_end_a_bracketed_paste(room: Room) -> None:
-    hands = Hands(room.session())
+def test_copied_text_cannot_end_a_bracketed_paste(app: AppFixture) -> None:
+    hands = Hands(app.session())
     hands.carry_out(CommandResult(clipboard="a\x1b[201~b"))
     assert base64.b64encode("a␛[201~b".encode()).decode() in hands.screen.out.getvalue()  # type: ignore[attr-defined]
 
@@ -151,7 +151,7 @@ class Hands:
         self.session = session
 
     def take_turn(self, events: Any) -> None:
-        completed(events)
+        report_of(events)
 
     def ask(self, _question: str) -> bool:
         return self.yes
@@ -167,8 +167,8 @@ class Hands:
         return written(self.screen)
 
 
-def test_resume_lists_conversations_and_opens_one_by_number_or_id(room: Room) -> None:
-    first, session = stored(room, talk(("What is one?", "1"), prefix="x")), stored(room, talk(("And two?", "2")))
+def test_resume_lists_conversations_and_opens_one_by_number_or_id(app: AppFixture) -> None:
+    first, session = resume(app, exchanges(("What is one?", "1"), prefix="x")), resume(app, exchanges(("And two?", "2")))
     for argument in ("1", first.conversation.id[:8]):
         chat = Hands(session)
         chat.run("/resume")
@@ -178,37 +178,35 @@ def test_resume_lists_conversations_and_opens_one_by_number_or_id(room: Room) ->
         assert "Resumed “" + first.conversation.id + "” (2 messages).\n" in written(chat.screen)
 
 
-def test_a_command_runs_only_after_a_yes(room: Room) -> None:
+def test_a_command_runs_only_after_a_yes(app: AppFixture) -> None:
     asks = CommandResult(confirm=Confirm("Really?", lambda: CommandResult("Done."), "/do --yes"))
-    assert Hands(room.session()).carry_out(asks) == "Done.\n"
-    assert Hands(room.session(), yes=False).carry_out(asks) == "  canceled\n"
+    assert Hands(app.session()).carry_out(asks) == "Done.\n"
+    assert Hands(app.session(), yes=False).carry_out(asks) == "  canceled\n"
 
 
-def test_copying_is_confirmed_or_an_error(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copying_is_confirmed_or_an_error(app: AppFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert "copied 1 character (the terminal)" in Hands(room.session()).carry_out(CommandResult(clipboard="x"))
+    assert "copied 1 character (the terminal)" in Hands(app.session()).carry_out(CommandResult(clipboard="x"))
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match="could not be copied"):
-        Hands(room.session()).carry_out(CommandResult(clipboard="xx"))
+        Hands(app.session()).carry_out(CommandResult(clipboard="xx"))
 
 
-def test_a_note_is_opened_or_printed(room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_is_opened_or_printed(app: AppFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
     opens = CommandResult(open_note=NoteToOpen(tmp_path / "A.md", 7, "the \x1b[31mtext"))
-    assert Hands(room.session()).carry_out(opens) == "the ␛[31mtext\n"
-    room.settings = Config(
-        terminal=TerminalSettings(open_command=f"{program(tmp_path, 'editor', f'echo $* > {tmp_path}/opened')} {{line}}")
-    )
-    assert Hands(room.session()).carry_out(opens) == ""
+    assert Hands(app.session()).carry_out(opens) == "the ␛[31mtext\n"
+    app.settings = Config(terminal=TerminalSettings(open_command=f"{program(tmp_path, 'editor', f'echo $* > {tmp_path}/opened')} {{line}}"))
+    assert Hands(app.session()).carry_out(opens) == ""
     assert (tmp_path / "opened").read_text() == f"7 {tmp_path}/A.md\n"
 
 
-def test_a_pipe_refuses_commands_that_need_a_terminal(room: Room) -> None:
-    session = stored(room, talk(("What is one?", "1")))
+def test_a_pipe_refuses_commands_that_need_a_terminal(app: AppFixture) -> None:
+    session = resume(app, exchanges(("What is one?", "1")))
     shown = screen(terminal=False)
     with pytest.raises(UsageError, match="no input line"):
         command_runner.run_piped("/edit", session, shown, shown.print, 10)

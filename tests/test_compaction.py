@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from building import COUNTER, Deltas, Room, completed, said, says, stored, talk, turns
+from factories import COUNTER, AppFixture, DeltaModel, exchanges, message, reply, report_of, resume, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,15 +27,15 @@ MOVES = tuple(
 
 
 @pytest.fixture
-def session(room: Room) -> ZkChatSession:
-    return stored(room, talk(*MOVES))
+def session(app: AppFixture) -> ZkChatSession:
+    return resume(app, exchanges(*MOVES))
 
 
 # what to fold
 
 some_turns = st.lists(st.integers(1, 4), max_size=12).map(
     lambda sizes: split_into_turns(
-        [said("user" if j == 0 else "assistant", "word " * (j + 1), f"m{i}-{j}") for i, size in enumerate(sizes) for j in range(size)],
+        [message("user" if j == 0 else "assistant", "word " * (j + 1), f"m{i}-{j}") for i, size in enumerate(sizes) for j in range(size)],
         COUNTER,
     )
 )
@@ -86,9 +86,9 @@ def test_sentences_with_the_instructions_words_come_first() -> None:
 
 def test_tool_results_and_failed_turns_are_not_summarised() -> None:
     history = [
-        *talk(("The anvil is red.", "Yes, it is red.")),
-        said("tool", "The result is a secret.", "r", tool_call_id="1"),
-        said("user", "This one failed badly.", "u", status="failed"),
+        *exchanges(("The anvil is red.", "Yes, it is red.")),
+        message("tool", "The result is a secret.", "r", tool_call_id="1"),
+        message("user", "This one failed badly.", "u", status="failed"),
     ]
     summary = summarize(split_into_turns(history, COUNTER), 1000, COUNTER)
     assert summary is not None
@@ -99,7 +99,10 @@ def test_tool_results_and_failed_turns_are_not_summarised() -> None:
 def test_a_summary_names_the_consulted_documents() -> None:
     used = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="search")
     broken = DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", status="broken")
-    history = [said("user", "How do filters work, please?", "u", references=(used, broken)), said("assistant", "They select tasks.", "a")]
+    history = [
+        message("user", "How do filters work, please?", "u", references=(used, broken)),
+        message("assistant", "They select tasks.", "a"),
+    ]
     summary = summarize(split_into_turns(history, COUNTER), 1000, COUNTER)
     assert summary and summary.text.endswith("\nDocuments consulted: [[Filters]]")
 
@@ -148,44 +151,44 @@ def test_a_preview_equals_the_compaction(session: ZkChatSession) -> None:
     assert done.model_copy(update={"id": said_before.id, "preview": True}) == said_before
 
 
-def test_a_second_extractive_summary_is_made_from_quoted_and_new_turns(room: Room) -> None:
-    room.max_context = 2000
-    session = stored(room, talk(*((f"On day {i} I moved thing{i} to shelf {i * 7}.", f"Noted, thing{i}.") for i in range(48))))
+def test_a_second_extractive_summary_is_made_from_quoted_and_new_turns(app: AppFixture) -> None:
+    app.max_context = 2000
+    session = resume(app, exchanges(*((f"On day {i} I moved thing{i} to shelf {i * 7}.", f"Noted, thing{i}.") for i in range(48))))
     turns = [turn.id for turn in session.turns]
     first = session.compact(keep=24)
     assert 0 < len(first.quoted) < 36
-    done = room.resumed(session).compact(keep=4)
+    done = app.reopen(session).compact(keep=4)
     assert set(done.quoted) <= {*first.quoted, *turns[36:46]}
     assert set(done.quoted) & {*first.quoted} and set(done.quoted) & {*turns[36:46]}
 
 
-def test_an_incompressible_conversation_stays_unchanged(room: Room) -> None:
-    session = stored(room, talk(("Hm?", "So.")))
+def test_an_incompressible_conversation_stays_unchanged(app: AppFixture) -> None:
+    session = resume(app, exchanges(("Hm?", "So.")))
     assert session.compact(keep=0).mode == "none"
-    assert room.store.compactions(session.conversation.id) == ()
+    assert app.store.compactions(session.conversation.id) == ()
 
 
-def test_a_summary_never_takes_more_than_its_share_whatever_the_target(room: Room) -> None:
-    room.max_context = 2000
-    session = stored(room, talk(*MOVES * 6))
+def test_a_summary_never_takes_more_than_its_share_whatever_the_target(app: AppFixture) -> None:
+    app.max_context = 2000
+    session = resume(app, exchanges(*MOVES * 6))
     assert session.compact(target=100_000, keep=0).summary_tokens <= 0.3 * 1800
     session.prompt("And now?")
 
 
-def test_the_discard_strategy_compacts_nothing(room: Room) -> None:
-    assert stored(room, talk(*MOVES), strategy="discard").compact().mode == "none"
+def test_the_discard_strategy_compacts_nothing(app: AppFixture) -> None:
+    assert resume(app, exchanges(*MOVES), strategy="discard").compact().mode == "none"
 
 
-def test_a_summary_is_used_after_a_restart(session: ZkChatSession, room: Room) -> None:
+def test_a_summary_is_used_after_a_restart(session: ZkChatSession, app: AppFixture) -> None:
     done = session.compact()
-    again = room.resumed(session)
+    again = app.reopen(session)
     assert again.compaction == done
     assert again.prompt().model_dump_json() == session.prompt().model_dump_json()
 
 
-def test_failed_turns_are_neither_folded_nor_counted(room: Room) -> None:
-    history = (*talk(*MOVES[:6]), said("user", "It failed.", "f", parent_id="t6-a", status="failed"))
-    session = stored(room, history)
+def test_failed_turns_are_neither_folded_nor_counted(app: AppFixture) -> None:
+    history = (*exchanges(*MOVES[:6]), message("user", "It failed.", "f", parent_id="t6-a", status="failed"))
+    session = resume(app, history)
     assert session.compact(keep=2).messages_folded == 10
 
 
@@ -196,9 +199,9 @@ def run(session: ZkChatSession, text: str) -> list[Event]:
     return list(session.send(text))
 
 
-def test_a_full_window_is_compacted_before_the_model_is_called(room: Room) -> None:
-    room.max_context = 3000
-    session = stored(room, talk(*((q * 4, a * 4) for q, a in MOVES)), model=Deltas([says("Fine.")]))
+def test_a_full_window_is_compacted_before_the_model_is_called(app: AppFixture) -> None:
+    app.max_context = 3000
+    session = resume(app, exchanges(*((q * 4, a * 4) for q, a in MOVES)), model=DeltaModel([reply("Fine.")]))
     events = run(session, "And now?")
     names = [type(event).__name__ for event in events]
     assert names[:3] == ["MessageStored", "CompactionStarted", "CompactionDone"]
@@ -207,23 +210,23 @@ def test_a_full_window_is_compacted_before_the_model_is_called(room: Room) -> No
     assert isinstance(done, CompactionDone)
     assert "tokens" in started.reason
     assert done.compaction.mode == "extractive"
-    report = completed(iter(events))
+    report = report_of(iter(events))
     assert report.compaction == done.compaction
     assert not report.context.compaction.due
 
 
-def test_compaction_is_not_due_again_at_once(room: Room) -> None:
-    room.max_context = 3000
-    session = stored(room, talk(*((q * 4, a * 4) for q, a in MOVES)), model=Deltas([says("Fine.")]))
+def test_compaction_is_not_due_again_at_once(app: AppFixture) -> None:
+    app.max_context = 3000
+    session = resume(app, exchanges(*((q * 4, a * 4) for q, a in MOVES)), model=DeltaModel([reply("Fine.")]))
     run(session, "And now?")
     assert not any(isinstance(event, CompactionStarted) for event in run(session, "And then?"))
 
 
-def test_large_recent_turns_are_folded_too(room: Room) -> None:
-    room.max_context = 3000
+def test_large_recent_turns_are_folded_too(app: AppFixture) -> None:
+    app.max_context = 3000
     long = [(f"Day {i}. " + q * 12, a * 12) for i, (q, a) in enumerate(MOVES)]
-    session = stored(room, talk(*long), model=Deltas([says("Fine.")]))
-    done = completed(session.send("And now?")).compaction
+    session = resume(app, exchanges(*long), model=DeltaModel([reply("Fine.")]))
+    done = report_of(session.send("And now?")).compaction
     assert done is not None
     assert done.mode == "extractive"
     assert done.tokens_after < done.tokens_before
@@ -232,35 +235,35 @@ def test_large_recent_turns_are_folded_too(room: Room) -> None:
     assert {m.id for m in session.history} <= {*covered, *sent}
 
 
-def test_a_long_conversation_never_exceeds_the_window(room: Room) -> None:
-    room.max_context = 3100
-    session = room.session(Deltas([says("Noted, and well done. " * 10)]))
+def test_a_long_conversation_never_exceeds_the_window(app: AppFixture) -> None:
+    app.max_context = 3100
+    session = app.session(DeltaModel([reply("Noted, and well done. " * 10)]))
     compactions = 0
     for i in range(40):
         thing = THINGS[i % 12]
-        report = completed(session.send(f"On day {i} I moved the {thing} to shelf {i * 7}, for a reason that only day {i} knows. " * 2))
+        report = report_of(session.send(f"On day {i} I moved the {thing} to shelf {i * 7}, for a reason that only day {i} knows. " * 2))
         compactions += report.compaction is not None
         assert report.context.total_tokens <= report.context.effective_limit
     assert 2 <= compactions <= 20
 
 
-def test_automatic_compaction_can_be_turned_off(room: Room) -> None:
-    room.max_context = 3000
-    room.settings = Config(context=ContextSettings(auto_summarize=False))
-    session = stored(room, talk(*((q * 4, a * 4) for q, a in MOVES)), model=Deltas([says("Fine.")]))
-    report = completed(session.send("And now?"))
+def test_automatic_compaction_can_be_turned_off(app: AppFixture) -> None:
+    app.max_context = 3000
+    app.settings = Config(context=ContextSettings(auto_summarize=False))
+    session = resume(app, exchanges(*((q * 4, a * 4) for q, a in MOVES)), model=DeltaModel([reply("Fine.")]))
+    report = report_of(session.send("And now?"))
     assert report.compaction is None
     assert report.context.compaction.due
 
 
-def test_a_summary_too_large_for_a_smaller_window_is_made_anew(room: Room) -> None:
-    session = stored(room, talk(*((q * 4, a * 4) for q, a in MOVES * 4)))
+def test_a_summary_too_large_for_a_smaller_window_is_made_anew(app: AppFixture) -> None:
+    session = resume(app, exchanges(*((q * 4, a * 4) for q, a in MOVES * 4)))
     large = session.compact(keep=2)
-    room.max_context = 2000
-    resumed = room.resumed(session, Deltas([says("Fine.")]))
+    app.max_context = 2000
+    resumed = app.reopen(session, DeltaModel([reply("Fine.")]))
     usage = resumed.usage
     assert f"of {usage.budget_status.messages.budget} tokens" in (usage.compaction.reason or "")
-    report = completed(resumed.send("And now?"))
+    report = report_of(resumed.send("And now?"))
     assert report.compaction is not None
     assert report.compaction.summary_tokens <= 540 < large.summary_tokens
     assert report.context.message_breakdown.summary > 0

@@ -7,50 +7,50 @@ its own and takes 40 ms, on 150, and undo on 60; `tests/bench/properties.py` tri
 from collections.abc import Iterator
 
 import pytest
-from building import COUNTER, Ids, Room, a_room, completed
 from compaction_properties import (
     PLAIN,
     every_prompt_is_sound_and_an_import_gives_the_identical_one,
     prose,
     undo_gives_each_earlier_prompt_back,
 )
+from factories import COUNTER, AppFixture, CountingIds, make_app, report_of
 from hypothesis import settings
-from summary_models import Summariser
+from summary_models import SummaryModel
 
 from zkchat_cli.llm.base import StreamFinished, TextPart
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
     folder = tmp_path_factory.mktemp("properties")
     (folder / "notes").mkdir()
     (folder / "notes" / "Filters.md").write_text("# Filters\n\nFilters say which tasks you want to see.\n")
-    made = a_room(folder / "notes", folder / "cache")
+    made = make_app(folder / "notes", folder / "cache")
     yield made
     made.store.close()
     made.vault.close()
 
 
 @pytest.mark.untraced
-def test_every_prompt_is_sound_and_an_import_gives_the_identical_one(shelf: Room) -> None:
-    settings(deadline=None, max_examples=60)(every_prompt_is_sound_and_an_import_gives_the_identical_one)(shelf)
+def test_every_prompt_is_sound_and_an_import_gives_the_identical_one(workspace: AppFixture) -> None:
+    settings(deadline=None, max_examples=60)(every_prompt_is_sound_and_an_import_gives_the_identical_one)(workspace)
 
 
 @pytest.mark.untraced
-def test_undo_gives_each_earlier_prompt_back(shelf: Room) -> None:
-    settings(deadline=None, max_examples=40)(undo_gives_each_earlier_prompt_back)(shelf)
+def test_undo_gives_each_earlier_prompt_back(workspace: AppFixture) -> None:
+    settings(deadline=None, max_examples=40)(undo_gives_each_earlier_prompt_back)(workspace)
 
 
 @pytest.mark.untraced
-def test_what_the_summariser_is_sent_grows_with_the_conversation(shelf: Room) -> None:
-    shelf.max_context = 8192
-    shelf.store, shelf.new_id = ChatSessionStore.open(None), Ids("n")
-    model = Summariser(write=lambda words: prose(words, 7, PLAIN))
+def test_what_the_summariser_is_sent_grows_with_the_conversation(workspace: AppFixture) -> None:
+    workspace.max_context = 8192
+    workspace.store, workspace.new_id = ChatSessionStore.open(None), CountingIds("n")
+    model = SummaryModel(write=lambda words: prose(words, 7, PLAIN))
     model.answer = [TextPart("I have noted that, and shall remember where it is. " * 4), StreamFinished("stop")]
-    session = shelf.session(model, tools=())
+    session = workspace.session(model, tools=())
     for i in range(400):
-        completed(session.send(prose(60, i, PLAIN)))
+        report_of(session.send(prose(60, i, PLAIN)))
     raw = sum(COUNTER.count(m.content) for m in session.history)
     assert len(model.asked) < raw / 2000
     assert model.sent <= 1.2 * raw

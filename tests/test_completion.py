@@ -1,11 +1,10 @@
 """What is offered for completion, as the lines that it would make."""
 
-import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from building import Room, a_room, stored, talk
-from conftest import write
+from conftest import write_notes
+from factories import AppFixture, exchanges, make_app, resume
 from prompt_toolkit.completion import CompleteEvent, Completion
 from prompt_toolkit.document import Document
 
@@ -29,23 +28,23 @@ Offers = Callable[..., list[str]]
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
     folder = tmp_path_factory.mktemp("completion")
     notes = NOTES | {f"Many/Sort {i}.md": "" for i in range(2 * MAX_COMPLETIONS)}
-    made = a_room(write(folder / "notes", notes), folder / "cache", folder / "conversations.db")  # completion has its own connection
+    made = make_app(
+        write_notes(folder / "notes", notes), folder / "cache", folder / "conversations.db"
+    )  # completion has its own connection
     yield made
     made.vault.close()
     made.store.close()
 
 
 @pytest.fixture
-def completer(room: Room) -> ChatCompleter:
-    session = room.session(
+def completer(app: AppFixture) -> ChatCompleter:
+    session = app.session(
         list_models=lambda: (AvailableModels("offline", ("offline",)), AvailableModels("ollama", ("ollama/qwen3", "ollama/llama\x1b[31m")))
     )
-    made = ChatCompleter(lambda: session)
-    made.ready.set()
-    return made
+    return ChatCompleter(lambda: session)
 
 
 def completions(completer: ChatCompleter, typed: str, after: str = "") -> list[Completion]:
@@ -62,13 +61,12 @@ def offered(completer: ChatCompleter) -> Offers:
     return lines
 
 
-def test_a_completion_shows_its_description(room: Room) -> None:
-    stored(room, talk(("how long does compost\x1b[2J take?", "Nine months.")))
+def test_a_completion_shows_its_description(app: AppFixture) -> None:
+    resume(app, exchanges(("how long does compost\x1b[2J take?", "Nine months.")))
     completer = ChatCompleter(lambda: session)
-    session = room.session()
-    completer.ready.set()
+    session = app.session()
     [found] = completions(completer, "/resume ")
-    assert found.text == room.store.conversations()[0].id
+    assert found.text == app.store.conversations()[0].id
     assert "\x1b" not in found.display_meta_text
 
 
@@ -118,32 +116,24 @@ def test_a_link_is_closed_once_and_never_offered_where_it_cannot_work(offered: O
     assert not any(line.startswith("[[C#") for line in offered("[[c"))
 
 
-def test_names_that_could_do_harm_are_not_offered(completer: ChatCompleter, room: Room, offered: Offers) -> None:
+def test_names_that_could_do_harm_are_not_offered(completer: ChatCompleter, app: AppFixture, offered: Offers) -> None:
     assert not any("\x1b" in line for line in offered("/model l"))
-    write(room.vault.root, {"a\x1b[31m.md": "", "b\nc.md": "", "good harm.md": ""})
-    room.vault.refresh()
+    write_notes(app.vault.root, {"a\x1b[31m.md": "", "b\nc.md": "", "good harm.md": ""})
+    app.vault.refresh()
     assert not any("\x1b" in line or "\n" in line for line in offered("[[a") + offered("[[b c"))
     assert offered("[[good h") == ["[[good harm]]"]
 
 
-def test_completion_waits_for_the_session(room: Room) -> None:
-    completer = ChatCompleter(lambda: session)
-    session = None
-    found: list[Completion] = []
-    waiting = threading.Thread(target=lambda: found.extend(completions(completer, "/hel")))
-    waiting.start()
-    session = room.session()
-    completer.ready.set()
-    waiting.join()
-    assert [c.text for c in found] == ["/help"]
-    session = None
-    assert completions(completer, "/hel") == []
+def test_nothing_is_offered_before_the_session_is_open_and_no_notes_before_they_are_indexed(app: AppFixture) -> None:
+    assert completions(ChatCompleter(lambda: None), "/hel") == []
+    unindexed = ChatCompleter(app.session, lambda: False)
+    assert [c.text for c in completions(unindexed, "/hel")] == ["/help"]
+    assert completions(unindexed, "[[Comb") == []
 
 
-def test_where_a_message_begins_agents_are_offered_before_files(room: Room) -> None:
-    session = room.session(agent_names=lambda: ("planner", "researcher"))
+def test_where_a_message_begins_agents_are_offered_before_files(app: AppFixture) -> None:
+    session = app.session(agent_names=lambda: ("planner", "researcher"))
     completer = ChatCompleter(lambda: session)
-    completer.ready.set()
 
     def offered(typed: str) -> list[str]:
         return [found.text for found in completions(completer, typed)]

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from building import Room, completed, said, stored
 from conftest import Program
+from factories import AppFixture, message, report_of, resume
 from model_calls import KEY
 from model_server import ModelServer, Reply, anthropic_text, ollama_text, openai_text, running_server
 
@@ -32,14 +32,16 @@ def a_model(provider: str, address: str) -> Model:
 
 
 @pytest.mark.parametrize("provider", TEXTS)
-def test_it_is_what_the_server_gets_to_the_last_character(room: Room, server: ModelServer, provider: str) -> None:
+def test_it_is_what_the_server_gets_to_the_last_character(app: AppFixture, server: ModelServer, provider: str) -> None:
     server.says(Reply(TEXTS[provider]("There.")))
-    call = said("assistant", "", "a1", parent_id="q1", tool_calls=(ToolCall(id="c1", name="find_excerpts", arguments={"query": "筛选"}),))
-    found = said("tool", "Nothing.", "t1", parent_id="a1", tool_call_id="c1", tool_name="find_excerpts")
-    session = stored(room, (said("user", "Is there an anvil?", "q1"), call, found), model=a_model(provider, server.address))
+    call = message(
+        "assistant", "", "a1", parent_id="q1", tool_calls=(ToolCall(id="c1", name="find_excerpts", arguments={"query": "筛选"}),)
+    )
+    found = message("tool", "Nothing.", "t1", parent_id="a1", tool_call_id="c1", tool_name="find_excerpts")
+    session = resume(app, (message("user", "Is there an anvil?", "q1"), call, found), model=a_model(provider, server.address))
     session.prepare()
     shown = exporter("context").export(session.request(QUESTION))
-    completed(session.send(QUESTION))
+    report_of(session.send(QUESTION))
     assert json.loads(shown) == server.bodies[0]
     assert "筛选" in shown
     assert KEY not in shown
@@ -65,8 +67,8 @@ def test_the_model_can_be_another_than_the_settings_one(zkchat: Program, script:
     assert (refused.exit_status, "--format context" in refused.err) == (2, True)
 
 
-def test_the_slash_command_writes_it_too(room: Room, tmp_path: Path) -> None:
-    session = stored(room, (said("user", "Is there an anvil?", "q1"), said("assistant", "No.", "a1", parent_id="q1")))
+def test_the_slash_command_writes_it_too(app: AppFixture, tmp_path: Path) -> None:
+    session = resume(app, (message("user", "Is there an anvil?", "q1"), message("assistant", "No.", "a1", parent_id="q1")))
     run(f"/export context {tmp_path / 'call.json'}", session)
     assert json.loads((tmp_path / "call.json").read_text())["messages"][-1]["content"] == "No."
 

@@ -6,7 +6,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from building import COUNTER, a_compaction, said, talk
+from factories import COUNTER, exchanges, make_compaction, message
 from rich.console import Console
 
 from zkchat_cli import tools
@@ -28,13 +28,13 @@ from zkchat_cli.views.text import plain_text
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 MEMORY = (MemoryItem("ZKCHAT.md", "Be brief. " * 30, 60, "in the root"),)
 SMART = (MemoryItem("", "Her favourite colour is green. " * 30, 60, "it shares words with the message", kind="fact", key="colour"),)
-CHATTER = talk(*((f"Chatter number {i}? " * 40, "Indeed. " * 40) for i in range(12)))
+CHATTER = exchanges(*((f"Chatter number {i}? " * 40, "Indeed. " * 40) for i in range(12)))
 
 
 def prompt_of(
     history: Sequence[ZkChatMessage] = (), question: str = "", window: int = 32768, strategy: str = "hybrid", **more: Any
 ) -> Prompt:
-    current = (said("user", question, "now", status="pending"),) if question else ()
+    current = (message("user", question, "now", status="pending"),) if question else ()
     inputs = PromptInputs(**{"instructions": "Cite.", "history": split_into_turns(history, COUNTER), "current": current, **more})
     return assemble_prompt(inputs, Budget.from_settings(ContextSettings(), window), strategies.load_strategy(strategy), COUNTER)
 
@@ -81,11 +81,11 @@ def test_the_largest_items_come_with_advice() -> None:
     named = DocumentReference(wikilink="[[A]]", relative_path="A.md", reference_type="direct", summary="About A. " * 20)
     call = ToolCall(id="1", name="find_excerpts", arguments={"query": "anvil " * 40})
     history = (
-        *talk(("Why? " * 20, "So. " * 20)),
-        said("user", "And [[A]]? " * 10, "u", references=(named,)),
-        said("assistant", "", "c", tool_calls=(call,)),
-        said("tool", "Found. " * 100, "r", tool_call_id="1"),
-        said("assistant", "Yes. " * 70, "a"),
+        *exchanges(("Why? " * 20, "So. " * 20)),
+        message("user", "And [[A]]? " * 10, "u", references=(named,)),
+        message("assistant", "", "c", tool_calls=(call,)),
+        message("tool", "Found. " * 100, "r", tool_call_id="1"),
+        message("assistant", "Yes. " * 70, "a"),
     )
     prompt = prompt_of(
         history,
@@ -93,7 +93,7 @@ def test_the_largest_items_come_with_advice() -> None:
         memory=MEMORY,
         contextual_memory=SMART,
         tool_descriptors=DESCRIPTORS,
-        compaction=a_compaction("Talk. " * 50, "t1-a"),
+        compaction=make_compaction("Talk. " * 50, "t1-a"),
     )
     items = largest(usage_text(prompt, 200, a=4))
     assert [int(line.split()[0].replace(",", "")) for line in items] == sorted(
@@ -116,8 +116,8 @@ def test_the_largest_items_come_with_advice() -> None:
 
 
 def test_messages_that_are_not_sent_are_counted_by_reason() -> None:
-    history = (*CHATTER, said("user", "Again?", "f", status="failed"))
-    text = usage_text(prompt_of(history, "And?", window=3000, compaction=a_compaction("Talk.", "t1-a"), strategy="summarize"), 200)
+    history = (*CHATTER, message("user", "Again?", "f", status="failed"))
+    text = usage_text(prompt_of(history, "And?", window=3000, compaction=make_compaction("Talk.", "t1-a"), strategy="summarize"), 200)
     (line,) = [line for line in text.splitlines() if line.startswith("Not sent: ")]
     assert "1 the model call failed" in line and "2 in the summary" in line and "no room" in line
 
@@ -128,9 +128,9 @@ def test_no_line_is_wider_than_the_screen(width: int, text: str) -> None:
     from wcwidth import wcswidth
 
     named = DocumentReference(wikilink="[[A]]", relative_path="A.md", reference_type="direct", delivery="offered", delivery_reason=text * 9)
-    history = [said("user", text * 40, "u", references=(named,)), *CHATTER[:6], said("assistant", text * 60, "a")]
+    history = [message("user", text * 40, "u", references=(named,)), *CHATTER[:6], message("assistant", text * 60, "a")]
     prompt = prompt_of(
-        history, text, memory=MEMORY, tool_descriptors=DESCRIPTORS, filter_tools=True, compaction=a_compaction(text * 9, "t1-a")
+        history, text, memory=MEMORY, tool_descriptors=DESCRIPTORS, filter_tools=True, compaction=make_compaction(text * 9, "t1-a")
     )
     out = StringIO()
     screen = Screen(out, out, colour=False, err_is_terminal=False, columns=lambda: width)
@@ -161,7 +161,7 @@ def test_a_budget_bar_shows_the_share_in_cells_and_color(used: int, bar: str, pe
 
 
 def compaction(**more: object) -> Compaction:
-    return a_compaction("So.", "x", tokens_before=1000, tokens_after=400, messages_folded=8).model_copy(update=more)
+    return make_compaction("So.", "x", tokens_before=1000, tokens_after=400, messages_folded=8).model_copy(update=more)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,9 @@ def test_the_active_compaction_is_described() -> None:
 
 def test_each_thing_is_named_with_its_tokens() -> None:
     items = (MemoryItem("ZKCHAT.md", "Answer briefly.", 3, "in the root"),)
-    prompt = prompt_of(talk(("Hi", "Hello"), ("And?", "So.")), "Roof?", memory=items, compaction=a_compaction("They greeted.", "t1-a"))
+    prompt = prompt_of(
+        exchanges(("Hi", "Hello"), ("And?", "So.")), "Roof?", memory=items, compaction=make_compaction("They greeted.", "t1-a")
+    )
     tokens = {m.kind: m.tokens for m in prompt.messages}
     lines = list(context_usage.overview_lines(prompt))
     assert lines[0] == f"Context: {prompt.usage.total_tokens} of {prompt.usage.effective_limit} tokens, strategy hybrid"

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from building import Deltas, Room, completed, prompt_message, said, says, stored, talk
+from factories import AppFixture, DeltaModel, exchanges, message, prompt_message, reply, report_of, resume
 
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.llm.base import Window
@@ -42,8 +42,8 @@ def test_a_megabyte_of_hostile_fences_takes_no_time() -> None:
 # a prompt to read
 
 
-def test_a_prompt_is_shown_verbatim_with_its_dropped_messages(room: Room) -> None:
-    prompt = stored(room, talk(("What is one?", "1"))).prompt("And two?")
+def test_a_prompt_is_shown_verbatim_with_its_dropped_messages(app: AppFixture) -> None:
+    prompt = resume(app, exchanges(("What is one?", "1"))).prompt("And two?")
     call = ToolCall(id="c", name="find_excerpts", arguments={"query": "Grüße"})
     asking = prompt_message("assistant", "", "conversation", tool_calls=(call,), tokens=7)
     shown = prompts.prompt_text(
@@ -64,12 +64,12 @@ def a_conversation(store: ChatSessionStore, id_: str, vault: str, day: int, *mes
     store.start(Conversation(id=id_, vault=vault, created_at=at, updated_at=at))
     parent = None
     for number, (role, content) in enumerate(messages):
-        store.add(id_, said(role, content, f"{id_}-{number}", parent_id=parent, timestamp=at, token_count=10, tool_name="find"))
+        store.add(id_, message(role, content, f"{id_}-{number}", parent_id=parent, timestamp=at, token_count=10, tool_name="find"))
         parent = f"{id_}-{number}"
 
 
-def test_a_list_shows_message_counts_and_first_questions(room: Room) -> None:
-    store = room.store
+def test_a_list_shows_message_counts_and_first_questions(app: AppFixture) -> None:
+    store = app.store
     a_conversation(store, "a", "/v", 3, ("user", "\n First line \nsecond"), ("assistant", ""), ("tool", "{}"), ("assistant", "So."))
     a_conversation(store, "b", "/v", 5, ("assistant", "Imported."))
     a_conversation(store, "c", "/w", 4, ("user", " \n "))
@@ -92,33 +92,33 @@ def test_a_list_shows_message_counts_and_first_questions(room: Room) -> None:
     ]
 
 
-def test_search_covers_one_vault_or_all(room: Room) -> None:
-    a_conversation(room.store, "a", "/v", 3, ("user", "Where is the whale?"), ("tool", "a whale"))
-    a_conversation(room.store, "b", "/w", 3, ("user", "A whale!"))
-    found = room.store.search(None, "whale")
+def test_search_covers_one_vault_or_all(app: AppFixture) -> None:
+    a_conversation(app.store, "a", "/v", 3, ("user", "Where is the whale?"), ("tool", "a whale"))
+    a_conversation(app.store, "b", "/w", 3, ("user", "A whale!"))
+    found = app.store.search(None, "whale")
     assert {each.conversation_id for each in found} == {"a", "b"}
-    assert {each.conversation_id for each in room.store.search("/v", "whale")} == {"a"}
+    assert {each.conversation_id for each in app.store.search("/v", "whale")} == {"a"}
     assert [each.message.content for each in conversation_list.without_tool_results(found, 9)].count("a whale") == 0
 
 
 def test_a_found_message_is_shown_with_its_best_line() -> None:
     hit = FoundMessage(
-        conversation_id="a", title=None, message=said("user", "Nothing.\nIn the Übung, whales sing: whales!", "m"), score=1.0
+        conversation_id="a", title=None, message=message("user", "Nothing.\nIn the Übung, whales sing: whales!", "m"), score=1.0
     )
     head, line = conversation_list.search_result_lines([hit], "ubung whales")
     assert plain_text([head]) == "a  untitled   you, 2025-05-08 12:00"
     assert plain_text([line]) == "    In the Übung, whales sing: whales!"
 
 
-def test_a_conversation_is_shown_in_order(room: Room) -> None:
+def test_a_conversation_is_shown_in_order(app: AppFixture) -> None:
     history = (
-        said("user", "First\nand more", "q"),
-        said("tool", "{}", "t", tool_name="find"),
-        said("assistant", "A\tb", "w", status="unfinished"),
-        said("user", "Then?", "r", status="failed"),
+        message("user", "First\nand more", "q"),
+        message("tool", "{}", "t", tool_name="find"),
+        message("assistant", "A\tb", "w", status="unfinished"),
+        message("user", "Then?", "r", status="failed"),
     )
-    a_conversation(room.store, "a", "/v", 3, ("user", "First"))
-    assert plain_text(conversation_list.transcript_lines(room.store.overview("a"), history, 5)).splitlines() == [
+    a_conversation(app.store, "a", "/v", 3, ("user", "First"))
+    assert plain_text(conversation_list.transcript_lines(app.store.overview("a"), history, 5)).splitlines() == [
         "First   a, 2025-05-03 12:00, 1 message",
         "",
         "you › First",
@@ -135,27 +135,27 @@ def test_a_conversation_is_shown_in_order(room: Room) -> None:
 # titles, other conversations
 
 
-def test_a_title_is_given_before_and_after_the_first_message(room: Room) -> None:
-    session = room.session(Deltas([says("Yes.")]))
+def test_a_title_is_given_before_and_after_the_first_message(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply("Yes.")]))
     session.rename("Early")
-    completed(session.send("Hello?"))
-    assert room.store.conversation(session.conversation.id).title == "Early"
+    report_of(session.send("Hello?"))
+    assert app.store.conversation(session.conversation.id).title == "Early"
     session.rename("Late")
-    assert room.resumed(session).conversation.title == session.conversation.title == "Late"
+    assert app.reopen(session).conversation.title == session.conversation.title == "Late"
 
 
-def test_a_conversation_of_another_vault_is_not_continued(room: Room) -> None:
-    a_conversation(room.store, "elsewhere", "/w", 3, ("user", "First."))
+def test_a_conversation_of_another_vault_is_not_continued(app: AppFixture) -> None:
+    a_conversation(app.store, "elsewhere", "/w", 3, ("user", "First."))
     with pytest.raises(UsageError, match="other notes") as e:
-        room.session().open_conversation("else")
+        app.session().open_conversation("else")
     assert "--vault '/w' --resume elsewhere" in e.value.hint
 
 
 # settings of one session
 
 
-def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
-    session = stored(room, talk(("What is one?", "1")))
+def test_settings_change_what_the_session_does_from_now_on(app: AppFixture) -> None:
+    session = resume(app, exchanges(("What is one?", "1")))
     assert session.override_setting("context.max_tokens", "4000") == 4000
     assert session.runtime.window == Window(4000, "context.max_tokens, /config")
     assert session.override_setting("llm.temperature", "0.5") == 0.5
@@ -179,8 +179,8 @@ def test_settings_change_what_the_session_does_from_now_on(room: Room) -> None:
         ("model", "big/one", UsageError),
     ],
 )
-def test_what_cannot_be_set_changes_nothing(room: Room, key: str, value: str, error: type[Exception]) -> None:
-    session = room.session()
+def test_what_cannot_be_set_changes_nothing(app: AppFixture, key: str, value: str, error: type[Exception]) -> None:
+    session = app.session()
     before = session.runtime
     with pytest.raises(error) as e:
         session.override_setting(key, value)

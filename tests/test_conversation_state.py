@@ -1,23 +1,23 @@
 """ConversationState: the branch and its turns, compactions, call ids."""
 
-from building import COUNTER, Room, a_compaction, talk
+from factories import COUNTER, AppFixture, exchanges, make_compaction
 
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.models import ZkChatMessage
 
-FIRST = talk(("Why?", "So."), prefix="a")
-SECOND = talk(("Who?", "She."), prefix="b")
+FIRST = exchanges(("Why?", "So."), prefix="a")
+SECOND = exchanges(("Who?", "She."), prefix="b")
 
 
-def a_state(room: Room, *turns: tuple[ZkChatMessage, ...]) -> ConversationState:
-    state = ConversationState(room.services())
+def a_state(app: AppFixture, *turns: tuple[ZkChatMessage, ...]) -> ConversationState:
+    state = ConversationState(app.services())
     for turn in turns:
         state.append(turn)
     return state
 
 
-def test_appended_turns_extend_the_cached_ones(room: Room) -> None:
-    state = a_state(room, FIRST)
+def test_appended_turns_extend_the_cached_ones(app: AppFixture) -> None:
+    state = a_state(app, FIRST)
     before = state.turns(COUNTER)
     state.append(SECOND)
     after = state.turns(COUNTER)
@@ -25,24 +25,24 @@ def test_appended_turns_extend_the_cached_ones(room: Room) -> None:
     assert [turn.number for turn in after] == [1, 2]
 
 
-def test_a_compaction_of_another_branch_is_not_in_use(room: Room) -> None:
-    state = a_state(room, FIRST)
-    state.add_compaction(a_compaction("They spoke.", "elsewhere"))
+def test_a_compaction_of_another_branch_is_not_in_use(app: AppFixture) -> None:
+    state = a_state(app, FIRST)
+    state.add_compaction(make_compaction("They spoke.", "elsewhere"))
     assert state.compaction is None
-    state.add_compaction(a_compaction("They asked why.", FIRST[-1].id))
+    state.add_compaction(make_compaction("They asked why.", FIRST[-1].id))
     assert state.compaction is not None and state.compaction.summary == "They asked why."
 
 
-def test_a_masking_keeps_the_summary_before_it(room: Room) -> None:
-    state = a_state(room, FIRST, SECOND)
-    state.add_compaction(a_compaction("They asked why.", FIRST[-1].id))
-    state.add_compaction(a_compaction(None, SECOND[-1].id, mode="masked", masked=(SECOND[-1].id,)))
+def test_a_masking_keeps_the_summary_before_it(app: AppFixture) -> None:
+    state = a_state(app, FIRST, SECOND)
+    state.add_compaction(make_compaction("They asked why.", FIRST[-1].id))
+    state.add_compaction(make_compaction(None, SECOND[-1].id, mode="masked", masked=(SECOND[-1].id,)))
     compaction = state.compaction
     assert compaction is not None
     assert (compaction.summary, compaction.last_id, compaction.masked) == ("They asked why.", FIRST[-1].id, (SECOND[-1].id,))
 
 
-def test_call_ids_are_unique_in_a_conversation(room: Room) -> None:
-    state = a_state(room)
+def test_call_ids_are_unique_in_a_conversation(app: AppFixture) -> None:
+    state = a_state(app)
     ids = [state.make_call_id_unique(given) for given in ("call-1", "call-1", "", "")]
     assert ids[0] == "call-1" and len(set(ids)) == 4

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from conftest import Program, write
+from conftest import Program, write_notes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,7 +80,7 @@ NOTES = {
 
 @pytest.fixture
 def dated(tmp_path: Path) -> Vault:
-    folder = write(tmp_path / "notes", NOTES)
+    folder = write_notes(tmp_path / "notes", NOTES)
     for path in NOTES:
         os.utime(folder / path, (1_700_000_000, 1_700_000_000))  # 14 November 2023
     vault = Vault(folder, tmp_path / "index.db", today=lambda: TODAY)
@@ -129,7 +129,7 @@ def test_a_wrong_date_is_refused_with_examples(dated: Vault, query: str) -> None
 
 def test_the_offline_provider_tells_what_was_noted_in_a_period(zkchat: Program, vault: Path) -> None:
     day = (date.today() - timedelta(days=7 + date.today().weekday())).isoformat()  # Monday of last week
-    write(vault, {f"{day}.md": "Met Anna about the boiler."})
+    write_notes(vault, {f"{day}.md": "Met Anna about the boiler."})
     answer = zkchat("ask", "What did I do last week?", "--json").json
     assert "“Met Anna about the boiler.”" in answer["answer"]
     assert [citation["relative_path"] for citation in answer["citations"]] == [f"{day}.md"]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from building import chunk
-from conftest import write
+from conftest import write_notes
+from factories import chunk
 
 from zkchat_cli.models import DocumentReference
 from zkchat_cli.references.chunk_format import format_tool_result
@@ -19,7 +19,7 @@ from zkchat_cli.vault.vault import Vault
 
 @pytest.fixture
 def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
-    write(vault, {"A/Twin.md": "One twin stands here.", "B/Twin.md": "The other twin stands there."})
+    write_notes(vault, {"A/Twin.md": "One twin stands here.", "B/Twin.md": "The other twin stands there."})
     opened = Vault.open(vault, tmp_path / "cache")
     opened.refresh()
     yield opened

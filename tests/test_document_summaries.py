@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from conftest import write
+from conftest import write_notes
 
 from zkchat_cli.references.document_summaries import SUMMARY_LENGTH, DocumentSummaryService, summarize
 from zkchat_cli.vault.vault import Vault
@@ -19,10 +19,10 @@ def summary_of(tmp_path: Path) -> Iterator[Of]:
     """Writes a note and says what it is about."""
 
     def summary(text: str) -> str | None:
-        write(vault.root, {"Note.md": text})
+        write_notes(vault.root, {"Note.md": text})
         return DocumentSummaryService(vault).summary("Note.md")
 
-    with closing(Vault.open(write(tmp_path / "notes", {"Note.md": ""}), tmp_path / "cache")) as vault:
+    with closing(Vault.open(write_notes(tmp_path / "notes", {"Note.md": ""}), tmp_path / "cache")) as vault:
         yield summary
         assert not vault.has_index
 

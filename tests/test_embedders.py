@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from meaning import Servers, vector
+from fake_embedders import EmbeddingServers, word_vector
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders
@@ -35,11 +35,11 @@ class Opened:
 
 
 @pytest.fixture
-def opened(servers: Servers) -> Iterator[Any]:
+def opened(embedding_servers: EmbeddingServers) -> Iterator[Any]:
     made: list[Opened] = []
 
     def open_(name: str, model: str = "", **env: str) -> Opened:
-        made.append(Opened(name, {**servers.env, **env}, model))
+        made.append(Opened(name, {**embedding_servers.env, **env}, model))
         return made[-1]
 
     yield open_
@@ -52,22 +52,22 @@ def opened(servers: Servers) -> Iterator[Any]:
 
 @BOTH
 def test_vectors_are_in_the_order_of_the_texts(opened: Any, name: str) -> None:
-    assert opened(name).embed("a car", "a ship", "money") == [vector("a car"), vector("a ship"), vector("money")]
+    assert opened(name).embed("a car", "a ship", "money") == [word_vector("a car"), word_vector("a ship"), word_vector("money")]
 
 
-def test_request_to_ollama(opened: Any, servers: Servers) -> None:
+def test_request_to_ollama(opened: Any, embedding_servers: EmbeddingServers) -> None:
     embedder = opened("ollama", "all-minilm")
     embedder.embed("one", "two")
-    [(path, body, headers)] = servers.requests
+    [(path, body, headers)] = embedding_servers.requests
     assert (path, body) == ("/api/embed", {"model": "all-minilm", "input": ["one", "two"]})
     assert "Authorization" not in headers
     assert embedder.it.id == "ollama/all-minilm"
 
 
-def test_request_to_openai(opened: Any, servers: Servers) -> None:
+def test_request_to_openai(opened: Any, embedding_servers: EmbeddingServers) -> None:
     embedder = opened("openai")
     embedder.embed("one", "two")
-    [(path, body, headers)] = servers.requests
+    [(path, body, headers)] = embedding_servers.requests
     assert (path, headers["Authorization"]) == ("/v1/embeddings", "Bearer sk-secret")
     assert body == {"model": "text-embedding-3-small", "input": ["one", "two"]}
     assert embedder.it.id == "openai/text-embedding-3-small"
@@ -127,7 +127,7 @@ def test_ollama_address_is_read_as_ollama_reads_it(host: str, expected: str) -> 
 )
 def test_faulty_answer_is_an_error_with_a_hint(
     opened: Any,
-    servers: Servers,
+    embedding_servers: EmbeddingServers,
     name: str,
     status: int,
     body: object,
@@ -135,17 +135,17 @@ def test_faulty_answer_is_an_error_with_a_hint(
     said: str,
 ) -> None:
     embedder = opened(name)
-    servers.says(status, body)
+    embedding_servers.says(status, body)
     error = embedder.error()
     assert (error.kind, embedder.waits) == (kind, [])
     assert said in error.message
 
 
 @BOTH
-def test_failing_server_is_called_once_more(opened: Any, servers: Servers, name: str) -> None:
+def test_failing_server_is_called_once_more(opened: Any, embedding_servers: EmbeddingServers, name: str) -> None:
     embedder = opened(name)
-    servers.says(503, {"error": "loading"})
-    assert embedder.embed("a car") == [vector("a car")]
+    embedding_servers.says(503, {"error": "loading"})
+    assert embedder.embed("a car") == [word_vector("a car")]
     assert embedder.waits == [10]
 
 

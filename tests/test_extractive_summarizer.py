@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from building import COUNTER, said, talk, turns
+from factories import COUNTER, exchanges, message, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +29,7 @@ def of(*messages: ZkChatMessage, room: int = 1000) -> str:
 
 
 def test_fixed_messages_are_left_out() -> None:
-    assert "From now on" not in of(*talk(*CHATTER, ("From now on, cite the harp and the lute.", "So."), *CHATTER))
+    assert "From now on" not in of(*exchanges(*CHATTER, ("From now on, cite the harp and the lute.", "So."), *CHATTER))
 
 
 # who and when, in few tokens
@@ -37,11 +37,11 @@ def test_fixed_messages_are_left_out() -> None:
 
 def test_dates_and_speakers_are_written_when_they_change() -> None:
     history = [
-        said("user", "The anvil stands on shelf seven.", "1", timestamp="2024-12-31T10:00:00Z"),
-        said("user", "The bellows hang near the door.", "2", timestamp="2024-12-31T11:00:00Z"),
-        said("assistant", "Then both have found their place.", "3", timestamp="2024-12-31T11:01:00Z"),
-        said("user", "The chisel lies beneath the bench.", "4", timestamp="2025-01-02T10:00:00Z"),
-        said("user", "The gouge needs a sharper edge.", "5", timestamp="2025-01-03T10:00:00Z"),
+        message("user", "The anvil stands on shelf seven.", "1", timestamp="2024-12-31T10:00:00Z"),
+        message("user", "The bellows hang near the door.", "2", timestamp="2024-12-31T11:00:00Z"),
+        message("assistant", "Then both have found their place.", "3", timestamp="2024-12-31T11:01:00Z"),
+        message("user", "The chisel lies beneath the bench.", "4", timestamp="2025-01-02T10:00:00Z"),
+        message("user", "The gouge needs a sharper edge.", "5", timestamp="2025-01-03T10:00:00Z"),
     ]
     assert of(*history) == (
         "- 31 December 2024, user: The anvil stands on shelf seven. / The bellows hang near the door.\n"
@@ -53,10 +53,10 @@ def test_dates_and_speakers_are_written_when_they_change() -> None:
 
 def test_names_in_an_imported_log_replace_the_role() -> None:
     history = [
-        said("user", "(1:56 pm on 8 May, 2025) Zoe: I moved the anvil to Lyon.", "1"),
-        said("assistant", "Max Lind: I sold the bellows to Otto.", "2"),
-        said("user", "Zoe: Then the chisel stays with me.", "3"),
-        said("assistant", "Max Lind: That is fair enough, the chisel was always yours.", "4"),
+        message("user", "(1:56 pm on 8 May, 2025) Zoe: I moved the anvil to Lyon.", "1"),
+        message("assistant", "Max Lind: I sold the bellows to Otto.", "2"),
+        message("user", "Zoe: Then the chisel stays with me.", "3"),
+        message("assistant", "Max Lind: That is fair enough, the chisel was always yours.", "4"),
     ]
     assert of(*history).splitlines()[:2] == [
         "- 8 May 2025, Zoe: I moved the anvil to Lyon.",
@@ -126,7 +126,7 @@ words = st.sampled_from(
 )
 phrases = st.lists(words, min_size=1, max_size=9).map(" ".join)
 texts = st.lists(st.tuples(phrases, st.sampled_from([".", "?", "!", ":", " [3].", ""])).map("".join), max_size=6).map(" ".join)
-talks = st.lists(st.tuples(texts, texts), max_size=8).map(lambda pairs: split_into_turns(talk(*pairs), COUNTER))
+talks = st.lists(st.tuples(texts, texts), max_size=8).map(lambda pairs: split_into_turns(exchanges(*pairs), COUNTER))
 
 
 def in_one_line(text: str) -> str:
@@ -169,8 +169,8 @@ def test_summaries_of_hostile_texts_fit_their_budget(text: str) -> None:
 def test_consulted_documents_are_listed_if_there_are_few() -> None:
     def consulting(number: int) -> ZkChatMessage:
         reference = DocumentReference(wikilink=f"[[A long title of a note {number}]]", relative_path="a.md", reference_type="search")
-        return said("assistant", f"The bellows hang near door {number}.", f"a{number}", references=(reference, reference))
+        return message("assistant", f"The bellows hang near door {number}.", f"a{number}", references=(reference, reference))
 
-    history = [m for i in range(60) for m in (said("user", f"Where is bellows {i}?", f"u{i}"), consulting(i))]
+    history = [m for i in range(60) for m in (message("user", f"Where is bellows {i}?", f"u{i}"), consulting(i))]
     assert "Documents consulted: [[A long title of a note 0]], [[A long title" in of(*history[:8], room=400)
     assert "consulted" not in of(*history, room=400)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import needs_permissions, write
+from conftest import needs_permissions, write_notes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +17,7 @@ from zkchat_cli.vault.vault import Vault
 
 @pytest.fixture
 def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
-    write(vault, {"data/rows.csv": "name,price\nhoe,12\n", ".secret/key.md": "never"})
+    write_notes(vault, {"data/rows.csv": "name,price\nhoe,12\n", ".secret/key.md": "never"})
     opened = Vault.open(vault, tmp_path / "cache")
     opened.refresh()
     yield opened
@@ -26,7 +26,7 @@ def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
 
 @pytest.fixture
 def places(notes: Vault, tmp_path: Path) -> ImportRoots:
-    folder = write(
+    folder = write_notes(
         tmp_path / "code", {"main.py": "def main():\n    return 1\n", "my plan.txt": "Plan A.", "sub/deep.md": "# Deep\n\nText."}
     )
     return ImportRoots(notes, folder, 100_000)
@@ -155,7 +155,7 @@ def test_a_link_out_of_the_folder_is_refused(places: ImportRoots, tmp_path: Path
 
 def test_hidden_files_are_refused(places: ImportRoots) -> None:
     assert places.folder
-    write(places.folder, {".env": "KEY=1"})
+    write_notes(places.folder, {".env": "KEY=1"})
     assert "hidden" in error_of("@.env", places)
     assert "hidden" in error_of("@.secret/key.md", places)
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 
 import pytest
-from building import COUNTER, Clock, chunk
+from factories import COUNTER, TickingClock, chunk
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -127,7 +127,7 @@ def looked(call_id: str, finding: ToolOutput, tool: str = "find_excerpts") -> To
 
 def results(findings: Sequence[ToolOutput], room: int, manager: ReferenceManager | None = None) -> tuple[ToolResult, ...]:
     """What the model gets; nothing is looked up, so the vault is not needed."""
-    box = ToolExecutor((), None, manager or ReferenceManager(), COUNTER, Clock())  # type: ignore[arg-type]
+    box = ToolExecutor((), None, manager or ReferenceManager(), COUNTER, TickingClock())  # type: ignore[arg-type]
     return box.results([looked(f"call-{i}", finding) for i, finding in enumerate(findings)], room)
 
 

@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-from building import said
+from factories import message
 
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.models import ZkChatMessage
 
 
 def user(content: str, **more: Any) -> ZkChatMessage:
-    return said("user", content, "u", **more)
+    return message("user", content, "u", **more)
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_text_that_only_resembles_an_instruction_is_none(content: str) -> None:
 def test_the_user_decides_by_pinning_and_unpinning() -> None:
     assert not is_fixed(user("Always answer in German.", pinned=False))
     assert is_fixed(user("Thanks!", pinned=True))
-    assert not is_fixed(said("assistant", "Always answer in German.", "a"))
+    assert not is_fixed(message("assistant", "Always answer in German.", "a"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import write
+from conftest import write_notes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +29,7 @@ NOTES = {
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[Vault]:
-    vault = Vault.open(write(tmp_path / "notes", NOTES), tmp_path / "cache")
+    vault = Vault.open(write_notes(tmp_path / "notes", NOTES), tmp_path / "cache")
     vault.refresh()
     yield vault
     vault.close()
@@ -66,7 +66,9 @@ def test_a_path_is_as_short_as_in_a_simple_search(tmp_path_factory: pytest.TempP
     dice = random.Random(seed)
     links = {str(i): {str(dice.randrange(12)) for _ in range(dice.choice((0, 1, 1, 2)))} for i in range(12)}
     folder = tmp_path_factory.mktemp("random")
-    vault = Vault.open(write(folder / "n", {f"{i}.md": " ".join(f"[[{t}]]" for t in sorted(to)) for i, to in links.items()}), folder / "c")
+    vault = Vault.open(
+        write_notes(folder / "n", {f"{i}.md": " ".join(f"[[{t}]]" for t in sorted(to)) for i, to in links.items()}), folder / "c"
+    )
     vault.refresh()
     joined = {(a, b) for a, to in links.items() for b in to} | {(b, a) for a, to in links.items() for b in to}
     distance = {"0": 0}
@@ -103,7 +105,7 @@ def test_notes_are_related_by_links_and_words(tmp_path: Path) -> None:
         "Bread.md": "Flour, water, salt.",
         "Slate.md": "Slate lasts a hundred years on any roof.",
     }
-    vault = Vault.open(write(tmp_path / "n", texts), tmp_path / "c")
+    vault = Vault.open(write_notes(tmp_path / "n", texts), tmp_path / "c")
     vault.refresh()
     found = vault.related_notes("Roof.md")
     assert {r.chunk.relative_path: r.why for r in found} == {
@@ -118,7 +120,7 @@ def test_notes_are_related_by_links_and_words(tmp_path: Path) -> None:
 
 
 def test_notes_about_a_question_are_listed_once(notes: Vault) -> None:
-    write(notes.root, {"Long.md": "\n\n".join(f"## Part {i}\n\n" + f"Chimneys of part {i}. " * 60 for i in range(5))})
+    write_notes(notes.root, {"Long.md": "\n\n".join(f"## Part {i}\n\n" + f"Chimneys of part {i}. " * 60 for i in range(5))})
     notes.refresh()
     [found] = notes.notes_about("what about chimneys?")
     assert (found.chunk.relative_path, found.why) == ("Long.md", ("shares the words chimneys",))
@@ -133,7 +135,7 @@ def test_a_deleted_related_note_is_left_out(notes: Vault) -> None:
 
 def test_a_list_of_all_notes_relates_nothing(tmp_path: Path) -> None:
     texts = {f"{i}.md": f"{'abcdefghijklmnopqrstuvwxyz'[i % 26] * 3}{i}" for i in range(120)}
-    vault = Vault.open(write(tmp_path / "n", {**texts, "All.md": " ".join(f"[[{i}]]" for i in range(120))}), tmp_path / "c")
+    vault = Vault.open(write_notes(tmp_path / "n", {**texts, "All.md": " ".join(f"[[{i}]]" for i in range(120))}), tmp_path / "c")
     vault.refresh()
     assert [(r.chunk.relative_path, r.why) for r in vault.related_notes("7.md")] == [("All.md", ("it links here",))]
     vault.close()

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from building import NOON, chunk, said
+from factories import NOON, chunk, message
 from pytest_httpserver import HTTPServer
 
 from zkchat_cli.exporters import exporter
@@ -31,8 +31,8 @@ def a_talk(answer: str) -> ConversationArchive:
     """A question, and an answer that quotes the first chunk."""
     quote = "Filters say which tasks you want to see."
     citation = Citation(number=1, relative_path="Filters.md", start_line=5, end_line=5, quote=quote, valid=True, verdict="verified")
-    question = said("user", "What do filters do?", "q1")
-    told = said("assistant", answer, "a1", parent_id="q1", citations=(citation,), chunks=(chunk(1, f"# Filters\n\n{quote}\n"),))
+    question = message("user", "What do filters do?", "q1")
+    told = message("assistant", answer, "a1", parent_id="q1", citations=(citation,), chunks=(chunk(1, f"# Filters\n\n{quote}\n"),))
     usage = TokenUsage(prompt_tokens=900, completion_tokens=60, estimated=False)
     talk = Conversation(id="c1", vault="/notes", title="On filters", created_at=NOON, updated_at=NOON, head_id="a1")
     return ConversationArchive(conversation=talk, messages=(question, told.model_copy(update={"usage": usage, "model": "m"})))

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from building import Deltas, Room, a_compaction, a_room, calls, completed, says, with_compaction
-from conftest import Program, write
+from conftest import Program, write_notes
+from factories import AppFixture, DeltaModel, compact_session, make_app, make_compaction, reply, report_of, tool_reply
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,16 +25,16 @@ BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
 
 
 @pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    write(vault, {"Big.md": BIG, "Hub.md": "[[Filters]] [[Combining]] [[Big]]", "Empty.md": "", "list.txt": "a, b"})
+def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
+    write_notes(vault, {"Big.md": BIG, "Hub.md": "[[Filters]] [[Combining]] [[Big]]", "Empty.md": "", "list.txt": "a, b"})
     (vault / "pic.png").write_bytes(b"\x89PNG\0")
-    made = a_room(vault, tmp_path / "cache", max_context=8000)
+    made = make_app(vault, tmp_path / "cache", max_context=8000)
     yield made
     made.vault.close()
 
 
-def deltas() -> Deltas:
-    return Deltas([says("Fine.")])
+def deltas() -> DeltaModel:
+    return DeltaModel([reply("Fine.")])
 
 
 def documents(session: ZkChatSession, text: str) -> PromptMessage:
@@ -49,38 +49,38 @@ def given_to_the_model(message: PromptMessage) -> list[dict[str, object]]:
 # in the prompt
 
 
-def test_a_short_note_is_injected_as_numbered_excerpts(room: Room) -> None:
-    message = documents(room.session(), "What does [[Combining]] say?")
+def test_a_short_note_is_injected_as_numbered_excerpts(app: AppFixture) -> None:
+    message = documents(app.session(), "What does [[Combining]] say?")
     excerpts = given_to_the_model(message)
     assert [e["source"] for e in excerpts] == [1]
-    assert excerpts[0]["text"] == room.vault.chunks("Queries/Combining.md")[0].text
+    assert excerpts[0]["text"] == app.vault.chunks("Queries/Combining.md")[0].text
     assert "- [[Combining]] (Queries/Combining.md)" in message.content
     assert "[its text: source 1]" in message.content
     assert "read_zk_document" not in message.content
 
 
-def test_only_the_named_section_is_injected(room: Room) -> None:
-    [excerpt] = given_to_the_model(documents(room.session(), "[[Big#Part 7]]?"))
+def test_only_the_named_section_is_injected(app: AppFixture) -> None:
+    [excerpt] = given_to_the_model(documents(app.session(), "[[Big#Part 7]]?"))
     assert str(excerpt["text"]).startswith("## Part 7")
 
 
-def test_a_missing_section_warns_and_the_whole_note_is_injected(room: Room) -> None:
-    session = room.session(deltas())
+def test_a_missing_section_warns_and_the_whole_note_is_injected(app: AppFixture) -> None:
+    session = app.session(deltas())
     told = [e for e in session.send("[[Combining#Nowhere]]?") if isinstance(e, events.Notice)]
     assert "has no heading Nowhere" in told[0].message
     assert session.history[0].references[0].delivery == "injected"
 
 
-def test_citations_of_injected_text_are_verified(room: Room) -> None:
-    text = room.vault.chunks("Queries/Combining.md")[0].text.split("\n")[2]
-    report = completed(room.session(Deltas([says(f"“{text}” [1] “never said anywhere” [1]")])).send("[[Combining]]?"))
+def test_citations_of_injected_text_are_verified(app: AppFixture) -> None:
+    text = app.vault.chunks("Queries/Combining.md")[0].text.split("\n")[2]
+    report = report_of(app.session(DeltaModel([reply(f"“{text}” [1] “never said anywhere” [1]")])).send("[[Combining]]?"))
     assert [c.valid for c in report.citations] == [True, False]
     assert report.references[0].number == 1
     assert report.tools == ()
 
 
-def test_the_offline_provider_answers_from_injected_text(room: Room) -> None:
-    report = completed(room.session().send("How do conditions nest in [[Combining]]?"))
+def test_the_offline_provider_answers_from_injected_text(app: AppFixture) -> None:
+    report = report_of(app.session().send("How do conditions nest in [[Combining]]?"))
     assert {c.relative_path for c in report.citations} == {"Queries/Combining.md"}
     assert "read_zk_document" not in [run.name for run in report.tools]
 
@@ -88,8 +88,8 @@ def test_the_offline_provider_answers_from_injected_text(room: Room) -> None:
 # a share of what is left
 
 
-def test_relevant_sections_of_a_long_note_are_injected(room: Room) -> None:
-    message = documents(room.session(), "What do turnips need? [[Big]]")
+def test_relevant_sections_of_a_long_note_are_injected(app: AppFixture) -> None:
+    message = documents(app.session(), "What do turnips need? [[Big]]")
     assert "Part 7" in [e["heading"] for e in given_to_the_model(message)]
     assert "Part 3" not in [e["heading"] for e in given_to_the_model(message)]
     assert "headings: " in message.content
@@ -97,42 +97,42 @@ def test_relevant_sections_of_a_long_note_are_injected(room: Room) -> None:
     assert "Read what is not below with the read_zk_document tool" in message.content
 
 
-def test_a_long_note_without_relevant_sections_is_only_described(room: Room) -> None:
-    message = documents(room.session(), "[[Big]]")
+def test_a_long_note_without_relevant_sections_is_only_described(app: AppFixture) -> None:
+    message = documents(app.session(), "[[Big]]")
     assert "Excerpts" not in message.content
     assert "[headings: Big; Part 0; Part 1;" in message.content
     assert "Read them with the read_zk_document tool" in message.content
     assert message.source_ids == ("Big.md",)
 
 
-def test_with_ratio_0_nothing_is_injected(room: Room) -> None:
-    room.settings = Config(context=ContextSettings(injection_ratio=0))
-    assert "Excerpts" not in documents(room.session(), "How do conditions nest in [[Combining]]?").content
+def test_with_ratio_0_nothing_is_injected(app: AppFixture) -> None:
+    app.settings = Config(context=ContextSettings(injection_ratio=0))
+    assert "Excerpts" not in documents(app.session(), "How do conditions nest in [[Combining]]?").content
 
 
-def test_the_decision_and_its_reason_are_stored_with_the_message(room: Room) -> None:
-    session = room.session(deltas())
-    completed(session.send("[[Combining]] and [[Big]], [[pic.png]], [[Empty]], [[Nope]]"))
-    kept = {r.wikilink: (r.delivery, r.delivery_reason) for r in room.resumed(session).history[0].references}
+def test_the_decision_and_its_reason_are_stored_with_the_message(app: AppFixture) -> None:
+    session = app.session(deltas())
+    report_of(session.send("[[Combining]] and [[Big]], [[pic.png]], [[Empty]], [[Nope]]"))
+    kept = {r.wikilink: (r.delivery, r.delivery_reason) for r in app.reopen(session).history[0].references}
     assert kept["[[Combining]]"][0] == "injected"
     assert " left for messages" in str(kept["[[Combining]]"][1])
     assert kept["[[Big]]"][0] == "offered"
     assert "all of it takes" in str(kept["[[Big]]"][1])
     assert kept["[[pic.png]]"] == ("offered", "it has no text to put into a prompt")
     assert kept["[[Nope]]"] == (None, None)
-    prompt = room.resumed(session).prompt()
+    prompt = app.reopen(session).prompt()
     assert {r.wikilink: r.delivery for r in prompt.documents}["[[Big]]"] == "offered"
 
 
-def test_in_a_full_window_documents_are_only_described(room: Room) -> None:
-    room.max_context = 1200
-    assert [r.delivery for r in room.session(tools=()).prompt("[[Filters]] " + "word " * 800).documents] == ["offered"]
+def test_in_a_full_window_documents_are_only_described(app: AppFixture) -> None:
+    app.max_context = 1200
+    assert [r.delivery for r in app.session(tools=()).prompt("[[Filters]] " + "word " * 800).documents] == ["offered"]
 
 
-def test_a_smaller_window_drops_injected_documents(room: Room) -> None:
+def test_a_smaller_window_drops_injected_documents(app: AppFixture) -> None:
     refusal = StreamFailed(ProviderError("context_length", "too long", ""))
-    model = Deltas([[refusal], says("Fine.")])
-    report = completed(room.session(model, tools=()).send("What do turnips need? [[Big#Part 7]]"))
+    model = DeltaModel([[refusal], reply("Fine.")])
+    report = report_of(app.session(model, tools=()).send("What do turnips need? [[Big#Part 7]]"))
     assert report.answer == "Fine."
     first, second = model.requests
     assert "Excerpts" in next(m.content for m in first.messages if m.kind == "documents")
@@ -142,33 +142,33 @@ def test_a_smaller_window_drops_injected_documents(room: Room) -> None:
 # numbers
 
 
-def test_documents_and_tools_share_one_numbering(room: Room) -> None:
+def test_documents_and_tools_share_one_numbering(app: AppFixture) -> None:
     look = ToolCall(id="c", name="find_excerpts", arguments={"query": "compost heap"})
-    session = room.session(Deltas([calls(look), says("So it is [1] [2].")]))
-    completed(session.send("[[Combining]] and compost?"))
+    session = app.session(DeltaModel([tool_reply(look), reply("So it is [1] [2].")]))
+    report_of(session.send("[[Combining]] and compost?"))
     numbers = [c.number for m in session.history for c in m.chunks]
     assert numbers == list(range(1, len(numbers) + 1))
-    resumed = room.resumed(session, deltas())
-    completed(resumed.send("[[Combining]] again, and [[Limiting]]"))
+    resumed = app.reopen(session, deltas())
+    report_of(resumed.send("[[Combining]] again, and [[Limiting]]"))
     assert [c.number for c in resumed.history[-2].chunks] == [len(numbers) + 1]
     assert [r.numbers for r in resumed.history[-2].references] == [(1,), (len(numbers) + 1,)]
 
 
-def test_a_preview_of_the_next_prompt_uses_no_numbers(room: Room) -> None:
-    session = room.session(deltas())
+def test_a_preview_of_the_next_prompt_uses_no_numbers(app: AppFixture) -> None:
+    session = app.session(deltas())
     session.prompt("[[Limiting]]")
-    completed(session.send("[[Combining]]"))
+    report_of(session.send("[[Combining]]"))
     assert [c.number for c in session.history[0].chunks] == [1]
-    shown = room.resumed(session).prompt("[[Limiting]]")
+    shown = app.reopen(session).prompt("[[Limiting]]")
     assert '"source": 2' in next(m.content for m in reversed(shown.messages) if m.kind == "documents")
 
 
 # imported files
 
 
-def test_an_imported_file_takes_up_to_half_of_the_budget(room: Room, tmp_path: Path) -> None:
-    folder = write(tmp_path / "code", {"main.py": "\n\n".join(f"line {n}: {'word ' * 60}" for n in range(60)), "none.txt": ""})
-    session = room.session(deltas(), working_folder=folder)
+def test_an_imported_file_takes_up_to_half_of_the_budget(app: AppFixture, tmp_path: Path) -> None:
+    folder = write_notes(tmp_path / "code", {"main.py": "\n\n".join(f"line {n}: {'word ' * 60}" for n in range(60)), "none.txt": ""})
+    session = app.session(deltas(), working_folder=folder)
     told = [f"{e.message}; {e.hint}" for e in session.send("what does @main.py do?") if isinstance(e, events.Notice)]
     assert told[0].startswith("only lines 1 to ")
     assert told[0].endswith(" of 119 of @main.py went to the model; name a smaller file, or raise context.max_tokens")
@@ -208,28 +208,28 @@ def test_a_repeated_chunk_costs_nothing() -> None:
     assert str(second.delivery_reason).startswith("0 tokens")
 
 
-def test_a_note_already_in_the_prompt_is_referred_to_by_number(room: Room) -> None:
-    session = room.session(deltas())
-    completed(session.send("[[Combining]]?"))
+def test_a_note_already_in_the_prompt_is_referred_to_by_number(app: AppFixture) -> None:
+    session = app.session(deltas())
+    report_of(session.send("[[Combining]]?"))
     message = [m for m in session.prompt("And [[Combining]]?").messages if m.kind == "documents"][-1]
     assert "[its text is above: source 1; read it again if it is not]" in message.content
     assert "Excerpts of them" not in message.content
     assert "Read " not in message.content
-    report = completed(session.send("What of [[Combining]]?"))
+    report = report_of(session.send("What of [[Combining]]?"))
     assert (report.references[0].above, report.references[0].numbers) == (True, (1,))
     assert session.history[2].chunks == ()
 
 
-def test_a_changed_shortened_or_folded_note_is_injected_again(room: Room, vault: Path) -> None:
-    session = room.session(deltas())
-    completed(session.send("[[Combining]]?"))
-    write(vault, {"Queries/Combining.md": "# Combining\n\nNow it says something else.\n"})
-    room.vault.refresh()
+def test_a_changed_shortened_or_folded_note_is_injected_again(app: AppFixture, vault: Path) -> None:
+    session = app.session(deltas())
+    report_of(session.send("[[Combining]]?"))
+    write_notes(vault, {"Queries/Combining.md": "# Combining\n\nNow it says something else.\n"})
+    app.vault.refresh()
     assert "something else" in [m for m in session.prompt("[[Combining]]?").messages if m.kind == "documents"][-1].content
-    completed(session.send("[[Filters]]?"))
-    session = with_compaction(session, a_compaction(None, session.history[2].id, mode="masked", masked=(session.history[2].id,)))
+    report_of(session.send("[[Filters]]?"))
+    session = compact_session(session, make_compaction(None, session.history[2].id, mode="masked", masked=(session.history[2].id,)))
     assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
-    session = with_compaction(session, a_compaction("They spoke.", session.history[3].id, id="s2"))
+    session = compact_session(session, make_compaction("They spoke.", session.history[3].id, id="s2"))
     assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
 
 
@@ -250,7 +250,7 @@ def test_context_commands_show_the_decisions(zkchat: Program) -> None:
 
 
 def test_imports_in_piped_text_are_ignored(zkchat: Program, vault: Path) -> None:
-    write(vault, {"data.txt": "The price is 12.", "log.txt": "commit"})
+    write_notes(vault, {"data.txt": "The price is 12.", "log.txt": "commit"})
     report = zkchat("ask", "what is the price? @data.txt", "--json", stdin="by @log.txt", cwd=vault).json
     assert [r["relative_path"] for r in report["references"] if r["reference_type"] == "import"] == ["data.txt"]
     assert "“The price is 12.” [1]" in report["answer"]
@@ -258,7 +258,7 @@ def test_imports_in_piped_text_are_ignored(zkchat: Program, vault: Path) -> None
 
 
 def test_a_chat_imports_what_a_message_names(zkchat: Program, vault: Path) -> None:
-    write(vault, {"data.txt": "The price is 12."})
+    write_notes(vault, {"data.txt": "The price is 12."})
     done = zkchat("chat", stdin="what is the price? @data.txt\n/context\n", cwd=vault)
     assert "“The price is 12.” [1]" in done.out
     assert "full text   @data.txt  data.txt" in done.out

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Done, Program
+from conftest import Program, ProgramResult
 
 from zkchat_cli.errors import on_one_line
 
 
-def refused(done: Done, exit_status: int, *words: str) -> None:
+def refused(done: ProgramResult, exit_status: int, *words: str) -> None:
     """A refusal: the exit code, one or two lines on stderr with these words, no traceback, nothing on stdout."""
     assert done.exit_status == exit_status, done
     assert done.out == ""
@@ -93,7 +93,7 @@ def test_a_damaged_index_is_rebuilt_and_says_so(zkchat: Program) -> None:
     assert "capitals" in done.out
 
 
-def full_disk(program: Program, *arguments: str, room: int) -> Done:
+def full_disk(program: Program, *arguments: str, room: int) -> ProgramResult:
     """Run with files limited to `room` bytes: a real write error of the real file system."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))  # noqa: E731
     done = subprocess.run(
@@ -106,7 +106,7 @@ def full_disk(program: Program, *arguments: str, room: int) -> Done:
         preexec_fn=limit,
         check=False,
     )
-    return Done(done.returncode, done.stdout, done.stderr)
+    return ProgramResult(done.returncode, done.stdout, done.stderr)
 
 
 def test_a_full_disk_while_storing_an_answer_still_shows_the_answer(zkchat: Program, script: Callable[..., str]) -> None:

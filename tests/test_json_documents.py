@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from conftest import Program, write
+from conftest import Program, write_notes
 
 Shape = Any
 """A type, `None` besides others in a tuple, a list of one shape, a dictionary of keys and shapes, or a function that says yes."""
@@ -151,7 +151,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
         "Filters.md": "---\naliases: [Search conditions]\n---\n# Filters\n\nA filter says which tasks you see. See [[Combining]].\n",
         "Queries/Combining.md": "Filters can be joined with AND. See [[Nowhere]], [back](../Filters.md).\n",
     }
-    zkchat = Program(write(folder / "notes", notes), folder / "home")
+    zkchat = Program(write_notes(folder / "notes", notes), folder / "home")
     zkchat("ask", "what does a filter say? [[Filters]] [[Nope]]")
     zkchat("memory", "add", "We meet on Mondays", "--key", "meeting")
     return zkchat

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from conftest import write
+from conftest import write_notes
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +29,7 @@ LETTERS = st.text(st.sampled_from("abcxyz -_É渐"), max_size=12)
 @pytest.fixture(scope="module")
 def vault(tmp_path_factory):
     folder = tmp_path_factory.mktemp("names")
-    opened = Vault.open(write(folder / "notes", NOTES), folder / "cache")
+    opened = Vault.open(write_notes(folder / "notes", NOTES), folder / "cache")
     opened.refresh()
     yield opened
     opened.close()
@@ -84,10 +84,10 @@ def test_paths_are_completed(vault):
 
 
 def test_nothing_typed_offers_the_newest_notes(tmp_path):
-    notes = Vault.open(write(tmp_path / "notes", {f"{n}.md": "x" for n in range(9)}), tmp_path / "cache")
+    notes = Vault.open(write_notes(tmp_path / "notes", {f"{n}.md": "x" for n in range(9)}), tmp_path / "cache")
     notes.refresh()
     assert notes.complete("new") == []
-    write(tmp_path / "notes", {"4.md": "changed", "New.md": "new"})
+    write_notes(tmp_path / "notes", {"4.md": "changed", "New.md": "new"})
     notes.refresh(only=["4.md", "New.md"])
     assert {completion.name for completion in notes.complete("", 2)} == {"4", "New"}
     assert [completion.name for completion in notes.complete("new")] == ["New"]
@@ -95,10 +95,10 @@ def test_nothing_typed_offers_the_newest_notes(tmp_path):
 
 
 def test_completion_does_not_wait_for_a_refresh(vault, tmp_path):
-    notes = Vault.open(write(tmp_path / "notes", {"One.md": "x"}), tmp_path / "cache")
+    notes = Vault.open(write_notes(tmp_path / "notes", {"One.md": "x"}), tmp_path / "cache")
     notes.refresh()
     assert [completion.name for completion in notes.complete("o")] == ["One"]
-    write(tmp_path / "notes", {f"Two {n}.md": "x" for n in range(3)})
+    write_notes(tmp_path / "notes", {f"Two {n}.md": "x" for n in range(3)})
     seen = []
 
     def progress(done, total):

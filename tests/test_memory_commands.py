@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import Deltas, Room, completed, says
-from conftest import Program, write
+from conftest import Program, write_notes
+from factories import AppFixture, DeltaModel, reply, report_of
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
@@ -31,8 +31,8 @@ def refused(line: str, session: ZkChatSession) -> UsageError:
 # in the chat
 
 
-def test_a_fact_is_remembered_corrected_and_forgotten(room: Room) -> None:
-    session = room.session()
+def test_a_fact_is_remembered_corrected_and_forgotten(app: AppFixture) -> None:
+    session = app.session()
     assert answer("/remember The deadline is 1 May", session) == "Remembered as deadline: The deadline is 1 May"
     assert answer("/remem The deadline is 3 June", session).endswith("It replaces the fact of 2025-05-08: The deadline is 1 May")
     assert "replaces" not in answer("/remember The deadline is 3 June", session)
@@ -40,15 +40,15 @@ def test_a_fact_is_remembered_corrected_and_forgotten(room: Room) -> None:
     assert "nothing is remembered as 'deadline'" in refused("/forget deadline", session).message
 
 
-def test_what_cannot_be_remembered_or_forgotten_says_how_to(room: Room) -> None:
-    session = room.session()
-    assert refused("/remember", session).message == "there is nothing to remember"
+def test_what_cannot_be_remembered_or_forgotten_says_how_to(app: AppFixture) -> None:
+    session = app.session()
+    assert refused("/remember …", session).message == "there is nothing to remember"
     assert "too long" in refused("/remember " + "word " * 1000, session).message
-    assert refused("/forget", session).message == "which fact?"
+    assert refused("/forget", session).message == "/forget needs KEY"
 
 
-def test_forget_completes_the_keys(room: Room) -> None:
-    session = room.session()
+def test_forget_completes_the_keys(app: AppFixture) -> None:
+    session = app.session()
     for text in ("cat: Tom", "dog: Rex"):
         session.memory.remember(text)
     [command] = [command for command in slash.commands() if command.name == "forget"]
@@ -57,9 +57,9 @@ def test_forget_completes_the_keys(room: Room) -> None:
     assert command.values(session) == ["dog", "cat"]
 
 
-def test_memory_shows_what_would_be_sent_and_why_and_all_that_is_remembered(room: Room) -> None:
-    write(room.vault.root, {"ZKCHAT.md": "Be brief.\n" * 3000})
-    session = room.session(Deltas([says("So.")]))
+def test_memory_shows_what_would_be_sent_and_why_and_all_that_is_remembered(app: AppFixture) -> None:
+    write_notes(app.vault.root, {"ZKCHAT.md": "Be brief.\n" * 3000})
+    session = app.session(DeltaModel([reply("So.")]))
     session.memory.remember("The roof deadline is 3 June")
     session.memory.remember("cat: Tom")
     before = answer("/memory", session)
@@ -70,13 +70,13 @@ def test_memory_shows_what_would_be_sent_and_why_and_all_that_is_remembered(room
     assert "In the prompt for that message:" in asked
     assert "tokens · shares roof, deadline with the message\n  The roof deadline is 3 June (roof-deadline; 2025-05-08" in asked
     assert "Remembered facts: 2\ncat · 2025-05-08 · told by the user\n  cat: Tom" in asked
-    completed(session.send("When is the roof deadline?"))
+    report_of(session.send("When is the roof deadline?"))
     assert "In the prompt for your last message:" in answer("/memory", session)
 
 
-def test_memory_that_is_off_says_how_to_switch_it_on(room: Room) -> None:
-    room.settings = Config.model_validate({"context": {"memory_integration": False}})
-    session = room.session()
+def test_memory_that_is_off_says_how_to_switch_it_on(app: AppFixture) -> None:
+    app.settings = Config.model_validate({"context": {"memory_integration": False}})
+    session = app.session()
     assert "zkchat config set context.memory_integration true" in answer("/memory", session)
     assert "switched off" in refused("/remember cat: Tom", session).message
 
@@ -87,7 +87,7 @@ def test_memory_that_is_off_says_how_to_switch_it_on(room: Room) -> None:
 def test_facts_are_added_listed_searched_and_forgotten(zkchat: Program) -> None:
     added = zkchat("memory", "add", "The deadline of the roof is 1 May", "--json").json
     assert (added["key"], added["kind"], added["replaced"], added["conversation_id"]) == ("deadline-roof", "fact", None, None)
-    assert "replaces (from" in zkchat("memory", "add", "The deadline of the roof is 3 June").out
+    assert "It replaces the fact of" in zkchat("memory", "add", "The deadline of the roof is 3 June").out
     zkchat("memory", "add", "We moved it again, to July", "--key", "deadline-roof")
     zkchat("memory", "add", "-", stdin="cat: Tom\n")
     assert [(f["key"], f["content"]) for f in zkchat("memory", "list", "--json").json] == [
@@ -106,7 +106,7 @@ def test_facts_are_added_listed_searched_and_forgotten(zkchat: Program) -> None:
 
 
 def test_a_search_finds_memory_files_too(zkchat: Program) -> None:
-    write(zkchat.vault, {"ZKCHAT.md": "We garden in zone 7."})
+    write_notes(zkchat.vault, {"ZKCHAT.md": "We garden in zone 7."})
     [result] = zkchat("memory", "search", "garden zones", "--json").json
     assert (result["key"], result["kind"], result["relative_path"]) == ("ZKCHAT.md", "file", "ZKCHAT.md")
     assert zkchat("memory", "search", "zeppelin").err == "No memory matches.\n"
@@ -145,7 +145,7 @@ def test_control_characters_do_not_reach_the_terminal(zkchat: Program) -> None:
 
 def test_the_facts_of_a_file_are_imported(zkchat: Program) -> None:
     long = "word " * 1000
-    write(zkchat.vault, {"Meta/My facts.md": f"# Facts\n\n- cat: Tom\n- The roof deadline is\n  3 June\n\nWe garden.\n\n- {long}\n"})
+    write_notes(zkchat.vault, {"Meta/My facts.md": f"# Facts\n\n- cat: Tom\n- The roof deadline is\n  3 June\n\nWe garden.\n\n- {long}\n"})
     done = zkchat("memory", "import", "@Meta/My facts.md", "--json")
     assert [(f["key"], f["source"]) for f in done.json["imported"]] == [
         ("cat", "Meta/My facts.md"),
@@ -162,7 +162,7 @@ def test_what_cannot_be_imported_is_an_error_and_nothing_is_kept(zkchat: Program
     (tmp_path / "secret.md").write_text("- The secret is 42.")
     (zkchat.vault / "out.md").symlink_to(tmp_path / "secret.md")
     (zkchat.vault / "picture.png").write_bytes(b"\x89PNG\0\0")
-    write(zkchat.vault, {"empty.md": "# Nothing\n"})
+    write_notes(zkchat.vault, {"empty.md": "# Nothing\n"})
     done = zkchat("memory", "import", path)
     assert done.exit_status in (2, 3)
     assert done.err
@@ -184,7 +184,7 @@ def test_relevance_ranks_memory_for_the_conversation(zkchat: Program) -> None:
 
 
 def test_context_memory_says_what_the_next_message_would_bring(zkchat: Program) -> None:
-    write(zkchat.vault, {"ZKCHAT.md": "We garden. @nowhere.md", "Queries/ZKCHAT.md": "Queries are in capitals."})
+    write_notes(zkchat.vault, {"ZKCHAT.md": "We garden. @nowhere.md", "Queries/ZKCHAT.md": "Queries are in capitals."})
     zkchat("memory", "add", "The filter deadline is 3 June")
     done = zkchat("context", "memory", "--next", "How do I join filters? [[Combining]]", "--json")
     assert [(item["relative_path"], item["kind"], item["key"], item["cut"]) for item in done.json] == [

@@ -3,13 +3,13 @@
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from building import Deltas, a_room, calls, says
-from model_calls import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, a_model
+from factories import DeltaModel, make_app, reply, tool_reply
+from model_calls import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, open_model
 from model_server import ModelServer, Reply, running_server, unresponsive_port
 
 from zkchat_cli.events import ToolCallStarted
@@ -33,7 +33,7 @@ def server() -> Iterator[ModelServer]:
 def _loaded() -> None:
     """mojentic is there already, as it is in a chat whose prompt is up."""
     for provider in ("openai", "ollama", "anthropic"):
-        a_model(provider, "http://127.0.0.1:1").prepare()
+        open_model(provider, "http://127.0.0.1:1").prepare()
 
 
 def interrupted(run: Callable[[], object], when: Callable[[], object]) -> float:
@@ -72,7 +72,7 @@ def within(seconds: float, true: Callable[[], object]) -> bool:
 @BOTH
 def test_while_connecting(protocol: Protocol, record_property: Any) -> None:
     with unresponsive_port() as address:
-        stream = a_model(protocol.name, address).stream(REQUEST)
+        stream = open_model(protocol.name, address).stream(REQUEST)
         start = time.monotonic()
         took = interrupted(lambda: list(stream), lambda: time.monotonic() - start > 0.2)
     record_property("seconds", took)
@@ -83,7 +83,7 @@ def test_while_connecting(protocol: Protocol, record_property: Any) -> None:
 @pytest.mark.parametrize("silent", [Reply([], before=10), Reply([10.0])], ids=["headers", "the first token"])
 def test_while_waiting_for(server: ModelServer, protocol: Protocol, silent: Reply, record_property: Any) -> None:
     server.says(silent)
-    stream = a_model(protocol.name, protocol.address(server)).stream(REQUEST)
+    stream = open_model(protocol.name, protocol.address(server)).stream(REQUEST)
     took = interrupted(lambda: list(stream), lambda: server.asked)
     record_property("seconds", took)
     assert took < AT_ONCE
@@ -93,7 +93,7 @@ def test_while_waiting_for(server: ModelServer, protocol: Protocol, silent: Repl
 @BOTH
 def test_between_tokens(server: ModelServer, protocol: Protocol, record_property: Any) -> None:
     server.says(Reply([protocol.begin("A filter"), 10.0]))
-    stream = a_model(protocol.name, protocol.address(server)).stream(REQUEST)
+    stream = open_model(protocol.name, protocol.address(server)).stream(REQUEST)
     assert next(stream) == TextPart("A filter")
     start = time.monotonic()
     stream.close()
@@ -106,7 +106,7 @@ def test_between_tokens(server: ModelServer, protocol: Protocol, record_property
 @BOTH
 def test_between_tokens_by_ctrl_c(server: ModelServer, protocol: Protocol, record_property: Any) -> None:
     server.says(Reply([protocol.begin("A filter"), 10.0]))
-    stream = a_model(protocol.name, protocol.address(server)).stream(REQUEST)
+    stream = open_model(protocol.name, protocol.address(server)).stream(REQUEST)
     assert next(stream) == TextPart("A filter")
     took = interrupted(lambda: list(stream), lambda: True)
     record_property("seconds", took)
@@ -117,7 +117,7 @@ def test_between_tokens_by_ctrl_c(server: ModelServer, protocol: Protocol, recor
 @BOTH
 def test_while_waiting_to_try_again(server: ModelServer, protocol: Protocol, record_property: Any) -> None:
     server.says(protocol.error(429, "slow down", {"retry-after": "60"}))
-    stream = a_model(protocol.name, protocol.address(server)).stream(REQUEST)
+    stream = open_model(protocol.name, protocol.address(server)).stream(REQUEST)
     first = next(stream)
     assert isinstance(first, RetryDelay)
     assert first.seconds > 59
@@ -130,7 +130,7 @@ def test_while_waiting_to_try_again(server: ModelServer, protocol: Protocol, rec
 
 @BOTH
 def test_an_abandoned_call_does_not_block_the_next(server: ModelServer, protocol: Protocol) -> None:
-    model = a_model(protocol.name, protocol.address(server))
+    model = open_model(protocol.name, protocol.address(server))
     server.says(Reply([protocol.begin("A filter"), 10.0]), Reply(protocol.text("Hello")))
     stream = model.stream(REQUEST)
     next(stream)
@@ -141,16 +141,16 @@ def test_an_abandoned_call_does_not_block_the_next(server: ModelServer, protocol
 def test_while_tools_run(vault: Path, tmp_path: Path, record_property: Any) -> None:
     over, slow = threading.Event(), threading.Event()
 
-    def wait(arguments: Mapping[str, Any], _: Vault) -> ToolOutput:
-        if arguments["n"] > 1:
+    def wait(_: Vault, n: int) -> ToolOutput:
+        if n > 1:
             slow.set()
             over.wait(10)
-        return ToolOutput(data={"n": arguments["n"]})
+        return ToolOutput(data={"n": n})
 
     tool = Tool("wait", "waits", {"n": {"type": "integer"}}, ("n",), wait)
     wanted = [ToolCall(id=f"c{n}", name="wait", arguments={"n": n}) for n in (1, 2, 3)]
-    room = a_room(vault, tmp_path / "cache")
-    session = room.session(Deltas([calls(*wanted, text="Let me see."), says("Yes.")]), tools=(tool,))
+    app = make_app(vault, tmp_path / "cache")
+    session = app.session(DeltaModel([tool_reply(*wanted, text="Let me see."), reply("Yes.")]), tools=(tool,))
     turn = session.send("What?")
     next(event for event in turn if isinstance(event, ToolCallStarted))
     took = interrupted(lambda: list(turn), slow.is_set)
@@ -161,5 +161,5 @@ def test_while_tools_run(vault: Path, tmp_path: Path, record_property: Any) -> N
         ("user", "What?", "complete"),
         ("assistant", "Let me see.", "unfinished"),
     ]
-    room.store.close()
-    room.vault.close()
+    app.store.close()
+    app.vault.close()

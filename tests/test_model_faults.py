@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, Protocol, a_model, ask
+from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, Protocol, call_model, open_model
 from model_server import RESET, ModelServer, Reply, closed_port, openai_error, running_server
 
 from zkchat_cli.llm.base import RetryDelay
@@ -40,7 +40,7 @@ def _reset(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     [("", "cannot be reached: Connection refused"), ("https://nobody.invalid", "its name is not known")],
 )
 def test_unreachable_server_is_called_once(protocol: Protocol, address: str, cause: str) -> None:
-    answer = ask(a_model(protocol.name, (address or closed_port()) + protocol.path))
+    answer = call_model(open_model(protocol.name, (address or closed_port()) + protocol.path))
     assert (answer.error.kind, answer.waits) == ("connection", [])
     assert cause in answer.error.message
     hints = {"openai": "Is it running?", "ollama": "ollama serve", "anthropic": "anthropic.base_url"}
@@ -52,9 +52,9 @@ def test_unreachable_server_is_called_once(protocol: Protocol, address: str, cau
     "address", ["http://[::1", "http://notes.lan:many", "http://127.0.0.1:99999", "ftp://notes.lan", "http://a b", "http://h\x00"]
 )
 def test_invalid_address_is_not_called(protocol: Protocol, address: str) -> None:
-    model = a_model(protocol.name, address)
+    model = open_model(protocol.name, address)
     model.prepare()
-    error = ask(model).error
+    error = call_model(model).error
     assert (error.kind, model.window) == ("connection", None)
     assert "has no valid address" in error.message
 

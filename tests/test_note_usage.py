@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from building import NOON, said
 from conftest import Program
+from factories import NOON, message
 
 from zkchat_cli.models import Citation, Conversation, ConversationArchive, DocumentReference, Mention, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -31,18 +31,18 @@ def cited(number: int, path: str | None = FILTERS, **more: object) -> Citation:
 
 
 def question(id_: str = "q1", parent: str | None = None, **more: object) -> ZkChatMessage:
-    return said("user", f"What of {id_}?", id_, parent_id=parent, **more)
+    return message("user", f"What of {id_}?", id_, parent_id=parent, **more)
 
 
 def answer(id_: str = "a1", parent: str | None = "q1", **more: object) -> ZkChatMessage:
-    return said("assistant", "So it is.", id_, parent_id=parent, **more)
+    return message("assistant", "So it is.", id_, parent_id=parent, **more)
 
 
 def store_conversation(store: ChatSessionStore, *messages: ZkChatMessage, id_: str = "c1", vault: str = "/notes") -> None:
     """A conversation of these messages."""
     store.start(Conversation(id=id_, vault=vault, title=f"Talk {id_}", created_at=NOON, updated_at=NOON))
-    for message in messages:
-        store.add(id_, message)
+    for each in messages:
+        store.add(id_, each)
 
 
 def test_an_answer_that_cites_a_note_is_found_with_its_question_and_counts(store: ChatSessionStore) -> None:
@@ -50,7 +50,7 @@ def test_an_answer_that_cites_a_note_is_found_with_its_question_and_counts(store
         store,
         question(references=(reference("direct"),)),
         answer("call"),
-        said("tool", "…", "t1", parent_id="call", tool_call_id="x"),
+        message("tool", "…", "t1", parent_id="call", tool_call_id="x"),
         answer(
             "a1",
             "t1",
@@ -101,7 +101,7 @@ def test_other_notes_vaults_broken_links_and_speakers_do_not_count(store: ChatSe
     store_conversation(
         store,
         question(references=(reference("direct", None, status="broken"), reference("direct", "filters.md"))),
-        said("system", "be brief", "s1", parent_id="q1", references=(reference("direct"),)),
+        message("system", "be brief", "s1", parent_id="q1", references=(reference("direct"),)),
         answer(citations=(cited(9, None, valid=False, verdict="missing"),)),
     )
     store_conversation(store, question("q2"), answer("a2", "q2", citations=(cited(1),)), id_="c2", vault="/elsewhere")

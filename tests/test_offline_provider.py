@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from building import Room, a_room, chunk, completed, prompt_message
-from conftest import write
+from conftest import write_notes
+from factories import AppFixture, chunk, make_app, prompt_message, report_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,26 +25,26 @@ NO_INJECTION = Config(context=ContextSettings(injection_ratio=0))
 
 
 @pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    write(
+def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
+    write_notes(
         vault,
         {
             "Odd.md": 'A 5" pipe — see [3] for “more” of `it` </conversation-summary>.\n',
             "Gärten/Kompost 堆肥.md": "堆肥需要空氣、水和耐心。九個月後就可以用了。\n",
         },
     )
-    made = a_room(vault, tmp_path / "cache")
+    made = make_app(vault, tmp_path / "cache")
     yield made
     made.store.close()
     made.vault.close()
 
 
-def answer(room: Room, question: str) -> str:
-    return completed(room.session().send(question)).answer
+def answer(app: AppFixture, question: str) -> str:
+    return report_of(app.session().send(question)).answer
 
 
-def test_answer_quotes_a_note_with_a_citation(room: Room) -> None:
-    report = completed(room.session().send("What does a compost heap need?"))
+def test_answer_quotes_a_note_with_a_citation(app: AppFixture) -> None:
+    report = report_of(app.session().send("What does a compost heap need?"))
     assert "“A compost heap needs air, water and patience. It is ready after nine months.” [1]" in report.answer
     assert report.level == "answer"
     assert report.citations
@@ -53,49 +53,49 @@ def test_answer_quotes_a_note_with_a_citation(room: Room) -> None:
     assert report.uncited_statements == 0
 
 
-def test_search_before_the_answer(room: Room) -> None:
-    report = completed(room.session().send("What does a compost heap need?"))
+def test_search_before_the_answer(app: AppFixture) -> None:
+    report = report_of(app.session().send("What does a compost heap need?"))
     assert [(run.name, run.ok) for run in report.tools] == [("find_excerpts", True)]
 
 
-def test_named_document_is_read_if_its_text_is_not_in_the_prompt(room: Room) -> None:
-    room.settings = NO_INJECTION
-    report = completed(room.session().send("How do conditions in [[Combining]] nest?"))
+def test_named_document_is_read_if_its_text_is_not_in_the_prompt(app: AppFixture) -> None:
+    app.settings = NO_INJECTION
+    report = report_of(app.session().send("How do conditions in [[Combining]] nest?"))
     assert [run.name for run in report.tools] == ["read_zk_document", "find_excerpts"]
     assert report.tools[0].arguments == {"relative_path": "Queries/Combining.md"}
 
 
-def test_document_in_the_prompt_is_not_read_again(room: Room) -> None:
-    report = completed(room.session().send("How do conditions in [[Combining]] nest?"))
+def test_document_in_the_prompt_is_not_read_again(app: AppFixture) -> None:
+    report = report_of(app.session().send("How do conditions in [[Combining]] nest?"))
     assert [run.name for run in report.tools] == ["find_excerpts"]
     assert {c.relative_path for c in report.citations} == {"Queries/Combining.md"}
 
 
-def test_at_most_three_documents_are_read(room: Room) -> None:
-    room.settings = NO_INJECTION
-    report = completed(room.session().send("What is in [[Filters]], [[Combining]], [[Limiting]], [[Compost]] and [[Odd]]?"))
+def test_at_most_three_documents_are_read(app: AppFixture) -> None:
+    app.settings = NO_INJECTION
+    report = report_of(app.session().send("What is in [[Filters]], [[Combining]], [[Limiting]], [[Compost]] and [[Odd]]?"))
     assert [run.name for run in report.tools].count("read_zk_document") == 3
 
 
-def test_named_document_without_an_answer_is_quoted_from_its_beginning(room: Room) -> None:
-    report = completed(room.session().send("Why do xylophones in [[Compost]] sound?"))
+def test_named_document_without_an_answer_is_quoted_from_its_beginning(app: AppFixture) -> None:
+    report = report_of(app.session().send("Why do xylophones in [[Compost]] sound?"))
     assert report.answer.startswith("I found no sentence that answers this. Most likely: Compost\n\n“A compost heap needs air")
     assert report.level == "most_likely"
 
 
-def test_unanswered_question_names_the_likeliest_section_and_quotes_its_opening(room: Room) -> None:
-    report = completed(room.session().send("Which filter of quantum chromodynamics entangles bosons on Tuesday dates?"))
+def test_unanswered_question_names_the_likeliest_section_and_quotes_its_opening(app: AppFixture) -> None:
+    report = report_of(app.session().send("Which filter of quantum chromodynamics entangles bosons on Tuesday dates?"))
     assert report.answer.startswith("I found no sentence that answers this. Most likely: Filters")
     assert report.level == "most_likely"
     assert report.citations and all(c.valid and c.quote for c in report.citations)
 
 
-def test_question_without_any_match_gets_nothing(room: Room) -> None:
-    report = completed(room.session().send("Xylophones?"))
+def test_question_without_any_match_gets_nothing(app: AppFixture) -> None:
+    report = report_of(app.session().send("Xylophones?"))
     assert (report.answer, report.level) == ("Nothing in your notes is about this.\n", "nothing")
 
 
-def test_window_without_room_for_passages_is_named(room: Room) -> None:
+def test_window_without_room_for_passages_is_named(app: AppFixture) -> None:
     full = '{"note": "' + NO_ROOM + ': 10 excerpts. Ask for less at a time."}'
     request = Request((prompt_message("user", "Beans?"), prompt_message("tool", full, "tool_results", tool_call_id="1")))
     *said, end = OfflineModel().stream(request)
@@ -103,46 +103,46 @@ def test_window_without_room_for_passages_is_named(room: Room) -> None:
     assert end == StreamFinished("stop", level=None)
 
 
-def test_small_talk_is_answered_without_a_search(room: Room) -> None:
-    session = room.session()
-    first = completed(session.send("What does a compost heap need?"))
+def test_small_talk_is_answered_without_a_search(app: AppFixture) -> None:
+    session = app.session()
+    first = report_of(session.send("What does a compost heap need?"))
     for text, reply in (
         ("thanks!", "You're welcome.\n"),
         ("what did I ask first?", "Your first question was: What does a compost heap need?\n"),
         ("please repeat your first answer", first.answer),
     ):
-        report = completed(session.send(text))
+        report = report_of(session.send(text))
         assert (report.answer, report.tools, report.level) == (reply, (), None)
         assert all(c.valid for c in report.citations)
 
 
-def test_question_about_a_day_is_answered_from_its_notes(room: Room) -> None:
-    write(room.vault.root, {"2024-05-03.md": "- Met Anna about the roof.\n", "2024-05-04.md": "- Met Bob about the garden.\n"})
-    room.vault.refresh()
-    report = completed(room.session().send("What happened on 2024-05-03?"))
+def test_question_about_a_day_is_answered_from_its_notes(app: AppFixture) -> None:
+    write_notes(app.vault.root, {"2024-05-03.md": "- Met Anna about the roof.\n", "2024-05-04.md": "- Met Bob about the garden.\n"})
+    app.vault.refresh()
+    report = report_of(app.session().send("What happened on 2024-05-03?"))
     assert (report.answer, report.level) == ("[[2024-05-03]]:\n\n“Met Anna about the roof.” [1]\n", "answer")
 
 
-def test_passages_are_compared_by_meaning_if_the_model_can(room: Room) -> None:
+def test_passages_are_compared_by_meaning_if_the_model_can(app: AppFixture) -> None:
     model = OfflineModel(lambda _, texts: [0.9 if "patience" in text or text == "Compost" else 0.0 for text in texts])
-    report = completed(room.session(model).send("does my rotting heap have to wait?"))
+    report = report_of(app.session(model).send("does my rotting heap have to wait?"))
     assert report.answer.startswith("From your notes:\n\n“A compost heap needs air, water and patience.")
 
 
-def test_chinese_question_is_answered_from_a_chinese_note(room: Room) -> None:
-    report = completed(room.session().send("堆肥需要什麼?"))
+def test_chinese_question_is_answered_from_a_chinese_note(app: AppFixture) -> None:
+    report = report_of(app.session().send("堆肥需要什麼?"))
     assert "堆肥需要空氣、水和耐心。" in report.answer
     assert all(c.valid for c in report.citations)
 
 
-def test_follow_up_without_a_subject_uses_the_question_before(room: Room) -> None:
-    session = room.session()
-    completed(session.send("What does a compost heap need?"))
-    assert "compost heap" in completed(session.send("Why is it so?")).answer.lower()
+def test_follow_up_without_a_subject_uses_the_question_before(app: AppFixture) -> None:
+    session = app.session()
+    report_of(session.send("What does a compost heap need?"))
+    assert "compost heap" in report_of(session.send("Why is it so?")).answer.lower()
 
 
-def test_brackets_and_quotation_marks_of_a_note_are_no_citations(room: Room) -> None:
-    report = completed(room.session().send("What about the pipe and more of it?"))
+def test_brackets_and_quotation_marks_of_a_note_are_no_citations(app: AppFixture) -> None:
+    report = report_of(app.session().send("What about the pipe and more of it?"))
     assert 'A 5" pipe' in report.answer
     assert all(c.valid for c in report.citations)
 
@@ -150,11 +150,11 @@ def test_brackets_and_quotation_marks_of_a_note_are_no_citations(room: Room) -> 
 @pytest.mark.parametrize(
     "question", ["?", "…", "the", "<|endoftext|>", "\x1b[31mred", "[bold]x[/bold]", "x" * 10_000, "\ud800 filters", "[[", "😀", "a\0b"]
 )
-def test_any_question_gets_an_answer(room: Room, question: str) -> None:
-    assert answer(room, question)
+def test_any_question_gets_an_answer(app: AppFixture, question: str) -> None:
+    assert answer(app, question)
 
 
-def test_answer_is_streamed_word_by_word(room: Room) -> None:
+def test_answer_is_streamed_word_by_word(app: AppFixture) -> None:
     request = Request((prompt_message("user", "beans"), prompt_message("tool", "no json", "tool_results", tool_call_id="1")))
     deltas = list(OfflineModel().stream(request))
     assert len(deltas) > 5
@@ -166,34 +166,34 @@ def test_answer_without_tools() -> None:
     assert not any(isinstance(d, ToolCallsPart) for d in OfflineModel().stream(Request((prompt_message("user", "hi there friend"),))))
 
 
-def test_follow_up_is_searched_with_its_topic(room: Room) -> None:
-    session = room.session()
-    completed(session.send("What does a compost heap need?"))
-    report = completed(session.send("and how long does it take?"))
+def test_follow_up_is_searched_with_its_topic(app: AppFixture) -> None:
+    session = app.session()
+    report_of(session.send("What does a compost heap need?"))
+    report = report_of(session.send("and how long does it take?"))
     assert [run.arguments["query"] for run in report.tools] == ["compost heap", "and how long does it take?"]
 
 
-def test_note_is_summarized_in_its_own_words(room: Room) -> None:
+def test_note_is_summarized_in_its_own_words(app: AppFixture) -> None:
     for configured, tools in ((Config(), []), (NO_INJECTION, ["read_zk_document"])):
-        room.settings = configured
-        report = completed(room.session().send("Summarise [[Compost]]"))
+        app.settings = configured
+        report = report_of(app.session().send("Summarise [[Compost]]"))
         assert [run.name for run in report.tools] == tools
         assert report.answer.startswith("[[Compost]]:\n\n“A compost heap needs air, water and patience.” [1]")
         assert all(c.valid for c in report.citations)
 
 
-def test_two_notes_are_compared(room: Room) -> None:
-    text = answer(room, "Compare [[Compost]] with [[Filters]]")
+def test_two_notes_are_compared(app: AppFixture) -> None:
+    text = answer(app, "Compare [[Compost]] with [[Filters]]")
     assert text.index("[[Compost]]:\n\n“") < text.index("[[Filters]]:\n\n“")
 
 
-def test_text_in_the_message_is_summarized(room: Room) -> None:
+def test_text_in_the_message_is_summarized(app: AppFixture) -> None:
     text = "Beans grow fast. Beans need poles. The soil must be warm. Snails eat the young plants. Frost kills them."
-    report = completed(room.session().send(f"{text}\n\nSummarise this"))
+    report = report_of(app.session().send(f"{text}\n\nSummarise this"))
     assert not report.tools
     assert report.answer.startswith("- Beans grow fast.\n- ")
     assert all(line[2:] in text for line in report.answer.splitlines())
-    assert completed(room.session().send("Summarise this: Beans grow.")).tools
+    assert report_of(app.session().send("Summarise this: Beans grow.")).tools
 
 
 def test_system_prompt_may_ask_for_a_summary() -> None:
@@ -203,12 +203,12 @@ def test_system_prompt_may_ask_for_a_summary() -> None:
     assert said.startswith("- Beans grow fast.\n- ")
 
 
-def test_follow_up_after_a_compaction_has_its_topic(room: Room) -> None:
-    session = room.session()
-    completed(session.send("What does a compost heap need?"))
-    completed(session.send("How do conditions nest in filters?"))
+def test_follow_up_after_a_compaction_has_its_topic(app: AppFixture) -> None:
+    session = app.session()
+    report_of(session.send("What does a compost heap need?"))
+    report_of(session.send("How do conditions nest in filters?"))
     session.compact(keep=0)
-    assert completed(session.send("why?")).tools[0].arguments["query"] == "conditions nest filters"
+    assert report_of(session.send("why?")).tools[0].arguments["query"] == "conditions nest filters"
 
 
 @pytest.mark.parametrize(

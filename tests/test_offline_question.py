@@ -1,7 +1,7 @@
 """What a message asks for, alone and in a conversation."""
 
 import pytest
-from building import prompt_message
+from factories import prompt_message
 
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, asks_for_summary, refers_to_earlier
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from building import prompt_message
+from factories import prompt_message
 
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question
 from zkchat_cli.llm.offline.ranking import (

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Program, write
-from meaning import SYNONYMS
+from conftest import Program, write_notes
+from fake_embedders import SYNONYMS
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.embedders.base import EmbedderConfig
@@ -164,7 +164,7 @@ def test_missing_package_is_named_with_its_command(file: Path, package: str) -> 
 
 
 def test_semantic_search_works_without_a_server(file: Path, tmp_path: Path) -> None:
-    vault = write(tmp_path / "notes", {"Garage.md": "The automobile needs oil.\n", "Sea.md": "The vessel sleeps.\n"})
+    vault = write_notes(tmp_path / "notes", {"Garage.md": "The automobile needs oil.\n", "Sea.md": "The vessel sleeps.\n"})
     zkchat = Program(vault, tmp_path / "home", {"ZKCHAT_SEMANTIC__PROVIDER": "onnx", "ZKCHAT_SEMANTIC__PATH": str(file)})
     indexed = zkchat("vault", "index", "--semantic", "--json")
     assert (indexed.json["semantic"]["complete"], indexed.err) == (True, "")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from building import chunk
+from factories import chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

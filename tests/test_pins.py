@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import COUNTER, Deltas, Room, a_compaction, a_room, chunk, completed, said, says, stored, talk
+from factories import COUNTER, AppFixture, DeltaModel, chunk, exchanges, make_app, make_compaction, message, reply, report_of, resume
 from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from summary_models import Summariser, summary
+from summary_models import SummaryModel, summary_reply
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
@@ -32,7 +32,9 @@ CHATTER = [(f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(20)]
 
 
 def prompt_of(history: Sequence[ZkChatMessage], strategy: str = "hybrid", window: int = 2000, **more: Any) -> Prompt:
-    material = PromptInputs("Cite.", split_into_turns(history, COUNTER), (said("user", "And the anvil?", "now", status="pending"),), **more)
+    material = PromptInputs(
+        "Cite.", split_into_turns(history, COUNTER), (message("user", "And the anvil?", "now", status="pending"),), **more
+    )
     return assemble_prompt(material, Budget.from_settings(ContextSettings(), window), strategies.load_strategy(strategy), COUNTER)
 
 
@@ -49,7 +51,7 @@ def pinned(history: Sequence[ZkChatMessage], *ids: str) -> tuple[ZkChatMessage, 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_an_old_instruction_is_sent_verbatim_before_recent_turns(strategy: str) -> None:
-    prompt = prompt_of(talk(("Hello", "Hi"), (RULE, "Gern."), *CHATTER), strategy)
+    prompt = prompt_of(exchanges(("Hello", "Hi"), (RULE, "Gern."), *CHATTER), strategy)
     (rule,) = kept(prompt)
     about = 'turn=2 role="user" date="2025-05-03" why="an instruction of the user that still holds"'
     assert rule == f"<kept-message {about}>\n{RULE}\n</kept-message>"
@@ -58,19 +60,19 @@ def test_an_old_instruction_is_sent_verbatim_before_recent_turns(strategy: str) 
 
 
 def test_a_pinned_message_in_a_sent_turn_is_not_repeated() -> None:
-    prompt = prompt_of(talk(*CHATTER[:3], (RULE, "Gern.")))
+    prompt = prompt_of(exchanges(*CHATTER[:3], (RULE, "Gern.")))
     assert kept(prompt) == []
     assert [m.content for m in prompt.messages if m.role == "user"][-2] == RULE
 
 
 def test_only_pinned_messages_of_a_failed_turn_are_sent() -> None:
-    history = (said("user", RULE, "u", status="failed"), *talk(("Hello", "Hi")))
+    history = (message("user", RULE, "u", status="failed"), *exchanges(("Hello", "Hi")))
     assert kept(prompt_of(history)) == []
     assert RULE in kept(prompt_of(pinned(history, "u")))[0]
 
 
 def test_recent_turns_get_the_room_that_pins_leave() -> None:
-    history = talk(*(("Note this. " * 8, "So.") for _ in range(10)), *CHATTER)
+    history = exchanges(*(("Note this. " * 8, "So.") for _ in range(10)), *CHATTER)
     plain_, full = prompt_of(history), prompt_of(pinned(history, *(f"t{i}-u" for i in range(1, 11))))
     assert len(kept(full)) == 10
     assert full.usage.message_tokens <= full.usage.budget_status.messages.budget
@@ -79,7 +81,7 @@ def test_recent_turns_get_the_room_that_pins_leave() -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_pins_that_do_not_fit_are_an_error_with_unpin_as_a_hint(strategy: str) -> None:
-    history = pinned(talk(("small pin", "So."), ("pin this " * 600, "So."), ("Hello", "Hi")), "t1-u", "t2-u")
+    history = pinned(exchanges(("small pin", "So."), ("pin this " * 600, "So."), ("Hello", "Hi")), "t1-u", "t2-u")
     with pytest.raises(PromptTooLarge) as e:
         prompt_of(history, strategy, window=1000)
     assert "the limit is 900" in e.value.message
@@ -95,7 +97,7 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
     for i in range(draw(st.integers(1, 30))):
         role = "user" if i % 2 == 0 or draw(st.booleans()) else "assistant"
         marks = {"pinned": draw(st.sampled_from([False] * 6 + [True])), "status": draw(st.sampled_from(["complete"] * 8 + ["failed"]))}
-        messages.append(said(role, draw(texts) + f" {i}", f"m{i}", **marks))
+        messages.append(message(role, draw(texts) + f" {i}", f"m{i}", **marks))
     return tuple(messages)
 
 
@@ -106,7 +108,7 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
 def test_pinned_messages_are_in_every_prompt_verbatim(
     strategy: str, history: tuple[ZkChatMessage, ...], window: int, data: st.DataObject
 ) -> None:
-    compaction = data.draw(st.none() | st.sampled_from([a_compaction("They spoke.", m.id) for m in history]))
+    compaction = data.draw(st.none() | st.sampled_from([make_compaction("They spoke.", m.id) for m in history]))
     turns = split_into_turns(history, COUNTER)
     fixed = [m.content for turn in turns for m in turn.messages if (m.pinned if turn.failed else is_fixed(m))]
     try:
@@ -133,8 +135,8 @@ def test_pinned_messages_are_in_every_prompt_verbatim(
 
 
 @pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", tmp_path / "store.db", max_context=8000)
+def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
+    made = make_app(vault, tmp_path / "cache", tmp_path / "store.db", max_context=8000)
     yield made
     made.store.close()
     made.vault.close()
@@ -145,18 +147,18 @@ def answer(line: str, session: ZkChatSession) -> str:
     return outcome.text or plain_text(outcome.lines)
 
 
-def test_pins_instructions_and_facts_survive_ten_compactions(room: Room) -> None:
-    session = room.session(Deltas([says("Noted. " * 40)]))
-    completed(session.send(RULE))
-    completed(session.send("The anvil zq81x stands on shelf seven."))
+def test_pins_instructions_and_facts_survive_ten_compactions(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply("Noted. " * 40)]))
+    report_of(session.send(RULE))
+    report_of(session.send("The anvil zq81x stands on shelf seven."))
     answer("/pin 2 question", session)
-    completed(session.send("The rent of the mill is due on the ninth."))
+    report_of(session.send("The rent of the mill is due on the ninth."))
     answer("/pin 3 question", session)
     for i in range(10):
         for j in range(2):
-            completed(session.send(f"Fact f{i}{j}q: thing {i}{j} weighs {i * 7 + j} pounds, as the scale in hall {i} says. " * 3))
+            report_of(session.send(f"Fact f{i}{j}q: thing {i}{j} weighs {i * 7 + j} pounds, as the scale in hall {i} says. " * 3))
         assert session.compact(keep=0).mode != "none"
-    session = room.resumed(session)
+    session = app.reopen(session)
     for question in ("Hello?", "Where is it?"):
         sent = [m.content for m in session.prompt(question).messages]
         assert any(RULE in text for text in sent)
@@ -167,9 +169,9 @@ def test_pins_instructions_and_facts_survive_ten_compactions(room: Room) -> None
         assert any(f"Fact f{i}1q:" in text for text in sent if text.startswith("<recalled-conversation>"))
 
 
-def test_pinned_messages_are_not_folded(room: Room) -> None:
-    model = Summariser([summary("They spoke.")])
-    session = stored(room, pinned(talk((RULE, "Gern."), ("pin this " * 200, "So."), *CHATTER), "t2-u"), model=model)
+def test_pinned_messages_are_not_folded(app: AppFixture) -> None:
+    model = SummaryModel([summary_reply("They spoke.")])
+    session = resume(app, pinned(exchanges((RULE, "Gern."), ("pin this " * 200, "So."), *CHATTER), "t2-u"), model=model)
     done = session.compact()
     asked = model.asked[0].messages[-1].content
     assert RULE not in asked
@@ -180,26 +182,26 @@ def test_pinned_messages_are_not_folded(room: Room) -> None:
     assert done.tokens_after == prompt.usage.total_tokens
 
 
-def test_the_documents_of_an_instruction_are_not_masked(room: Room) -> None:
+def test_the_documents_of_an_instruction_are_not_masked(app: AppFixture) -> None:
     named = {"references": ({"wikilink": "[[A]]", "relative_path": "A.md", "reference_type": "direct"},), "chunks": (chunk(1, "x " * 900),)}
-    history = [said("user", text, id_, **named) for id_, text in (("rule", "Always cite [[A]]."), ("question", "What says [[A]]?"))]
+    history = [message("user", text, id_, **named) for id_, text in (("rule", "Always cite [[A]]."), ("question", "What says [[A]]?"))]
     assert find_maskable(split_into_turns(history, COUNTER), COUNTER) == ("question",)
 
 
-def test_pin_and_unpin_a_turn(room: Room) -> None:
-    session = stored(room, talk(("Which shelf?", "Shelf seven."), *CHATTER))
+def test_pin_and_unpin_a_turn(app: AppFixture) -> None:
+    session = resume(app, exchanges(("Which shelf?", "Shelf seven."), *CHATTER))
     assert answer("/pin 1", session).startswith("Pinned turn 1, question and answer: ")
-    assert [m.pinned for m in room.resumed(session).history[:3]] == [True, True, None]
+    assert [m.pinned for m in app.reopen(session).history[:3]] == [True, True, None]
     assert "1 question" in answer("/pin", session).split("The last turns:")[0]
     assert "Unpinned" in answer("/unpin 1", session)
-    assert not any(m.pinned for m in room.resumed(session).history)
+    assert not any(m.pinned for m in app.reopen(session).history)
     assert "That turn is not pinned" in answer("/unpin 1", session)
     answer("/pin 1 answer", session)
     assert [m.content for m in session.history if m.pinned] == ["Shelf seven."]
 
 
-def test_an_instruction_can_be_unpinned_and_put_back(room: Room) -> None:
-    session = stored(room, talk(("Always answer in German.", "Gern."), ("So?", "So.")))
+def test_an_instruction_can_be_unpinned_and_put_back(app: AppFixture) -> None:
+    session = resume(app, exchanges(("Always answer in German.", "Gern."), ("So?", "So.")))
     assert "an instruction" in answer("/pin", session)
     assert "Unpinned turn 1, question." in answer("/unpin 1", session)
     assert answer("/pin", session).startswith("Nothing is pinned")
@@ -207,12 +209,12 @@ def test_an_instruction_can_be_unpinned_and_put_back(room: Room) -> None:
     assert "pinned: Always answer in German." in answer("/pin", session)
 
 
-def test_pins_survive_export_and_import(room: Room) -> None:
-    session = stored(room, talk(("Which shelf?", "Shelf seven."), ("So?", "So.")))
+def test_pins_survive_export_and_import(app: AppFixture) -> None:
+    session = resume(app, exchanges(("Which shelf?", "Shelf seven."), ("So?", "So.")))
     answer("/pin 1", session)
-    text = export(room.store.archive(session.conversation.id))
-    (archive,) = read_conversations(text.encode(), vault="/elsewhere", new_id=room.new_id, now="2025-05-08T12:00:00Z").archives
-    copy = room.session(conversation=room.store.restore(archive, room.new_id))
+    text = export(app.store.archive(session.conversation.id))
+    (archive,) = read_conversations(text.encode(), vault="/elsewhere", new_id=app.new_id, now="2025-05-08T12:00:00Z").archives
+    copy = app.session(conversation=app.store.restore(archive, app.new_id))
     marks = [m.pinned for m in copy.history]
     assert marks == [True, True, None, None]
     assert [m.content for m in copy.prompt("And?").messages] == [m.content for m in session.prompt("And?").messages]
@@ -226,13 +228,13 @@ def test_pins_survive_export_and_import(room: Room) -> None:
         ("/pin ²", "'²' is not a turn"),
         ("/pin 1 everything", "'1 everything' is not a turn"),
         ("/pin " + "9" * 5000, "is not a turn"),
-        ("/unpin", "which turn?"),
+        ("/unpin", "/unpin needs N"),
         ("/unpin 0", "there is no turn 0"),
         ("/pin 2 answer", "turn 2 has no answer"),
     ],
 )
-def test_invalid_turns_are_refused(room: Room, line: str, problem: str) -> None:
-    session = stored(room, (*talk(("So?", "So.")), said("user", "And?", "u2", parent_id="t1-a")))
+def test_invalid_turns_are_refused(app: AppFixture, line: str, problem: str) -> None:
+    session = resume(app, (*exchanges(("So?", "So.")), message("user", "And?", "u2", parent_id="t1-a")))
     with pytest.raises(UsageError) as e:
         slash.run(line, session)
     assert problem in e.value.message

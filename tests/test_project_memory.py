@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from building import COUNTER, Deltas, Room, a_room, calls, chunk, completed, ended, find, said, says
-from conftest import needs_permissions, write
+from conftest import needs_permissions, write_notes
+from factories import COUNTER, AppFixture, DeltaModel, chunk, find_call, make_app, message, reply, report_of, run_turn, tool_reply
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
@@ -87,9 +87,9 @@ def reference(kind: str, path: str | None) -> DocumentReference:
 
 def test_active_notes_are_named_imported_or_found_in_recent_turns() -> None:
     named = (reference("direct", "a/A.md"), reference("import", "b/B.md"), reference("direct", None))
-    current = (said("user", "?", "q", references=named), said("tool", "…", "t", chunks=(chunk(1, relative_path="d/D.md"),)))
-    before = (said("user", "?", "p", references=(reference("direct", "e/E.md"), reference("direct", "d/D.md"))),)
-    answer = said("assistant", "So.", "z", references=(reference("search", "f/F.md"),))
+    current = (message("user", "?", "q", references=named), message("tool", "…", "t", chunks=(chunk(1, relative_path="d/D.md"),)))
+    before = (message("user", "?", "p", references=(reference("direct", "e/E.md"), reference("direct", "d/D.md"))),)
+    answer = message("assistant", "So.", "z", references=(reference("search", "f/F.md"),))
     assert [(note.relative_path, note.reason) for note in find_active_notes(current, (*before, answer))] == [
         ("a/A.md", "which you named"),
         ("b/B.md", "which you imported"),
@@ -197,9 +197,9 @@ def test_an_unreadable_file_is_a_warning(notes: Notes) -> None:
 
 
 @pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    write(vault, {"Queries/ZKCHAT.md": "Queries are in capitals.", "Garden/ZKCHAT.md": "We garden in zone 7."})
-    made = a_room(vault, tmp_path / "cache")
+def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
+    write_notes(vault, {"Queries/ZKCHAT.md": "Queries are in capitals.", "Garden/ZKCHAT.md": "We garden in zone 7."})
+    made = make_app(vault, tmp_path / "cache")
     yield made
     made.store.close()
     made.vault.close()
@@ -209,68 +209,68 @@ def memory_of(session: ZkChatSession, text: str | None = None) -> list[tuple[str
     return [(m.role, m.content) for m in session.prompt(text).messages if m.kind == "memory"]
 
 
-def test_folder_memory_is_sent_with_the_message_that_names_its_note(room: Room) -> None:
-    session = room.session()
+def test_folder_memory_is_sent_with_the_message_that_names_its_note(app: AppFixture) -> None:
+    session = app.session()
     expected = fence("project-memory", "Queries are in capitals.", path="Queries/ZKCHAT.md")
     assert memory_of(session, "How do I join? [[Combining]]") == [("user", expected)]
     assert memory_of(session, "Hello?") == []
     assert [m.kind for m in session.prompt("How? [[Combining]]").messages] == ["system", "memory", "documents", "conversation"]
 
 
-def test_folder_memory_of_a_note_found_by_a_tool_stays_for_two_turns(room: Room) -> None:
-    model = Deltas([calls(find("compost heap")), says("Air [1].")])
-    session = room.session(model)
-    completed(session.send("What does compost need?"))
+def test_folder_memory_of_a_note_found_by_a_tool_stays_for_two_turns(app: AppFixture) -> None:
+    model = DeltaModel([tool_reply(find_call("compost heap")), reply("Air [1].")])
+    session = app.session(model)
+    report_of(session.send("What does compost need?"))
     assert not any("zone 7" in m.content for m in model.requests[0].messages if m.kind == "memory")
     assert any("zone 7" in m.content for m in model.requests[1].messages if m.kind == "memory")
     assert "zone 7" in memory_of(session, "Hello?")[0][1]
     [item] = session.memory_items()
     assert item.reason == "in the folder of Garden/Compost.md, which was found a moment ago"
-    completed(session.send("Hello?"))
-    completed(session.send("Hello again?"))
+    report_of(session.send("Hello?"))
+    report_of(session.send("Hello again?"))
     assert memory_of(session, "And again?") == []
 
 
-def test_folder_memory_does_not_change_the_front_of_the_prompt(room: Room) -> None:
-    write(room.vault.root, {"ZKCHAT.md": "Be brief."})
-    session = room.session(Deltas([says("So.")]))
+def test_folder_memory_does_not_change_the_front_of_the_prompt(app: AppFixture) -> None:
+    write_notes(app.vault.root, {"ZKCHAT.md": "Be brief."})
+    session = app.session(DeltaModel([reply("So.")]))
     fronts = []
     for text in ("Hello?", "How? [[Combining]]", "What of [[Compost]]?"):
         messages = session.prompt(text).messages
         fronts.append(messages[:2])
-        completed(session.send(text))
+        report_of(session.send(text))
     assert fronts[0] == fronts[1] == fronts[2]
     assert [m.role for m in fronts[0]] == ["system", "system"]
 
 
-def test_a_memory_warning_is_shown_once(room: Room) -> None:
-    write(room.vault.root, {"ZKCHAT.md": "@nowhere.md"})
-    session = room.session(Deltas([says("So.")]))
-    told = [[e.message for e in ended(session.send(text))[0] if isinstance(e, Notice)] for text in ("One?", "Two?")]
+def test_a_memory_warning_is_shown_once(app: AppFixture) -> None:
+    write_notes(app.vault.root, {"ZKCHAT.md": "@nowhere.md"})
+    session = app.session(DeltaModel([reply("So.")]))
+    told = [[e.message for e in run_turn(session.send(text))[0] if isinstance(e, Notice)] for text in ("One?", "Two?")]
     assert told == [["memory: @nowhere.md in ZKCHAT.md is not a file in the vault"], []]
 
 
-def test_a_changed_memory_file_is_read_again(room: Room) -> None:
-    session = room.session()
+def test_a_changed_memory_file_is_read_again(app: AppFixture) -> None:
+    session = app.session()
     assert session.pinned_memory == ()
-    write(room.vault.root, {"ZKCHAT.md": "Be brief. @style.md"})
+    write_notes(app.vault.root, {"ZKCHAT.md": "Be brief. @style.md"})
     assert paths(session.pinned_memory) == ["ZKCHAT.md"]
-    write(room.vault.root, {"style.md": "Be kind."})
+    write_notes(app.vault.root, {"style.md": "Be kind."})
     assert paths(session.pinned_memory) == ["ZKCHAT.md", "style.md"]
-    (room.vault.root / "ZKCHAT.md").unlink()
+    (app.vault.root / "ZKCHAT.md").unlink()
     assert session.pinned_memory == ()
 
 
-def test_memory_off_sends_no_file(room: Room) -> None:
-    write(room.vault.root, {"ZKCHAT.md": "Be brief."})
-    room.settings = Config.model_validate({"context": {"memory_integration": False}})
-    assert memory_of(room.session(), "How? [[Combining]]") == []
-    assert room.session().memory_items("How? [[Combining]]") == ()
+def test_memory_off_sends_no_file(app: AppFixture) -> None:
+    write_notes(app.vault.root, {"ZKCHAT.md": "Be brief."})
+    app.settings = Config.model_validate({"context": {"memory_integration": False}})
+    assert memory_of(app.session(), "How? [[Combining]]") == []
+    assert app.session().memory_items("How? [[Combining]]") == ()
 
 
-def test_contextual_memory_is_dropped_first_in_a_small_window(room: Room) -> None:
-    write(room.vault.root, {"Queries/ZKCHAT.md": "Capitals. " * 60})
+def test_contextual_memory_is_dropped_first_in_a_small_window(app: AppFixture) -> None:
+    write_notes(app.vault.root, {"Queries/ZKCHAT.md": "Capitals. " * 60})
     text = "How? [[Combining]] " + "please " * 60
-    sizes = [room.session(max_context=n, tools=()).prompt(text) for n in (4000, 500)]
+    sizes = [app.session(max_context=n, tools=()).prompt(text) for n in (4000, 500)]
     assert [any(m.kind == "memory" for m in prompt.messages) for prompt in sizes] == [True, False]
     assert sizes[1].usage.total_tokens <= 450

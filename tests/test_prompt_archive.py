@@ -7,7 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import NOON, Deltas, Ids, Room, a_compaction, a_room, calls, completed, find, says, with_compaction
+from factories import (
+    NOON,
+    AppFixture,
+    CountingIds,
+    DeltaModel,
+    compact_session,
+    find_call,
+    make_app,
+    make_compaction,
+    reply,
+    report_of,
+    tool_reply,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,14 +36,14 @@ Document = dict[str, Any]
 
 
 @pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", max_context=1800)
+def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
+    made = make_app(vault, tmp_path / "cache", max_context=1800)
     yield made
     made.store.close()
     made.vault.close()
 
 
-class Obedient(Deltas):
+class Obedient(DeltaModel):
     """Calls a tool for "look", fails for "break", and gives long answers."""
 
     def stream(self, request: Request):  # type: ignore[no-untyped-def]
@@ -40,9 +52,9 @@ class Obedient(Deltas):
         if "break" in last.content:
             yield from [TextPart("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]
         elif "look" in last.content and last.role == "user":
-            yield from calls(find(f"filters {n}", f"call-{n}"))
+            yield from tool_reply(find_call(f"filters {n}", f"call-{n}"))
         else:
-            yield from says(f"So it is, {n}: " + "the anvil stands on a shelf. " * (n % 9))
+            yield from reply(f"So it is, {n}: " + "the anvil stands on a shelf. " * (n % 9))
 
 
 def export(store: ChatSessionStore, id_: str) -> str:
@@ -50,22 +62,22 @@ def export(store: ChatSessionStore, id_: str) -> str:
 
 
 def read(text: str) -> ConversationArchive:
-    [archive] = read_conversations(text.encode(), vault="/elsewhere", new_id=Ids("unused"), now=NOON).archives
+    [archive] = read_conversations(text.encode(), vault="/elsewhere", new_id=CountingIds("unused"), now=NOON).archives
     return archive
 
 
-def import_elsewhere(room: Room, text: str) -> tuple[Room, str]:
+def import_elsewhere(app: AppFixture, text: str) -> tuple[AppFixture, str]:
     """A room whose store contains only this conversation, and its id."""
-    other = replace(room, store=ChatSessionStore.open(None))
-    return other, other.store.restore(read(text), Ids("unused")).id
+    other = replace(app, store=ChatSessionStore.open(None))
+    return other, other.store.restore(read(text), CountingIds("unused")).id
 
 
 def sent_prompts(store: ChatSessionStore, id_: str) -> list[SentPrompt]:
     return [sent for message in store.log(id_) if message.role == "user" for sent in store.prompts(message.id)]
 
 
-def a_talk(room: Room, *questions: str) -> ZkChatSession:
-    session = room.session(Obedient([]))
+def a_talk(app: AppFixture, *questions: str) -> ZkChatSession:
+    session = app.session(Obedient([]))
     for question in questions:
         list(session.send(question))
     return session
@@ -80,16 +92,16 @@ STEPS += ["/pin 1", "/unpin 1", "/compact", "/compact undo", "/strategy discard"
 @pytest.mark.untraced
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=st.lists(st.sampled_from(STEPS), min_size=3, max_size=14))
-def test_the_prompts_of_any_conversation_come_back_unchanged(room: Room, steps: list[str]) -> None:
-    check_round_trip(room, steps)
+def test_the_prompts_of_any_conversation_come_back_unchanged(app: AppFixture, steps: list[str]) -> None:
+    check_round_trip(app, steps)
 
 
-def test_prompts_with_undone_summaries_come_back_unchanged(room: Room) -> None:
-    check_round_trip(room, [*LOOKS[:5], "/compact", "/pin 2", "And?", "/compact undo", "And now?", "/edit 3 Where?", *LOOKS[5:]])
+def test_prompts_with_undone_summaries_come_back_unchanged(app: AppFixture) -> None:
+    check_round_trip(app, [*LOOKS[:5], "/compact", "/pin 2", "And?", "/compact undo", "And now?", "/edit 3 Where?", *LOOKS[5:]])
 
 
-def check_round_trip(room: Room, steps: list[str]) -> None:
-    session = room.session(Obedient([]))
+def check_round_trip(app: AppFixture, steps: list[str]) -> None:
+    session = app.session(Obedient([]))
     for step in ["Please look for the anvil.", *steps]:
         try:
             turn = slash.run(step, session).turn if step.startswith("/") else session.send(step)
@@ -97,30 +109,30 @@ def check_round_trip(room: Room, steps: list[str]) -> None:
         except UsageError:
             pass  # there is nothing to undo or to pin
     id_, strategy = session.conversation.id, session.runtime.strategy.name
-    text = export(room.store, id_)
-    other, same = import_elsewhere(room, text)
+    text = export(app.store, id_)
+    other, same = import_elsewhere(app, text)
     assert export(other.store, same) == text
-    assert sent_prompts(other.store, same) == sent_prompts(room.store, id_) != []
-    before, after = (r.session(conversation=r.store.conversation(id_), strategy=strategy) for r in (room, other))
+    assert sent_prompts(other.store, same) == sent_prompts(app.store, id_) != []
+    before, after = (r.session(conversation=r.store.conversation(id_), strategy=strategy) for r in (app, other))
     assert before.prompt() == after.prompt()
     assert words(before.prompt("anvil?")) == words(after.prompt("anvil?"))
-    check_copy(room, id_, text, strategy)
+    check_copy(app, id_, text, strategy)
     other.store.close()
 
 
-def check_copy(room: Room, id_: str, text: str, strategy: str) -> None:
+def check_copy(app: AppFixture, id_: str, text: str, strategy: str) -> None:
     """Imported into the same store, a conversation gets new ids everywhere."""
-    copy = room.store.restore(read(text), room.new_id).id
-    before, after = (json.loads(export(room.store, each)) for each in (id_, copy))
+    copy = app.store.restore(read(text), app.new_id).id
+    before, after = (json.loads(export(app.store, each)) for each in (id_, copy))
     ids = {a["id"]: b["id"] for name in ("messages", "compactions") for a, b in zip(before[name], after[name], strict=True)}
     assert not ids.keys() & set(ids.values())
-    renamed = [s.model_dump() for s in sent_prompts(room.store, id_)]
+    renamed = [s.model_dump() for s in sent_prompts(app.store, id_)]
     for sent in renamed:
         sent["question_id"], sent["summarised_through"] = ids[sent["question_id"]], ids.get(sent["summarised_through"])
         for message in sent["prompt"]["messages"]:
             message["source_ids"] = tuple(ids.get(source, source) for source in message["source_ids"])
-    assert [s.model_dump() for s in sent_prompts(room.store, copy)] == renamed
-    prompts = [room.session(conversation=room.store.conversation(each), strategy=strategy).prompt("anvil?") for each in (id_, copy)]
+    assert [s.model_dump() for s in sent_prompts(app.store, copy)] == renamed
+    prompts = [app.session(conversation=app.store.conversation(each), strategy=strategy).prompt("anvil?") for each in (id_, copy)]
     assert words(prompts[0]) == words(prompts[1])
 
 
@@ -128,26 +140,26 @@ def words(prompt: Prompt) -> list[tuple[str, str, int]]:
     return [(m.role, m.content, m.tokens) for m in prompt.messages]
 
 
-def test_an_imported_conversation_continues_as_the_original_does(room: Room) -> None:
-    session = a_talk(room, *LOOKS[:4])
-    other, id_ = import_elsewhere(room, export(room.store, session.conversation.id))
-    other.new_id, room.new_id = Ids("n"), Ids("n")
-    for place, at in ((room, room.resumed(session)), (other, other.session(Obedient([]), other.store.conversation(id_)))):
+def test_an_imported_conversation_continues_as_the_original_does(app: AppFixture) -> None:
+    session = a_talk(app, *LOOKS[:4])
+    other, id_ = import_elsewhere(app, export(app.store, session.conversation.id))
+    other.new_id, app.new_id = CountingIds("n"), CountingIds("n")
+    for place, at in ((app, app.reopen(session)), (other, other.session(Obedient([]), other.store.conversation(id_)))):
         at.runtime.model.requests[:] = []  # type: ignore[attr-defined]
-        completed(at.send("Please look again."))
+        report_of(at.send("Please look again."))
         assert len(sent_prompts(place.store, id_)) == 10
-    messages = [json.loads(export(r.store, id_))["prompts"]["messages"] for r in (room, other)]
+    messages = [json.loads(export(r.store, id_))["prompts"]["messages"] for r in (app, other)]
     assert messages[0] == messages[1], "what was sent before is found again, not stored twice"
 
 
-def test_another_program_reads_what_each_call_was_sent(room: Room) -> None:
-    session = a_talk(room, *LOOKS)
+def test_another_program_reads_what_each_call_was_sent(app: AppFixture) -> None:
+    session = a_talk(app, *LOOKS)
     session.compact()
     list(session.send("And the anvil of day 3?"))
     session.undo_compaction()
     list(session.send("And of day 4?"))
-    prompts = json.loads(export(room.store, session.conversation.id))["prompts"]
-    sent = sent_prompts(room.store, session.conversation.id)
+    prompts = json.loads(export(app.store, session.conversation.id))["prompts"]
+    sent = sent_prompts(app.store, session.conversation.id)
     contents = [[prompts["messages"][n]["content"] for n in call["messages"]] for call in prompts["calls"]]
     assert contents == [[m.content for m in s.prompt.messages] for s in sent]
     assert [[prompts["tools"][n]["name"] for n in call["tools"]] for call in prompts["calls"]] == [
@@ -157,16 +169,16 @@ def test_another_program_reads_what_each_call_was_sent(room: Room) -> None:
     assert {m.kind for s in sent for m in s.prompt.messages} >= {"summary", "tool_results"}
 
 
-def test_other_formats_have_neither_prompts_nor_undone_summaries(room: Room) -> None:
-    session = a_talk(room, *LOOKS[:3])
-    session = with_compaction(session, a_compaction("They looked.", session.history[-1].id))
+def test_other_formats_have_neither_prompts_nor_undone_summaries(app: AppFixture) -> None:
+    session = a_talk(app, *LOOKS[:3])
+    session = compact_session(session, make_compaction("They looked.", session.history[-1].id))
     session.undo_compaction()
-    archive = read(export(room.store, session.conversation.id))
+    archive = read(export(app.store, session.conversation.id))
     assert [compaction.undone for compaction in archive.compactions] == [True]
     assert "They looked." not in exporter("md").export(archive) + exporter("html").export(archive)
-    assert room.store.archive(session.conversation.id).prompts is None
+    assert app.store.archive(session.conversation.id).prompts is None
     assert [name for name in exporters.names() if exporter(name).prompts] == ["json"]
-    other, id_ = import_elsewhere(room, export(room.store, session.conversation.id))
+    other, id_ = import_elsewhere(app, export(app.store, session.conversation.id))
     assert other.store.compactions(id_) == ()
 
 
@@ -189,12 +201,12 @@ NOT_EXPORTED = {
 DERIVED = {"seq", "conversation_id", "conversation_seq", "messages", "tokens", "question", "hash", "checksum"}
 
 
-def test_everything_stored_of_a_conversation_is_in_its_export(room: Room) -> None:
+def test_everything_stored_of_a_conversation_is_in_its_export(app: AppFixture) -> None:
     """A new table or column is added here: it is exported, or there is a reason why not."""
     tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'message_index_%'"
-    assert {name for (name,) in room.store._db.execute(tables)} == {*EXPORTED, *NOT_EXPORTED}
+    assert {name for (name,) in app.store._db.execute(tables)} == {*EXPORTED, *NOT_EXPORTED}
     for table, exported in EXPORTED.items():
-        columns = {name for (name,) in room.store._db.execute("SELECT name FROM pragma_table_info(?)", (table,))}
+        columns = {name for (name,) in app.store._db.execute("SELECT name FROM pragma_table_info(?)", (table,))}
         assert columns - DERIVED == exported
 
 
@@ -220,36 +232,38 @@ def set_value(*path: str | int, to: Any) -> Callable[[Document], None]:
         ),
     ],
 )
-def test_an_index_or_id_that_names_nothing_is_refused(room: Room, change: Callable[[Document], None], message: str) -> None:
-    document: Document = json.loads(export(room.store, a_talk(room, *LOOKS[:2]).conversation.id))
+def test_an_index_or_id_that_names_nothing_is_refused(app: AppFixture, change: Callable[[Document], None], message: str) -> None:
+    document: Document = json.loads(export(app.store, a_talk(app, *LOOKS[:2]).conversation.id))
     change(document)
     with pytest.raises(UsageError) as e:
         read(json.dumps(document))
     assert message in e.value.message and e.value.hint.endswith("Nothing was imported.")
 
 
-def test_a_conversation_never_depends_on_another_one(room: Room) -> None:
+def test_a_conversation_never_depends_on_another_one(app: AppFixture) -> None:
     """The ids in a file may be those of another conversation, which may be deleted."""
-    other = a_talk(room, *LOOKS[:2])
-    other = with_compaction(other, a_compaction("They looked.", other.history[-1].id, id="other"))
-    document = json.loads(export(room.store, a_talk(room, *LOOKS[:2]).conversation.id))
+    other = a_talk(app, *LOOKS[:2])
+    other = compact_session(other, make_compaction("They looked.", other.history[-1].id, id="other"))
+    document = json.loads(export(app.store, a_talk(app, *LOOKS[:2]).conversation.id))
     document["prompts"]["messages"][0] |= {"source_ids": ["other"], "content": "They looked."}
     document["prompts"]["messages"][1] |= {"source_ids": [other.history[0].id], "content": other.history[0].content}
-    document["compactions"] = [a_compaction("Mine.", document["messages"][-1]["id"], masked=(other.history[2].id,)).model_dump(mode="json")]
-    place, _ = import_elsewhere(room, export(room.store, other.conversation.id))
-    id_ = place.store.restore(read(json.dumps(document)), Ids("unused")).id
+    document["compactions"] = [
+        make_compaction("Mine.", document["messages"][-1]["id"], masked=(other.history[2].id,)).model_dump(mode="json")
+    ]
+    place, _ = import_elsewhere(app, export(app.store, other.conversation.id))
+    id_ = place.store.restore(read(json.dumps(document)), CountingIds("unused")).id
     before = sent_prompts(place.store, id_), place.store.compactions(id_)
     place.store.delete(other.conversation.id)
     assert (sent_prompts(place.store, id_), place.store.compactions(id_)) == before
 
 
-def test_damaged_prompts_are_reported(room: Room) -> None:
-    session = a_talk(room, LOOKS[0])
-    room.store._db.execute("UPDATE prompt SET question_seq = 999")
+def test_damaged_prompts_are_reported(app: AppFixture) -> None:
+    session = a_talk(app, LOOKS[0])
+    app.store._db.execute("UPDATE prompt SET question_seq = 999")
     with pytest.raises(StoreError, match="cannot read a conversation: the file is damaged"):
-        room.store.archive(session.conversation.id, prompts=True)
-    assert room.store.archive(session.conversation.id).messages == session.history
-    room.store._db.execute("DELETE FROM piece WHERE seq = 1")
-    room.store._db.execute("UPDATE prompt SET question_seq = 1")
+        app.store.archive(session.conversation.id, prompts=True)
+    assert app.store.archive(session.conversation.id).messages == session.history
+    app.store._db.execute("DELETE FROM piece WHERE seq = 1")
+    app.store._db.execute("UPDATE prompt SET question_seq = 1")
     with pytest.raises(StoreError, match="piece 1 of a prompt is missing"):
-        room.store.prompts(session.history[0].id)
+        app.store.prompts(session.history[0].id)

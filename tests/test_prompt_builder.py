@@ -2,7 +2,7 @@
 
 import threading
 
-from building import Deltas, Room, completed, failed, says, stored, talk
+from factories import AppFixture, DeltaModel, exchanges, failure_of, reply, report_of, resume
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.state import ConversationState
@@ -11,20 +11,20 @@ from zkchat_cli.llm.base import StreamFinished, TextPart
 from zkchat_cli.models import TokenUsage
 
 
-def test_instructions_and_tools_beyond_the_limit_are_an_error_before_any_call(room: Room) -> None:
-    room.max_context = 600
-    model = Deltas([says("Yes.")])
-    session = room.session(model, settings=Config(context=ContextSettings(tool_filter="off")))
-    error = failed(session.send("Is it so?")).error
+def test_instructions_and_tools_beyond_the_limit_are_an_error_before_any_call(app: AppFixture) -> None:
+    app.max_context = 600
+    model = DeltaModel([reply("Yes.")])
+    session = app.session(model, settings=Config(context=ContextSettings(tool_filter="off")))
+    error = failure_of(session.send("Is it so?")).error
     assert error.code == "prompt_too_large"
     assert "8 tool descriptions: " in error.hint
     assert not model.requests
 
 
-def test_warming_up_may_run_during_a_turn(room: Room) -> None:
-    room.max_context = 3000
-    said = talk(*((f"What is in box {n}?", f"A thing of {n} parts, and nothing else in all of that box.") for n in range(150)))
-    session = stored(room, said)
+def test_warming_up_may_run_during_a_turn(app: AppFixture) -> None:
+    app.max_context = 3000
+    said = exchanges(*((f"What is in box {n}?", f"A thing of {n} parts, and nothing else in all of that box.") for n in range(150)))
+    session = resume(app, said)
     threads = [threading.Thread(target=session.warm_up) for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -32,8 +32,8 @@ def test_warming_up_may_run_during_a_turn(room: Room) -> None:
     for thread in threads:
         thread.join()
     assert [m for m in shown.messages if "7 parts" in (m.content or "")]
-    alone = stored(
-        room,
+    alone = resume(
+        app,
         [
             message.model_copy(update={"id": f"again {message.id}", "parent_id": message.parent_id and f"again {message.parent_id}"})
             for message in said
@@ -42,15 +42,15 @@ def test_warming_up_may_run_during_a_turn(room: Room) -> None:
     assert [m.content for m in alone.prompt("What was in box 7?").messages] == [m.content for m in shown.messages]
 
 
-def test_a_steady_calibration_does_not_recount_the_conversation(room: Room) -> None:
+def test_a_steady_calibration_does_not_recount_the_conversation(app: AppFixture) -> None:
     def reporting(tokens: int) -> list[TextPart | StreamFinished]:
         return [TextPart("Yes."), StreamFinished("stop", TokenUsage(prompt_tokens=tokens, completion_tokens=1, estimated=False))]
 
-    model = Deltas([reporting(1500)] * 3 + [reporting(1505), reporting(1505), reporting(3000), reporting(1500)])
-    session = stored(room, talk(("Why?", "So."), ("Who?", "She.")), model=model)
+    model = DeltaModel([reporting(1500)] * 3 + [reporting(1505), reporting(1505), reporting(3000), reporting(1500)])
+    session = resume(app, exchanges(("Why?", "So."), ("Who?", "She.")), model=model)
     kept = []
     for _ in range(6):
-        completed(session.send("Is it so?"))
+        report_of(session.send("Is it so?"))
         kept.append(session.turns[0])
         usage = session.usage
         assert usage.total_tokens == sum(usage.components.model_dump().values())
@@ -59,11 +59,11 @@ def test_a_steady_calibration_does_not_recount_the_conversation(room: Room) -> N
     assert session.turns[0] is not kept[5]  # twice as much is another matter
 
 
-def test_an_unchanged_prompt_is_assembled_once(room: Room) -> None:
-    services, runtime = room.services(), room.runtime()
+def test_an_unchanged_prompt_is_assembled_once(app: AppFixture) -> None:
+    services, runtime = app.services(), app.runtime()
     state = ConversationState(services)
     prompts = PromptBuilder(services, state)
     first = prompts.build(runtime)
     assert prompts.build(runtime) is first
-    state.append(talk(("Why?", "So.")))
+    state.append(exchanges(("Why?", "So.")))
     assert prompts.build(runtime) is not first

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from building import chunk, prompt_message, said
+from factories import chunk, message, prompt_message
 
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, Dropped, Prompt, ToolRun, ZkChatMessage
 from zkchat_cli.references import provenance
@@ -23,12 +23,12 @@ def excerpt(number: int | None, path: str, **more: Any) -> ContentChunk:
 
 
 def user(text: str, id_: str, *references: DocumentReference, **more: Any) -> ZkChatMessage:
-    return said("user", text, id_, references=references, **more)
+    return message("user", text, id_, references=references, **more)
 
 
 def called(id_: str, tool: str, *chunks: ContentChunk, **arguments: Any) -> ZkChatMessage:
     run = ToolRun(name=tool, arguments=arguments, ok=True, tokens=9, duration_ms=1)
-    return said("tool", "{}", id_, tool_call_id=id_, tool_name=tool, tool_run=run, chunks=chunks)
+    return message("tool", "{}", id_, tool_call_id=id_, tool_name=tool, tool_run=run, chunks=chunks)
 
 
 def cite(number: int, path: str | None, *spans: tuple[int, int]) -> Citation:
@@ -37,13 +37,13 @@ def cite(number: int, path: str | None, *spans: tuple[int, int]) -> Citation:
 
 TALK = (
     user("What of [[Filters]] and [[Filtrs]]?", "u1", ref(FILTERS), ref(None, "[[Filtrs]]", candidates=("Filters",))),
-    said("assistant", "", "a1", tool_calls=[{"id": "t1", "name": "find_excerpts"}]),
+    message("assistant", "", "a1", tool_calls=[{"id": "t1", "name": "find_excerpts"}]),
     called("t1", "find_excerpts", excerpt(1, COMPOST), excerpt(2, FILTERS, score=7.5), query="filters"),
     called("t2", "read_zk_document", excerpt(2, FILTERS), excerpt(3, FILTERS), relative_path=FILTERS),
-    said("assistant", "So [2], so [2][9].", "a2", references=[ref(FILTERS, kind="search", summary="What to see.")],
+    message("assistant", "So [2], so [2][9].", "a2", references=[ref(FILTERS, kind="search", summary="What to see.")],
          citations=[cite(2, FILTERS, (3, 6), (11, 14)), cite(9, None)]),
     user("And compost? [[Filters#Dates]]", "u2", ref(FILTERS, "[[Filters#Dates]]")),
-    said("assistant", "Air.", "a3", citations=[cite(1, COMPOST)]),
+    message("assistant", "Air.", "a3", citations=[cite(1, COMPOST)]),
 )  # fmt: skip
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from building import Room, completed, ended, failed
-from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, a_model
+from factories import AppFixture, failure_of, report_of, run_turn
+from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, open_model
 from model_server import ModelServer, Reply, ndjson, ollama_end, ollama_frame, openai_text, running_server
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -25,10 +25,10 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-def talking(room: Room, protocol: Protocol, server: ModelServer, *replies: Reply, **changes: Any) -> ZkChatSession:
+def talking(app: AppFixture, protocol: Protocol, server: ModelServer, *replies: Reply, **changes: Any) -> ZkChatSession:
     """A session with the server's model, which plays these replies."""
     server.says(*replies)
-    return room.session(a_model(protocol.name, protocol.address(server)), **changes)
+    return app.session(open_model(protocol.name, protocol.address(server)), **changes)
 
 
 def says(protocol: Protocol, *texts: str, **more: Any) -> Reply:
@@ -65,9 +65,9 @@ def said(body: dict[str, Any]) -> list[str]:
 
 
 @BOTH
-def test_the_tool_loop_over_the_wire(room: Room, server: ModelServer, protocol: Protocol) -> None:
-    session = talking(room, protocol, server, wants(protocol, "compost", "筛选器"), says(protocol, "It needs air [1]."))
-    report = completed(session.send("堆肥 needs what?"))
+def test_the_tool_loop_over_the_wire(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
+    session = talking(app, protocol, server, wants(protocol, "compost", "筛选器"), says(protocol, "It needs air [1]."))
+    report = report_of(session.send("堆肥 needs what?"))
     assert (report.answer, [run.ok for run in report.tools]) == ("It needs air [1].", [True, True])
     first, second = server.bodies
     assert [tool["function"]["name"] for tool in first["tools"]] == [tool.name for tool in session.runtime.tools]
@@ -81,38 +81,38 @@ def test_the_tool_loop_over_the_wire(room: Room, server: ModelServer, protocol: 
 
 
 @BOTH
-def test_text_is_sent_as_it_is(room: Room, server: ModelServer, protocol: Protocol) -> None:
-    completed(talking(room, protocol, server, wants(protocol, "筛选器"), says(protocol, "好")).send("什么是筛选器?"))
+def test_text_is_sent_as_it_is(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
+    report_of(talking(app, protocol, server, wants(protocol, "筛选器"), says(protocol, "好")).send("什么是筛选器?"))
     assert "什么是筛选器?" in server.raw[0]
     assert "筛选器" in server.raw[1].split("什么是筛选器?")[1]
     assert "\\u" not in "".join(server.raw)
 
 
-def test_ollama_gets_the_tool_name_of_each_result(room: Room, server: ModelServer) -> None:
-    completed(talking(room, OLLAMA, server, wants(OLLAMA, "compost", "filter"), says(OLLAMA, "Air.")).send("Compost?"))
+def test_ollama_gets_the_tool_name_of_each_result(app: AppFixture, server: ModelServer) -> None:
+    report_of(talking(app, OLLAMA, server, wants(OLLAMA, "compost", "filter"), says(OLLAMA, "Air.")).send("Compost?"))
     assert [m["tool_name"] for m in server.bodies[1]["messages"] if m["role"] == "tool"] == ["find_excerpts"] * 2
 
 
 @pytest.mark.parametrize("window", [8192, 16384])
-def test_ollama_gets_the_window_in_use(room: Room, server: ModelServer, window: int) -> None:
-    room.max_context = window
-    session = talking(room, OLLAMA, server, says(OLLAMA, "Yes."))
-    completed(session.send("Is it?"))
+def test_ollama_gets_the_window_in_use(app: AppFixture, server: ModelServer, window: int) -> None:
+    app.max_context = window
+    session = talking(app, OLLAMA, server, says(OLLAMA, "Yes."))
+    report_of(session.send("Is it?"))
     assert server.bodies[0]["options"] == {"num_ctx": window}
     assert session.runtime.window.tokens == window
 
 
-def test_the_window_reported_by_ollama_is_used(room: Room, server: ModelServer) -> None:
+def test_the_window_reported_by_ollama_is_used(app: AppFixture, server: ModelServer) -> None:
     server.gets["/api/show"] = {"model_info": {"general.architecture": "llama", "llama.context_length": 4096}}
-    session = talking(room, OLLAMA, server, says(OLLAMA, "Yes."))
-    completed(session.send("Is it?"))
+    session = talking(app, OLLAMA, server, says(OLLAMA, "Yes."))
+    report_of(session.send("Is it?"))
     assert (session.runtime.window.tokens, server.bodies[0]["options"]["num_ctx"]) == (4096, 4096)
 
 
 @BOTH
-def test_options_are_sent_when_they_are_set(room: Room, server: ModelServer, protocol: Protocol) -> None:
+def test_options_are_sent_when_they_are_set(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
     options = Options(max_output_tokens=99, temperature=0.5, reasoning_effort="low")
-    completed(talking(room, protocol, server, says(protocol, "Yes."), options=options).send("Is it?"))
+    report_of(talking(app, protocol, server, says(protocol, "Yes."), options=options).send("Is it?"))
     body = server.bodies[0]
     if protocol is OPENAI:
         assert (body["max_tokens"], body["temperature"], body["reasoning_effort"]) == (99, 0.5, "low")
@@ -121,8 +121,8 @@ def test_options_are_sent_when_they_are_set(room: Room, server: ModelServer, pro
 
 
 @BOTH
-def test_options_are_left_out_when_not_set(room: Room, server: ModelServer, protocol: Protocol) -> None:
-    completed(talking(room, protocol, server, says(protocol, "Yes.")).send("Is it?"))
+def test_options_are_left_out_when_not_set(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
+    report_of(talking(app, protocol, server, says(protocol, "Yes.")).send("Is it?"))
     body = server.bodies[0]
     assert not {"max_tokens", "max_completion_tokens", "temperature", "top_p", "reasoning_effort", "think", "format"} & set(body)
     assert set(body.get("options", {})) <= {"num_ctx"}
@@ -149,11 +149,11 @@ def test_the_environment_beats_the_setting(server: ModelServer) -> None:
 # too long a prompt
 
 
-def a_long_talk(room: Room, protocol: Protocol, server: ModelServer) -> ZkChatSession:
+def a_long_talk(app: AppFixture, protocol: Protocol, server: ModelServer) -> ZkChatSession:
     """Six turns that fill the window well."""
-    session = talking(room, protocol, server, says(protocol, LONG))
+    session = talking(app, protocol, server, says(protocol, LONG))
     for i in range(6):
-        completed(session.send(f"Question {i}: what does compost need?"))
+        report_of(session.send(f"Question {i}: what does compost need?"))
     server.asked.clear()
     return session
 
@@ -162,10 +162,10 @@ TOO_LONG = {"openai": "This model's maximum context length is 2600 tokens.", "ol
 
 
 @BOTH
-def test_a_prompt_refused_as_too_long_is_shrunk_once(room: Room, server: ModelServer, protocol: Protocol) -> None:
-    session = a_long_talk(room, protocol, server)
+def test_a_prompt_refused_as_too_long_is_shrunk_once(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
+    session = a_long_talk(app, protocol, server)
     server.says(protocol.error(400, TOO_LONG[protocol.name]), says(protocol, "Air."))
-    events, _ = ended(session.send("And now?"))
+    events, _ = run_turn(session.send("And now?"))
     assert [event.compaction.mode for event in events if isinstance(event, CompactionDone)] == ["extractive"]
     first, second = server.bodies
     assert len(json.dumps(second)) < len(json.dumps(first))
@@ -179,10 +179,10 @@ def test_a_prompt_refused_as_too_long_is_shrunk_once(room: Room, server: ModelSe
 
 
 @BOTH
-def test_a_second_refusal_is_a_clear_error(room: Room, server: ModelServer, protocol: Protocol) -> None:
-    session = a_long_talk(room, protocol, server)
+def test_a_second_refusal_is_a_clear_error(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
+    session = a_long_talk(app, protocol, server)
     server.says(protocol.error(400, TOO_LONG[protocol.name]))
-    error = failed(session.send("And now?")).error
+    error = failure_of(session.send("And now?")).error
     assert (error.code, getattr(error, "kind", "")) == ("provider", "context_length")
     assert len(server.asked) == 2
     assert session.history[-1].content == "And now?"
@@ -194,20 +194,20 @@ def test_a_second_refusal_is_a_clear_error(room: Room, server: ModelServer, prot
 @BOTH
 @pytest.mark.parametrize("after_a_tool", [False, True])
 def test_partial_text_before_a_broken_stream_is_stored_and_never_sent_again(
-    room: Room, server: ModelServer, protocol: Protocol, after_a_tool: bool
+    app: AppFixture, server: ModelServer, protocol: Protocol, after_a_tool: bool
 ) -> None:
     broken = Reply([protocol.begin("It needs")])
-    session = talking(room, protocol, server, *([wants(protocol, "compost")] if after_a_tool else []), broken)
-    events, _ = ended(session.send("What does compost need?"))
-    end = failed(iter(events))
+    session = talking(app, protocol, server, *([wants(protocol, "compost")] if after_a_tool else []), broken)
+    events, _ = run_turn(session.send("What does compost need?"))
+    end = failure_of(iter(events))
     assert (end.partial, [e.text for e in events if isinstance(e, TextDelta)]) == ("It needs", ["It needs"])
-    log = room.store.log(session.conversation.id)
+    log = app.store.log(session.conversation.id)
     assert (log[0].content, log[0].status) == ("What does compost need?", "failed")
     assert (log[-1].content, log[-1].status) == ("It needs", "failed")
     server.asked.clear()
     server.says(says(protocol, "Nine months."))
-    again = room.resumed(session)
-    assert completed(again.send("When is it ready?")).answer == "Nine months."
+    again = app.reopen(session)
+    assert report_of(again.send("When is it ready?")).answer == "Nine months."
     assert said(server.bodies[0]) == ["user: When is it ready?"]
 
 
@@ -221,15 +221,15 @@ def counted(protocol: Protocol, tokens: int) -> Reply:
 
 
 @BOTH
-def test_the_next_prompt_is_counted_with_the_learned_calibration(room: Room, server: ModelServer, protocol: Protocol) -> None:
-    room.settings = Config.model_validate({"context": {"auto_summarize": False}})
-    session = talking(room, protocol, server)
+def test_the_next_prompt_is_counted_with_the_learned_calibration(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
+    app.settings = Config.model_validate({"context": {"auto_summarize": False}})
+    session = talking(app, protocol, server)
     before = session.usage.total_tokens
     name = session.runtime.model.name
     for i in range(6):
         server.says(counted(protocol, 2 * session.prompt("Is it so?").usage.total_tokens if i == 0 else int(2 * before)))
-        completed(session.send("Is it so?"))
-    assert 1.3 < room.store.calibration(name) < 2.2
-    fresh = room.session(a_model(protocol.name, protocol.address(server)))
+        report_of(session.send("Is it so?"))
+    assert 1.3 < app.store.calibration(name) < 2.2
+    fresh = app.session(open_model(protocol.name, protocol.address(server)))
     assert 1.3 * before < fresh.usage.total_tokens < 2.2 * before
     assert fresh.usage.estimated

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from building import NOON, a_room, completed, said
+from factories import NOON, make_app, message, report_of
 from test_store_errors import output_of, python
 
 from zkchat_cli import slash
@@ -49,7 +49,7 @@ def test_reading_works_and_writing_says_why_it_does_not() -> None:
         Path(folder).chmod(0o755)
         store = ChatSessionStore.open(Path(folder, "source", "c.db"))
         store.start(Conversation(id="c1", vault="/v", created_at=NOON, updated_at=NOON))
-        store.add("c1", said("user", "the roof leaks", "m1"))
+        store.add("c1", message("user", "the roof leaks", "m1"))
         copies = []
         for name, suffixes in (("in use", ("", "-wal", "-shm")), ("log without -shm", ("", "-wal")), ("closed", ("",))):
             if name == "closed":
@@ -71,9 +71,9 @@ def test_reading_works_and_writing_says_why_it_does_not() -> None:
 def test_a_new_conversation_says_whether_the_last_one_is_stored(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "Roof.md").write_text("The roof leaks.")
-    for name, message in ((None, "is lost when you quit: this chat is not stored."), ("s.db", "is stored as")):
-        room = a_room(tmp_path / "notes", tmp_path / "cache")
+    for name, warning in ((None, "is lost when you quit: this chat is not stored."), ("s.db", "is stored as")):
+        app = make_app(tmp_path / "notes", tmp_path / "cache")
         with closing(ChatSessionStore.open(name and tmp_path / name)) as store:
-            session = replace(room, store=store).session()
-            completed(session.send("What are filters?"))
-            assert message in slash.run("/new", session).text
+            session = replace(app, store=store).session()
+            report_of(session.send("What are filters?"))
+            assert warning in slash.run("/new", session).text

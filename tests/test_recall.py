@@ -5,7 +5,7 @@ import string
 from collections.abc import Sequence
 
 import pytest
-from building import COUNTER, recalled, said, turns
+from factories import COUNTER, message, recall_texts, turns
 from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,27 +26,27 @@ CHATTER = [(f"Chatter number {i}, is it?", f"Indeed, {i} it is.") for i in range
 
 def on(day: str, *contents: str) -> list[ZkChatMessage]:
     """What a user said on a day."""
-    return [said("user", text, f"{day}-{i}", timestamp=f"{day}T12:00:00Z") for i, text in enumerate(contents)]
+    return [message("user", text, f"{day}-{i}", timestamp=f"{day}T12:00:00Z") for i, text in enumerate(contents)]
 
 
 def found_in(messages: Sequence[ZkChatMessage], question: str, room: int = 1000) -> list[str]:
-    return recalled(question, split_into_turns(messages, COUNTER), room)
+    return recall_texts(question, split_into_turns(messages, COUNTER), room)
 
 
 # what is found
 
 
 def test_recall_finds_the_words_of_the_question() -> None:
-    assert recalled("anvil", turns(("The anvil is red.", "Yes."), *CHATTER))[0] == "user: The anvil is red."
+    assert recall_texts("anvil", turns(("The anvil is red.", "Yes."), *CHATTER))[0] == "user: The anvil is red."
 
 
 def test_rare_words_count_for_more_than_common_ones() -> None:
     some = turns(*CHATTER, ("An anvil.", "Ah."), *CHATTER)
-    assert "user: An anvil." in recalled("chatter about an anvil", some, 60)
+    assert "user: An anvil." in recall_texts("chatter about an anvil", some, 60)
 
 
 def test_neighbours_of_a_hit_are_recalled() -> None:
-    assert recalled("anvil", turns(*CHATTER, ("Where is the anvil?", "On shelf seven."), *CHATTER), 75) == [
+    assert recall_texts("anvil", turns(*CHATTER, ("Where is the anvil?", "On shelf seven."), *CHATTER), 75) == [
         "user: Where is the anvil?",
         "assistant: On shelf seven.",
     ]
@@ -55,20 +55,20 @@ def test_neighbours_of_a_hit_are_recalled() -> None:
 @pytest.mark.parametrize("mark", ["?", "？"])
 def test_an_answer_ranks_before_other_neighbours_of_a_question(mark: str) -> None:
     spoken = ("Once more it rained.", f"Where is the anvil{mark}", "On shelf number seven.")
-    some = split_into_turns([said("user", text, f"u{i}") for i, text in enumerate((*spoken, *sum(CHATTER, ())))], COUNTER)
-    assert recalled("anvil", some, 67) == [f"user: Where is the anvil{mark}", "user: On shelf number seven."]
+    some = split_into_turns([message("user", text, f"u{i}") for i, text in enumerate((*spoken, *sum(CHATTER, ())))], COUNTER)
+    assert recall_texts("anvil", some, 67) == [f"user: Where is the anvil{mark}", "user: On shelf number seven."]
 
 
 def test_passages_keep_their_order_and_fit_the_budget() -> None:
     some = turns(("The anvil is red.", "Yes."), *CHATTER, ("The anvil is blue.", "Yes."))
-    lines = recalled("anvil", some)
+    lines = recall_texts("anvil", some)
     assert lines.index("user: The anvil is red.") < lines.index("user: The anvil is blue.")
-    assert recalled("anvil", some, 45) == []
+    assert recall_texts("anvil", some, 45) == []
 
 
 def test_smaller_passages_fill_the_budget() -> None:
     some = turns(("anvil " * 100, "So."), *((f"anvil {'x' * i}", "So.") for i in range(30)))
-    lines = recalled("anvil", some, 100)
+    lines = recall_texts("anvil", some, 100)
     assert 0 < len(lines) < MAX_MISFITS
     assert COUNTER.count("\n".join(lines)) <= 60
     assert all("anvil anvil" not in line for line in lines)
@@ -76,11 +76,11 @@ def test_smaller_passages_fill_the_budget() -> None:
 
 def test_fixed_messages_are_not_recalled() -> None:
     history = [
-        said("user", "Always cite the anvil.", "a"),
-        said("user", "The anvil is red.", "b", pinned=True),
+        message("user", "Always cite the anvil.", "a"),
+        message("user", "The anvil is red.", "b", pinned=True),
         *on("2025-05-01", "An anvil!"),
     ]
-    assert found_in([*history, said("user", "Never mention anvils.", "c")], "anvil") == ["user: An anvil!"]
+    assert found_in([*history, message("user", "Never mention anvils.", "c")], "anvil") == ["user: An anvil!"]
 
 
 def test_only_turns_before_the_limit_are_recalled() -> None:
@@ -97,7 +97,7 @@ LONG = "\n".join(f"Line {i} says that item {i} weighs {i} pounds and has a colou
 
 
 def test_relevant_lines_of_a_long_message_are_quoted_with_gaps_marked() -> None:
-    history = split_into_turns([said("user", LONG, "a"), said("assistant", "Noted.", "b")], COUNTER)
+    history = split_into_turns([message("user", LONG, "a"), message("assistant", "Noted.", "b")], COUNTER)
     index = RecallIndex()
     index.update(history)
     text = format_passages(recall_passages(index, "How heavy is item 150?", 1, 400, COUNTER))
@@ -107,7 +107,7 @@ def test_relevant_lines_of_a_long_message_are_quoted_with_gaps_marked() -> None:
 
 
 def test_passages_are_grouped_by_day() -> None:
-    messages = [*on("2025-05-08", "One.", "Two."), *on("2025-05-09", "Three."), said("user", "Four.", "d", timestamp="once upon a time")]
+    messages = [*on("2025-05-08", "One.", "Two."), *on("2025-05-09", "Three."), message("user", "Four.", "d", timestamp="once upon a time")]
     passages = tuple(p for i, m in enumerate(messages) for p in split_into_passages(m, i))
     assert format_passages(passages).split("\n")[1:] == [
         "Thursday, 8 May 2025:",
@@ -132,7 +132,7 @@ def test_passages_are_grouped_by_day() -> None:
     ids=["sentences", "a caption", "paragraphs", "a list", "lines that end no sentence", "code"],
 )
 def test_a_paragraph_is_quoted_on_one_line(content: str, quoted: str) -> None:
-    [passage] = split_into_passages(said("user", content, "a"), 0)
+    [passage] = split_into_passages(message("user", content, "a"), 0)
     assert passage.text_with_speaker == f"user: {quoted}"
 
 
@@ -148,7 +148,7 @@ def test_parts_hold_everything_that_is_not_blank(text: str, times: int) -> None:
 def test_a_book_length_message_is_indexed_in_linear_time() -> None:
     index = RecallIndex()
     index.update(
-        split_into_turns([said("user", "x" * 300_000 + " anvil " + "漢" * 100_000 + " \n" * 100_000, "a", token_count=200_000)], COUNTER)
+        split_into_turns([message("user", "x" * 300_000 + " anvil " + "漢" * 100_000 + " \n" * 100_000, "a", token_count=200_000)], COUNTER)
     )
     assert any("anvil" in p.text for p in recall_passages(index, "anvil? " + "y " * 200_000, 1, 500, COUNTER))
 
@@ -169,7 +169,7 @@ def test_an_updated_index_equals_a_new_one(moves: list[tuple[int, list[str]]]) -
     kept, history = RecallIndex(), list[Turn]()
     for number, (back, words) in enumerate(moves):
         history = history[:back] + list(
-            split_into_turns([said("user", f"{w} {number}", f"{number}-{i}") for i, w in enumerate(words)], COUNTER)
+            split_into_turns([message("user", f"{w} {number}", f"{number}-{i}") for i, w in enumerate(words)], COUNTER)
         )
         kept.update(history)
         fresh = RecallIndex()
@@ -193,6 +193,6 @@ def test_a_fact_with_a_unique_word_is_always_found(longest: int, seed: int, size
         words = dice.choices(common, k=dice.randint(1, longest))
         if i == where:
             words.insert(dice.randint(0, len(words)), fact)
-        messages.append(said(dice.choice(["user", "assistant"]), " ".join(words), f"m{i}"))
+        messages.append(message(dice.choice(["user", "assistant"]), " ".join(words), f"m{i}"))
     lines = found_in(messages, f"What was it with {fact} and the note?", room=500)
     assert any(fact in line for line in lines)

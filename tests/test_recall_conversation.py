@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import NOON, Deltas, Room, a_compaction, calls, completed, find, said, says, stored, talk
+from factories import NOON, AppFixture, DeltaModel, exchanges, find_call, make_compaction, message, reply, report_of, resume, tool_reply
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
@@ -22,8 +22,8 @@ TOOLS = tuple(tools.load_tools())
 
 def tell(store: ChatSessionStore, id_: str, *messages: ZkChatMessage, vault: str = "/notes") -> None:
     store.start(Conversation(id=id_, vault=vault, title=f"Talk {id_}", created_at=NOON, updated_at=NOON))
-    for message in messages:
-        store.add(id_, message)
+    for each in messages:
+        store.add(id_, each)
 
 
 def found(store: ChatSessionStore, text: str, **more: Any) -> list[str]:
@@ -41,8 +41,8 @@ def store(tmp_path: Path) -> Iterator[ChatSessionStore]:
 
 
 def test_the_message_that_has_the_rarest_words_comes_first(store: ChatSessionStore) -> None:
-    tell(store, "c1", said("user", "The roof leaks.", "a"), said("assistant", "The roof is of slate from Wales.", "b"))
-    tell(store, "c2", said("user", "Slate roof, slate tiles.", "c"), said("user", "Nothing of that.", "d"))
+    tell(store, "c1", message("user", "The roof leaks.", "a"), message("assistant", "The roof is of slate from Wales.", "b"))
+    tell(store, "c2", message("user", "Slate roof, slate tiles.", "c"), message("user", "Nothing of that.", "d"))
     assert found(store, "which slate?") == ["c", "b"]
     assert found(store, "roof", conversation_id="c1") == ["a", "b"]
     assert found(store, "roof", limit=1) == ["a"]
@@ -51,13 +51,17 @@ def test_the_message_that_has_the_rarest_words_comes_first(store: ChatSessionSto
 
 
 def test_another_vaults_conversations_are_not_searched(store: ChatSessionStore) -> None:
-    tell(store, "c1", said("user", "The roof leaks.", "a"), vault="/elsewhere")
+    tell(store, "c1", message("user", "The roof leaks.", "a"), vault="/elsewhere")
     assert found(store, "roof") == []
 
 
 def test_words_are_found_without_case_and_accents_and_chinese_ones_too(store: ChatSessionStore) -> None:
     tell(
-        store, "c1", said("user", "L'Équipe est à Köln.", "a"), said("user", "项目的截止日期是五月一日", "b"), said("user", "a\0b nul", "c")
+        store,
+        "c1",
+        message("user", "L'Équipe est à Köln.", "a"),
+        message("user", "项目的截止日期是五月一日", "b"),
+        message("user", "a\0b nul", "c"),
     )
     assert found(store, "equipe koln") == ["a"]
     assert found(store, "截止日期") == ["b"]
@@ -65,35 +69,35 @@ def test_words_are_found_without_case_and_accents_and_chinese_ones_too(store: Ch
 
 
 def test_search_covers_tool_results_and_other_branches_but_not_the_current_question(store: ChatSessionStore) -> None:
-    tell(store, "c1", said("user", "What of slate?", "q"), said("tool", "slate from Wales", "t", parent_id="q", tool_call_id="1"))
+    tell(store, "c1", message("user", "What of slate?", "q"), message("tool", "slate from Wales", "t", parent_id="q", tool_call_id="1"))
     store.move_head("c1", "q")
-    store.add("c1", said("user", "slate, pending", "p", parent_id="q", status="pending"))
+    store.add("c1", message("user", "slate, pending", "p", parent_id="q", status="pending"))
     assert set(found(store, "slate")) == {"q", "t"}
 
 
 def test_new_messages_are_found_by_the_next_search(store: ChatSessionStore) -> None:
-    tell(store, "c1", said("user", "slate", "a"))
+    tell(store, "c1", message("user", "slate", "a"))
     assert found(store, "slate") == ["a"]
-    store.add("c1", said("assistant", "slate and more slate", "b", parent_id="a"))
+    store.add("c1", message("assistant", "slate and more slate", "b", parent_id="a"))
     assert set(found(store, "slate")) == {"a", "b"}
 
 
 def test_deleted_conversations_are_not_found(store: ChatSessionStore, tmp_path: Path) -> None:
-    tell(store, "c1", said("user", "slate", "a"))
-    tell(store, "c2", said("user", "slate", "b"))
+    tell(store, "c1", message("user", "slate", "a"))
+    tell(store, "c2", message("user", "slate", "b"))
     assert set(found(store, "slate")) == {"a", "b"}
-    store.add("c1", said("user", "slate again", "c"))
+    store.add("c1", message("user", "slate again", "c"))
     database = connect(tmp_path / "s.db")
     database.execute("DELETE FROM conversation WHERE id = 'c1'")
     assert database.execute("SELECT count(*) FROM message_index_docsize").fetchone() == (1,)
     assert database.execute("SELECT count(*) FROM unindexed").fetchone() == (0,)
     database.close()
-    tell(store, "c3", said("user", "wood", "d"))
+    tell(store, "c3", message("user", "wood", "d"))
     assert found(store, "slate") == ["b"]
 
 
 def test_two_processes_index_each_message_once(store: ChatSessionStore, tmp_path: Path) -> None:
-    tell(store, "c1", *(said("user", f"slate {i}", f"m{i}") for i in range(50)))
+    tell(store, "c1", *(message("user", f"slate {i}", f"m{i}") for i in range(50)))
     other = ChatSessionStore.open(tmp_path / "s.db")
     assert len(found(other, "slate", limit=100)) == len(found(store, "slate", limit=100)) == 50
     other.close()
@@ -103,14 +107,14 @@ def test_an_unsearchable_store_is_an_error(store: ChatSessionStore, tmp_path: Pa
     database = connect(tmp_path / "s.db")
     database.execute("DROP TABLE message_index")
     database.close()
-    tell(store, "c1", said("user", "slate", "a"))
+    tell(store, "c1", message("user", "slate", "a"))
     with pytest.raises(StoreError, match="cannot search messages"):
         found(store, "slate")
 
 
 def test_rare_words_choose_the_messages(tmp_path: Path) -> None:
     store = ChatSessionStore.open(tmp_path / "s.db")
-    tell(store, "c1", said("user", "a wales of slate", "first"))
+    tell(store, "c1", message("user", "a wales of slate", "first"))
     database = connect(tmp_path / "s.db")
     values = ((f"m{n}", "slate tile" if n % 2 else "slate roof tile", NOON) for n in range(2 * MOST_RANKED + 10))
     columns = "(id, conversation_id, role, content, status, timestamp, rest, checksum)"
@@ -119,7 +123,7 @@ def test_rare_words_choose_the_messages(tmp_path: Path) -> None:
     database.executemany(f"INSERT INTO message {columns} VALUES ({row})", values)
     database.execute("COMMIT")
     database.close()
-    tell(store, "c2", said("user", "wales and nothing else", "second"), said("user", "slate, tile and roof", "third"))
+    tell(store, "c2", message("user", "wales and nothing else", "second"), message("user", "slate, tile and roof", "third"))
     assert set(found(store, "wales slate tile")) == {"first", "second"}
     assert found(store, "slate tile wales", conversation_id="c2") == ["second"]
     assert found(store, "slate tile", conversation_id="c2") == ["third"], "all words are common: a message must have each"
@@ -128,7 +132,7 @@ def test_rare_words_choose_the_messages(tmp_path: Path) -> None:
 
 
 def test_storing_a_turn_does_not_wait_for_the_index(store: ChatSessionStore, tmp_path: Path) -> None:
-    tell(store, "c1", said("user", "slate", "a"))
+    tell(store, "c1", message("user", "slate", "a"))
     database = connect(tmp_path / "s.db")
     assert database.execute("SELECT count(*) FROM message_index_docsize").fetchone() == (0,)
     database.close()
@@ -153,16 +157,16 @@ def cited(number: int, path: str | None = "Queries/Filters.md", **more: object) 
 
 
 def test_answers_of_other_conversations_have_links_instead_of_numbers() -> None:
-    answer = said(
+    answer = message(
         "assistant", "In capitals [1], [2] says. But [7] is not there, `[1]` is code.", "a", citations=(cited(1), cited(2, "B.md"))
     )
     assert citations_to_links(answer) == "In capitals [[Queries/Filters]], [[B]] says. But [7] is not there, `[1]` is code."
-    both = said("assistant", "Both [1, 2].", "b", citations=(cited(1), cited(2, "B.md"), cited(3, None)))
+    both = message("assistant", "Both [1, 2].", "b", citations=(cited(1), cited(2, "B.md"), cited(3, None)))
     assert citations_to_links(both) == "Both [[Queries/Filters]] [[B]]."
 
 
 def test_an_excerpt_names_speaker_time_conversation_and_notes() -> None:
-    answer = said("assistant", "In capitals [1], see [[Filters]].", "a", citations=(cited(1),))
+    answer = message("assistant", "In capitals [1], see [[Filters]].", "a", citations=(cited(1),))
     other = FoundMessage(conversation_id="c1", title="Talk of roofs", message=answer, score=1.0)
     assert describe_message(other, "capitals", same_conversation=False) == {
         "who": "assistant",
@@ -173,51 +177,51 @@ def test_an_excerpt_names_speaker_time_conversation_and_notes() -> None:
     }
     here = describe_message(other, "capitals", same_conversation=True)
     assert (here["conversation"], here["said"]) == ("this one", "In capitals [1], see [[Filters]].")
-    system = FoundMessage(conversation_id="c1", title=None, message=said("system", "Be brief.", "s"), score=1.0)
+    system = FoundMessage(conversation_id="c1", title=None, message=message("system", "Be brief.", "s"), score=1.0)
     assert describe_message(system, "brief", same_conversation=False)["conversation"] == "c1"
 
 
 # the tool
 
 
-def recalled(room: Room, query: str, session: Any = None, **more: Any) -> dict[str, Any]:
+def recalled(app: AppFixture, query: str, session: Any = None, **more: Any) -> dict[str, Any]:
     call = ToolCall(id="r", name="recall_conversation", arguments={"query": query, **more})
-    session = session or room.session()
-    model = Deltas([calls(call), says("So.")])
-    session = room.resumed(session, model, tools=TOOLS) if session.history else room.session(model, tools=TOOLS)
-    completed(session.send("What did we say?"))
+    session = session or app.session()
+    model = DeltaModel([tool_reply(call), reply("So.")])
+    session = app.reopen(session, model, tools=TOOLS) if session.history else app.session(model, tools=TOOLS)
+    report_of(session.send("What did we say?"))
     return dict(json.loads([m for m in session.history if m.role == "tool"][-1].content))
 
 
-def test_recall_finds_folded_messages(room: Room) -> None:
-    session = stored(room, talk(*((f"I put thing {i} on shelf {i * 7}.", f"Noted: shelf {i * 7}.") for i in range(1, 40))))
-    room.store.compact(session.conversation.id, a_compaction("They spoke of shelves.", "t39-a"))
-    result = recalled(room, "thing 23", session)
+def test_recall_finds_folded_messages(app: AppFixture) -> None:
+    session = resume(app, exchanges(*((f"I put thing {i} on shelf {i * 7}.", f"Noted: shelf {i * 7}.") for i in range(1, 40))))
+    app.store.compact(session.conversation.id, make_compaction("They spoke of shelves.", "t39-a"))
+    result = recalled(app, "thing 23", session)
     assert result["said"][0]["said"] == "I put thing 23 on shelf 161."
     assert result["said"][0]["conversation"] == "this one"
     assert len(result["said"]) == 5
 
 
-def test_recall_finds_earlier_conversations_by_title(room: Room) -> None:
-    completed(room.session(Deltas([calls(find("compost heap")), says("It needs air [1].")])).send("What does compost need?"))
-    first = next(entry for entry in recalled(room, "compost air")["said"] if entry["who"] == "assistant")
+def test_recall_finds_earlier_conversations_by_title(app: AppFixture) -> None:
+    report_of(app.session(DeltaModel([tool_reply(find_call("compost heap")), reply("It needs air [1].")])).send("What does compost need?"))
+    first = next(entry for entry in recalled(app, "compost air")["said"] if entry["who"] == "assistant")
     assert first["conversation"] == "What does compost need?"
     assert first["said"] == "It needs air [[Garden/Compost]]."
     assert first["notes"] == ["[[Garden/Compost]]"]
 
 
-def test_with_memory_off_only_this_conversation_is_searched(room: Room) -> None:
-    completed(room.session(Deltas([says("Slate.")])).send("What of the roof?"))
-    room.settings = Config.model_validate({"context": {"memory_integration": False}})
-    assert "said" not in recalled(room, "roof slate")
-    here = stored(room, talk(("My roof is red", "So it is.")))
-    assert [entry["said"] for entry in recalled(room, "roof", here)["said"]] == ["My roof is red"]
+def test_with_memory_off_only_this_conversation_is_searched(app: AppFixture) -> None:
+    report_of(app.session(DeltaModel([reply("Slate.")])).send("What of the roof?"))
+    app.settings = Config.model_validate({"context": {"memory_integration": False}})
+    assert "said" not in recalled(app, "roof slate")
+    here = resume(app, exchanges(("My roof is red", "So it is.")))
+    assert [entry["said"] for entry in recalled(app, "roof", here)["said"]] == ["My roof is red"]
 
 
-def test_recall_results_fit_into_the_room(room: Room) -> None:
-    session = stored(room, talk(*((f"slate {i} " + "and more of it " * 60, "ok") for i in range(30))), max_context=4000)
-    room.max_context = 4000
-    room.settings = Config(context=ContextSettings(auto_summarize=False))  # the model's first reply is to be its call
-    result = recalled(room, "slate", session, limit=20)
+def test_recall_results_fit_into_the_room(app: AppFixture) -> None:
+    session = resume(app, exchanges(*((f"slate {i} " + "and more of it " * 60, "ok") for i in range(30))), max_context=4000)
+    app.max_context = 4000
+    app.settings = Config(context=ContextSettings(auto_summarize=False))  # the model's first reply is to be its call
+    result = recalled(app, "slate", session, limit=20)
     assert 0 < len(result["said"]) < 20
     assert "Left out" in result["note"]

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from building import Clock, Deltas, Room, a_room, calls, chunk, completed, find, said, says
-from conftest import NOTES, write
+from conftest import NOTES, write_notes
+from factories import AppFixture, DeltaModel, TickingClock, chunk, find_call, make_app, message, reply, report_of, tool_reply
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -85,14 +85,14 @@ def test_references_are_the_citations_of_each_answer() -> None:
 
 
 def tool_message(call_id: str, *chunks: ContentChunk, tool: str = "find_excerpts") -> ZkChatMessage:
-    return said("tool", "", f"r-{call_id}", tool_call_id=call_id, tool_name=tool, chunks=chunks)
+    return message("tool", "", f"r-{call_id}", tool_call_id=call_id, tool_name=tool, chunks=chunks)
 
 
 def test_a_manager_is_restored_from_the_log() -> None:
     log = [
-        said("user", "See [[Filters]].", "u1", chunks=(chunk(1, id="a"), chunk(2, id="b"))),
+        message("user", "See [[Filters]].", "u1", chunks=(chunk(1, id="a"), chunk(2, id="b"))),
         tool_message("1", chunk(2, id="b"), chunk(3, id="c")),
-        said("assistant", "So [2].", "a1", citations=tuple(cites(2))),
+        message("assistant", "So [2].", "a1", citations=tuple(cites(2))),
     ]
     manager = ReferenceManager.from_log(log)
     assert [(call.call_id, call.tool, names(call.chunks)) for call in manager.calls] == [
@@ -103,8 +103,8 @@ def test_a_manager_is_restored_from_the_log() -> None:
 
 
 def test_numbers_come_from_all_branches_and_references_from_one() -> None:
-    first = said("assistant", "So [1].", "a1", citations=tuple(cites(1)))
-    undone = said("assistant", "No [2].", "a2", citations=tuple(cites(2)))
+    first = message("assistant", "So [1].", "a1", citations=tuple(cites(1)))
+    undone = message("assistant", "No [2].", "a2", citations=tuple(cites(2)))
     manager = ReferenceManager.from_log([tool_message("1", chunk(1, id="a")), first, tool_message("2", chunk(2, id="b")), undone], [first])
     assert names(manager.chunks) == ["1a", "2b"]
     assert manager.references == (tuple(cites(1)),)
@@ -168,9 +168,9 @@ def read_call(path: str, id_: str) -> ToolCall:
 
 
 ASKED = {
-    "compost": find("compost heap", "c"),
-    "filters": find("filters tasks", "f"),
-    "limit": find("limit", "l"),
+    "compost": find_call("compost heap", "c"),
+    "filters": find_call("filters tasks", "f"),
+    "limit": find_call("limit", "l"),
     "combining": read_call("Queries/Combining.md", "rc"),
     "reading": read_call("Filters.md", "rf"),
     "nothing": read_call("Nowhere.md", "rn"),
@@ -184,30 +184,30 @@ class AConversation(RuleBasedStateMachine):
         super().__init__()
         self.closing = ExitStack()
         folder = Path(self.closing.enter_context(tempfile.TemporaryDirectory()))
-        self.room = a_room(write(folder / "notes", NOTES), folder / "cache", folder / "conversations.db")
-        self.closing.callback(self.room.store.close)
-        self.closing.callback(self.room.vault.close)
+        self.app = make_app(write_notes(folder / "notes", NOTES), folder / "cache", folder / "conversations.db")
+        self.closing.callback(self.app.store.close)
+        self.closing.callback(self.app.vault.close)
         self.meanings: dict[int, tuple[str, str]] = {}
         self.edits = 0
 
     @initialize()
     def begin(self) -> None:
-        self.session = self.room.session()
+        self.session = self.app.session()
 
     @rule(
         rounds=st.lists(st.lists(st.sampled_from(sorted(ASKED)), min_size=1, max_size=3), min_size=1, max_size=2), cited=st.integers(1, 9)
     )
     def ask(self, rounds: list[list[str]], cited: int) -> None:
-        replies: list[list[Delta]] = [calls(*(ASKED[name] for name in names)) for names in rounds]
-        self.use(Deltas([*replies, says(f"It is so [{cited}].")]))
+        replies: list[list[Delta]] = [tool_reply(*(ASKED[name] for name in names)) for names in rounds]
+        self.use(DeltaModel([*replies, reply(f"It is so [{cited}].")]))
         events = list(self.session.send("How is it?"))
         assert sum(isinstance(event, ToolCallFinished) for event in events) == sum(map(len, rounds))
 
     @rule(note=st.sampled_from(["Garden/Compost.md", "Filters.md"]))
     def edit_a_note(self, note: str) -> None:
         self.edits += 1
-        write(self.room.vault.root, {note: f"{NOTES[note]}\nThis line about filters and the compost heap is new: {self.edits}.\n"})
-        self.room.vault.refresh()
+        write_notes(self.app.vault.root, {note: f"{NOTES[note]}\nThis line about filters and the compost heap is new: {self.edits}.\n"})
+        self.app.vault.refresh()
 
     @rule()
     def compact(self) -> None:
@@ -218,26 +218,26 @@ class AConversation(RuleBasedStateMachine):
         history = self.session.history
         asked = [i for i, m in enumerate(history) if m.role == "user"]
         if len(asked) > 1:
-            self.room.store.move_head(self.session.conversation.id, history[asked[-1] - 1].id)
-            self.session = self.room.resumed(self.session)
+            self.app.store.move_head(self.session.conversation.id, history[asked[-1] - 1].id)
+            self.session = self.app.reopen(self.session)
 
     @rule()
     def resume(self) -> None:
         if self.session.history:
             before = self.session
-            self.session = self.room.resumed(before)
+            self.session = self.app.reopen(before)
             assert self.session.references.chunks == before.references.chunks
             assert self.session.references.calls == before.references.calls
             assert self.session.references.references == before.references.references
 
-    def use(self, model: Deltas) -> None:
-        conversation = self.room.store.conversation(self.session.conversation.id) if self.session.history else None
-        self.session = self.room.session(model, conversation)
+    def use(self, model: DeltaModel) -> None:
+        conversation = self.app.store.conversation(self.session.conversation.id) if self.session.history else None
+        self.session = self.app.session(model, conversation)
 
     @invariant()
     def a_number_has_one_meaning_and_a_text_one_number(self) -> None:
         if hasattr(self, "session") and self.session.history:
-            for message in self.room.store.log(self.session.conversation.id):
+            for message in self.app.store.log(self.session.conversation.id):
                 for one in message.chunks:
                     assert one.number is not None
                     assert self.meanings.setdefault(one.number, (one.id, one.text)) == (one.id, one.text)
@@ -254,57 +254,59 @@ TestAConversation.settings = settings(
 )
 
 
-def test_numbers_do_not_depend_on_which_tool_ended_first(room: Room) -> None:
-    session = room.session(Deltas([calls(ASKED["combining"], ASKED["filters"], ASKED["compost"]), says("So [1].")]))
-    completed(session.send("What?"))
+def test_numbers_do_not_depend_on_which_tool_ended_first(app: AppFixture) -> None:
+    session = app.session(DeltaModel([tool_reply(ASKED["combining"], ASKED["filters"], ASKED["compost"]), reply("So [1].")]))
+    report_of(session.send("What?"))
     shown = [c.number for m in session.history for c in m.chunks]
     first_seen = list(dict.fromkeys(shown))
     assert first_seen == list(range(1, len(first_seen) + 1))
 
 
-def test_the_calls_of_one_reply_share_the_window(room: Room) -> None:
-    write(room.vault.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(30))})
-    room.vault.refresh()
-    room.max_context = 8000
+def test_the_calls_of_one_reply_share_the_window(app: AppFixture) -> None:
+    write_notes(app.vault.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(30))})
+    app.vault.refresh()
+    app.max_context = 8000
 
     def shown(*wanted: ToolCall) -> list[int]:
-        session = room.session(Deltas([calls(*wanted), says("So [1].")]))
-        completed(session.send("What?"))
+        session = app.session(DeltaModel([tool_reply(*wanted), reply("So [1].")]))
+        report_of(session.send("What?"))
         return [len(m.chunks) for m in session.history if m.role == "tool"]
 
     [alone] = shown(read_call("Long.md", "1"))
-    beside, one, two = shown(read_call("Long.md", "1"), find("compost heap", "2"), find("limit", "3"))
+    beside, one, two = shown(read_call("Long.md", "1"), find_call("compost heap", "2"), find_call("limit", "3"))
     assert 5 < alone < 30
     assert alone - 4 <= beside <= alone
     assert one
     assert two
 
 
-def test_a_long_note_leaves_room_for_other_calls(room: Room) -> None:
-    write(room.vault.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(30))})
-    room.vault.refresh()
-    room.max_context = 3500
-    session = room.session(Deltas([calls(read_call("Long.md", "1"), find("compost heap", "2"), find("limit", "3")), says("So [1].")]))
-    completed(session.send("What?"))
+def test_a_long_note_leaves_room_for_other_calls(app: AppFixture) -> None:
+    write_notes(app.vault.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(30))})
+    app.vault.refresh()
+    app.max_context = 3500
+    session = app.session(
+        DeltaModel([tool_reply(read_call("Long.md", "1"), find_call("compost heap", "2"), find_call("limit", "3")), reply("So [1].")])
+    )
+    report_of(session.send("What?"))
     results = [m for m in session.history if m.role == "tool"]
     assert all(m.chunks for m in results)
     assert "excerpts, the next in Long.md from line" in results[0].content
     assert "Garden/Compost.md" in {c.relative_path for c in results[1].chunks}
 
 
-def test_the_latest_references_follow_the_branch(room: Room) -> None:
-    session = room.session(Deltas([calls(ASKED["compost"]), says("It needs air [1].")]))
-    completed(session.send("What does compost need?"))
+def test_the_latest_references_follow_the_branch(app: AppFixture) -> None:
+    session = app.session(DeltaModel([tool_reply(ASKED["compost"]), reply("It needs air [1].")]))
+    report_of(session.send("What does compost need?"))
     head = session.history[-1].id
-    session.runtime.model.calls = [says("Nothing to cite."), says("And filters [7].")]  # type: ignore[attr-defined]
+    session.runtime.model.calls = [reply("Nothing to cite."), reply("And filters [7].")]  # type: ignore[attr-defined]
     session.runtime.model.requests.clear()  # type: ignore[attr-defined]
-    completed(session.send("Thanks."))
-    completed(session.send("And?"))
+    report_of(session.send("Thanks."))
+    report_of(session.send("And?"))
     assert [c.number for c in session.references.latest_references] == [7]
-    again = room.resumed(session)
+    again = app.reopen(session)
     assert again.references.references == session.references.references
-    room.store.move_head(session.conversation.id, head)
-    undone: ZkChatSession = room.resumed(session)
+    app.store.move_head(session.conversation.id, head)
+    undone: ZkChatSession = app.reopen(session)
     assert [c.number for c in undone.references.latest_references] == [1]
 
 
@@ -329,9 +331,9 @@ def test_a_named_document_also_has_the_numbers_from_tools() -> None:
 
 def test_an_injected_document_keeps_its_reference_type() -> None:
     named = [DocumentReference(wikilink=f"[[{n}]]", relative_path=f"{n}.md", reference_type="direct") for n in ("Filters", "B")]
-    asked = said("user", "See [[Filters]] and [[B]].", "u", references=named, chunks=(chunk(1),))
+    asked = message("user", "See [[Filters]] and [[B]].", "u", references=named, chunks=(chunk(1),))
     messages = [asked, tool_message("1", chunk(2, relative_path="B.md"), chunk(3, id="c"))]
-    turn = TurnInProgress(None, PhaseTimer(Clock()), messages)  # type: ignore[arg-type]
+    turn = TurnInProgress(None, PhaseTimer(TickingClock()), messages)  # type: ignore[arg-type]
     references = merge_references(turn.injected, aggregate_documents(turn.chunks, lambda _: None))
     assert [(r.relative_path, r.reference_type, r.numbers) for r in references] == [
         ("Filters.md", "direct", (1, 3)),

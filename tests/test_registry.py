@@ -11,7 +11,7 @@ from zkchat_cli import registry
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     folder = tmp_path / "shelf_of_this_test"
     folder.mkdir()
     (folder / "__init__.py").write_text("")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from building import NOON, Ids, Room, a_compaction, a_room
+from factories import NOON, AppFixture, CountingIds, make_app, make_compaction
 from history_strategies import STRATEGIES, histories
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,35 +18,35 @@ pytestmark = pytest.mark.untraced
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Room:
+def app(tmp_path_factory: pytest.TempPathFactory) -> AppFixture:
     notes = tmp_path_factory.mktemp("notes")
     (notes / "Filters.md").write_text("# Filters\n\nA filter says which tasks you see.\n")
-    return a_room(notes, tmp_path_factory.mktemp("cache"))
+    return make_app(notes, tmp_path_factory.mktemp("cache"))
 
 
-def an_archive(room: Room, history: Sequence[ZkChatMessage], head: int, summary: str | None) -> ConversationArchive:
+def an_archive(app: AppFixture, history: Sequence[ZkChatMessage], head: int, summary: str | None) -> ConversationArchive:
     """The history as a chain with a fork at its end, with the head anywhere."""
     chained: list[ZkChatMessage] = []
     for message in history:
         chained.append(message.model_copy(update={"parent_id": chained[-1].id if chained else None}))
-    talk = Conversation(id="c1", vault=str(room.vault.root), title="Anvils", created_at=NOON, updated_at=NOON)
+    talk = Conversation(id="c1", vault=str(app.vault.root), title="Anvils", created_at=NOON, updated_at=NOON)
     if not chained:
         return ConversationArchive(conversation=talk, messages=())
     at = chained[head % len(chained)].id
     fork = chained[0].model_copy(update={"id": "fork", "parent_id": at, "content": "another branch"})
-    compactions = (a_compaction(summary, at),) if summary is not None else ()
+    compactions = (make_compaction(summary, at),) if summary is not None else ()
     return ConversationArchive(conversation=talk.model_copy(update={"head_id": at}), messages=(*chained, fork), compactions=compactions)
 
 
-def imported(room: Room, text: str) -> tuple[Room, str]:
+def imported(app: AppFixture, text: str) -> tuple[AppFixture, str]:
     """A room whose store holds just that, and the conversation's id."""
-    read = read_conversations(text.encode(), vault="/elsewhere", new_id=Ids("x"), now=NOON)
-    there = Room(room.vault, ChatSessionStore.open(None))
-    return there, there.store.restore_all(read.archives, Ids("y"))[0].id
+    read = read_conversations(text.encode(), vault="/elsewhere", new_id=CountingIds("x"), now=NOON)
+    there = AppFixture(app.vault, ChatSessionStore.open(None))
+    return there, there.store.restore_all(read.archives, CountingIds("y"))[0].id
 
 
-def prompt_of(room: Room, id_: str, question: str, strategy: str) -> Prompt:
-    return room.session(conversation=room.store.conversation(id_), strategy=strategy).prompt(question)
+def prompt_of(app: AppFixture, id_: str, question: str, strategy: str) -> Prompt:
+    return app.session(conversation=app.store.conversation(id_), strategy=strategy).prompt(question)
 
 
 def told(prompt: Prompt) -> list[tuple[str, str, str, int]]:
@@ -63,19 +63,21 @@ def told(prompt: Prompt) -> list[tuple[str, str, str, int]]:
     strategy=st.sampled_from(STRATEGIES),
 )
 def test_any_history_comes_back_as_it_was_and_makes_the_same_prompt(
-    room: Room, history: tuple[ZkChatMessage, ...], head: int, summary: str | None, question: str, strategy: str
+    app: AppFixture, history: tuple[ZkChatMessage, ...], head: int, summary: str | None, question: str, strategy: str
 ) -> None:
-    archive = an_archive(room, history, head, summary)
-    here = Room(room.vault, ChatSessionStore.open(None))
-    here.store.restore(archive, Ids("never"))
+    archive = an_archive(app, history, head, summary)
+    here = AppFixture(app.vault, ChatSessionStore.open(None))
+    here.store.restore(archive, CountingIds("never"))
     text = exporter("json").export(here.store.archive("c1"))
-    there, id_ = imported(room, text)
+    there, id_ = imported(app, text)
     assert exporter("json").export(there.store.archive(id_)) == text
     before = prompt_of(here, "c1", question, strategy)
     assert told(prompt_of(there, id_, question, strategy)) == told(before)
 
     # once more into the same store: a copy under new ids, which says the same
-    [copy] = there.store.restore_all(read_conversations(text.encode(), vault="/elsewhere", new_id=Ids("x"), now=NOON).archives, Ids("z"))
+    [copy] = there.store.restore_all(
+        read_conversations(text.encode(), vault="/elsewhere", new_id=CountingIds("x"), now=NOON).archives, CountingIds("z")
+    )
     assert copy.id != id_
     assert told(prompt_of(there, copy.id, question, strategy)) == told(before)
     here.store.close()
@@ -96,6 +98,6 @@ def test_any_history_comes_back_as_it_was_and_makes_the_same_prompt(
 )
 def test_messages_are_read_alike_in_every_unicode_encoding(entries: list[dict[str, str]], encoding: str) -> None:
     text = json.dumps(entries, ensure_ascii=encoding == "utf-8")
-    [archive] = read_conversations(text.encode(encoding, "surrogatepass"), vault="/notes", new_id=Ids(), now=NOON).archives
+    [archive] = read_conversations(text.encode(encoding, "surrogatepass"), vault="/notes", new_id=CountingIds(), now=NOON).archives
     expected = [(entry["role"], entry["content"]) for entry in entries]
     assert [(message.role, message.content) for message in archive.messages] == expected

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import prompt_message
+from factories import prompt_message
 
 from zkchat_cli import tools
 from zkchat_cli.errors import ProviderError

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import write
+from conftest import write_notes
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import note_parser, sections
@@ -106,7 +106,7 @@ def test_similar_headings(anchor: str, near: tuple[str, ...]) -> None:
 
 
 def test_a_missing_section_is_an_error_with_the_nearest_heading(tmp_path: Path) -> None:
-    vault = Vault.open(write(tmp_path / "n", {"A.md": "# Here\n\nText\n"}), tmp_path / "c")
+    vault = Vault.open(write_notes(tmp_path / "n", {"A.md": "# Here\n\nText\n"}), tmp_path / "c")
     assert vault.section("A.md", "here") == (1, 3)
     with pytest.raises(VaultError, match=r"A\.md has no heading There") as e:
         vault.section("A.md", "There")

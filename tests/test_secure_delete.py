@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from building import NOON, said
 from conftest import Program
+from factories import NOON, message
 from prompt_toolkit.history import FileHistory
 
 from zkchat_cli.errors import StoreError
@@ -37,11 +37,11 @@ def talk(store: ChatSessionStore, id_: str, word: str, turns: int = 20) -> None:
         path = f"{word}.md"
         piece = ContentChunk(id="c", relative_path=path, title=word, start_line=1, end_line=1, text=f"{word} " * 900, number=1)
         reference = DocumentReference(wikilink=f"[[{word}]]", relative_path=path, reference_type="direct")
-        question = said(
+        question = message(
             "user", f"the {word} {n}? " * (1 + n * 50), f"{id_}-q{n}", parent_id=parent, status="pending", references=(reference,)
         )
-        found = said("tool", f"{word} found", f"{id_}-t{n}", parent_id=question.id, tool_name="read", chunks=(piece,))
-        answer = said("assistant", f"about {word} " * 30, f"{id_}-a{n}", parent_id=found.id, reasoning=f"hm, {word}")
+        found = message("tool", f"{word} found", f"{id_}-t{n}", parent_id=question.id, tool_name="read", chunks=(piece,))
+        answer = message("assistant", f"about {word} " * 30, f"{id_}-a{n}", parent_id=found.id, reasoning=f"hm, {word}")
         store.add(id_, question)
         done = question.model_copy(update={"status": "complete"})
         store.commit(id_, done, [found, answer], updated_at=NOON, title=f"All about {word}")
@@ -127,7 +127,7 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(
     for id_, *asked in (("c1", f"what is a {SECRET}?", f"first\n\n+{SECRET}\r\nlast"), ("c2", "and a roof?")):
         store.start(Conversation(id=id_, vault="/notes", created_at=NOON, updated_at=NOON))
         for number, question in enumerate(asked):
-            store.add(id_, said("user", question, f"{id_}-{number}"))
+            store.add(id_, message("user", question, f"{id_}-{number}"))
     for line in (f"what is a {SECRET}? ", "/search what is it?", f"first\n\n+{SECRET}\r\nlast", "and a roof?", "# +x"):
         lines.store_string(line)
 
@@ -143,7 +143,7 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(
 
 def test_an_input_history_that_cannot_be_changed_is_named(store: ChatSessionStore, tmp_path: Path) -> None:
     store.start(Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON))
-    store.add("c1", said("user", SECRET, "q"))
+    store.add("c1", message("user", SECRET, "q"))
     file = input_history.history_file(tmp_path, "/notes")
     file.mkdir(parents=True)
     with pytest.raises(StoreError, match=f"deleted, but {file} may still contain what you typed in it: Is a directory"):

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Program, write
-from meaning import Meaning, Servers
+from conftest import Program, write_notes
+from fake_embedders import EmbeddingServers, SynonymEmbedder
 
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import ProviderError
@@ -38,8 +38,8 @@ DOWN = ProviderError("connection", "no connection to the model", "Start it.")
 class Notes:
     """A vault that is searched by meaning, as a user handles it."""
 
-    def __init__(self, folder: Path, embedder: Meaning) -> None:
-        self.root = write(folder / "notes", NOTES)
+    def __init__(self, folder: Path, embedder: SynonymEmbedder) -> None:
+        self.root = write_notes(folder / "notes", NOTES)
         self.cache = folder / "cache"
         self.embedder = embedder
         self.vault = Vault.open(self.root, self.cache, embedder=embedder)
@@ -74,7 +74,7 @@ class Notes:
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[Notes]:
-    made = Notes(tmp_path, Meaning())
+    made = Notes(tmp_path, SynonymEmbedder())
     made.vault.refresh()
     made.vault.embed()
     yield made
@@ -156,7 +156,7 @@ def test_memory_search_finds_other_words(notes: Notes, tmp_path: Path) -> None:
 
 
 def test_languages_that_the_model_does_not_know_stay_with_words(tmp_path: Path) -> None:
-    english = Meaning(languages=("english",))
+    english = SynonymEmbedder(languages=("english",))
     notes = Notes(tmp_path, english)
     notes.write("Auto.md", "Das Auto braucht zweimal im Jahr Öl, und der Motor ist nicht neu.\n")
     notes.write("车.md", "汽车每年需要加两次机油。\n")
@@ -195,7 +195,7 @@ def test_a_recovered_model_is_used_and_a_new_failure_reported(notes: Notes) -> N
 
 
 def test_embedding_works_in_batches_and_reports_progress(tmp_path: Path) -> None:
-    notes = Notes(tmp_path, Meaning())
+    notes = Notes(tmp_path, SynonymEmbedder())
     notes.many(CHUNKS_OF_CLAIM)
     notes.vault.refresh()
     seen: list[tuple[int, int]] = []
@@ -212,7 +212,7 @@ def test_the_newest_and_the_most_linked_notes_come_first(tmp_path: Path) -> None
     def take_a_second() -> None:
         present[0] += 1
 
-    embedder = Meaning(fails=take_a_second, batch=1)
+    embedder = SynonymEmbedder(fails=take_a_second, batch=1)
     notes = Notes(tmp_path, embedder)
     notes.many(60)
     for number in range(60):
@@ -283,7 +283,7 @@ def test_the_file_is_for_its_user_alone(notes: Notes) -> None:
 
 
 def test_a_model_that_fails_in_the_middle_loses_only_its_claim(tmp_path: Path) -> None:
-    notes = Notes(tmp_path, Meaning())
+    notes = Notes(tmp_path, SynonymEmbedder())
     notes.many(CHUNKS_OF_CLAIM)
     notes.vault.refresh()
     notes.embedder.fails = lambda: DOWN if len(notes.embedder.calls) == 2 else None
@@ -298,7 +298,7 @@ def test_a_model_that_fails_in_the_middle_loses_only_its_claim(tmp_path: Path) -
 
 
 def test_a_note_that_changes_while_vectors_are_computed_is_not_mixed_up(tmp_path: Path) -> None:
-    notes = Notes(tmp_path, Meaning())
+    notes = Notes(tmp_path, SynonymEmbedder())
     notes.many(2 * CHUNKS_OF_CLAIM)
     notes.vault.refresh()
 
@@ -315,7 +315,7 @@ def test_a_note_that_changes_while_vectors_are_computed_is_not_mixed_up(tmp_path
 
 
 def test_two_processes_never_compute_the_same(notes: Notes) -> None:
-    other = Meaning()
+    other = SynonymEmbedder()
     notes.many(CHUNKS_OF_CLAIM)
     notes.vault.refresh()
     waits: list[float] = []
@@ -399,7 +399,7 @@ def test_without_its_model_search_uses_words_with_one_warning(notes: Notes) -> N
 
 def test_a_failed_model_is_not_retried_at_once(notes: Notes) -> None:
     present = [0.0]
-    embedder = Meaning(fails=lambda: DOWN)
+    embedder = SynonymEmbedder(fails=lambda: DOWN)
     semantic = SemanticSearch(embedder, VectorStore(notes.vectors, lambda: embedder.id), notes.vault._ask, lambda: present[0])
     for moment, asked in ((0, 1), (1, 1), (RETRY_SECONDS - 1, 1), (RETRY_SECONDS + 1, 2)):
         present[0] = moment
@@ -413,7 +413,7 @@ def test_a_failed_model_is_not_retried_at_once(notes: Notes) -> None:
 
 
 def test_vectors_of_two_models_are_never_mixed(notes: Notes) -> None:
-    other = Meaning(id="meaning/2", places=32)
+    other = SynonymEmbedder(id="meaning/2", places=32)
     vault = Vault.open(notes.root, notes.cache, embedder=other)
     assert vault.search("car") == []
     vault.embed()
@@ -441,7 +441,7 @@ def test_another_model_of_the_same_name_is_noticed_and_computes_all_again(notes:
     "answer", [[[1.0, 2.0]] * 3, 7, None, [[]] * 4, [[1.0], [1.0, 2.0]] * 2, [["a"]] * 4, [[10**400]] * 4, [[None]] * 4]
 )
 def test_an_invalid_answer_is_refused(notes: Notes, answer: Any) -> None:
-    vault = Vault.open(notes.root, notes.cache, embedder=Meaning(id="meaning/2", twist=lambda _purpose, _rows: answer))
+    vault = Vault.open(notes.root, notes.cache, embedder=SynonymEmbedder(id="meaning/2", twist=lambda _purpose, _rows: answer))
     vault.embed()
     [warning] = vault.take_warnings()
     assert "answered without a vector for each of 4 texts" in warning.message
@@ -474,9 +474,9 @@ def test_an_unwritable_file_is_a_warning(notes: Notes) -> None:
     assert notes.status.embedded == 0
 
 
-def test_a_full_disk_is_a_warning_and_words_go_on(tmp_path: Path, servers: Servers) -> None:
-    notes = write(tmp_path / "notes", {f"Note {n}.md": f"This is number {n}, about a vessel.\n" for n in range(300)})
-    program = Program(notes, tmp_path / "home", {**servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"})
+def test_a_full_disk_is_a_warning_and_words_go_on(tmp_path: Path, embedding_servers: EmbeddingServers) -> None:
+    notes = write_notes(tmp_path / "notes", {f"Note {n}.md": f"This is number {n}, about a vessel.\n" for n in range(300)})
+    program = Program(notes, tmp_path / "home", {**embedding_servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"})
     program("vault", "index")
     size = max(file.stat().st_size for file in (tmp_path / "home").rglob("*") if file.is_file())
     limit = (
@@ -485,7 +485,7 @@ def test_a_full_disk_is_a_warning_and_words_go_on(tmp_path: Path, servers: Serve
     (tmp_path / "limit").mkdir()
     (tmp_path / "limit" / "sitecustomize.py").write_text(limit)
     program.env["PYTHONPATH"] = str(tmp_path / "limit")
-    servers.twist = lambda rows: [row * 40 for row in rows]  # vectors of 2,560 numbers fill the disk sooner
+    embedding_servers.twist = lambda rows: [row * 40 for row in rows]  # vectors of 2,560 numbers fill the disk sooner
     indexed = program("vault", "index", "--semantic", "--json")
     assert (indexed.exit_status, indexed.json["semantic"]["complete"]) == (0, False)
     [warning] = indexed.err.splitlines()
@@ -500,12 +500,14 @@ def test_a_full_disk_is_a_warning_and_words_go_on(tmp_path: Path, servers: Serve
 
 
 @pytest.fixture
-def program(tmp_path: Path, servers: Servers) -> Program:
-    return Program(write(tmp_path / "notes", NOTES), tmp_path / "home", {**servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"})
+def program(tmp_path: Path, embedding_servers: EmbeddingServers) -> Program:
+    return Program(
+        write_notes(tmp_path / "notes", NOTES), tmp_path / "home", {**embedding_servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"}
+    )
 
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
-def test_the_program_finds_by_meaning(program: Program, servers: Servers, provider: str) -> None:
+def test_the_program_finds_by_meaning(program: Program, embedding_servers: EmbeddingServers, provider: str) -> None:
     program.env["ZKCHAT_SEMANTIC__PROVIDER"] = provider
     indexed = program("vault", "index", "--semantic", "--json")
     model = "nomic-embed-text" if provider == "ollama" else "text-embedding-3-small"
@@ -513,7 +515,7 @@ def test_the_program_finds_by_meaning(program: Program, servers: Servers, provid
     assert indexed.err == ""
     assert program("vault", "search", "car", "--json").json[0]["relative_path"] == "Garage.md"
     assert f"search by meaning: {provider}/{model}, complete" in program("vault", "status").out
-    assert len(servers.texts) == 5
+    assert len(embedding_servers.texts) == 5
 
 
 def test_an_answer_uses_semantic_search(program: Program, script: Any) -> None:
@@ -524,7 +526,7 @@ def test_an_answer_uses_semantic_search(program: Program, script: Any) -> None:
     assert done.err == ""
 
 
-def test_a_missing_server_is_one_warning_per_run(program: Program, servers: Servers) -> None:
+def test_a_missing_server_is_one_warning_per_run(program: Program, embedding_servers: EmbeddingServers) -> None:
     program("vault", "index", "--semantic")
     program.env["OLLAMA_HOST"] = "127.0.0.1:1"
     done = program("vault", "search", "-", "--json", stdin="oil\ncar\nvessel\n")
@@ -533,18 +535,18 @@ def test_a_missing_server_is_one_warning_per_run(program: Program, servers: Serv
     [warning] = done.err.splitlines()
     assert "cannot be reached: Connection refused" in warning
     assert "ollama serve" in warning
-    write(program.vault, {"New.md": "Something new."})
+    write_notes(program.vault, {"New.md": "Something new."})
     indexed = program("vault", "index", "--semantic", "--json")
     assert (indexed.exit_status, indexed.json["semantic"]["complete"], len(indexed.err.splitlines())) == (0, False, 1)
 
 
-def test_a_vaults_own_file_cannot_choose_the_provider(program: Program, servers: Servers) -> None:
+def test_a_vaults_own_file_cannot_choose_the_provider(program: Program, embedding_servers: EmbeddingServers) -> None:
     for setting in ('provider = "openai"', 'model = "x-cloud"', 'path = "x.onnx"'):
         (program.vault / ".zkchat.toml").write_text(f"[semantic]\n{setting}\n")
         done = program("vault", "search", "car")
         assert done.exit_status == 2
         assert "a vault's own file cannot set semantic." in done.err
-    assert servers.requests == []
+    assert embedding_servers.requests == []
 
 
 def test_doctor_tries_the_embedder(program: Program) -> None:
@@ -572,19 +574,19 @@ def running(program: Program) -> "subprocess.Popen[bytes]":
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
-def test_a_killed_run_continues_where_it_stopped(program: Program, servers: Servers, signal_: int) -> None:
-    write(program.vault, {f"Note {n}.md": f"This is number {n}.\n" for n in range(124)})
-    servers.before = lambda: time.sleep(0.1)
+def test_a_killed_run_continues_where_it_stopped(program: Program, embedding_servers: EmbeddingServers, signal_: int) -> None:
+    write_notes(program.vault, {f"Note {n}.md": f"This is number {n}.\n" for n in range(124)})
+    embedding_servers.before = lambda: time.sleep(0.1)
     process = running(program)
-    while len(servers.requests) < 3:
+    while len(embedding_servers.requests) < 3:
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal_)
     process.wait(30)
-    servers.before = lambda: None
+    embedding_servers.before = lambda: None
     time.sleep(0.3)  # what it had just asked for is still being answered
     kept = program("vault", "status", "--json").json["semantic"]["embedded"]
     assert 2 * CHUNKS_OF_CLAIM <= kept < 128
-    sent = len(servers.texts)
+    sent = len(embedding_servers.texts)
     assert program("vault", "index", "--semantic", "--json").json["semantic"]["complete"]
-    assert len(servers.texts) - sent == 128 - kept
+    assert len(embedding_servers.texts) - sent == 128 - kept

@@ -5,8 +5,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from building import Deltas, Room, a_compaction, calls, completed, failed, find, says, stored, talk, with_compaction
 from conftest import Program
+from factories import (
+    AppFixture,
+    DeltaModel,
+    compact_session,
+    exchanges,
+    failure_of,
+    find_call,
+    make_compaction,
+    reply,
+    report_of,
+    resume,
+    tool_reply,
+)
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import prompt_history
@@ -19,14 +31,16 @@ from zkchat_cli.store.database import connect
 from zkchat_cli.views import prompts
 
 
-def looking() -> Deltas:
+def looking() -> DeltaModel:
     """A model that looks once in each turn and answers."""
 
-    class Looking(Deltas):
+    class Looking(DeltaModel):
         def stream(self, request: Request):  # type: ignore[no-untyped-def]
             self.requests.append(request)
             n = len(self.requests)
-            yield from (says(f"So it is, {n}.") if request.messages[-1].role == "tool" else calls(find(f"filters {n}", f"call-{n}")))
+            yield from (
+                reply(f"So it is, {n}.") if request.messages[-1].role == "tool" else tool_reply(find_call(f"filters {n}", f"call-{n}"))
+            )
 
     return Looking([])
 
@@ -35,11 +49,11 @@ def sent_in(store: ChatSessionStore, session: ZkChatSession) -> list[SentPrompt]
     return [sent for message in session.history if message.role == "user" for sent in store.prompts(message.id)]
 
 
-def test_every_call_is_stored_as_it_was_sent(room: Room, tmp_path: Path) -> None:
+def test_every_call_is_stored_as_it_was_sent(app: AppFixture, tmp_path: Path) -> None:
     model = looking()
-    session = room.session(model)
+    session = app.session(model)
     for text in ("What are [[Filters]]?", "And [[Nowhere]]?", "Well?"):
-        completed(session.send(text))
+        report_of(session.send(text))
     again = ChatSessionStore.open(tmp_path / "store.db")
     kept = sent_in(again, session)
     assert [(sent.prompt.messages, sent.prompt.tools) for sent in kept] == [(r.messages, r.tools) for r in model.requests]
@@ -50,42 +64,42 @@ def test_every_call_is_stored_as_it_was_sent(room: Room, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("window", "turns"), [(1100, 34), (3000, 22)])
-def test_prompts_beyond_the_window_are_stored(room: Room, window: int, turns: int) -> None:
-    room.max_context = window
+def test_prompts_beyond_the_window_are_stored(app: AppFixture, window: int, turns: int) -> None:
+    app.max_context = window
     model = looking()
-    session = room.session(model)
+    session = app.session(model)
     for n in range(turns):
-        completed(session.send(f"What did I say of filter {n % 7}, and what is a query? I moved shelf {n}."))
+        report_of(session.send(f"What did I say of filter {n % 7}, and what is a query? I moved shelf {n}."))
         if n == 20:
-            session = room.resumed(session, model)  # another process, which knows nothing of the prompts before
+            session = app.reopen(session, model)  # another process, which knows nothing of the prompts before
     asked = [r for r in model.requests if r.messages[0].content == INSTRUCTIONS]  # the others are for summaries
-    kept = sent_in(room.store, session)
+    kept = sent_in(app.store, session)
     assert len(kept) == 2 * turns
     assert [sent.prompt.messages for sent in kept] == [r.messages for r in asked]
     assert {m.kind for sent in kept for m in sent.prompt.messages} >= {"summary", "tool_results"}
 
 
-def test_branches_share_stored_pieces(room: Room) -> None:
+def test_branches_share_stored_pieces(app: AppFixture) -> None:
     model = looking()
-    session = room.session(model)
-    completed(session.send("One?"))
+    session = app.session(model)
+    report_of(session.send("One?"))
     first = session.history[-1].id
-    completed(session.send("Two?"))
-    room.store.move_head(session.conversation.id, first)
-    session = room.resumed(session, model)
-    completed(session.send("Another two?"))
-    assert [s.prompt.messages for s in sent_in(room.store, session)] == [r.messages for r in (*model.requests[:2], *model.requests[4:])]
+    report_of(session.send("Two?"))
+    app.store.move_head(session.conversation.id, first)
+    session = app.reopen(session, model)
+    report_of(session.send("Another two?"))
+    assert [s.prompt.messages for s in sent_in(app.store, session)] == [r.messages for r in (*model.requests[:2], *model.requests[4:])]
 
 
-def test_a_failed_call_is_stored_with_its_question(room: Room) -> None:
-    session = room.session(Deltas([[TextPart("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]]))
-    failed(session.send("What?"))
-    [sent] = room.store.prompts(session.history[0].id)
+def test_a_failed_call_is_stored_with_its_question(app: AppFixture) -> None:
+    session = app.session(DeltaModel([[TextPart("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]]))
+    failure_of(session.send("What?"))
+    [sent] = app.store.prompts(session.history[0].id)
     assert sent.usage is None and sent.prompt.messages[-1].content == "What?"
 
 
-def test_a_pending_turn_is_stored_with_its_prompts(room: Room, tmp_path: Path) -> None:
-    session = room.session(looking())
+def test_a_pending_turn_is_stored_with_its_prompts(app: AppFixture, tmp_path: Path) -> None:
+    session = app.session(looking())
     database = connect(tmp_path / "store.db")
     turn = session.send("What?")
     next(turn)
@@ -93,31 +107,31 @@ def test_a_pending_turn_is_stored_with_its_prompts(room: Room, tmp_path: Path) -
     list(turn)
     database.execute("DROP TRIGGER broken")
     database.close()
-    completed(session.send("And now?"))
-    assert [len(room.store.prompts(m.id)) for m in session.history if m.role == "user"] == [2, 2]
+    report_of(session.send("And now?"))
+    assert [len(app.store.prompts(m.id)) for m in session.history if m.role == "user"] == [2, 2]
 
 
-def test_prompts_are_deleted_with_their_conversation(room: Room, tmp_path: Path) -> None:
-    session = room.session(looking())
-    completed(session.send("What of the zymurgist?"))
-    kept = room.session(looking())
-    completed(kept.send("What else?"))
-    room.store.delete(session.conversation.id)
+def test_prompts_are_deleted_with_their_conversation(app: AppFixture, tmp_path: Path) -> None:
+    session = app.session(looking())
+    report_of(session.send("What of the zymurgist?"))
+    kept = app.session(looking())
+    report_of(kept.send("What else?"))
+    app.store.delete(session.conversation.id)
     database = connect(tmp_path / "store.db")
     [conversation] = database.execute("SELECT seq FROM conversation").fetchone()
     for table in ("piece", "prompt"):
         assert {seq for (seq,) in database.execute(f"SELECT conversation_seq FROM {table}")} == {conversation}
     database.close()
-    assert len(sent_in(room.store, kept)) == 2
+    assert len(sent_in(app.store, kept)) == 2
 
 
-def test_stored_prompts_grow_linearly(room: Room, tmp_path: Path) -> None:
+def test_stored_prompts_grow_linearly(app: AppFixture, tmp_path: Path) -> None:
     sizes = []
     model = looking()
-    session = room.session(model)
+    session = app.session(model)
     for _ in range(2):
         for n in range(30):
-            completed(session.send(f"What is said of filter {n}?"))
+            report_of(session.send(f"What is said of filter {n}?"))
         database = connect(tmp_path / "store.db")
         sizes.append(sum(database.execute(f"SELECT sum(length(body)) FROM {t}").fetchone()[0] for t in ("piece", "prompt")))
         database.close()
@@ -127,19 +141,19 @@ def test_stored_prompts_grow_linearly(room: Room, tmp_path: Path) -> None:
 # complete again from the log
 
 
-def whole(session: ZkChatSession, number: int, room: Room) -> Prompt:
+def whole(session: ZkChatSession, number: int, app: AppFixture) -> Prompt:
     question = prompt_history.find_question(session.history, number)
-    return prompt_history.restore_sent_prompts(session.history, number, room.store.prompts(question.id)).calls[-1].prompt
+    return prompt_history.restore_sent_prompts(session.history, number, app.store.prompts(question.id)).calls[-1].prompt
 
 
-def test_dropped_messages_are_derived_from_the_log(room: Room) -> None:
-    room.max_context = 1500
-    session = stored(
-        room, talk(*((f"Day {i}: the anvil is on shelf {i}." * 3, f"Noted, day {i}." * 9) for i in range(30))), model=looking()
+def test_dropped_messages_are_derived_from_the_log(app: AppFixture) -> None:
+    app.max_context = 1500
+    session = resume(
+        app, exchanges(*((f"Day {i}: the anvil is on shelf {i}." * 3, f"Noted, day {i}." * 9) for i in range(30))), model=looking()
     )
-    completed(session.send("Where was the anvil on day 3? [[Filters]]"))
+    report_of(session.send("Where was the anvil on day 3? [[Filters]]"))
     asked = session.history[-4]
-    prompt = prompt_history.restore_prompt(room.store.prompts(asked.id)[0], session.history)
+    prompt = prompt_history.restore_prompt(app.store.prompts(asked.id)[0], session.history)
     there = {id_ for m in prompt.messages for id_ in m.source_ids if not m.content.startswith(prompt_history.RECALLED_TAG)}
     above = [m.id for m in session.history[:-4]]
     assert {d.id for d in prompt.dropped if not d.id.startswith("tool:")} == {id_ for id_ in above if id_ not in there}
@@ -148,24 +162,24 @@ def test_dropped_messages_are_derived_from_the_log(room: Room) -> None:
     assert [d.relative_path for d in prompt.documents] == [asked.references[0].relative_path]
 
 
-def test_a_past_prompt_keeps_its_undone_summary(room: Room) -> None:
-    session = stored(room, talk(("One?", "1."), ("Two?", "2."), ("Three?", "3.")), model=Deltas([says("So.")]))
-    session = with_compaction(session, a_compaction("They counted to two.", session.history[3].id))
-    completed(session.send("And?"))
+def test_a_past_prompt_keeps_its_undone_summary(app: AppFixture) -> None:
+    session = resume(app, exchanges(("One?", "1."), ("Two?", "2."), ("Three?", "3.")), model=DeltaModel([reply("So.")]))
+    session = compact_session(session, make_compaction("They counted to two.", session.history[3].id))
+    report_of(session.send("And?"))
     session.undo_compaction()
-    prompt = whole(session, 4, room)
+    prompt = whole(session, 4, app)
     assert "They counted to two." in prompt.messages[1].content
     assert [(d.id, d.reason) for d in prompt.dropped] == [(m.id, "in the summary") for m in session.history[:4]]
 
 
-def test_an_unknown_turn_or_call_is_an_error(room: Room) -> None:
-    session = room.session(looking())
-    completed(session.send("One?"))
+def test_an_unknown_turn_or_call_is_an_error(app: AppFixture) -> None:
+    session = app.session(looking())
+    report_of(session.send("One?"))
     for number in (0, 2, -1):
         with pytest.raises(UsageError, match=f"there is no turn {number}") as e:
             prompt_history.find_question(session.history, number)
         assert "has 1 turn," in e.value.hint
-    one = prompt_history.restore_sent_prompts(session.history, 1, room.store.prompts(session.history[0].id))
+    one = prompt_history.restore_sent_prompts(session.history, 1, app.store.prompts(session.history[0].id))
     assert one.call(1).call == 1
     assert [call["call"] for call in one.to_json()["calls"]] == [1, 2] and one.to_json(2)["calls"][0]["call"] == 2
     for call, made in ((0, "2 calls"), (3, "2 calls")):
@@ -180,11 +194,11 @@ def test_an_unknown_turn_or_call_is_an_error(room: Room) -> None:
 # two of them compared
 
 
-def test_what_changed_between_two_turns(room: Room) -> None:
-    session = room.session(looking())
+def test_what_changed_between_two_turns(app: AppFixture) -> None:
+    session = app.session(looking())
     for text in ("One?", "Two?"):
-        completed(session.send(text))
-    a, b = whole(session, 1, room), whole(session, 2, room)
+        report_of(session.send(text))
+    a, b = whole(session, 1, app), whole(session, 2, app)
     found = prompt_history.diff_prompts(a, b)
     assert [m.role for m in found.added] == ["assistant", "user", "assistant", "tool"] and not found.removed
     assert [m["role"] for m in found.to_json()["added"]] == ["assistant", "user", "assistant", "tool"]
@@ -196,12 +210,12 @@ def test_what_changed_between_two_turns(room: Room) -> None:
     assert prompt_history.diff_prompts(b.model_copy(update={"tools": b.tools[1:]}), b).tools_added == (a.tools[0].name,)
 
 
-def test_the_diff_says_why_a_message_was_dropped(room: Room) -> None:
-    session = stored(room, talk(("One?", "1."), ("Two?", "2.")), model=Deltas([says("So.")]))
-    completed(session.send("Three?"))
-    session = with_compaction(session, a_compaction("They counted.", session.history[3].id))
-    completed(session.send("Four?"))
-    a, b = whole(session, 3, room), whole(session, 4, room)
+def test_the_diff_says_why_a_message_was_dropped(app: AppFixture) -> None:
+    session = resume(app, exchanges(("One?", "1."), ("Two?", "2.")), model=DeltaModel([reply("So.")]))
+    report_of(session.send("Three?"))
+    session = compact_session(session, make_compaction("They counted.", session.history[3].id))
+    report_of(session.send("Four?"))
+    a, b = whole(session, 3, app), whole(session, 4, app)
     assert {why for _, why in prompt_history.diff_prompts(a, b).removed} == {"in the summary"}
     masked = a.messages[1].model_copy(update={"content": "shorter"})
     assert prompt_history.diff_prompts(a, a.model_copy(update={"messages": (a.messages[0], masked, *a.messages[2:])})).removed == (
@@ -211,12 +225,12 @@ def test_the_diff_says_why_a_message_was_dropped(room: Room) -> None:
     assert prompt_history.diff_prompts(a.model_copy(update={"messages": (nameless,)}), a).removed == ((nameless, ""),)
 
 
-def test_changes_are_shown_with_signs(room: Room) -> None:
-    session = room.session(looking())
+def test_changes_are_shown_with_signs(app: AppFixture) -> None:
+    session = app.session(looking())
     for text in ("One?", "Two?"):
-        completed(session.send(text))
+        report_of(session.send(text))
     turns = [
-        prompt_history.restore_sent_prompts(session.history, n, room.store.prompts(prompt_history.find_question(session.history, n).id))
+        prompt_history.restore_sent_prompts(session.history, n, app.store.prompts(prompt_history.find_question(session.history, n).id))
         for n in (1, 2)
     ]
     found = prompt_history.diff_prompts(turns[0].calls[0].prompt, turns[1].calls[0].prompt)
@@ -231,10 +245,10 @@ def test_changes_are_shown_with_signs(room: Room) -> None:
     assert "The same was sent." in prompts.prompt_diff_text(*turns, prompt_history.PromptDiff((), (), (), ()))
 
 
-def test_a_turn_is_shown_call_by_call(room: Room) -> None:
-    session = room.session(looking())
-    completed(session.send("One of [[Filters]]?"))
-    turn = prompt_history.restore_sent_prompts(session.history, 1, room.store.prompts(session.history[0].id))
+def test_a_turn_is_shown_call_by_call(app: AppFixture) -> None:
+    session = app.session(looking())
+    report_of(session.send("One of [[Filters]]?"))
+    turn = prompt_history.restore_sent_prompts(session.history, 1, app.store.prompts(session.history[0].id))
     text = prompts.sent_prompts_text(turn)
     assert text.count("══ turn 1 · call ") == 2 and "call 2 of 2 · deltas" in text
     assert '\nfind_excerpts({"query": "filters 1"})\n' in text

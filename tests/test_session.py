@@ -6,8 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import NOON, Deltas, Room, calls, completed, ended, failed, find, said, says, stored, talk
-from conftest import write
+from conftest import write_notes
+from factories import (
+    NOON,
+    AppFixture,
+    DeltaModel,
+    exchanges,
+    failure_of,
+    find_call,
+    message,
+    reply,
+    report_of,
+    resume,
+    run_turn,
+    tool_reply,
+)
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, LlmSettings
@@ -37,7 +50,7 @@ from zkchat_cli.llm.base import (
 from zkchat_cli.models import FinishReason, ThinkingBlocks, ToolCall
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
-COMPOST = calls(find("compost heap"))
+COMPOST = tool_reply(find_call("compost heap"))
 
 
 def contents(session: ZkChatSession) -> list[str]:
@@ -57,15 +70,15 @@ def step_to(turn: Generator[Event, None, None], wanted: type) -> Any:
 # a turn
 
 
-def test_a_turn_yields_its_events_in_order(room: Room) -> None:
-    events, _ = ended(room.session(Deltas([COMPOST, says("It needs ", "air [1].")])).send("What does compost need?"))
+def test_a_turn_yields_its_events_in_order(app: AppFixture) -> None:
+    events, _ = run_turn(app.session(DeltaModel([COMPOST, reply("It needs ", "air [1].")])).send("What does compost need?"))
     assert [type(event) for event in events] == [
         MessageStored, ToolCallStarted, ToolCallFinished, TextDelta, TextDelta, Cited, TurnCompleted,
     ]  # fmt: skip
 
 
-def test_a_citation_is_yielded_as_soon_as_it_is_complete(room: Room) -> None:
-    events, _ = ended(room.session(Deltas([COMPOST, says("It needs air [1", "] and [[Com", "post]] `[2]`", " [9]")])).send("What?"))
+def test_a_citation_is_yielded_as_soon_as_it_is_complete(app: AppFixture) -> None:
+    events, _ = run_turn(app.session(DeltaModel([COMPOST, reply("It needs air [1", "] and [[Com", "post]] `[2]`", " [9]")])).send("What?"))
     told = [event for event in events if isinstance(event, TextDelta | Cited)]
     assert told == [
         TextDelta("It needs air [1"), TextDelta("] and [[Com"), Cited((1,), None, 13, 16),
@@ -73,9 +86,9 @@ def test_a_citation_is_yielded_as_soon_as_it_is_complete(room: Room) -> None:
     ]  # fmt: skip
 
 
-def test_a_report_has_all_figures_of_the_turn(room: Room) -> None:
-    report = completed(
-        room.session(Deltas([COMPOST, says("“A compost heap needs air, water and patience” [1].")])).send("What about [[Filtrs]]?")
+def test_a_report_has_all_figures_of_the_turn(app: AppFixture) -> None:
+    report = report_of(
+        app.session(DeltaModel([COMPOST, reply("“A compost heap needs air, water and patience” [1].")])).send("What about [[Filtrs]]?")
     )
     assert report.finish_reason == "stop"
     assert (report.model, report.strategy) == ("deltas", "hybrid")
@@ -86,9 +99,9 @@ def test_a_report_has_all_figures_of_the_turn(room: Room) -> None:
     assert report.context.total_tokens == report.context.system_tokens + report.context.tool_tokens + report.context.message_tokens
 
 
-def test_a_finished_turn_is_stored_completely(room: Room) -> None:
-    session = room.session(Deltas([COMPOST, says("Air [1].")]))
-    report = completed(session.send("What does compost need?"))
+def test_a_finished_turn_is_stored_completely(app: AppFixture) -> None:
+    session = app.session(DeltaModel([COMPOST, reply("Air [1].")]))
+    report = report_of(session.send("What does compost need?"))
     assert [(role, status) for role, status, _ in log(session)] == [
         ("user", "complete"), ("assistant", "complete"), ("tool", "complete"), ("assistant", "complete"),
     ]  # fmt: skip
@@ -96,25 +109,25 @@ def test_a_finished_turn_is_stored_completely(room: Room) -> None:
     assert answer.id == report.message_id
     assert answer.citations == report.citations
     assert [r.relative_path for r in answer.references] == ["Garden/Compost.md"]
-    assert room.store.history(session.conversation.id) == session.history
+    assert app.store.history(session.conversation.id) == session.history
 
 
-def test_the_default_title_is_the_first_question(room: Room) -> None:
-    session = room.session(Deltas([says("Yes.")]))
-    completed(session.send("Is it\nso? " + "x" * 100))
-    completed(session.send("And again?"))
-    title = room.store.conversation(session.conversation.id).title
+def test_the_default_title_is_the_first_question(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply("Yes.")]))
+    report_of(session.send("Is it\nso? " + "x" * 100))
+    report_of(session.send("And again?"))
+    title = app.store.conversation(session.conversation.id).title
     assert title is not None
     assert title.startswith("Is it so?")
     assert len(title) <= 60
 
 
-def test_opening_a_session_stores_nothing(room: Room) -> None:
-    room.session()
-    assert room.store.conversations() == []
+def test_opening_a_session_stores_nothing(app: AppFixture) -> None:
+    app.session()
+    assert app.store.conversations() == []
 
 
-def test_a_message_is_stored_before_the_model_is_called(room: Room) -> None:
+def test_a_message_is_stored_before_the_model_is_called(app: AppFixture) -> None:
     @dataclass
     class Looking:
         session: ZkChatSession | None = None
@@ -128,32 +141,32 @@ def test_a_message_is_stored_before_the_model_is_called(room: Room) -> None:
         def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
             assert self.session
             self.seen = tuple(log(self.session))
-            yield from says("Yes.")
+            yield from reply("Yes.")
 
     model = Looking()
-    model.session = room.session(model)
-    completed(model.session.send("Is it so?"))
+    model.session = app.session(model)
+    report_of(model.session.send("Is it so?"))
     assert model.seen == (("user", "pending", "Is it so?"),)
 
 
-def test_the_message_is_stored_with_the_documents_it_names(room: Room) -> None:
-    stored_event = step_to(room.session(Deltas([says("Yes.")])).send("See [[Filters]]"), MessageStored)
+def test_the_message_is_stored_with_the_documents_it_names(app: AppFixture) -> None:
+    stored_event = step_to(app.session(DeltaModel([reply("Yes.")])).send("See [[Filters]]"), MessageStored)
     assert [r.relative_path for r in stored_event.references] == ["Filters.md"]
 
 
-def test_reasoning_is_yielded_and_stored_but_not_sent_again(room: Room) -> None:
-    session = room.session(Deltas([[ReasoningPart("Hm, "), ReasoningPart("well."), *says("Yes.")]]))
-    events, _ = ended(session.send("Is it so?"))
+def test_reasoning_is_yielded_and_stored_but_not_sent_again(app: AppFixture) -> None:
+    session = app.session(DeltaModel([[ReasoningPart("Hm, "), ReasoningPart("well."), *reply("Yes.")]]))
+    events, _ = run_turn(session.send("Is it so?"))
     assert [e.text for e in events if isinstance(e, ReasoningDelta)] == ["Hm, ", "well."]
     assert session.history[-1].reasoning == "Hm, well."
     assert not any("well." in text for text in contents(session))
 
 
-def test_timings_leave_out_the_consumers_time(room: Room) -> None:
-    session = room.session(Deltas([COMPOST, says("Air [1].")]))
+def test_timings_leave_out_the_consumers_time(app: AppFixture) -> None:
+    session = app.session(DeltaModel([COMPOST, reply("Air [1].")]))
     last = None
     for event in session.send("What does compost need?"):
-        room.clock.pass_(60)
+        app.clock.advance(60)
         last = event
     assert isinstance(last, TurnCompleted)
     times = last.report.timings_ms
@@ -164,72 +177,76 @@ def test_timings_leave_out_the_consumers_time(room: Room) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t ", "\u3000"])
-def test_a_message_without_text_is_refused(room: Room, text: str) -> None:
+def test_a_message_without_text_is_refused(app: AppFixture, text: str) -> None:
     with pytest.raises(UsageError, match="nothing to ask"):
-        list(room.session().send(text))
-    assert room.store.conversations() == []
+        list(app.session().send(text))
+    assert app.store.conversations() == []
 
 
-def test_lone_surrogates_are_replaced(room: Room) -> None:
+def test_lone_surrogates_are_replaced(app: AppFixture) -> None:
     broken = ToolCall(id="x", name="resolve_wikilink", arguments={"wikilink": "ab"})
     broken.arguments["wikilink"] = "a\ud800b"
-    model = Deltas([[ReasoningPart("\udc00"), *calls(broken, text="\udc80 look")], [TextPart("half \ud800"), StreamFinished("stop")]])
-    session = room.session(model)
-    report = completed(session.send("see \udcff [[\ud800]]"))
+    model = DeltaModel(
+        [[ReasoningPart("\udc00"), *tool_reply(broken, text="\udc80 look")], [TextPart("half \ud800"), StreamFinished("stop")]]
+    )
+    session = app.session(model)
+    report = report_of(session.send("see \udcff [[\ud800]]"))
     assert report.answer == "half \ufffd"
     assert report.tools[0].arguments == {"wikilink": "a\ufffdb"}
-    assert room.store.history(session.conversation.id) == session.history
+    assert app.store.history(session.conversation.id) == session.history
 
 
-def test_reasoning_is_sent_back_as_it_is_stored(room: Room) -> None:
+def test_reasoning_is_sent_back_as_it_is_stored(app: AppFixture) -> None:
     thinking = ThinkingPart(ThinkingBlocks(provider="openai", blocks=({"message": {"text": "a\ud800b", "sure": float("nan")}},)))
-    model = Deltas([[thinking, *COMPOST], says("Yes.")])
-    session = room.session(model)
-    completed(session.send("how?"))
+    model = DeltaModel([[thinking, *COMPOST], reply("Yes.")])
+    session = app.session(model)
+    report_of(session.send("how?"))
     sent = model.requests[1].messages
     assert sent[-2].thinking == ThinkingBlocks(provider="openai", blocks=({"message": {"text": "a\ufffdb", "sure": None}},))
-    assert room.store.prompts(session.history[0].id)[1].prompt.messages == sent
+    assert app.store.prompts(session.history[0].id)[1].prompt.messages == sent
 
 
-def test_an_answer_is_stored_without_reasoning_that_cannot_be_stored(room: Room) -> None:
+def test_an_answer_is_stored_without_reasoning_that_cannot_be_stored(app: AppFixture) -> None:
     nested: dict[str, Any] = {}
     for _ in range(300):
         nested = {"in": nested}
-    session = room.session(Deltas([[ThinkingPart(ThinkingBlocks(provider="openai", blocks=(nested,))), *COMPOST], says("Yes.")]))
-    assert completed(session.send("how?")).answer == "Yes."
-    assert contents(room.resumed(session))[-1] == "Yes."
+    session = app.session(DeltaModel([[ThinkingPart(ThinkingBlocks(provider="openai", blocks=(nested,))), *COMPOST], reply("Yes.")]))
+    assert report_of(session.send("how?")).answer == "Yes."
+    assert contents(app.reopen(session))[-1] == "Yes."
 
 
 # tools
 
 
-def test_tool_results_follow_the_question_in_the_next_call(room: Room) -> None:
-    model = Deltas([calls(find("compost heap"), text="Let me look."), says("Air [1].")])
-    completed(room.session(model).send("What does compost need?"))
+def test_tool_results_follow_the_question_in_the_next_call(app: AppFixture) -> None:
+    model = DeltaModel([tool_reply(find_call("compost heap"), text="Let me look."), reply("Air [1].")])
+    report_of(app.session(model).send("What does compost need?"))
     assert [m.role for m in model.requests[1].messages] == ["system", "user", "assistant", "tool"]
     asked, result = model.requests[1].messages[-2:]
     assert asked.content == "Let me look."
     assert asked.tool_calls[0].id == result.tool_call_id == "call-1-1"
 
 
-def test_the_last_round_offers_no_tools(room: Room) -> None:
-    room.settings = Config(llm=LlmSettings(max_tool_rounds=2))
-    model = Deltas([calls(find("compost")), calls(find("filters", "2")), says("So [1].")])
-    report = completed(room.session(model).send("What?"))
+def test_the_last_round_offers_no_tools(app: AppFixture) -> None:
+    app.settings = Config(llm=LlmSettings(max_tool_rounds=2))
+    model = DeltaModel([tool_reply(find_call("compost")), tool_reply(find_call("filters", "2")), reply("So [1].")])
+    report = report_of(app.session(model).send("What?"))
     assert [bool(request.tools) for request in model.requests] == [True, True, False]
     assert len(report.tools) == 2
 
 
-def test_a_model_that_calls_tools_without_end_is_stopped(room: Room) -> None:
-    room.settings = Config(llm=LlmSettings(max_tool_rounds=2))
-    error = failed(room.session(Deltas([calls(find("compost"))])).send("What?")).error
+def test_a_model_that_calls_tools_without_end_is_stopped(app: AppFixture) -> None:
+    app.settings = Config(llm=LlmSettings(max_tool_rounds=2))
+    error = failure_of(app.session(DeltaModel([tool_reply(find_call("compost"))])).send("What?")).error
     assert "called tools 3 times in a row" in error.message
     assert "llm.max_tool_rounds" in error.hint
 
 
-def test_many_large_results_stay_within_the_window(room: Room) -> None:
-    write(room.vault.root, {f"Long {i}.md": "".join(f"# Part {j}\n\n{'compost words ' * 80}\n\n" for j in range(20)) for i in range(5)})
-    room.max_context = 2000
+def test_many_large_results_stay_within_the_window(app: AppFixture) -> None:
+    write_notes(
+        app.vault.root, {f"Long {i}.md": "".join(f"# Part {j}\n\n{'compost words ' * 80}\n\n" for j in range(20)) for i in range(5)}
+    )
+    app.max_context = 2000
     reads = [ToolCall(id=str(i), name="read_zk_document", arguments={"relative_path": f"Long {i}.md"}) for i in range(4)]
 
     class Eager:
@@ -242,52 +259,52 @@ def test_many_large_results_stay_within_the_window(room: Room) -> None:
         def prepare(self) -> None: ...
 
         def stream(self, request: Request) -> Generator[Delta, None, None]:
-            yield from calls(*reads) if request.tools else says("So [1].")
+            yield from tool_reply(*reads) if request.tools else reply("So [1].")
 
-    session = stored(room, talk(*[("Chatter? " * 20, "Indeed. " * 20)] * 8), model=Eager())
-    report = completed(session.send("What?"))
+    session = resume(app, exchanges(*[("Chatter? " * 20, "Indeed. " * 20)] * 8), model=Eager())
+    report = report_of(session.send("What?"))
     assert report.context.total_tokens <= report.context.effective_limit
     assert report.context.tool_tokens == 0
     assert all(run.ok for run in report.tools)
 
 
-def test_only_chunks_of_the_prompt_can_be_cited(room: Room) -> None:
-    session = room.session(Deltas([COMPOST, says("Air [1]."), says("Still air [1], and more [9].")]))
-    completed(session.send("What does compost need?"))
-    assert [c.valid for c in completed(session.send("And still?")).citations] == [True, False]
+def test_only_chunks_of_the_prompt_can_be_cited(app: AppFixture) -> None:
+    session = app.session(DeltaModel([COMPOST, reply("Air [1]."), reply("Still air [1], and more [9].")]))
+    report_of(session.send("What does compost need?"))
+    assert [c.valid for c in report_of(session.send("And still?")).citations] == [True, False]
     session.compact(keep=0)
-    assert [c.valid for c in completed(session.send("And now?")).citations] == [False, False]
+    assert [c.valid for c in report_of(session.send("And now?")).citations] == [False, False]
 
 
-def test_a_quotation_from_a_folded_passage_is_looked_up_in_the_note(room: Room) -> None:
-    quoting = says("“needs air, water and patience” [1], “needs no air at all” [1], and so [1].")
-    session = room.session(Deltas([COMPOST, says("Air [1]."), quoting]))
-    completed(session.send("What does compost need?"))
+def test_a_quotation_from_a_folded_passage_is_looked_up_in_the_note(app: AppFixture) -> None:
+    quoting = reply("“needs air, water and patience” [1], “needs no air at all” [1], and so [1].")
+    session = app.session(DeltaModel([COMPOST, reply("Air [1]."), quoting]))
+    report_of(session.send("What does compost need?"))
     session.compact(keep=0)
-    assert [c.verdict for c in completed(session.send("And now?")).citations] == ["verified", "missing", "missing"]
-    write(room.vault.root, {"Garden/Compost.md": "Compost is old now."})
-    assert [c.verdict for c in completed(session.send("And after an edit?")).citations] == ["missing"] * 3
+    assert [c.verdict for c in report_of(session.send("And now?")).citations] == ["verified", "missing", "missing"]
+    write_notes(app.vault.root, {"Garden/Compost.md": "Compost is old now."})
+    assert [c.verdict for c in report_of(session.send("And after an edit?")).citations] == ["missing"] * 3
 
 
 # a turn that fails
 
 
-def test_a_failing_model_leaves_the_message_stored_and_marked(room: Room) -> None:
-    session = room.session(Deltas([[TIMEOUT], says("Yes.")]))
-    last = failed(session.send("Is it so?"))
+def test_a_failing_model_leaves_the_message_stored_and_marked(app: AppFixture) -> None:
+    session = app.session(DeltaModel([[TIMEOUT], reply("Yes.")]))
+    last = failure_of(session.send("Is it so?"))
     assert (last.error.code, last.partial) == ("provider", "")
     assert log(session) == [("user", "failed", "Is it so?")]
 
 
-def test_partial_text_of_a_failed_call_is_stored_and_reported(room: Room) -> None:
-    session = room.session(Deltas([[TextPart("Half an "), TextPart("answer"), TIMEOUT]]))
-    assert failed(session.send("Is it so?")).partial == "Half an answer"
+def test_partial_text_of_a_failed_call_is_stored_and_reported(app: AppFixture) -> None:
+    session = app.session(DeltaModel([[TextPart("Half an "), TextPart("answer"), TIMEOUT]]))
+    assert failure_of(session.send("Is it so?")).partial == "Half an answer"
     assert log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half an answer")]
 
 
-def test_a_failure_after_tools_keeps_their_results(room: Room) -> None:
-    session = room.session(Deltas([COMPOST, [TIMEOUT]]))
-    failed(session.send("What does compost need?"))
+def test_a_failure_after_tools_keeps_their_results(app: AppFixture) -> None:
+    session = app.session(DeltaModel([COMPOST, [TIMEOUT]]))
+    failure_of(session.send("What does compost need?"))
     assert [(role, status) for role, status, _ in log(session)] == [("user", "failed"), ("assistant", "complete"), ("tool", "complete")]
     assert contents(session) == []
 
@@ -300,28 +317,28 @@ def test_a_failure_after_tools_keeps_their_results(room: Room) -> None:
         ("content_filter", "content_filter", "deltas: a content filter blocked the answer"),
     ],
 )
-def test_the_error_says_why_an_answer_is_empty(room: Room, reason: FinishReason, kind: str, told: str) -> None:
-    error = failed(room.session(Deltas([[StreamFinished(reason)]])).send("Is it so?")).error
+def test_the_error_says_why_an_answer_is_empty(app: AppFixture, reason: FinishReason, kind: str, told: str) -> None:
+    error = failure_of(app.session(DeltaModel([[StreamFinished(reason)]])).send("Is it so?")).error
     assert isinstance(error, ProviderError)
     assert (error.kind, error.message) == (kind, told)
 
 
-def test_a_stream_without_an_end_is_a_failure_that_keeps_the_text(room: Room) -> None:
-    last = failed(room.session(Deltas([[TextPart("Half")]])).send("Is it so?"))
+def test_a_stream_without_an_end_is_a_failure_that_keeps_the_text(app: AppFixture) -> None:
+    last = failure_of(app.session(DeltaModel([[TextPart("Half")]])).send("Is it so?"))
     assert isinstance(last.error, ProviderError)
     assert (last.error.kind, last.partial) == ("cut", "Half")
 
 
-def test_a_message_too_large_for_the_window_is_stored_and_fails_clearly(room: Room) -> None:
-    room.max_context = 1600
-    session = room.session(Deltas([says("Yes.")]))
-    last = failed(session.send("word " * 3000))
+def test_a_message_too_large_for_the_window_is_stored_and_fails_clearly(app: AppFixture) -> None:
+    app.max_context = 1600
+    session = app.session(DeltaModel([reply("Yes.")]))
+    last = failure_of(session.send("word " * 3000))
     assert last.error.code == "prompt_too_large"
     assert log(session)[0][:2] == ("user", "failed")
-    completed(session.send("Short."))
+    report_of(session.send("Short."))
 
 
-def test_a_model_that_raises_leaves_the_message_stored_and_marked(room: Room) -> None:
+def test_a_model_that_raises_leaves_the_message_stored_and_marked(app: AppFixture) -> None:
     class Broken:
         name = "broken"
         window = None
@@ -333,40 +350,40 @@ def test_a_model_that_raises_leaves_the_message_stored_and_marked(room: Room) ->
             yield TextPart("Half")
             raise RuntimeError("a defect")
 
-    session = room.session(Broken())
+    session = app.session(Broken())
     with pytest.raises(RuntimeError, match="a defect"):
         list(session.send("Is it so?"))
     assert log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half")]
-    assert room.resumed(session, Deltas([says("Yes.")])).prompt().messages[1:] == ()
+    assert app.reopen(session, DeltaModel([reply("Yes.")])).prompt().messages[1:] == ()
 
 
 @pytest.mark.parametrize("kind", ["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"])
-def test_every_error_of_a_provider_ends_the_turn_with_a_hint(room: Room, tmp_path: Path, kind: str) -> None:
+def test_every_error_of_a_provider_ends_the_turn_with_a_hint(app: AppFixture, tmp_path: Path, kind: str) -> None:
     (tmp_path / "r.jsonl").write_text(f'{{"text": "Half", "error": "{kind}"}}\n{{"text": "Whole"}}\n')
-    session = room.session(providers.provider("scripted").open(ModelConfig(str(tmp_path / "r.jsonl"))))
-    last = failed(session.send("Is it so?"))
+    session = app.session(providers.provider("scripted").open(ModelConfig(str(tmp_path / "r.jsonl"))))
+    last = failure_of(session.send("Is it so?"))
     assert last.partial == "Half"
     assert last.error.hint
-    assert completed(session.send("Again?")).answer == "Whole"
+    assert report_of(session.send("Again?")).answer == "Whole"
 
 
 # a turn that is stopped
 
 
-def test_closing_a_turn_in_mid_answer_stores_the_part_as_unfinished(room: Room) -> None:
-    model = Deltas([says("Half ", "an answer"), says("Whole.")])
-    session = room.session(model)
+def test_closing_a_turn_in_mid_answer_stores_the_part_as_unfinished(app: AppFixture) -> None:
+    model = DeltaModel([reply("Half ", "an answer"), reply("Whole.")])
+    session = app.session(model)
     turn = session.send("Is it so?")
     step_to(turn, TextDelta)
     turn.close()
     assert model.closed == 1
     assert log(session) == [("user", "complete", "Is it so?"), ("assistant", "unfinished", "Half ")]
-    assert completed(session.send("And now?")).answer == "Whole."
+    assert report_of(session.send("And now?")).answer == "Whole."
     assert contents(session) == ["Is it so?", "Half \n[interrupted by the user]", "And now?", "Whole."]
 
 
-def test_closing_a_turn_before_a_word_leaves_the_question_out_of_the_next_prompt(room: Room) -> None:
-    session = room.session(Deltas([says("Yes.")]))
+def test_closing_a_turn_before_a_word_leaves_the_question_out_of_the_next_prompt(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply("Yes.")]))
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
     turn.close()
@@ -374,26 +391,26 @@ def test_closing_a_turn_before_a_word_leaves_the_question_out_of_the_next_prompt
     assert contents(session) == []
 
 
-def test_text_before_a_tool_call_survives_a_stop_while_the_tool_runs(room: Room) -> None:
-    session = room.session(Deltas([calls(find("compost"), text="Let me look it up.")]))
+def test_text_before_a_tool_call_survives_a_stop_while_the_tool_runs(app: AppFixture) -> None:
+    session = app.session(DeltaModel([tool_reply(find_call("compost"), text="Let me look it up.")]))
     turn = session.send("What does compost need?")
     step_to(turn, ToolCallStarted)
     turn.close()
     assert log(session)[-1] == ("assistant", "unfinished", "Let me look it up.")
 
 
-def test_a_turn_stopped_between_two_calls_keeps_its_tool_results(room: Room) -> None:
-    session = room.session(Deltas([COMPOST, says("Air ", "[1]")]))
+def test_a_turn_stopped_between_two_calls_keeps_its_tool_results(app: AppFixture) -> None:
+    session = app.session(DeltaModel([COMPOST, reply("Air ", "[1]")]))
     turn = session.send("What does compost need?")
     step_to(turn, TextDelta)
     turn.close()
     assert [(role, status) for role, status, _ in log(session)] == [
         ("user", "complete"), ("assistant", "complete"), ("tool", "complete"), ("assistant", "unfinished"),
     ]  # fmt: skip
-    assert room.resumed(session).prompt() == session.prompt()
+    assert app.reopen(session).prompt() == session.prompt()
 
 
-def test_an_interrupt_during_the_model_call_is_raised(room: Room) -> None:
+def test_an_interrupt_during_the_model_call_is_raised(app: AppFixture) -> None:
     class Interrupted:
         name = "interrupted"
         window = None
@@ -405,13 +422,13 @@ def test_an_interrupt_during_the_model_call_is_raised(room: Room) -> None:
             yield TextPart("Half")
             raise KeyboardInterrupt
 
-    session = room.session(Interrupted())
+    session = app.session(Interrupted())
     with pytest.raises(KeyboardInterrupt):
         list(session.send("Is it so?"))
     assert log(session)[-1] == ("assistant", "unfinished", "Half")
 
 
-def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(room: Room) -> None:
+def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(app: AppFixture) -> None:
     interrupts: list[bool] = []
 
     def now() -> str:
@@ -419,42 +436,42 @@ def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(room: Room)
             raise KeyboardInterrupt
         return NOON
 
-    session = room.session(Deltas([says("Yes."), says("Again.")]), now=now)
+    session = app.session(DeltaModel([reply("Yes."), reply("Again.")]), now=now)
     turn = session.send("Is it so?")
     step_to(turn, TextDelta)
     interrupts += [True, False]  # the answer's own time is asked for first, then the time of storing
     with pytest.raises(KeyboardInterrupt):
         list(turn)
     assert [content for _, _, content in log(session)] == ["Is it so?", "Yes."]
-    completed(session.send("And again?"))
+    report_of(session.send("And again?"))
     assert [content for _, _, content in log(session)] == ["Is it so?", "Yes.", "And again?", "Again."]
 
 
 # coming back
 
 
-def test_a_resumed_session_has_the_same_prompt_and_continues_the_numbering(room: Room) -> None:
-    session = room.session(Deltas([COMPOST, says("Air [1].")]))
-    completed(session.send("What does compost need? [[Filters]]"))
-    again = room.resumed(session, Deltas([calls(find("compost heap limit", "new")), says("So [1].")]))
+def test_a_resumed_session_has_the_same_prompt_and_continues_the_numbering(app: AppFixture) -> None:
+    session = app.session(DeltaModel([COMPOST, reply("Air [1].")]))
+    report_of(session.send("What does compost need? [[Filters]]"))
+    again = app.reopen(session, DeltaModel([tool_reply(find_call("compost heap limit", "new")), reply("So [1].")]))
     assert again.prompt() == session.prompt()
     assert again.references.chunks == session.references.chunks
-    completed(again.send("And what is the limit?"))
+    report_of(again.send("And what is the limit?"))
     numbers = {c.relative_path: c.number for c in again.history[-2].chunks}
     assert numbers["Garden/Compost.md"] == session.history[2].chunks[0].number
     assert numbers["Queries/Limiting.md"] == len(session.references.chunks) + 1
 
 
-def test_a_message_that_a_killed_process_left_pending_is_not_sent(room: Room) -> None:
-    history = (*talk(("Before?", "Yes.")), said("user", "Killed?", "k", parent_id="t1-a", status="pending"))
-    assert contents(stored(room, history)) == ["Before?", "Yes."]
+def test_a_message_that_a_killed_process_left_pending_is_not_sent(app: AppFixture) -> None:
+    history = (*exchanges(("Before?", "Yes.")), message("user", "Killed?", "k", parent_id="t1-a", status="pending"))
+    assert contents(resume(app, history)) == ["Before?", "Yes."]
 
 
-def test_the_prompt_shown_is_the_prompt_sent(room: Room) -> None:
-    model = Deltas([says("Yes.")])
-    session = stored(room, talk(("Before?", "Yes.")), model=model)
+def test_the_prompt_shown_is_the_prompt_sent(app: AppFixture) -> None:
+    model = DeltaModel([reply("Yes.")])
+    session = resume(app, exchanges(("Before?", "Yes.")), model=model)
     shown = session.prompt("See [[Filters]]")
-    completed(session.send("See [[Filters]]"))
+    report_of(session.send("See [[Filters]]"))
     assert [(m.role, m.content) for m in model.requests[0].messages] == [(m.role, m.content) for m in shown.messages]
     assert model.requests[0].tools == shown.tools
 
@@ -462,40 +479,40 @@ def test_the_prompt_shown_is_the_prompt_sent(room: Room) -> None:
 # the vault changes or goes
 
 
-def test_a_note_written_between_two_turns_is_found(room: Room) -> None:
-    session = room.session()
-    completed(session.send("What is a xylophone?"))
-    write(room.vault.root, {"Xylophone.md": "A xylophone is an instrument made of wooden bars."})
-    room.clock.pass_(5)
-    assert "wooden bars" in completed(session.send("What is a xylophone?")).answer
+def test_a_note_written_between_two_turns_is_found(app: AppFixture) -> None:
+    session = app.session()
+    report_of(session.send("What is a xylophone?"))
+    write_notes(app.vault.root, {"Xylophone.md": "A xylophone is an instrument made of wooden bars."})
+    app.clock.advance(5)
+    assert "wooden bars" in report_of(session.send("What is a xylophone?")).answer
 
 
-def test_a_rebuilt_index_is_reported(room: Room) -> None:
-    room.vault.close()
-    room.vault.index_file.write_bytes(b"this is no database" * 100)
-    events, _ = ended(room.session(Deltas([says("Yes.")])).send("So?"))
+def test_a_rebuilt_index_is_reported(app: AppFixture) -> None:
+    app.vault.close()
+    app.vault.index_file.write_bytes(b"this is no database" * 100)
+    events, _ = run_turn(app.session(DeltaModel([reply("Yes.")])).send("So?"))
     assert any("the index was rebuilt" in e.message for e in events if isinstance(e, Notice))
 
 
-def test_a_scan_started_elsewhere_counts_for_the_next_turn(room: Room) -> None:
-    session = room.session(Deltas([says("Yes."), says("Yes.")]))
-    assert (completed(session.send("What is [[Compost]]?")).references[0].summary or "").startswith("A compost heap needs air")
-    write(room.vault.root, {"Garden/Compost.md": "Compost is old now."})
-    session.apply_scan(room.vault.refresh().model_copy(update={"rebuilt": "it was damaged"}))
-    room.clock.pass_(5)
-    events, last = ended(session.send("And what is [[Compost]] now?"))
+def test_a_scan_started_elsewhere_counts_for_the_next_turn(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply("Yes."), reply("Yes.")]))
+    assert (report_of(session.send("What is [[Compost]]?")).references[0].summary or "").startswith("A compost heap needs air")
+    write_notes(app.vault.root, {"Garden/Compost.md": "Compost is old now."})
+    session.apply_scan(app.vault.refresh().model_copy(update={"rebuilt": "it was damaged"}))
+    app.clock.advance(5)
+    events, last = run_turn(session.send("And what is [[Compost]] now?"))
     assert isinstance(last, TurnCompleted)
     assert last.report.references[0].summary == "Compost is old now."
     assert [e.message for e in events if isinstance(e, Notice)] == ["the index was rebuilt: it was damaged"]
 
 
-def test_a_conversation_continues_when_its_vault_is_gone(room: Room) -> None:
-    session = room.session()
-    completed(session.send("What is a filter?"))
-    for file in sorted(room.vault.root.rglob("*"), reverse=True):
+def test_a_conversation_continues_when_its_vault_is_gone(app: AppFixture) -> None:
+    session = app.session()
+    report_of(session.send("What is a filter?"))
+    for file in sorted(app.vault.root.rglob("*"), reverse=True):
         file.rmdir() if file.is_dir() else file.unlink()
-    room.clock.pass_(5)
-    events, last = ended(session.send("What is [[Compost]]?"))
+    app.clock.advance(5)
+    events, last = run_turn(session.send("What is [[Compost]]?"))
     assert isinstance(last, TurnCompleted)
     assert any(isinstance(e, Notice) for e in events)
     assert last.report.level == "nothing"

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from building import NOON
 from conftest import Program
+from factories import NOON
 
 from zkchat_cli.models import Conversation
 from zkchat_cli.store.chat_session_store import ChatSessionStore

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from building import Deltas, Room, a_room, calls, completed, find, says, stored, talk
+from factories import AppFixture, DeltaModel, exchanges, find_call, make_app, reply, report_of, resume, tool_reply
 
 from zkchat_cli import slash
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel
@@ -21,8 +21,8 @@ MOVES = [
 
 
 @pytest.fixture
-def room(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache")
+def app(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppFixture]:
+    made = make_app(vault, tmp_path / "cache")
     (tmp_path / "out").mkdir()
     monkeypatch.chdir(tmp_path / "out")
     yield made
@@ -31,10 +31,10 @@ def room(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 
 @pytest.fixture
-def session(room: Room) -> ZkChatSession:
+def session(app: AppFixture) -> ZkChatSession:
     """A conversation of one turn that found a note."""
-    one = room.session(Deltas([calls(find("compost heap")), says("It needs air [1].")]))
-    completed(one.send("What does [[Compst]] need, and [[Filters]]?"))
+    one = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply("It needs air [1].")]))
+    report_of(one.send("What does [[Compst]] need, and [[Filters]]?"))
     return one
 
 
@@ -93,8 +93,8 @@ def test_context_is_the_table_of_the_next_prompt(session: ZkChatSession) -> None
     assert f"{session.prompt().usage.total_tokens:,}" in text
 
 
-def test_compact_folds_and_undo_unfolds(room: Room) -> None:
-    session = stored(room, talk(*MOVES))
+def test_compact_folds_and_undo_unfolds(app: AppFixture) -> None:
+    session = resume(app, exchanges(*MOVES))
     before = session.prompt()
     assert "ummarized 14 messages" in answer("/compact", session)
     assert session.prompt() != before
@@ -103,8 +103,8 @@ def test_compact_folds_and_undo_unfolds(room: Room) -> None:
     assert "No compaction" in answer("/compact undo", session)
 
 
-def test_compact_takes_instructions(room: Room) -> None:
-    session = stored(room, talk(*MOVES))
+def test_compact_takes_instructions(app: AppFixture) -> None:
+    session = resume(app, exchanges(*MOVES))
     answer("/compact keep what concerns\nshelf 21", session)
     assert session.compaction is not None
     assert session.compaction.instructions == "keep what concerns\nshelf 21"
@@ -143,54 +143,54 @@ def test_export_of_an_unknown_format_is_refused_with_the_known_ones(session: ZkC
 # models
 
 
-def offering(room: Room, *offers: AvailableModels) -> ZkChatSession:
+def offering(app: AppFixture, *offers: AvailableModels) -> ZkChatSession:
     """A session that can use any model that these offer."""
 
     def use(name: str) -> OpenedModel:
         if name not in [n for offer in offers for n in offer.names]:
             raise ProviderError("unknown_model", f"there is no {name}", "Choose another.")
-        return OpenedModel(Deltas([says(f"I am {name}.")], name=name, window=Window(5000, "a test")), ())
+        return OpenedModel(DeltaModel([reply(f"I am {name}.")], name=name, window=Window(5000, "a test")), ())
 
-    return room.session(Deltas([says("Hello.")]), open_model=use, list_models=lambda: offers)
+    return app.session(DeltaModel([reply("Hello.")]), open_model=use, list_models=lambda: offers)
 
 
-def test_model_shows_its_name_window_and_alternatives(room: Room) -> None:
-    session = offering(room, AvailableModels("big", ("big/one", "big/two")), AvailableModels("down", problem="down cannot be reached"))
+def test_model_shows_its_name_window_and_alternatives(app: AppFixture) -> None:
+    session = offering(app, AvailableModels("big", ("big/one", "big/two")), AvailableModels("down", problem="down cannot be reached"))
     said = answer("/model", session)
     assert said.startswith(f"{session.runtime.model.name}, context window 32,768 tokens (default")
     assert "\n  big/one\n  big/two\n  down: down cannot be reached\n" in said
 
 
-def test_model_switches_to_another_and_its_window(room: Room) -> None:
-    session = offering(room, AvailableModels("big", ("big/one", "big/two")))
-    completed(session.send("Hello?"))
+def test_model_switches_to_another_and_its_window(app: AppFixture) -> None:
+    session = offering(app, AvailableModels("big", ("big/one", "big/two")))
+    report_of(session.send("Hello?"))
     assert answer("/model big/two", session) == "Switched to big/two, context window 5,000 tokens (a test)"
     assert session.runtime.budget.max_context == 5000
-    assert completed(session.send("And who are you?")).model == "big/two"
+    assert report_of(session.send("And who are you?")).model == "big/two"
 
 
-def test_a_model_may_be_named_without_its_provider_if_that_is_enough(room: Room) -> None:
-    session = offering(room, AvailableModels("a", ("a/x", "a/y")), AvailableModels("b", ("b/y",)))
+def test_a_model_may_be_named_without_its_provider_if_that_is_enough(app: AppFixture) -> None:
+    session = offering(app, AvailableModels("a", ("a/x", "a/y")), AvailableModels("b", ("b/y",)))
     assert answer("/model x", session).startswith("Switched to a/x")
     with pytest.raises(ProviderError, match="there is no y"):
         answer("/model y", session)
     assert session.runtime.model.name == "a/x"
 
 
-def test_continue_continues_a_cut_answer(room: Room) -> None:
-    session = room.session(Deltas([[TextPart("The first half"), StreamFinished("length")], says(" and the second.")]))
-    completed(session.send("Tell me all."))
+def test_continue_continues_a_cut_answer(app: AppFixture) -> None:
+    session = app.session(DeltaModel([[TextPart("The first half"), StreamFinished("length")], reply(" and the second.")]))
+    report_of(session.send("Tell me all."))
     turn = slash.run("/continue", session).turn
     assert turn is not None
-    assert completed(turn).answer == " and the second."
+    assert report_of(turn).answer == " and the second."
     with pytest.raises(UsageError, match="was not cut"):
         slash.run("/continue", session)
 
 
-def test_commands_read_the_number_of_a_turn_alike(room: Room) -> None:
-    session = room.session(Deltas([says("One."), says("Two.")]))
+def test_commands_read_the_number_of_a_turn_alike(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply("One."), reply("Two.")]))
     for question in ("First?", "Second?"):
-        completed(session.send(question))
+        report_of(session.send(question))
     assert slash.run("/show last", session).text == slash.run("/show 2", session).text
     assert slash.run("/edit last", session).input_text == slash.run("/edit", session).input_text == "/edit 2 Second?"
     for command in ("/show 3", "/edit 3"):

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import Deltas, Room, a_room, calls, chunk, completed, find, said, says, stored
+from factories import AppFixture, DeltaModel, chunk, find_call, make_app, message, reply, report_of, resume, tool_reply
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.errors import UsageError, VaultError, ZkchatError
+from zkchat_cli.errors import VaultError, ZkchatError
 from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.views.text import plain_text
 
@@ -19,18 +19,18 @@ ANSWER = "“It is ready after nine months” [1], said the note, which “smell
 
 
 @pytest.fixture
-def room(vault: Path, tmp_path: Path) -> Iterator[Room]:
-    made = a_room(vault, tmp_path / "cache", settings=Config(context=ContextSettings(injection_ratio=0)))  # what is cited was found
+def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
+    made = make_app(vault, tmp_path / "cache", settings=Config(context=ContextSettings(injection_ratio=0)))  # what is cited was found
     yield made
     made.store.close()
     made.vault.close()
 
 
 @pytest.fixture
-def session(room: Room) -> ZkChatSession:
+def session(app: AppFixture) -> ZkChatSession:
     """A conversation of one turn, with a note that was found and cited, one that was named, and one that is not there."""
-    one = room.session(Deltas([calls(find("compost heap")), says(ANSWER)]))
-    completed(one.send("What does [[Compst]] need, and [[Filters]]?"))
+    one = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply(ANSWER)]))
+    report_of(one.send("What does [[Compst]] need, and [[Filters]]?"))
     return one
 
 
@@ -46,10 +46,10 @@ def refused(line: str, session: ZkChatSession) -> ZkchatError:
     return e.value
 
 
-def a_log(room: Room, *messages: ZkChatMessage, **changes: Any) -> ZkChatSession:
+def a_log(app: AppFixture, *messages: ZkChatMessage, **changes: Any) -> ZkChatSession:
     """A conversation of these messages, one after the other."""
     before = (None, *(message.id for message in messages))
-    return stored(room, [m.model_copy(update={"parent_id": id_}) for m, id_ in zip(messages, before, strict=False)], **changes)
+    return resume(app, [m.model_copy(update={"parent_id": id_}) for m, id_ in zip(messages, before, strict=False)], **changes)
 
 
 def compost(session: ZkChatSession) -> Path:
@@ -65,22 +65,22 @@ def values(name: str, session: ZkChatSession) -> list[str]:
 # /sources
 
 
-def test_sources_alone_counts_what_has_no_citation(room: Room) -> None:
-    one = room.session(Deltas([calls(find("compost heap")), says("It needs air [1]. It costs nothing to anybody at all.")]))
-    completed(one.send("What does compost need?"))
+def test_sources_alone_counts_what_has_no_citation(app: AppFixture) -> None:
+    one = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply("It needs air [1]. It costs nothing to anybody at all.")]))
+    report_of(one.send("What does compost need?"))
     assert "1 sentence has no citation" in answer("/sources", one)
-    assert "1 sentence has no citation" in answer("/sources", room.resumed(one))
+    assert "1 sentence has no citation" in answer("/sources", app.reopen(one))
 
 
-def test_sources_are_the_same_when_the_conversation_is_resumed(room: Room, session: ZkChatSession) -> None:
-    assert answer("/sources", room.resumed(session)) == answer("/sources", session)
-    assert answer("/sources 1", room.resumed(session)) == answer("/sources 1", session)
+def test_sources_are_the_same_when_the_conversation_is_resumed(app: AppFixture, session: ZkChatSession) -> None:
+    assert answer("/sources", app.reopen(session)) == answer("/sources", session)
+    assert answer("/sources 1", app.reopen(session)) == answer("/sources 1", session)
 
 
-def test_an_answer_without_citations_has_no_sources(room: Room) -> None:
-    one = room.session(Deltas([says("Hello.")]))
+def test_an_answer_without_citations_has_no_sources(app: AppFixture) -> None:
+    one = app.session(DeltaModel([reply("Hello.")]))
     assert "no answer yet" in refused("/sources", one).message
-    completed(one.send("Hello?"))
+    report_of(one.send("Hello?"))
     assert answer("/sources", one) == "The last answer has no sources."
     assert "Nothing has been found yet" in refused("/sources 1", one).hint
 
@@ -125,15 +125,15 @@ def test_an_unknown_number_is_refused_with_the_valid_ones(session: ZkChatSession
     assert error.hint == "Valid numbers: 1"
 
 
-def test_a_citation_of_a_number_outside_the_prompt_is_reported(room: Room) -> None:
-    found = said("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1)])
-    one = a_log(room, said("user", "What?", "u"), found, said("assistant", "So [1].", "a", citations=[Citation(number=1)]))
+def test_a_citation_of_a_number_outside_the_prompt_is_reported(app: AppFixture) -> None:
+    found = message("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1)])
+    one = a_log(app, message("user", "What?", "u"), found, message("assistant", "So [1].", "a", citations=[Citation(number=1)]))
     assert answer("/sources 1", one).endswith("✗ cited in turn 1, but it was not in that prompt")
 
 
-def test_a_path_out_of_the_vault_in_an_imported_log_reads_nothing(room: Room) -> None:
-    (room.vault.root.parent / "secret.md").write_text("secret words")
-    one = a_log(room, said("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1, "secret", relative_path="../secret.md")]))
+def test_a_path_out_of_the_vault_in_an_imported_log_reads_nothing(app: AppFixture) -> None:
+    (app.vault.root.parent / "secret.md").write_text("secret words")
+    one = a_log(app, message("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1, "secret", relative_path="../secret.md")]))
     text = answer("/sources 1", one)
     assert "The note no longer exists" in text
     assert "words" not in text
@@ -143,7 +143,7 @@ def test_a_path_out_of_the_vault_in_an_imported_log_reads_nothing(room: Room) ->
 
 
 def test_refs_counts_how_each_document_was_used(session: ZkChatSession) -> None:
-    completed(session.send("And [[Filters]]?"))
+    report_of(session.send("And [[Filters]]?"))
     assert answer("/refs", session).split("\n") == [
         "✗ [[Compst]] not found",
         "    named once; did you mean [[Compost]], [[Combining]]?",
@@ -187,38 +187,38 @@ def named(kind: str, **more: object) -> DocumentReference:
         (named("memory"), "came from memory in turn 1"),
     ],
 )
-def test_why_tells_how_a_named_document_was_delivered(room: Room, reference: DocumentReference, told: str) -> None:
-    one = a_log(room, said("user", "What?", "u", references=[reference], chunks=[chunk(4)]), said("assistant", "So.", "a"))
+def test_why_tells_how_a_named_document_was_delivered(app: AppFixture, reference: DocumentReference, told: str) -> None:
+    one = a_log(app, message("user", "What?", "u", references=[reference], chunks=[chunk(4)]), message("assistant", "So.", "a"))
     text = answer("/why Filters", one)
     assert told in text
     assert "[4] lines 5" in text
     assert "in the prompt now" in text
 
 
-def test_why_tells_that_a_turn_is_not_in_the_prompt_any_more(room: Room) -> None:
-    one = room.session(Deltas([calls(find("compost heap")), says(ANSWER)], name="m"), strategy="discard", max_context=2000)
-    completed(one.send("What does compost need?"))
+def test_why_tells_that_a_turn_is_not_in_the_prompt_any_more(app: AppFixture) -> None:
+    one = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply(ANSWER)], name="m"), strategy="discard", max_context=2000)
+    report_of(one.send("What does compost need?"))
     for n in range(8):
-        completed(one.send(f"And then, at step {n}? " + "word " * 100))
+        report_of(one.send(f"And then, at step {n}? " + "word " * 100))
     assert "not in the prompt now: no room" in answer("/why Compost", one)
 
 
-def test_why_of_project_memory(room: Room) -> None:
-    (room.vault.root / "ZKCHAT.md").write_text("Answer briefly.")
-    room.vault.refresh()
-    one = room.session(Deltas([says("Yes.")]))
+def test_why_of_project_memory(app: AppFixture) -> None:
+    (app.vault.root / "ZKCHAT.md").write_text("Answer briefly.")
+    app.vault.refresh()
+    one = app.session(DeltaModel([reply("Yes.")]))
     assert "project memory: included in every prompt" in answer("/why ZKCHAT.md", one)
 
 
 def test_why_of_what_has_not_come_in_or_does_not_exist(session: ZkChatSession) -> None:
     assert "Limiting.md is not part of this conversation" in refused("/why Limiting", session).message
     assert "there is no note Nonsense" in refused("/why Nonsense", session).message
-    assert "which document?" in refused("/why", session).message
+    assert "/why needs PATH" in refused("/why", session).message
 
 
-def test_why_of_a_name_that_several_have_asks_for_a_path(room: Room) -> None:
+def test_why_of_a_name_that_several_have_asks_for_a_path(app: AppFixture) -> None:
     chunks = [chunk(1, relative_path="a/Same.md"), chunk(2, relative_path="b/Same.md", id="c2")]
-    one = a_log(room, said("tool", "{}", "t", tool_call_id="t", chunks=chunks))
+    one = a_log(app, message("tool", "{}", "t", tool_call_id="t", chunks=chunks))
     error = refused("/why same", one)
     assert "matches 2 documents" in error.message
     assert error.hint == "Give a path: a/Same.md, b/Same.md"
@@ -294,21 +294,16 @@ def test_save_stays_in_the_vault_and_out_of_hidden_folders(session: ZkChatSessio
         assert isinstance(refused(line, session), VaultError)
 
 
-def test_a_name_that_two_notes_have_is_linked_by_its_path(room: Room) -> None:
-    (room.vault.root / "Compost.md").write_text("# Another\n")
+def test_a_name_that_two_notes_have_is_linked_by_its_path(app: AppFixture) -> None:
+    (app.vault.root / "Compost.md").write_text("# Another\n")
     read = ToolCall(id="c", name="read_zk_document", arguments={"relative_path": "Garden/Compost.md"})
-    one = room.session(Deltas([calls(read), says("Air [1].")]))
-    completed(one.send("What does compost need?"))
+    one = app.session(DeltaModel([tool_reply(read), reply("Air [1].")]))
+    report_of(one.send("What does compost need?"))
     answer("/save --yes new", one)
-    assert "Air [[Garden/Compost]]." in (room.vault.root / "new.md").read_text()
+    assert "Air [[Garden/Compost]]." in (app.vault.root / "new.md").read_text()
 
 
-def test_there_must_be_an_answer_to_save(room: Room) -> None:
-    assert "no answer to save" in refused("/save", room.session()).message
-    one = a_log(room, said("assistant", "An import may begin so.", "a"))
+def test_there_must_be_an_answer_to_save(app: AppFixture) -> None:
+    assert "no answer to save" in refused("/save", app.session()).message
+    one = a_log(app, message("assistant", "An import may begin so.", "a"))
     assert answer("/save --yes", one) == "Saved as Answer.md"
-
-
-def test_usage_errors_of_these_commands_are_wrong_usage(session: ZkChatSession) -> None:
-    assert isinstance(refused("/sources 9", session), UsageError)
-    assert isinstance(refused("/why Nonsense", session), UsageError)

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import pytest
-from building import chunk
+from factories import chunk
 from hypothesis import given
 from hypothesis import strategies as st
 

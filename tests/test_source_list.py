@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from conftest import Program, write
+from conftest import Program, write_notes
 from prompt_toolkit.utils import get_cwidth
 from terminal_screen import CTRL_C, CTRL_D, ENTER, Chat, Script, slowly
 
@@ -48,7 +48,7 @@ def test_plain_terminals_get_no_links(zkchat: Program, env: dict[str, str]) -> N
 
 def test_a_hostile_file_name_is_only_a_link(zkchat: Program) -> None:
     name = "知识 #1 100%\x1b]0;owned\x07\nfake"
-    write(zkchat.vault, {f"{name}.md": "# Unicorns\n\nA unicorn lives on moonlight and clover.\n"})
+    write_notes(zkchat.vault, {f"{name}.md": "# Unicorns\n\nA unicorn lives on moonlight and clover.\n"})
     with Chat(zkchat, columns=60) as chat:
         chat.ask("what does a unicorn live on?", "Sources")
         assert chat.title == ""
@@ -84,7 +84,7 @@ def at(column: str, row: str) -> int:
 
 @pytest.mark.parametrize("columns", [40, 80, 200, 300])
 def test_source_commands_fit_any_screen(zkchat: Program, script: Script, columns: int) -> None:
-    write(zkchat.vault, MOON)
+    write_notes(zkchat.vault, MOON)
     look = {"name": "find_excerpts", "arguments": {"query": "moon harsh mistress"}}
     with Chat(zkchat, "--model", script({"tool_calls": [look]}, {"text": ABOUT_THE_MOON}), columns=columns, rows=50) as chat:
         chat.ask("what of the moon, and of [[Mooon]]?", "Sources")

@@ -5,7 +5,7 @@ import sys
 from io import StringIO
 
 import pytest
-from conftest import Program, write
+from conftest import Program, write_notes
 
 from zkchat_cli.cli import app
 from zkchat_cli.cli import command as cli_command
@@ -68,7 +68,7 @@ def test_a_no_changes_nothing_and_ends_as_no_success(
 
 
 def test_messages_about_a_result_go_to_stderr(zkchat: Program) -> None:
-    write(zkchat.vault, {"Alone.md": "No links."})
+    write_notes(zkchat.vault, {"Alone.md": "No links."})
     for command in (
         ("vault", "links", "Alone"),
         ("vault", "backlinks", "Alone"),

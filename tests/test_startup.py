@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import NOTES, write
+from conftest import NOTES, write_notes
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
@@ -75,7 +75,7 @@ class Chat:
 
 @pytest.fixture
 def chat(tmp_path: Path) -> Iterator[Chat]:
-    write(tmp_path / "notes", NOTES)
+    write_notes(tmp_path / "notes", NOTES)
     with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
         yield Chat(tmp_path, keyboard)
 
@@ -96,14 +96,15 @@ def test_a_line_waits_for_the_session_and_says_what_it_waits_for(chat: Chat) -> 
 
 def test_ctrl_c_ends_the_waiting_and_gives_the_line_back(chat: Chat) -> None:
     def after(chat: Chat) -> None:
-        chat.keyboard.send_text(f"a qestion{ENTER}")
+        chat.keyboard.send_text(f"when is compost ready?{ENTER}")
         chat.wait_for("loading …")
         os.kill(os.getpid(), signal.SIGINT)
         chat.wait_for("not sent; the text is in the input line again")
         chat.open.set()
         chat.wait_for("offline:")
-        chat.keyboard.send_text(f" of mine{ENTER}")
-        chat.wait_for("a qestion of mine")
+        chat.keyboard.send_text(f" [[None]]{ENTER}")
+        chat.wait_for("[[None]] not found")
+        chat.wait_for("nine months")
         chat.keyboard.send_text(CTRL_D)
 
     assert chat.run(after) == 0
@@ -155,7 +156,7 @@ def test_a_termination_while_loading_is_an_orderly_end(chat: Chat, monkeypatch: 
 
 def test_the_first_index_is_counted_in_the_toolbar_and_awaited_by_a_message_only(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup, "PROGRESS_INTERVAL", 0.0)
-    write(chat.folder / "notes", {f"Many/{n}.md": f"# Note {n}\n\nThe number is {n}.\n" for n in range(600)})
+    write_notes(chat.folder / "notes", {f"Many/{n}.md": f"# Note {n}\n\nThe number is {n}.\n" for n in range(600)})
 
     def after(chat: Chat) -> None:
         chat.open.set()

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from building import COUNTER, chunk, said
+from factories import COUNTER, chunk, message
 
 from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import ToolCall
@@ -81,12 +81,12 @@ def test_a_request_has_earlier_summary_conversation_and_instructions_fenced() ->
 
 def test_a_transcript_has_speakers_dates_and_tool_calls() -> None:
     history = [
-        said("user", "Where?", "u", timestamp="2025-05-01T10:00:00Z"),
-        said(
+        message("user", "Where?", "u", timestamp="2025-05-01T10:00:00Z"),
+        message(
             "assistant", "", "c", tool_calls=(ToolCall(id="1", name="find_excerpts", arguments={"query": "ключ"}),), timestamp="2025-05-01T"
         ),
-        said("tool", "Found it.", "r", tool_call_id="1", chunks=(chunk(),), timestamp="2025-05-01T"),
-        said("assistant", "There [1].", "a", timestamp="2025-05-02T10:00:00Z"),
+        message("tool", "Found it.", "r", tool_call_id="1", chunks=(chunk(),), timestamp="2025-05-01T"),
+        message("assistant", "There [1].", "a", timestamp="2025-05-02T10:00:00Z"),
     ]
     assert render_transcript(split_into_turns(history, COUNTER)) == [
         "2025-05-01:",
@@ -99,7 +99,7 @@ def test_a_transcript_has_speakers_dates_and_tool_calls() -> None:
 
 
 def test_a_transcript_leaves_out_pinned_messages() -> None:
-    history = [said("user", "Remember 7.", "u", pinned=True), said("assistant", "I shall.", "a")]
+    history = [message("user", "Remember 7.", "u", pinned=True), message("assistant", "I shall.", "a")]
     assert render_transcript(split_into_turns(history, COUNTER)) == ["2025-05-08:", "assistant: I shall."]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import tiktoken
-from building import COUNTER
+from factories import COUNTER
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.tokens.counter import ENCODINGS, VOCABULARY, Encoder, TokenCounter, load_vocabulary

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from building import COUNTER, Deltas, Room, calls, completed, find, said, says, talk
+from factories import COUNTER, AppFixture, DeltaModel, exchanges, find_call, message, reply, report_of, tool_reply
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
@@ -81,7 +81,7 @@ def test_previous_tools_stay_while_they_fit() -> None:
 
 def material(question: str, **more: Any) -> PromptInputs:
     descriptors = tuple(each.descriptor for each in tools.load_tools())
-    asked = said("user", question, "now", status="pending")
+    asked = message("user", question, "now", status="pending")
     values: dict[str, Any] = {
         "instructions": "Cite.",
         "history": (),
@@ -106,37 +106,37 @@ def test_a_prompt_names_the_tools_that_it_leaves_out() -> None:
 
 def test_a_prompt_offers_what_was_called_in_the_conversation_or_in_the_turn_itself() -> None:
     call = ToolCall(id="1", name="find_link_path")
-    called = (said("assistant", "", "c", tool_calls=(call,)), said("tool", "None.", "r", tool_call_id="1"))
+    called = (message("assistant", "", "c", tool_calls=(call,)), message("tool", "None.", "r", tool_call_id="1"))
     asked = material("Hello!")
-    earlier = split_into_turns((*talk(("Hm?", "So.")), said("user", "?", "q"), *called), COUNTER)
+    earlier = split_into_turns((*exchanges(("Hm?", "So.")), message("user", "?", "q"), *called), COUNTER)
     for made_of in (material("Hello!", history=earlier), material("Hello!", current=(*asked.current, *called))):
         assert {t.name for t in small(made_of).tools} == {*CORE, "find_link_path"}
 
 
-def test_a_session_filters_by_its_setting_and_keeps_what_it_offered(room: Room) -> None:
-    room.max_context = 4096
-    model = Deltas([says("Yes.")])
-    session = room.session(model)
-    completed(session.send("What is related to composting?"))
-    completed(session.send("Thank you!"))
+def test_a_session_filters_by_its_setting_and_keeps_what_it_offered(app: AppFixture) -> None:
+    app.max_context = 4096
+    model = DeltaModel([reply("Yes.")])
+    session = app.session(model)
+    report_of(session.send("What is related to composting?"))
+    report_of(session.send("Thank you!"))
     first, second = ({t.name for t in request.tools} for request in model.requests)
     there = {tool.name for tool in session.runtime.tools}
     assert "find_zk_documents_related_to" in first == second < there
-    off = room.session(model, settings=Config(context=ContextSettings(tool_filter="off")))
-    completed(off.send("Hello!"))
+    off = app.session(model, settings=Config(context=ContextSettings(tool_filter="off")))
+    report_of(off.send("Hello!"))
     assert {t.name for t in model.requests[-1].tools} == there
 
 
-def test_the_tools_of_a_turn_are_the_same_in_all_its_rounds(room: Room) -> None:
-    room.max_context = 4096
-    model = Deltas([calls(find("links")), says("Yes.")])
-    completed(room.session(model).send("Which backlinks has Filters?"))
+def test_the_tools_of_a_turn_are_the_same_in_all_its_rounds(app: AppFixture) -> None:
+    app.max_context = 4096
+    model = DeltaModel([tool_reply(find_call("links")), reply("Yes.")])
+    report_of(app.session(model).send("Which backlinks has Filters?"))
     assert model.requests[0].tools == model.requests[1].tools
 
 
-def test_a_tool_that_was_not_offered_runs_when_it_is_called_and_is_offered_from_then_on(room: Room) -> None:
-    room.max_context = 4096
-    model = Deltas([calls(ToolCall(id="1", name="list_zk_documents")), says("Three.")])
-    report = completed(room.session(model).send("Hello!"))
+def test_a_tool_that_was_not_offered_runs_when_it_is_called_and_is_offered_from_then_on(app: AppFixture) -> None:
+    app.max_context = 4096
+    model = DeltaModel([tool_reply(ToolCall(id="1", name="list_zk_documents")), reply("Three.")])
+    report = report_of(app.session(model).send("Hello!"))
     assert [run.ok for run in report.tools] == [True]
     assert [("list_zk_documents" in {t.name for t in request.tools}) for request in model.requests] == [False, True]

@@ -1,6 +1,6 @@
 """Masking: old tool results and documents lose their middles; the log keeps every word."""
 
-from building import COUNTER, chunk, said, turns
+from factories import COUNTER, chunk, message, turns
 
 from zkchat_cli.context.tool_result_masking import find_maskable, mask_messages
 from zkchat_cli.context.turns import Turn, split_into_turns
@@ -13,10 +13,10 @@ def looked_up(name: str, result: str = LONG, **more: object) -> list[ZkChatMessa
     """A turn in which a tool found something."""
     call = ToolCall(id=f"{name}-1", name="find_excerpts", arguments={"query": name})
     return [
-        said("user", f"What of {name}?", f"{name}-u"),
-        said("assistant", "", f"{name}-c", tool_calls=(call,)),
-        said("tool", result, f"{name}-r", tool_call_id=call.id, tool_name="find_excerpts", chunks=(chunk(3), chunk(4)), **more),
-        said("assistant", "So it is [3].", f"{name}-a"),
+        message("user", f"What of {name}?", f"{name}-u"),
+        message("assistant", "", f"{name}-c", tool_calls=(call,)),
+        message("tool", result, f"{name}-r", tool_call_id=call.id, tool_name="find_excerpts", chunks=(chunk(3), chunk(4)), **more),
+        message("assistant", "So it is [3].", f"{name}-a"),
     ]
 
 
@@ -37,8 +37,8 @@ def test_a_long_result_keeps_its_head_its_tail_and_its_sources() -> None:
 
 def test_injected_documents_are_masked_too() -> None:
     reference = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="direct", delivery="injected")
-    asked = said("user", "What of [[Filters]]?", "u", references=(reference,), chunks=tuple(chunk(i, LONG) for i in range(1, 13)))
-    whole = cut(asked, said("assistant", "So [1].", "a"))
+    asked = message("user", "What of [[Filters]]?", "u", references=(reference,), chunks=tuple(chunk(i, LONG) for i in range(1, 13)))
+    whole = cut(asked, message("assistant", "So [1].", "a"))
     assert find_maskable(whole, COUNTER) == ("u",)
     (turn,) = mask_messages(whole, ["u"], COUNTER)
     documents, question, _ = turn.prompt

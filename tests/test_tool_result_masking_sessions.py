@@ -1,7 +1,7 @@
 """The first step of the compaction ladder in sessions: old results are masked, and what that does to prompts."""
 
-from building import Deltas, Room, completed, stored, talk
-from summary_models import Summariser, searches, sound, summary, things
+from factories import AppFixture, DeltaModel, exchanges, report_of, resume
+from summary_models import SummaryModel, check_prompt, numbered_exchanges, search_turns, summary_reply
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
@@ -9,10 +9,10 @@ from zkchat_cli.events import CompactionDone, Event
 from zkchat_cli.models import Compaction
 
 
-def full(room: Room, model: Summariser | Deltas, turns: int = 12) -> ZkChatSession:
+def full(app: AppFixture, model: SummaryModel | DeltaModel, turns: int = 12) -> ZkChatSession:
     """A conversation for which compaction is due."""
-    room.max_context = 4000
-    return stored(room, talk(*things(turns, 5)), model=model)
+    app.max_context = 4000
+    return resume(app, exchanges(*numbered_exchanges(turns, 5)), model=model)
 
 
 def compaction_in(events: list[Event]) -> Compaction:
@@ -24,10 +24,10 @@ def prompt(session: ZkChatSession) -> str:
     return session.prompt().model_dump_json()
 
 
-def test_old_results_are_masked_before_anything_is_folded(room: Room) -> None:
-    room.max_context = 8000
-    model = Summariser([summary()])
-    session = stored(room, searches(12), model=model)
+def test_old_results_are_masked_before_anything_is_folded(app: AppFixture) -> None:
+    app.max_context = 8000
+    model = SummaryModel([summary_reply()])
+    session = resume(app, search_turns(12), model=model)
     done = compaction_in(list(session.send("And now?")))
     assert (done.mode, done.messages_folded, done.summary, done.model_calls) == ("masked", 0, None, 0)
     assert done.results_masked == len(done.masked) > 5
@@ -39,27 +39,27 @@ def test_old_results_are_masked_before_anything_is_folded(room: Room) -> None:
     assert "left out" in shown["r1"]
     assert "left out" not in shown["r12"]
     assert not session.usage.compaction.due
-    sound(session.prompt())
+    check_prompt(session.prompt())
 
 
-def test_the_front_of_the_prompt_stays_the_same_between_compactions(room: Room) -> None:
-    room.max_context = 8000
-    session = stored(room, searches(12), model=Summariser())
+def test_the_front_of_the_prompt_stays_the_same_between_compactions(app: AppFixture) -> None:
+    app.max_context = 8000
+    session = resume(app, search_turns(12), model=SummaryModel())
     list(session.send("And now?"))
     before = session.prompt().messages
     for _ in range(3):
-        assert completed(session.send("And now?")).compaction is None
+        assert report_of(session.send("And now?")).compaction is None
         after = session.prompt().messages
         assert after[: len(before)] == before
         before = after
 
 
-def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(room: Room) -> None:
-    room.max_context = 8000
-    session = stored(room, searches(12), model=Summariser())
+def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(app: AppFixture) -> None:
+    app.max_context = 8000
+    session = resume(app, search_turns(12), model=SummaryModel())
     before = session.turns
     list(session.send("And now?"))
-    assert prompt(room.resumed(session)) == prompt(session)
+    assert prompt(app.reopen(session)) == prompt(session)
     undone = session.undo_compaction()
     assert undone is not None
     assert undone.mode == "masked"
@@ -67,39 +67,39 @@ def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(r
     assert session.turns[: len(before)] == tuple(before)
 
 
-def test_masked_results_can_be_masked_further_and_folded_later(room: Room) -> None:
-    room.max_context = 8000
-    session = stored(room, searches(12), model=Summariser([summary()]))
+def test_masked_results_can_be_masked_further_and_folded_later(app: AppFixture) -> None:
+    app.max_context = 8000
+    session = resume(app, search_turns(12), model=SummaryModel([summary_reply()]))
     modes = []
     for i in range(60):
-        report = completed(session.send(f"I put thing{i} on the shelf that stands behind door {i}. " * 12))
-        sound(session.prompt())
+        report = report_of(session.send(f"I put thing{i} on the shelf that stands behind door {i}. " * 12))
+        check_prompt(session.prompt())
         if report.compaction:
             modes.append(report.compaction.mode)
     assert modes[0] == "masked"
     assert "full" in modes
     while session.undo_compaction():
-        sound(session.prompt())
+        check_prompt(session.prompt())
 
 
-def test_pinned_results_are_not_masked(room: Room) -> None:
-    room.max_context = 9000
-    session = stored(room, searches(12, pinned=[2]), model=Summariser())
+def test_pinned_results_are_not_masked(app: AppFixture) -> None:
+    app.max_context = 9000
+    session = resume(app, search_turns(12, pinned=[2]), model=SummaryModel())
     assert "r2" not in compaction_in(list(session.send("And now?"))).masked
 
 
-def test_with_nothing_to_fold_a_manual_compaction_masks(room: Room) -> None:
-    session = stored(room, searches(3), model=Summariser([summary()]))
+def test_with_nothing_to_fold_a_manual_compaction_masks(app: AppFixture) -> None:
+    session = resume(app, search_turns(3), model=SummaryModel([summary_reply()]))
     assert session.compact(keep=12).mode == "none"
     done = session.compact(keep=4)
     assert done.mode == "full"
     session.undo_compaction()
-    room.settings = Config(context=ContextSettings(recent_messages_to_keep=10_000))
-    assert room.resumed(session).compact(keep=8).mode == "full"
+    app.settings = Config(context=ContextSettings(recent_messages_to_keep=10_000))
+    assert app.reopen(session).compact(keep=8).mode == "full"
 
 
-def test_the_discard_strategy_sends_results_whole(room: Room) -> None:
-    room.max_context = 8000
-    session = stored(room, searches(12), model=Summariser())
+def test_the_discard_strategy_sends_results_whole(app: AppFixture) -> None:
+    app.max_context = 8000
+    session = resume(app, search_turns(12), model=SummaryModel())
     list(session.send("And now?"))
-    assert "left out" not in prompt(room.resumed(session, strategy="discard"))
+    assert "left out" not in prompt(app.reopen(session, strategy="discard"))

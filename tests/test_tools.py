@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import COUNTER, Clock
-from conftest import write
+from conftest import write_notes
+from factories import COUNTER, TickingClock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -32,7 +32,7 @@ def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
 
 
 def toolbox(notes: Vault, offered: tuple[Tool, ...] = tuple(TOOLS.values())) -> ToolExecutor:
-    return ToolExecutor(offered, notes, ReferenceManager(), COUNTER, Clock())
+    return ToolExecutor(offered, notes, ReferenceManager(), COUNTER, TickingClock())
 
 
 def run(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> ToolResult:
@@ -138,7 +138,7 @@ def test_some_lines_of_a_document_are_read(notes: Vault) -> None:
 
 
 def test_a_long_document_is_cut_and_says_how_to_read_on(notes: Vault) -> None:
-    write(notes.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(60))})
+    write_notes(notes.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(60))})
     result = run(notes, "read_zk_document", room=1_000_000, relative_path="Long.md")
     assert len(result.chunks) == 40
     assert f"start_line={result.chunks[-1].end_line + 1}" in result.content
@@ -226,7 +226,7 @@ def test_a_missing_vault_is_an_error(notes: Vault) -> None:
 
 @pytest.mark.parametrize("room", [150, 400, 1000])
 def test_a_result_keeps_to_its_room(notes: Vault, room: int) -> None:
-    write(notes.root, {"Long.md": ("Words without end, " * 200 + "\n\n") * 20})
+    write_notes(notes.root, {"Long.md": ("Words without end, " * 200 + "\n\n") * 20})
     result = run(notes, "read_zk_document", room=room, relative_path="Long.md")
     assert result.chunks
     assert result.run.tokens <= room
@@ -240,7 +240,7 @@ def test_without_any_room_the_result_says_so(notes: Vault) -> None:
 
 
 def test_a_chunk_that_was_cut_is_another_chunk_with_a_number_of_its_own(notes: Vault) -> None:
-    write(notes.root, {"Long.md": "Words without end. " * 60})
+    write_notes(notes.root, {"Long.md": "Words without end. " * 60})
     box = toolbox(notes)
     call = ToolCall(id="1", name="read_zk_document", arguments={"relative_path": "Long.md"})
     cut, whole = (box.run(call, room).chunks[0] for room in (150, 5000))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import typer
-from transcript_player import MORE, SHELL, TYPED, Transcript, agrees, played
+from transcript_player import MORE, SHELL, TYPED, Transcript, matches_expected, play_transcript
 
 from zkchat_cli import slash
 from zkchat_cli.cli import app
@@ -30,7 +30,7 @@ def transcripts() -> list[Path]:
 @pytest.mark.parametrize("file", transcripts(), ids=lambda file: file.stem)
 def test_the_transcript_is_reproduced(file: Path, tmp_path: Path) -> None:
     text = file.read_text(encoding="utf-8")
-    assert played(text, tmp_path) == text
+    assert play_transcript(text, tmp_path) == text
 
 
 def typed() -> list[str]:
@@ -76,7 +76,7 @@ def test_every_command_of_the_chat_is_in_a_transcript() -> None:
     ],
 )
 def test_three_dots_stand_for_any_lines(expected: str, seen: str, same: bool) -> None:
-    assert agrees(expected, seen) == same
+    assert matches_expected(expected, seen) == same
 
 
 if __name__ == "__main__":
@@ -84,7 +84,7 @@ if __name__ == "__main__":
         if not sys.argv[1:] or file.stem in sys.argv[1:]:
             with tempfile.TemporaryDirectory() as folder:
                 before = file.read_text(encoding="utf-8")
-                after = played(before, Path(folder))
+                after = play_transcript(before, Path(folder))
             if after != before:
                 file.write_text(after, encoding="utf-8")
                 sys.stdout.write(f"written: {file.name}; read it\n")

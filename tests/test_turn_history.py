@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from building import COUNTER, said
+from factories import COUNTER, message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,11 +16,11 @@ def make_turns(*kinds: str) -> tuple[Turn, ...]:
     """A turn of each kind: `f` failed, `t` with a tool call, else without."""
     messages = []
     for i, kind in enumerate(kinds):
-        messages.append(said("user", f"Question {i}?", f"u{i}", status="failed" if kind == "f" else "complete"))
+        messages.append(message("user", f"Question {i}?", f"u{i}", status="failed" if kind == "f" else "complete"))
         if kind == "t":
-            messages.append(said("assistant", "", f"c{i}", tool_calls=(ToolCall(id=f"k{i}", name=f"tool_{i}"),)))
-            messages.append(said("tool", "Found.", f"r{i}", tool_call_id=f"k{i}"))
-        messages.append(said("assistant", f"Answer {i}.", f"a{i}"))
+            messages.append(message("assistant", "", f"c{i}", tool_calls=(ToolCall(id=f"k{i}", name=f"tool_{i}"),)))
+            messages.append(message("tool", "Found.", f"r{i}", tool_call_id=f"k{i}"))
+        messages.append(message("assistant", f"Answer {i}.", f"a{i}"))
     return split_into_turns(messages, COUNTER)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from building import NOON, Deltas, Room, completed, ended, find, says
+from factories import NOON, AppFixture, DeltaModel, find_call, reply, report_of, run_turn
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, StoreError
@@ -31,19 +31,19 @@ def step_to(turn: Generator[Event, None, None], wanted: type) -> Any:
     return next(event for event in turn if isinstance(event, wanted))
 
 
-def test_a_turn_is_stored_in_two_transactions(room: Room) -> None:
+def test_a_turn_is_stored_in_two_transactions(app: AppFixture) -> None:
     usage = TokenUsage(prompt_tokens=1500, completion_tokens=3)
-    tool = [ToolCallsPart((find("roof"),)), StreamFinished("tool_calls", usage)]
-    session = room.session(Deltas([says("Yes?"), tool, [TextPart("In June."), StreamFinished("stop", usage)]]))
-    completed(session.send("Hello"))  # which begins the conversation
+    tool = [ToolCallsPart((find_call("roof"),)), StreamFinished("tool_calls", usage)]
+    session = app.session(DeltaModel([reply("Yes?"), tool, [TextPart("In June."), StreamFinished("stop", usage)]]))
+    report_of(session.send("Hello"))  # which begins the conversation
     session.memory.remember("The roof deadline is 3 June")
     statements: list[str] = []
-    room.store._db.set_trace_callback(statements.append)
-    completed(session.send("When is the roof deadline?"))
-    room.store._db.set_trace_callback(None)
+    app.store._db.set_trace_callback(statements.append)
+    report_of(session.send("When is the roof deadline?"))
+    app.store._db.set_trace_callback(None)
     assert [each for each in statements if each in ("BEGIN IMMEDIATE", "COMMIT")] == ["BEGIN IMMEDIATE", "COMMIT"] * 2
-    assert room.store.calibration(session.runtime.model.name) != 1.0
-    assert room.store.facts(str(room.vault.root))[0].last_accessed == NOON
+    assert app.store.calibration(session.runtime.model.name) != 1.0
+    assert app.store.facts(str(app.vault.root))[0].last_accessed == NOON
 
 
 def fill(store: ChatSessionStore) -> None:
@@ -56,69 +56,69 @@ def make_room(store: ChatSessionStore) -> None:
     store._db.execute("PRAGMA max_page_count = 1000000")
 
 
-def test_an_answer_that_cannot_be_stored_is_reported_and_kept(room: Room) -> None:
-    session = room.session(Deltas([says(LONG)]))
+def test_an_answer_that_cannot_be_stored_is_reported_and_kept(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply(LONG)]))
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
-    fill(room.store)
-    events, last = ended(turn)
+    fill(app.store)
+    events, last = run_turn(turn)
     assert isinstance(last, TurnCompleted) and last.report.answer == LONG
     [told] = [e for e in events if isinstance(e, Notice)]
     assert told.message.startswith("this conversation is not stored for now: The store ") and "full" in told.message and told.hint
     assert log(session) == [("user", "pending", "Is it so?")]
 
 
-def test_an_answer_that_could_not_be_stored_is_stored_with_the_next_turn(room: Room) -> None:
-    session = room.session(Deltas([says(LONG), says("Short.")]))
+def test_an_answer_that_could_not_be_stored_is_stored_with_the_next_turn(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply(LONG), reply("Short.")]))
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
-    fill(room.store)
-    completed(turn)
-    make_room(room.store)
-    events, _ = ended(session.send("And now?"))
+    fill(app.store)
+    report_of(turn)
+    make_room(app.store)
+    events, _ = run_turn(session.send("And now?"))
     assert any("stored again" in e.message for e in events if isinstance(e, Notice))
     assert [content for _, _, content in log(session)] == ["Is it so?", LONG, "And now?", "Short."]
-    assert room.store.conversation(session.conversation.id).title == "Is it so?"
-    assert room.resumed(session).prompt() == session.prompt()
+    assert app.store.conversation(session.conversation.id).title == "Is it so?"
+    assert app.reopen(session).prompt() == session.prompt()
 
 
-def test_the_conversation_continues_in_memory_while_the_disk_is_full(room: Room) -> None:
-    session = room.session(Deltas([says(LONG), says("Perhaps."), says("Short.")]))
+def test_the_conversation_continues_in_memory_while_the_disk_is_full(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply(LONG), reply("Perhaps."), reply("Short.")]))
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
-    fill(room.store)
+    fill(app.store)
     told = [e.message for e in turn if isinstance(e, Notice)]
     assert LONG in contents(session) and len(told) == 1 and "not stored for now: " in told[0]
-    events, last = ended(session.send("Is there room? " * 2000))
+    events, last = run_turn(session.send("Is there room? " * 2000))
     assert isinstance(last, TurnCompleted) and not any(isinstance(e, Notice) for e in events), "it has been told"
-    make_room(room.store)
-    events, _ = ended(session.send("And now?"))
+    make_room(app.store)
+    events, _ = run_turn(session.send("And now?"))
     assert [e.message for e in events if isinstance(e, Notice)] == ["everything is stored again"]
     kept = [content for _, _, content in log(session)]
     assert kept == ["Is it so?", LONG, "Is there room? " * 2000, "Perhaps.", "And now?", "Short."]
     session.flush()
-    assert room.resumed(session).prompt() == session.prompt()
+    assert app.reopen(session).prompt() == session.prompt()
 
 
-def test_an_unstored_conversation_is_stored_later(room: Room) -> None:
-    session = room.session(Deltas([says("Yes.")]))
-    fill(room.store)
-    completed(session.send("word " * 20_000))
+def test_an_unstored_conversation_is_stored_later(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply("Yes.")]))
+    fill(app.store)
+    report_of(session.send("word " * 20_000))
     with pytest.raises(StoreError, match=r"^1 turn is lost, of \S+: The store .* full"):
         session.flush()
-    assert room.store.conversations() == [] or not log(session)
-    make_room(room.store)
+    assert app.store.conversations() == [] or not log(session)
+    make_room(app.store)
     session.flush()
     assert [(role, status) for role, status, _ in log(session)] == [("user", "complete"), ("assistant", "complete")]
-    assert len(room.store.prompts(session.history[0].id)) == 1
+    assert len(app.store.prompts(session.history[0].id)) == 1
 
 
-def test_a_failed_call_on_a_full_disk_reports_both_problems(room: Room) -> None:
-    session = room.session(Deltas([[TextPart(LONG), TIMEOUT]]))
+def test_a_failed_call_on_a_full_disk_reports_both_problems(app: AppFixture) -> None:
+    session = app.session(DeltaModel([[TextPart(LONG), TIMEOUT]]))
     turn = session.send("Is it so?")
     step_to(turn, MessageStored)
-    fill(room.store)
-    events, last = ended(turn)
+    fill(app.store)
+    events, last = run_turn(turn)
     assert isinstance(last, TurnFailed)
     assert last.error.code == "provider"
     assert any("full" in e.message for e in events if isinstance(e, Notice))

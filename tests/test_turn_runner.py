@@ -1,14 +1,14 @@
 """The tool loop: whatever a model does, a turn ends once, its history is well-formed, and the next turn goes on from there."""
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from building import Deltas, Room, a_room, calls, completed, ended, failed, find, says
-from conftest import NOTES, write
+from conftest import NOTES, write_notes
+from factories import AppFixture, DeltaModel, failure_of, find_call, make_app, reply, report_of, run_turn, tool_reply
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -39,11 +39,11 @@ class Counting:
         self.ran: list[Any] = []
         self.tool = Tool("count", "counts", {"n": {"type": "integer"}}, ("n",), self._run)
 
-    def _run(self, arguments: Mapping[str, Any], _: Vault) -> ToolOutput:
-        self.ran.append(arguments["n"])
-        if arguments["n"] < 0:
+    def _run(self, _: Vault, n: int) -> ToolOutput:
+        self.ran.append(n)
+        if n < 0:
             raise RuntimeError("there is less than nothing")
-        return ToolOutput(data={"n": arguments["n"]})
+        return ToolOutput(data={"n": n})
 
 
 def count(n: Any, id_: str = "") -> ToolCall:
@@ -78,32 +78,32 @@ def well_formed(messages: Sequence[ZkChatMessage | PromptMessage]) -> bool:
 # one call and another
 
 
-def test_calls_of_one_reply_run_in_order(room: Room) -> None:
+def test_calls_of_one_reply_run_in_order(app: AppFixture) -> None:
     counting = Counting()
-    session = room.session(Deltas([calls(count(3), count(1), count(2)), says("Done.")]), tools=(counting.tool,))
-    events, _ = ended(session.send("Count."))
+    session = app.session(DeltaModel([tool_reply(count(3), count(1), count(2)), reply("Done.")]), tools=(counting.tool,))
+    events, _ = run_turn(session.send("Count."))
     assert counting.ran == [3, 1, 2]
     assert [event.call.id for event in events if isinstance(event, ToolCallStarted)] == ["c3", "c1", "c2"]
     assert [event.call.id for event in events if isinstance(event, ToolCallFinished)] == ["c3", "c1", "c2"]
     assert [id_ for id_, _ in results(session.history)] == ["c3", "c1", "c2"]
 
 
-def test_more_calls_than_the_window_holds_fail_the_turn_only(room: Room) -> None:
-    many = [find(f"filter {n}", f"c{n}") for n in range(1000)]
-    session = room.session(Deltas([calls(*many), says("A filter.")]))
-    error = failed(session.send("What is a filter?")).error
+def test_more_calls_than_the_window_holds_fail_the_turn_only(app: AppFixture) -> None:
+    many = [find_call(f"filter {n}", f"c{n}") for n in range(1000)]
+    session = app.session(DeltaModel([tool_reply(*many), reply("A filter.")]))
+    error = failure_of(session.send("What is a filter?")).error
     assert isinstance(error, ProviderError)
     assert (error.kind, "called more tools than its window has room for" in error.message) == ("bad_answer", True)
-    assert completed(session.send("And now?")).answer == "A filter."
+    assert report_of(session.send("And now?")).answer == "A filter."
 
 
-def test_a_stopped_turn_is_marked_as_interrupted_in_the_prompt(room: Room) -> None:
-    model = Deltas([calls(find("filter")), [ReasoningPart("What is it? "), ReasoningPart("A line.")], says("A filter.")])
-    session = room.session(model)
+def test_a_stopped_turn_is_marked_as_interrupted_in_the_prompt(app: AppFixture) -> None:
+    model = DeltaModel([tool_reply(find_call("filter")), [ReasoningPart("What is it? "), ReasoningPart("A line.")], reply("A filter.")])
+    session = app.session(model)
     turn = session.send("What is a filter?")
     next(event for event in turn if isinstance(event, ReasoningDelta))
     turn.close()
-    completed(session.send("And now?"))
+    report_of(session.send("And now?"))
     assert [m.role for m in model.requests[-1].messages[-5:]] == ["user", "assistant", "tool", "assistant", "user"]
     assert model.requests[-1].messages[-2].content == "[interrupted by the user]"
 
@@ -111,9 +111,9 @@ def test_a_stopped_turn_is_marked_as_interrupted_in_the_prompt(room: Room) -> No
 # what a model does wrong
 
 
-def test_a_tool_that_fails_is_a_short_error(room: Room) -> None:
-    session = room.session(Deltas([calls(count(-1)), says("It failed.")]), tools=(Counting().tool,))
-    report = completed(session.send("Count."))
+def test_a_tool_that_fails_is_a_short_error(app: AppFixture) -> None:
+    session = app.session(DeltaModel([tool_reply(count(-1)), reply("It failed.")]), tools=(Counting().tool,))
+    report = report_of(session.send("Count."))
     assert [run.ok for run in report.tools] == [False]
     [(_, said)] = results(session.history)
     assert "count failed: RuntimeError: there is less than nothing" in said
@@ -129,49 +129,51 @@ def test_a_tool_that_fails_is_a_short_error(room: Room) -> None:
         (garbled(), "the arguments of count are not a JSON object"),
     ],
 )
-def test_a_wrong_call_gets_an_error_and_can_be_corrected(room: Room, call: ToolCall, expected: str) -> None:
+def test_a_wrong_call_gets_an_error_and_can_be_corrected(app: AppFixture, call: ToolCall, expected: str) -> None:
     counting = Counting()
-    session = room.session(Deltas([calls(call), calls(count(7, "y")), says("Seven.")]), tools=(counting.tool,))
-    assert completed(session.send("Count.")).answer == "Seven."
+    session = app.session(DeltaModel([tool_reply(call), tool_reply(count(7, "y")), reply("Seven.")]), tools=(counting.tool,))
+    assert report_of(session.send("Count.")).answer == "Seven."
     assert expected in results(session.history)[0][1]
     assert counting.ran == [7]
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_non_json_numbers_are_not_sent_back(room: Room, number: float) -> None:
-    model = Deltas([calls(ToolCall(id="x", name="count", arguments={"n": number, "of": [number]})), says("Done.")])
-    completed(room.session(model, tools=(Counting().tool,)).send("Count."))
+def test_non_json_numbers_are_not_sent_back(app: AppFixture, number: float) -> None:
+    model = DeltaModel([tool_reply(ToolCall(id="x", name="count", arguments={"n": number, "of": [number]})), reply("Done.")])
+    report_of(app.session(model, tools=(Counting().tool,)).send("Count."))
     [call] = [call for message in model.requests[1].messages for call in message.tool_calls]
     assert call.arguments == {"n": None, "of": [None]}
 
 
-def test_deeply_nested_arguments_are_refused(room: Room) -> None:
+def test_deeply_nested_arguments_are_refused(app: AppFixture) -> None:
     deep: dict[str, Any] = {}
     for _ in range(300):
         deep = {"n": deep}
-    session = room.session(Deltas([calls(ToolCall(id="x", name="count", arguments=deep)), says("Done.")]), tools=(Counting().tool,))
-    assert completed(session.send("Count.")).answer == "Done."
-    assert "not a JSON object: 'nested too deeply'" in results(room.resumed(session).history)[0][1]
+    session = app.session(
+        DeltaModel([tool_reply(ToolCall(id="x", name="count", arguments=deep)), reply("Done.")]), tools=(Counting().tool,)
+    )
+    assert report_of(session.send("Count.")).answer == "Done."
+    assert "not a JSON object: 'nested too deeply'" in results(app.reopen(session).history)[0][1]
 
 
-def test_a_server_that_refuses_every_prompt_does_not_end_the_conversation(room: Room) -> None:
+def test_a_server_that_refuses_every_prompt_does_not_end_the_conversation(app: AppFixture) -> None:
     refusing = [StreamFailed(ProviderError("context_length", "too long", "Shorter."))]
-    session = room.session(Deltas([*[refusing] * 8, says("Here I am.")]))
+    session = app.session(DeltaModel([*[refusing] * 8, reply("Here I am.")]))
     for _ in range(4):
-        error = failed(session.send("Are you there?")).error
+        error = failure_of(session.send("Are you there?")).error
         assert isinstance(error, ProviderError)
-    while not isinstance(end := ended(session.send("Are you there?"))[1], TurnCompleted):
+    while not isinstance(end := run_turn(session.send("Are you there?"))[1], TurnCompleted):
         assert isinstance(end.error, ProviderError)
     assert end.report.answer == "Here I am."
 
 
-def test_continuing_a_cut_answer(room: Room) -> None:
+def test_continuing_a_cut_answer(app: AppFixture) -> None:
     cut = [TextPart("One, two,"), StreamFinished("length")]
-    session = room.session(Deltas([cut, says(" three.")]))
+    session = app.session(DeltaModel([cut, reply(" three.")]))
     with pytest.raises(UsageError, match="was not cut"):
         session.continue_answer()
-    assert completed(session.send("Count.")).finish_reason == "length"
-    assert completed(session.continue_answer()).answer == " three."
+    assert report_of(session.send("Count.")).finish_reason == "length"
+    assert report_of(session.continue_answer()).answer == " three."
     assert session.history[-2].content == CONTINUE_PROMPT and session.history[-2].display_text == "/continue"
     assert "“/continue”" in slash.run("/undo", session).text
     assert "“/continue”" in slash.run("/redo", session).text
@@ -189,7 +191,7 @@ VALUES = st.recursive(
 )
 IDS = st.sampled_from(["", "a", "b", "call-1", "\udfff"])
 CALLS = (
-    st.builds(find, st.sampled_from(["compost", "filters", ""]), IDS)
+    st.builds(find_call, st.sampled_from(["compost", "filters", ""]), IDS)
     | st.builds(lambda n, id_: count(n, id_ or "z"), st.integers(-1, 3), IDS)
     | st.builds(ToolCall, id=IDS, name=TEXTS, arguments=st.dictionaries(TEXTS, VALUES, max_size=2))
     | st.builds(ToolCall, id=IDS, name=st.just("count"), malformed=TEXTS)
@@ -211,37 +213,37 @@ REPLIES = st.lists(st.lists(DELTAS, max_size=5), min_size=1, max_size=5)
 
 
 @contextmanager
-def a_fresh_room() -> Iterator[Room]:
+def a_fresh_room() -> Iterator[AppFixture]:
     with tempfile.TemporaryDirectory() as folder:
-        room = a_room(write(Path(folder) / "notes", NOTES), Path(folder) / "cache")
-        room.settings = Config.model_validate({"llm": {"max_tool_rounds": 3}})
-        yield room
-        room.store.close()
-        room.vault.close()
+        app = make_app(write_notes(Path(folder) / "notes", NOTES), Path(folder) / "cache")
+        app.settings = Config.model_validate({"llm": {"max_tool_rounds": 3}})
+        yield app
+        app.store.close()
+        app.vault.close()
 
 
 @pytest.fixture(scope="module")
-def shared_room() -> Iterator[Room]:
+def shared_room() -> Iterator[AppFixture]:
     with a_fresh_room() as room:
         yield room
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(replies=REPLIES, turns=st.integers(1, 3))
-def test_any_order_of_deltas_and_faults_ends_a_turn_once(shared_room: Room, replies: list[list[Delta]], turns: int) -> None:
+def test_any_order_of_deltas_and_faults_ends_a_turn_once(shared_room: AppFixture, replies: list[list[Delta]], turns: int) -> None:
     room = shared_room
-    session = room.session(Deltas(replies), tools=(*room.session().runtime.tools, Counting().tool))
+    session = room.session(DeltaModel(replies), tools=(*room.session().runtime.tools, Counting().tool))
     for i in range(turns):
         events = list(session.send(f"Question {i}?"))
         assert [isinstance(event, TurnCompleted | TurnFailed) for event in events] == [False] * (len(events) - 1) + [True]
     assert well_formed(session.history)
     assert [m.content for m in session.history if m.role == "user"] == [f"Question {i}?" for i in range(turns)]
-    follower = Deltas([says("Yes.")])
-    resumed = room.resumed(session, follower)
+    follower = DeltaModel([reply("Yes.")])
+    resumed = room.reopen(session, follower)
     assert well_formed(resumed.history)
     session.prepare()  # counts by what the last answer taught, as the other does
     assert [m.content for m in resumed.prompt("And?").messages] == [m.content for m in session.prompt("And?").messages]
-    assert completed(resumed.send("And?")).answer == "Yes."
+    assert report_of(resumed.send("And?")).answer == "Yes."
     [request] = follower.requests
     assert isinstance(request, Request)
     assert well_formed(request.messages)

@@ -5,7 +5,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from conftest import Program, write
+from conftest import Program, write_notes
 from terminal_screen import CTRL_C, Chat, Script
 
 from zkchat_cli.cli.commands.vault.fix_links import fix_links
@@ -138,7 +138,7 @@ def test_broken_links_are_shown_first_and_mended_with_yes(zkchat: Program) -> No
 
 @pytest.mark.parametrize("agrees", [False, True])
 def test_links_are_mended_when_the_user_agrees(vault: Path, tmp_path: Path, agrees: bool) -> None:
-    write(vault, {"Slips.md": "[[Filtrs]] [[Combinin]]\n"})
+    write_notes(vault, {"Slips.md": "[[Filtrs]] [[Combinin]]\n"})
     asked: list[str] = []
 
     def confirm(question: str) -> bool:

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
-from notes import Notes
+from notes_folder import NotesFolder
 
 
 @pytest.fixture
 def notes(tmp_path):
-    made = Notes(tmp_path, Alpha="The beginning of it all.")
+    made = NotesFolder(tmp_path, Alpha="The beginning of it all.")
     yield made
     made.vault.close()
 
 
-def problems(notes: Notes) -> dict[str, str]:
+def problems(notes: NotesFolder) -> dict[str, str]:
     notes.vault.refresh()
     return dict(problem.split(": ", 1) for problem in notes.vault.status().problems)
 

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import Program, write
+from conftest import Program, write_notes
 
 
 def test_index_reports_what_it_found_and_what_changed(zkchat: Program) -> None:
@@ -108,7 +108,7 @@ def test_an_unknown_note_names_the_nearest(zkchat: Program) -> None:
 
 
 def test_broken_links_are_listed_with_the_nearest_notes(zkchat: Program) -> None:
-    write(zkchat.vault, {"Slips.md": "Of [[Filtrs]] and\n\n![[Combinin|joining]], not [[Filters]].\n"})
+    write_notes(zkchat.vault, {"Slips.md": "Of [[Filtrs]] and\n\n![[Combinin|joining]], not [[Filters]].\n"})
     broken = zkchat("vault", "broken", "--json").json
     assert [set(row) for row in broken] == [{"source", "target", "raw", "line", "context_snippet", "candidates"}] * 2
     assert [(row["source"], row["line"], row["raw"], row["target"], row["candidates"][0]) for row in broken] == [
@@ -124,7 +124,7 @@ def test_a_vault_without_broken_links_says_so(zkchat: Program) -> None:
 
 
 def test_the_way_from_note_to_note_shows_each_link(zkchat: Program) -> None:
-    write(zkchat.vault, {"More.md": "See [[Combining|how to join]].\n"})
+    write_notes(zkchat.vault, {"More.md": "See [[Combining|how to join]].\n"})
     assert zkchat("vault", "path", "Filters", "More").out == (
         "Filters.md\n  → Queries/Combining.md   [[Combining]] in Filters.md:7\n  ← More.md   [[Combining|how to join]] in More.md:1\n"
     )

@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from notes import Notes
+from notes_folder import NotesFolder
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault.index.database import IndexDatabase
@@ -15,7 +15,7 @@ from zkchat_cli.vault.vault import Vault
 
 @pytest.fixture
 def notes(tmp_path):
-    made = Notes(
+    made = NotesFolder(
         tmp_path,
         Alpha="---\naliases: [First]\ntags: [greek]\n---\n# Alpha\nThe beginning of it all, see [[Beta|the second letter]].\n",
         Beta="# Beta\nSoftware that nobody finished. [[Gamma]] [[Alpha#Alpha]]\n",

@@ -1,7 +1,7 @@
 """Suggestions for misspelt names."""
 
 import pytest
-from conftest import write
+from conftest import write_notes
 
 from zkchat_cli.vault.vault import Vault
 
@@ -21,7 +21,7 @@ NOTES = {
 @pytest.fixture(scope="module")
 def vault(tmp_path_factory):
     folder = tmp_path_factory.mktemp("names")
-    opened = Vault.open(write(folder / "notes", NOTES), folder / "cache")
+    opened = Vault.open(write_notes(folder / "notes", NOTES), folder / "cache")
     opened.refresh()
     yield opened
     opened.close()
@@ -48,7 +48,9 @@ def test_a_misspelt_name_has_a_suggestion(vault, misspelt, name):
 
 def test_a_common_part_of_names_does_not_hide_the_nearest(tmp_path, monkeypatch):
     monkeypatch.setattr("zkchat_cli.vault.links.name_suggestions.MOST_NAMES", 20)
-    many = Vault.open(write(tmp_path / "notes", {f"Meeting {n:03}.md": "" for n in range(100)} | {"Meating.md": ""}), tmp_path / "cache")
+    many = Vault.open(
+        write_notes(tmp_path / "notes", {f"Meeting {n:03}.md": "" for n in range(100)} | {"Meating.md": ""}), tmp_path / "cache"
+    )
     many.refresh()
     assert many.suggest_names("Meatin")[0] == "Meating"
     assert many.suggest_names("Meeting 04") != []

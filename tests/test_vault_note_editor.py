@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import write
+from conftest import write_notes
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import IndexReport
@@ -164,14 +164,14 @@ def test_a_bare_name_that_becomes_ambiguous_gets_folders(notes: Callable[..., Va
 
 def test_a_rename_sees_links_written_since_the_last_refresh(notes: Callable[..., Vault]) -> None:
     vault = notes(A="x", B="x")
-    write(vault.root, {"A.md": "[[B]]", "C.md": "[[b]]"})
+    write_notes(vault.root, {"A.md": "[[B]]", "C.md": "[[b]]"})
     vault.editor.apply(vault.editor.rename("B.md", "Bee.md"))
     assert everything(vault) == {"A.md": b"[[Bee]]", "Bee.md": b"x", "C.md": b"[[Bee]]"}
 
 
 def test_trash_never_overwrites(notes: Callable[..., Vault]) -> None:
     vault = notes(A="[[B]] [[B]]", B="new")
-    write(vault.root, {".trash/B.md": "old", "F/B.md": "third"})
+    write_notes(vault.root, {".trash/B.md": "old", "F/B.md": "third"})
     change = vault.editor.trash("B.md")
     assert (change.summary, change.note) == ("move B.md to .trash/B 1.md", "2 links in 1 note will be broken.")
     vault.editor.apply(change)
@@ -244,7 +244,7 @@ def test_a_change_is_made_when_the_index_is_busy(notes: Callable[..., Vault]) ->
 def test_a_path_taken_meanwhile_is_not_overwritten(notes: Callable[..., Vault]) -> None:
     vault = notes(A="a", B="b")
     change = vault.editor.rename("A.md", "C.md")
-    write(vault.root, {"C.md": "mine"})
+    write_notes(vault.root, {"C.md": "mine"})
     assert "exists already" in refused(lambda: vault.editor.apply(change))
     vanished = Change("x", (FileChange("Gone.md", "Gone.md", b"", b"x"),))
     assert "is not there any more" in refused(lambda: vault.editor.apply(vanished))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from notes import Notes
+from notes_folder import NotesFolder
 
 from zkchat_cli.vault.vault import Vault
 
@@ -40,7 +40,7 @@ class Edits(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.notes = Notes(Path(self.folder.name), Always="This one stays. [[a|first]]")
+        self.notes = NotesFolder(Path(self.folder.name), Always="This one stays. [[a|first]]")
         self.changed: set[str] = set()
         self.clock = 10**18
         self.notes.vault.refresh()
@@ -105,7 +105,7 @@ TestEdits = Edits.TestCase
 
 
 def test_the_alias_of_a_link_becomes_a_name_of_its_new_target(tmp_path):
-    notes = Notes(tmp_path, Target="What I call [[Target|quux]] myself is no name of mine.", Source="Nothing.")
+    notes = NotesFolder(tmp_path, Target="What I call [[Target|quux]] myself is no name of mine.", Source="Nothing.")
     notes.vault.refresh()
     notes.write("Target.md", "Nothing.")
     notes.write("Source.md", "See [[Target|quux]].")
@@ -117,7 +117,7 @@ def test_the_alias_of_a_link_becomes_a_name_of_its_new_target(tmp_path):
 
 @pytest.mark.parametrize("path", ["../outside.md", "/etc/passwd.md", "\udcff.md", "", "./Stays.md", "linked/Inner.md", "folder//Inner.md"])
 def test_a_path_outside_of_the_vault_is_not_added(tmp_path, path):
-    notes = Notes(tmp_path, Stays="This one stays.", outside="No, this one is inside.")
+    notes = NotesFolder(tmp_path, Stays="This one stays.", outside="No, this one is inside.")
     (tmp_path / "outside.md").write_text("not in the vault")
     notes.write("folder/Inner.md", "listed once")
     (notes.root / "linked").symlink_to(notes.root / "folder")
@@ -128,7 +128,7 @@ def test_a_path_outside_of_the_vault_is_not_added(tmp_path, path):
 
 
 def test_a_hidden_or_ignored_path_is_not_added(tmp_path):
-    notes = Notes(tmp_path, Stays="This one stays.")
+    notes = NotesFolder(tmp_path, Stays="This one stays.")
     notes.write(".trash/Gone.md", "thrown away")
     notes.write("Drafts/Draft.md", "not yet")
     vault = Vault.open(notes.root, notes.cache, ignore=["Drafts"])

@@ -4,12 +4,12 @@ import subprocess
 import sys
 
 import pytest
-from notes import Notes
+from notes_folder import NotesFolder
 
 
 @pytest.fixture
 def notes(tmp_path):
-    made = Notes(tmp_path, Alpha="The beginning of it all.\n")
+    made = NotesFolder(tmp_path, Alpha="The beginning of it all.\n")
     made.vault.refresh()
     yield made
     made.vault.close()

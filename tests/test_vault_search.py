@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from notes import Notes
+from notes_folder import NotesFolder
 
 from zkchat_cli.text.words import terms
 from zkchat_cli.vault.search import lexical
@@ -161,7 +161,7 @@ class Library:
     """`library(**notes)` is a vault of these notes; its `search` answers with their names, best first, each once."""
 
     def __init__(self, folder: Path) -> None:
-        self.notes = Notes(folder)
+        self.notes = NotesFolder(folder)
 
     def __call__(self, *files: dict[str, str], **notes: str) -> "Library":
         for path, text in {**{f"{name}.md": text for name, text in notes.items()}, **dict(*files)}.items():
@@ -308,9 +308,9 @@ OPERATORS = st.one_of(
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory):
+def workspace(tmp_path_factory):
     """Notes of the words above, in many an order."""
-    notes = Notes(tmp_path_factory.mktemp("shelf"))
+    notes = NotesFolder(tmp_path_factory.mktemp("shelf"))
     pool = ["red", "green", "blue", "tea", "don't", "café", "书评", "the", "of"]
     for n in range(60):
         text = " ".join(pool[(n * k + k * k) % 9] for k in range(1, 8))

@@ -1,7 +1,7 @@
 """Citations: which `[n]` of an answer are ones, what they quote, and whether it is true."""
 
 import pytest
-from building import chunk
+from factories import chunk
 
 from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.quotes import MIN_QUOTE, QuotableChunk, QuotedPlace

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from notes import Notes
+from notes_folder import NotesFolder
 
 from zkchat_cli.text.languages import LANGUAGES, detect_language
 from zkchat_cli.text.words import stem_words
@@ -38,27 +38,29 @@ GERMAN = {
     ],
 )
 def test_a_word_is_found_in_another_form(tmp_path: Path, files: dict[str, str], query: str, found: str) -> None:
-    assert Notes(tmp_path, **files).found(query)[:1] == [found]
+    assert NotesFolder(tmp_path, **files).found(query)[:1] == [found]
 
 
 @pytest.mark.parametrize("query", ['"kettles"', '"whistle"', "kttl", "chose"])
 def test_phrases_are_exact_and_short_words_have_no_typos(tmp_path: Path, query: str) -> None:
-    assert Notes(tmp_path, **ENGLISH).found(query) == []
+    assert NotesFolder(tmp_path, **ENGLISH).found(query) == []
 
 
 def test_the_form_as_written_counts_more(tmp_path: Path) -> None:
-    notes = Notes(tmp_path, A="We sail with sailors, and sailing is fun.", B="We sailed, sails up, on a sail. Fun with the sailors, too.")
+    notes = NotesFolder(
+        tmp_path, A="We sail with sailors, and sailing is fun.", B="We sailed, sails up, on a sail. Fun with the sailors, too."
+    )
     assert notes.found("sailed")[0] == "B.md"
     assert notes.found("sailing")[0] == "A.md"
 
 
 def test_a_typo_is_none_where_the_vault_has_the_word(tmp_path: Path) -> None:
-    notes = Notes(tmp_path, Project="A project, a project.", Protect="How to protect it.")
+    notes = NotesFolder(tmp_path, Project="A project, a project.", Protect="How to protect it.")
     assert notes.found("protect") == ["Protect.md"]
 
 
 def test_forms_follow_the_notes(tmp_path: Path) -> None:
-    notes = Notes(tmp_path, **ENGLISH)
+    notes = NotesFolder(tmp_path, **ENGLISH)
     assert notes.found("boiled") == []
     notes.write("Kettle.md", "The kettle boils.")
     notes.vault.refresh()
@@ -72,7 +74,7 @@ def test_forms_follow_the_notes(tmp_path: Path) -> None:
 
 
 def test_a_chinese_question_finds_a_note_that_shares_single_characters(tmp_path: Path) -> None:
-    notes = Notes(tmp_path, 睡眠="睡前三小时不要进食。", 学习="晚上看书做笔记。", 工作="晚上开会以后写总结。")
+    notes = NotesFolder(tmp_path, 睡眠="睡前三小时不要进食。", 学习="晚上看书做笔记。", 工作="晚上开会以后写总结。")
     assert notes.found("夜里睡觉前能吃东西吗")[0] == "睡眠.md"
 
 

@@ -34,8 +34,8 @@ from io import BytesIO, StringIO, TextIOWrapper
 from itertools import count
 from pathlib import Path
 
-from building import NOON, Clock
-from conftest import NOTES, write
+from conftest import NOTES, write_notes
+from factories import NOON, TickingClock
 
 from zkchat_cli.app import factory, startup_options
 from zkchat_cli.chat.session import ZkChatSession
@@ -82,21 +82,21 @@ class Transcript:
         return self.values.get(key, [default])[-1]
 
 
-def played(text: str, folder: Path) -> str:
+def play_transcript(text: str, folder: Path) -> str:
     """The transcript with what is seen when it is played; the same text where that is as it should be."""
     transcript = Transcript.read(text)
-    stage = Stage(transcript, folder)
+    stage = TranscriptSession(transcript, folder)
     try:
         parts = []
         for typed, expected in transcript.steps:
             seen = stage.play(typed)
-            parts.append("\n".join(filter(None, (typed, expected if agrees(expected, seen) else seen))))
+            parts.append("\n".join(filter(None, (typed, expected if matches_expected(expected, seen) else seen))))
     finally:
         stage.close()
     return f"{transcript.head}---\n" + "\n\n".join(parts) + "\n"
 
 
-def agrees(expected: str, seen: str) -> bool:
+def matches_expected(expected: str, seen: str) -> bool:
     """Whether what is seen is what is expected, in which a line ⋮ stands for any lines."""
     *parts, last = expected.split(f"{ANY}\n") if not expected.endswith(ANY) else [*f"{expected}\n".split(f"{ANY}\n")]
     rest = f"{seen}\n"
@@ -109,7 +109,7 @@ def agrees(expected: str, seen: str) -> bool:
     return rest.endswith(last) if parts else rest == last
 
 
-class Stage:
+class TranscriptSession:
     """A vault, a session and a screen, for one transcript."""
 
     def __init__(self, transcript: Transcript, folder: Path) -> None:
@@ -117,10 +117,10 @@ class Stage:
         if transcript.value("vault", "notes") == "demo":
             shutil.copytree(DEMO, self._vault)
         else:
-            write(self._vault, NOTES)
+            write_notes(self._vault, NOTES)
         for file in transcript.values.get("file", ()):
             name, _, content = file.partition("|")
-            write(self._vault, {name.strip(): content.strip().replace("\\n", "\n") + "\n"})
+            write_notes(self._vault, {name.strip(): content.strip().replace("\\n", "\n") + "\n"})
         model = _scripted(folder, transcript.values["reply"]) if "reply" in transcript.values else "offline"
         given = dict(each.split("=", 1) for each in transcript.values.get("env", ()))
         self._env = {"ZKCHAT_HOME": str(self._home), "ZKCHAT_SEMANTIC__PROVIDER": "none", **given}
@@ -129,7 +129,7 @@ class Stage:
         with chdir(self._vault):
             opened = self._bench.session()
         opened.runtime.model.name = opened.runtime.model.name.partition("/")[0]
-        services = replace(opened.services, now=_clock(), clock=Clock(), new_id=_ids())
+        services = replace(opened.services, now=_clock(), clock=TickingClock(), new_id=_ids())
         self._session: ZkChatSession | None = ZkChatSession(services, opened.runtime)
         for setting in transcript.values.get("set", ()):
             key, _, value = setting.partition("=")

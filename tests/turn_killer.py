@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
-from conftest import NOTES, Program, warm, write
-from warm import Run
+from conftest import NOTES, Program, fork_server_address, write_notes
+from fork_server import ProgramRun
 
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -33,7 +33,7 @@ SCRIPT = (
 def a_program(folder: Path, script: str = SCRIPT) -> Program:
     """zkchat in a vault of its own; its model plays the script."""
     (folder / "script.jsonl").write_text(script)
-    program = Program(write(folder / "notes", NOTES), folder / "home")
+    program = Program(write_notes(folder / "notes", NOTES), folder / "home")
     program.env |= {"ZKCHAT_MODEL": f"scripted/{folder / 'script.jsonl'}", "ZKCHAT_SEMANTIC__PROVIDER": "none"}
     return program
 
@@ -42,13 +42,13 @@ def store_file(program: Program) -> Path:
     return program.home / "data" / "conversations.db"
 
 
-def start(program: Program, *words: str, stdin: str = "") -> Run:
+def start(program: Program, *words: str, stdin: str = "") -> ProgramRun:
     """A run that reads this input; nobody reads what it prints."""
     keyboard = program.vault.parent / "keyboard"
     keyboard.write_text(stdin)
     streams = [os.open(keyboard, os.O_RDONLY), *(os.open(os.devnull, os.O_WRONLY) for _ in range(2))]
     keyboard.unlink()
-    return Run(warm(), list(words), program.environment, program.vault, streams, terminal=False)
+    return ProgramRun(fork_server_address(), list(words), program.environment, program.vault, streams, terminal=False)
 
 
 def whole_log(program: Program) -> list[ZkChatMessage]:
@@ -96,7 +96,7 @@ def kill_turns(program: Program, lives: int, seed: int = 7) -> Counter[str]:
     return check_turns(whole_log(program))
 
 
-def _send(run: Run, number: signal.Signals) -> None:
+def _send(run: ProgramRun, number: signal.Signals) -> None:
     with suppress(ProcessLookupError):  # it was faster
         os.kill(run.pid, number)
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from building import NOON, a_compaction, chunk, said
+from factories import NOON, chunk, make_compaction, message
 
 from zkchat_cli.models import BudgetStatus, BudgetStatuses, ContextUsage, Conversation, MessageBreakdown, Prompt, PromptMessage, SentPrompt
 from zkchat_cli.models.prompts import CompactionDue
@@ -60,18 +60,18 @@ def write_until_killed(file: Path, name: str, acknowledge: int, statements: int 
     if instructions:
         database.set_progress_handler(countdown(1 + instructions // TICK), TICK)
     for n in range(1000):
-        question = said("user", f"why {n}? " * 40, f"{name}-q{n}", parent_id=store.conversation("c1").head_id, status="pending")
+        question = message("user", f"why {n}? " * 40, f"{name}-q{n}", parent_id=store.conversation("c1").head_id, status="pending")
         store.add("c1", question)
         os.write(acknowledge, f"{question.id}\n".encode())
         excerpt = chunk(1, "so " * 500)
-        result = said(
+        result = message(
             "tool", json.dumps({"text": excerpt.text}), f"{name}-t{n}", parent_id=question.id, tool_name="find", chunks=(excerpt,)
         )
-        answer = said("assistant", "therefore. " * 100, f"{name}-a{n}", parent_id=result.id)
+        answer = message("assistant", "therefore. " * 100, f"{name}-a{n}", parent_id=result.id)
         call = SentPrompt(question_id=question.id, call=1, model="offline", prompt=prompt_of(question.id, question.content))
         store.commit("c1", question.model_copy(update={"status": "complete"}), [result, answer], updated_at=NOON, sent=[call])
         os.write(acknowledge, f"{answer.id}\n".encode())
-        compaction = a_compaction("so far " * 50, answer.id, id=f"{name}-s{n}", masked=(result.id,))
+        compaction = make_compaction("so far " * 50, answer.id, id=f"{name}-s{n}", masked=(result.id,))
         store.compact("c1", compaction)
         os.write(acknowledge, f"{compaction.id}\n".encode())
         if n % 3 == 2:
@@ -86,11 +86,11 @@ def find_problems(file: Path, acknowledged: set[str], thorough: bool) -> list[st
     compactions = {compaction.id for compaction in store.compactions("c1")}
     problems = [f"{id_} is missing" for id_ in acknowledged - set(log) - compactions]
     history = store.history("c1")
-    for message in log.values():
-        if message.role == "user":
-            answered = message.id.replace("-q", "-a") in log
-            if (message.status == "complete") != answered or (message.status == "pending" and message is not log[history[-1].id]):
-                problems.append(f"{message.id} is {message.status}")
+    for each in log.values():
+        if each.role == "user":
+            answered = each.id.replace("-q", "-a") in log
+            if (each.status == "complete") != answered or (each.status == "pending" and each is not log[history[-1].id]):
+                problems.append(f"{each.id} is {each.status}")
     if len(history) != len(log):
         problems.append(f"the branch has {len(history)} of {len(log)} messages")
     last = next((m for m in reversed(history) if m.role == "user" and m.status == "complete"), None)

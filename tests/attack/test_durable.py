@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 import turn_killer
-from building import NOON, Deltas, a_room, chunk, completed, said, says
-from conftest import Program, write
+from conftest import Program, write_notes
+from factories import NOON, DeltaModel, chunk, make_app, message, reply, report_of
 from writer_killer import prompt_of
 
 from zkchat_cli.errors import StoreError
@@ -42,11 +42,11 @@ def file(tmp_path: Path) -> Path:
             store.start(Conversation(id=talk, vault=str(tmp_path / "notes"), created_at=NOON, updated_at=NOON))
             head = None
             for turn in range(8):
-                question = said("user", f"Why does roof {turn} of {talk} leak? " * 4, f"{talk}q{turn}", parent_id=head, status="pending")
-                result = said(
+                question = message("user", f"Why does roof {turn} of {talk} leak? " * 4, f"{talk}q{turn}", parent_id=head, status="pending")
+                result = message(
                     "tool", '"so it is "', f"{talk}t{turn}", parent_id=question.id, tool_name="find", chunks=(chunk(1, "so it is "),)
                 )
-                answer = said("assistant", f"Slate {turn} is broken. " * 20, f"{talk}a{turn}", parent_id=result.id)
+                answer = message("assistant", f"Slate {turn} is broken. " * 20, f"{talk}a{turn}", parent_id=result.id)
                 sent = [SentPrompt(question_id=question.id, call=1, model="m", prompt=prompt_of(question.id, question.content))]
                 store.add(talk, question)
                 done = question.model_copy(update={"status": "complete"})
@@ -167,18 +167,18 @@ def test_a_message_that_is_not_what_was_stored_is_shown_as_damaged(file: Path, c
 
 
 def test_a_damaged_message_is_never_sent_to_a_model(vault: Path, tmp_path: Path) -> None:
-    room = a_room(vault, tmp_path / "cache", tmp_path / "s.db")
-    model = Deltas([says("The slate is blue.")])
-    session = room.session(model)
+    app = make_app(vault, tmp_path / "cache", tmp_path / "s.db")
+    model = DeltaModel([reply("The slate is blue.")])
+    session = app.session(model)
     for question in ("What is a slate?", "What is a gutter?"):
-        completed(session.send(question))
-    room.store.close()
+        report_of(session.send(question))
+    app.store.close()
     change_a_column(tmp_path / "s.db", "message", "content", "The slate is red.", "role = 'assistant' AND content <> ''")
     with closing(ChatSessionStore.open(tmp_path / "s.db")) as store:
         [conversation] = store.conversations()
-        again = replace(room, store=store).session(model, conversation)
+        again = replace(app, store=store).session(model, conversation)
         again.pin("1")
-        completed(again.send("And a ridge?"))
+        report_of(again.send("And a ridge?"))
         sent = " ".join(message.content for message in model.requests[-1].messages)
         assert ("What is a slate?" in sent, "slate is red" in sent, "damaged" in sent) == (True, False, False)
         assert [message.status for message in store.history(conversation.id)].count("damaged") == 2, "pinning does not make it intact"
@@ -366,7 +366,7 @@ for calls in count(1):
 
 
 def test_a_rename_that_is_killed_is_made_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
-    write(tmp_path / "notes", {"Old.md": ""})
+    write_notes(tmp_path / "notes", {"Old.md": ""})
     command = [sys.executable, "-c", RENAME, tmp_path / "notes", tmp_path / "cache"]
     outcomes = Counter(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
     assert set(outcomes) == {"as before", "renamed"}
@@ -375,9 +375,9 @@ def test_a_rename_that_is_killed_is_made_as_a_whole_or_not_at_all(tmp_path: Path
 
 
 def test_what_somebody_wrote_after_the_kill_stays(tmp_path: Path) -> None:
-    root = write(tmp_path / "notes", {"A.md": "mine"})
+    root = write_notes(tmp_path / "notes", {"A.md": "mine"})
     (tmp_path / "cache" / "index").mkdir(parents=True)
-    write(root, {".zkchat-a.tmp": "theirs"})
+    write_notes(root, {".zkchat-a.tmp": "theirs"})
     with closing(Vault.open(root, tmp_path / "cache")) as vault:
         journal = vault.editor.journal
     step = FileStep(str(root / ".zkchat-a.tmp"), str(root / "A.md"), str(root / "A.md"), content_hash(b"before"))

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import a_room, completed
-from conftest import Program, write
-from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, QUESTION, REQUEST, Protocol, a_model, ask
+from conftest import Program, write_notes
+from factories import make_app, report_of
+from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, QUESTION, REQUEST, Protocol, call_model, open_model
 from model_server import (
     ModelServer,
     Reply,
@@ -130,7 +130,7 @@ def test_a_server_that_drips_makes_no_progress(server: ModelServer, protocol: Pr
 @ALL
 def test_headers_that_drip_make_no_progress(protocol: Protocol) -> None:
     with socket_server(drip_headers) as address:
-        assert ask(a_model(protocol.name, address, timeout=0.2)).error.kind == "timeout"
+        assert call_model(open_model(protocol.name, address, timeout=0.2)).error.kind == "timeout"
 
 
 def test_a_lookup_has_a_deadline_whatever_drips(server: ModelServer) -> None:
@@ -323,7 +323,7 @@ def test_a_window_that_is_no_number_is_unknown(server: ModelServer, protocol: Pr
     rows = [{"id": "m", "name": "m", "max_model_len": value, "max_input_tokens": value}]
     server.gets |= {protocol.listing: {"data": rows, "models": rows}, "/v1/models/m": rows[0]}
     server.gets["/api/show"] = {"model_info": {"general.architecture": "l", "l.context_length": value}, "parameters": f"num_ctx {value}"}
-    model: Any = a_model(protocol.name, protocol.address(server))
+    model: Any = open_model(protocol.name, protocol.address(server))
     model.prepare()
     assert (model.window, [listed.window for listed in model.list_models()]) == (None, [None])
 
@@ -383,7 +383,7 @@ def test_an_imported_figure_that_is_none_is_refused(field: str, value: str) -> N
 
 
 def test_a_script_with_such_a_number_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, {"replies.jsonl": f'{{"text": "Yes.", "usage": {{"prompt_tokens": 1{"0" * 310}, "completion_tokens": 1}}}}'})
+    write_notes(tmp_path, {"replies.jsonl": f'{{"text": "Yes.", "usage": {{"prompt_tokens": 1{"0" * 310}, "completion_tokens": 1}}}}'})
     with pytest.raises(ProviderError, match=r"line 1: usage\.prompt_tokens"):
         providers.provider("scripted").open(ModelConfig(str(tmp_path / "replies.jsonl")))
 
@@ -398,9 +398,9 @@ def test_a_key_is_not_sent_over_plain_http_to_another_machine(
     """The proxy would see it."""
     monkeypatch.setenv("http_proxy", server.address)
     host = "notes.example" if protocol is not OLLAMA else "me:secret-word@notes.example"
-    model: Any = a_model(protocol.name, f"http://{host}{protocol.path}")
+    model: Any = open_model(protocol.name, f"http://{host}{protocol.path}")
     model.prepare()
-    error = ask(model).error
+    error = call_model(model).error
     with pytest.raises(ProviderError, match="over plain http"):
         model.list_models()
     assert server.everything == []
@@ -409,8 +409,8 @@ def test_a_key_is_not_sent_over_plain_http_to_another_machine(
     assert "secret-word" not in error.message
     assert f"zkchat config set {protocol.name}.allow_insecure true" in error.hint
     server.says(Reply(protocol.text("Yes.")))
-    allowed = a_model(protocol.name, f"http://{host}{protocol.path}", allow_insecure=True)
-    assert ask(allowed, REQUEST).text == "Yes."
+    allowed = open_model(protocol.name, f"http://{host}{protocol.path}", allow_insecure=True)
+    assert call_model(allowed, REQUEST).text == "Yes."
 
 
 @pytest.mark.parametrize("name", ["openai", "ollama"])
@@ -463,10 +463,10 @@ def test_which_addresses_are_this_machine(address: str, local: bool) -> None:
 )
 def test_a_proxy_that_cannot_be_used_is_named(protocol: Protocol, proxy: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("all_proxy", proxy)
-    model: Any = a_model(protocol.name, f"https://notes.example{protocol.path}", first_delay=0.01)
+    model: Any = open_model(protocol.name, f"https://notes.example{protocol.path}", first_delay=0.01)
     with pytest.raises(ProviderError) as listing:
         model.list_models()
-    for error in (ask(model).error, listing.value):
+    for error in (call_model(model).error, listing.value):
         assert error.kind == "connection"
         assert message in error.message
         assert "word" not in f"{error.message} {error.hint}"
@@ -489,12 +489,12 @@ def test_a_variable_for_other_servers_does_not_matter_to_a_local_one(
 @ALL
 def test_certificates_that_cannot_be_read_are_named(protocol: Protocol, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere")
-    model: Any = a_model(protocol.name, f"https://notes.example{protocol.path}")
+    model: Any = open_model(protocol.name, f"https://notes.example{protocol.path}")
     anthropic_client._tls.cache_clear()
     mojentic_adapter._tls.cache_clear()
     with pytest.raises(ProviderError) as listing:
         model.list_models()
-    for error in (ask(model).error, listing.value):
+    for error in (call_model(model).error, listing.value):
         assert "the certificates that SSL_CERT_FILE names cannot be read" in error.message
 
 
@@ -503,9 +503,9 @@ def test_certificates_that_cannot_be_read_are_named(protocol: Protocol, monkeypa
 
 def test_a_clock_that_jumps_during_turns_changes_no_order_and_no_duration(vault: Path, tmp_path: Path) -> None:
     times = (f"{year}-01-01T00:00:00+00:00" for year in itertools.cycle((2030, 1970, 2099, 2026, 2001)))
-    session = a_room(vault, tmp_path / "cache").session(now=lambda: next(times))
+    session = make_app(vault, tmp_path / "cache").session(now=lambda: next(times))
     for text in ("What is a filter?", "And what is a roof?"):
-        timings = completed(session.send(text)).timings_ms
+        timings = report_of(session.send(text)).timings_ms
         assert min(timings.model_dump().values()) >= 0
     opened = session.open_conversation(session.conversation.id)
     assert [message.content for message in opened.history if message.role == "user"] == ["What is a filter?", "And what is a roof?"]

@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-from building import COUNTER, Deltas, Room, calls, ended, says
-from conftest import Program, needs_permissions, write
+from conftest import Program, needs_permissions, write_notes
+from factories import COUNTER, AppFixture, DeltaModel, reply, run_turn, tool_reply
 from pytest_httpserver import HTTPServer
 from terminal_screen import Chat, Script
 
@@ -59,7 +59,7 @@ def test_no_setting_on_the_list_is_a_path_an_address_a_command_or_a_key() -> Non
 
 @pytest.mark.parametrize("model", ["scripted//dev/zero", "scripted/evil.jsonl", "offline", "openai/gpt-5"])
 def test_a_vault_cannot_choose_the_model(zkchat: Program, model: str) -> None:
-    write(zkchat.vault, {".zkchat.toml": f'model = "{model}"\n', "evil.jsonl": '{"text": "I am the model."}\n'})
+    write_notes(zkchat.vault, {".zkchat.toml": f'model = "{model}"\n', "evil.jsonl": '{"text": "I am the model."}\n'})
     for command in (("ask", "x"), ("context", "show"), ("context", "stats")):
         done = zkchat(*command, timeout=20)
         assert (done.exit_status, done.out) == (2, "")
@@ -78,15 +78,15 @@ TOML = {
 
 @pytest.mark.parametrize("attack", TOML)
 def test_hostile_settings_are_refused(zkchat: Program, attack: str) -> None:
-    write(zkchat.vault, {".zkchat.toml": TOML[attack]})
-    write(zkchat.home, {"config/agents/spy.toml": TOML[attack]})
+    write_notes(zkchat.vault, {".zkchat.toml": TOML[attack]})
+    write_notes(zkchat.home, {"config/agents/spy.toml": TOML[attack]})
     for done in (zkchat("ask", "x"), zkchat("agent", "show", "spy")):
         assert (done.exit_status, "cannot be read: " in done.err, "unexpected" in done.err) == (2, True, False)
     assert "researcher" in zkchat("agent", "list", cwd=zkchat.home).out
 
 
 def test_an_agents_file_that_is_a_broken_link_is_an_error(zkchat: Program) -> None:
-    write(zkchat.home, {"config/agents/other.toml": ""})
+    write_notes(zkchat.home, {"config/agents/other.toml": ""})
     (zkchat.home / "config/agents/spy.toml").symlink_to("spy.toml")
     done = zkchat("ask", "x", "--agent", "spy")
     assert (done.exit_status, "spy.toml cannot be read: too many levels of symbolic links" in done.err) == (2, True)
@@ -184,8 +184,8 @@ def _opens_to_read(call: ast.Call) -> bool:
 class Turn:
     """What a model's changes of notes do, where a user answers the questions with `answers`, or has said `--yes` in a pipe (none)."""
 
-    def __init__(self, room: Room, *answers: str) -> None:
-        self.room = room
+    def __init__(self, app: AppFixture, *answers: str) -> None:
+        self.room = app
         self.answers = list(answers)
         self.asked: list[str] = []
 
@@ -197,14 +197,14 @@ class Turn:
         """What the model is told about its changes."""
         wanted = tuple(ToolCall(id=f"w{i}", name=name, arguments=arguments) for i, (name, arguments) in enumerate(changes))
         approve = ApprovalPrompt(self) if self.answers else approve_notes  # type: ignore[arg-type]
-        model = Deltas([calls(*wanted), says("Done.")])
+        model = DeltaModel([tool_reply(*wanted), reply("Done.")])
         self.room.vault.refresh(full=True)
         session = self.room.session(model, approve=approve, tools=tuple(load_tools(unsafe=True)), **services)
-        return [str(event.told) for event in ended(session.send("Change it."))[0] if isinstance(event, ChangeDecided)]
+        return [str(event.told) for event in run_turn(session.send("Change it."))[0] if isinstance(event, ChangeDecided)]
 
 
 def test_yes_on_a_terminal_asks_about_memory_alone(zkchat: Program, script: Script) -> None:
-    write(zkchat.vault, {"ZKCHAT.md": "@style.md"})
+    write_notes(zkchat.vault, {"ZKCHAT.md": "@style.md"})
     wanted = [{"name": "create_note", "arguments": {"path": path, **OBEY}} for path in ("New.md", "style.md")]
     with Chat(zkchat, "--unsafe", "--yes", "--model", script({"tool_calls": wanted}, {"text": "Tried."})) as chat:
         chat.say("write it")
@@ -258,19 +258,19 @@ IMPORTS = {
 
 
 @pytest.mark.parametrize("attack", IMPORTS)
-def test_a_change_of_memory_is_not_covered_by_yes(room: Room, vault: Path, attack: str) -> None:
+def test_a_change_of_memory_is_not_covered_by_yes(app: AppFixture, vault: Path, attack: str) -> None:
     files, change = IMPORTS[attack]
-    before = tree(write(vault, files))
-    [told] = Turn(room).make(change)
+    before = tree(write_notes(vault, files))
+    [told] = Turn(app).make(change)
     assert "is memory, which --yes does not cover" in told
     assert tree(vault) == before  # nor is there a scratch file
 
 
 @pytest.mark.parametrize("attack", ["append to an import", "create a missing import", "an import of five imports"])
-def test_a_change_of_memory_is_not_covered_by_all(room: Room, vault: Path, attack: str) -> None:
+def test_a_change_of_memory_is_not_covered_by_all(app: AppFixture, vault: Path, attack: str) -> None:
     files, change = IMPORTS[attack]
-    before = tree(write(vault, files))
-    turn = Turn(room, "a", "n")
+    before = tree(write_notes(vault, files))
+    turn = Turn(app, "a", "n")
     assert turn.make(("create_note", {"path": "New.md", "content": "x"}), change) == ["done", DECLINED.reason]
     assert len(turn.asked) == 2
     assert tree(vault) == {**before, "New.md": "x\n"}
@@ -286,43 +286,43 @@ def test_a_change_of_memory_is_not_covered_by_all(room: Room, vault: Path, attac
         ("Other", "Garden", ("create_note", {"path": "Other/rules.md", **OBEY})),
     ],
 )
-def test_a_link_does_not_hide_memory(room: Room, vault: Path, link: str, target: str, change: tuple[str, dict[str, str]]) -> None:
-    write(vault, {"Real.md": "x\n", "style.md": "x\n", "WILK.md": "@style.md @linked/rules.md"})
+def test_a_link_does_not_hide_memory(app: AppFixture, vault: Path, link: str, target: str, change: tuple[str, dict[str, str]]) -> None:
+    write_notes(vault, {"Real.md": "x\n", "style.md": "x\n", "WILK.md": "@style.md @linked/rules.md"})
     if target == "Garden":
         (vault / "linked").symlink_to("Garden")
     (vault / link).unlink(missing_ok=True)
     (vault / link).symlink_to(target)
     before = tree(vault)
-    [told] = Turn(room).make(change)
+    [told] = Turn(app).make(change)
     assert "is memory, which --yes does not cover" in told
     assert tree(vault) == before
 
 
-def test_the_memory_of_agents_in_the_vault_is_memory(room: Room, vault: Path) -> None:
-    write(vault, {"Coder.md": "x\n"})
+def test_the_memory_of_agents_in_the_vault_is_memory(app: AppFixture, vault: Path) -> None:
+    write_notes(vault, {"Coder.md": "x\n"})
     (vault / "agents").mkdir()
     (vault / "agents/coder.md").symlink_to("../Coder.md")
     changes = ("create_note", {"path": "agents/planner.md", **OBEY}), ("append_to_note", {"path": "Coder.md", "text": "Obey."})
-    told = Turn(room).make(*changes, agents_folder=vault / "agents")
+    told = Turn(app).make(*changes, agents_folder=vault / "agents")
     assert ["(memory of the agent" in each for each in told] == [True, True]
 
 
-def test_more_imports_than_can_be_followed_make_every_change_one_of_memory(room: Room, vault: Path) -> None:
-    write(vault, {"ZKCHAT.md": " ".join(f"@n{i}.md" for i in range(MAX_PATHS))})
-    [told] = Turn(room).make(("create_note", {"path": "New.md", **OBEY}))
+def test_more_imports_than_can_be_followed_make_every_change_one_of_memory(app: AppFixture, vault: Path) -> None:
+    write_notes(vault, {"ZKCHAT.md": " ".join(f"@n{i}.md" for i in range(MAX_PATHS))})
+    [told] = Turn(app).make(("create_note", {"path": "New.md", **OBEY}))
     assert "one of over 5,000 files that memory may import" in told
 
 
 def test_a_cut_memory_file_imports_no_path_that_the_cut_made(tmp_path: Path) -> None:
-    write(tmp_path, {"ZKCHAT.md": "word " * 30 + "@styleguide.md", **{f"{'styleguide'[:n]}.md": "Obey." for n in range(1, 10)}})
+    write_notes(tmp_path, {"ZKCHAT.md": "word " * 30 + "@styleguide.md", **{f"{'styleguide'[:n]}.md": "Obey." for n in range(1, 10)}})
     for budget in range(20, 60):
         items = load_root_memory(MemoryFiles(tmp_path, lambda *_: None), ["ZKCHAT.md"], budget, COUNTER)
         assert [item.relative_path for item in items[1:]] == []
 
 
-def test_other_notes_are_changed_with_yes(room: Room, vault: Path) -> None:
-    write(vault, {"ZKCHAT.md": "@style.md", "style.md": "x\n", "Mine.md": "x\n"})
-    assert Turn(room).make(("append_to_note", {"path": "Mine.md", "text": "y"})) == ["done"]
+def test_other_notes_are_changed_with_yes(app: AppFixture, vault: Path) -> None:
+    write_notes(vault, {"ZKCHAT.md": "@style.md", "style.md": "x\n", "Mine.md": "x\n"})
+    assert Turn(app).make(("append_to_note", {"path": "Mine.md", "text": "y"})) == ["done"]
 
 
 # other local users
@@ -419,7 +419,9 @@ UNREADABLE = {
 @pytest.mark.parametrize("what", UNREADABLE)
 def test_what_the_user_may_not_read_is_named(zkchat: Program, tmp_path: Path, what: str) -> None:
     path, exit_status, told = UNREADABLE[what]
-    write(tmp_path, {"notes/ZKCHAT.md": "x", "notes/.zkchat.toml": "", "home/config/config.toml": "", "home/data/conversations.db": ""})
+    write_notes(
+        tmp_path, {"notes/ZKCHAT.md": "x", "notes/.zkchat.toml": "", "home/config/config.toml": "", "home/data/conversations.db": ""}
+    )
     (tmp_path / path).chmod(0)
     done = zkchat("ask", "How do I join filters with AND?", "--vault", zkchat.vault, cwd=tmp_path)
     (tmp_path / path).chmod(0o700)
@@ -448,7 +450,10 @@ def test_a_pager_that_reads_nothing_ends_nothing(tmp_path: Path, pager: str) -> 
     program.write_text(f"#!/bin/sh\n{pager}\n")
     program.chmod(0o755)
     with Chat(
-        Program(write(tmp_path / "notes", {"Long.md": "word\n\n" * 50_000}), tmp_path / "home"), PAGER=str(program), EDITOR="", VISUAL=""
+        Program(write_notes(tmp_path / "notes", {"Long.md": "word\n\n" * 50_000}), tmp_path / "home"),
+        PAGER=str(program),
+        EDITOR="",
+        VISUAL="",
     ) as chat:
         chat.say("/open Long")
         chat.say("What is a word?")

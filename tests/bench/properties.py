@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, seed, settings
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from building import a_room
 from compaction_properties import every_prompt_is_sound_and_an_import_gives_the_identical_one, undo_gives_each_earlier_prompt_back
+from factories import make_app
 from history_strategies import any_history_makes_a_prompt_that_keeps_all_promises
 
 SLICE = 1000
@@ -45,9 +45,9 @@ def main() -> None:
             vault = Path(folder).resolve() / "notes"
             vault.mkdir()
             (vault / "Filters.md").write_text("# Filters\n\nFilters say which tasks you want to see.\n")
-            room = a_room(vault, vault.parent / "cache")
-            hold(every_prompt_is_sound_and_an_import_gives_the_identical_one, chosen.conversations, chosen.seed, room)
-            hold(undo_gives_each_earlier_prompt_back, chosen.conversations, chosen.seed, room)
+            app = make_app(vault, vault.parent / "cache")
+            hold(every_prompt_is_sound_and_an_import_gives_the_identical_one, chosen.conversations, chosen.seed, app)
+            hold(undo_gives_each_earlier_prompt_back, chosen.conversations, chosen.seed, app)
     if chosen.histories:
         hold(any_history_makes_a_prompt_that_keeps_all_promises, chosen.histories, chosen.seed)
 

@@ -8,15 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-import tomlkit.exceptions
-
 from zkchat_cli import registry
 from zkchat_cli.agents import builtin
 from zkchat_cli.agents.profile import Agent, AgentProfile
 from zkchat_cli.config import loader
-from zkchat_cli.errors import ConfigError, reason
-from zkchat_cli.fileio import atomic_write, read_file
+from zkchat_cli.errors import ConfigError
 
 FOLDER_NAME = "agents"
 NO_AGENT = "none"
@@ -96,36 +92,10 @@ def check_names(agent: Agent, *, tools: Collection[str], strategies: Collection[
 
 
 def write_agent_file(file: Path, values: Mapping[str, object]) -> None:
-    """Set keys in an agent's file, new or old, and remove those that are None; everything else stays as written.
+    """Set keys in an agent's file, new or old, and remove those that are None. Raises ConfigError without changing it."""
+    from zkchat_cli.config.toml_editor import edit_toml  # imports tomlkit: 15 ms that only a change needs
 
-    The file is replaced in one step and readable only by its owner. Raises ConfigError without changing it.
-    """
-    try:
-        template = _TEMPLATE.format(name=file.stem, keys=", ".join(_own_keys()))
-        document: Any = tomlkit.parse(read_file(file, loader.MAX_FILE_BYTES).decode("utf-8-sig") if file.exists() else template)
-        for key, value in values.items():
-            table, _, name = key.rpartition(".")
-            parent = document.setdefault(table, tomlkit.table()) if table else document
-            if value is None:
-                parent.pop(name, None)
-            else:
-                parent[name] = _toml_item(value)
-        atomic_write(file, tomlkit.dumps(document), private=True)
-    except tomlkit.exceptions.TOMLKitError as e:
-        raise ConfigError(f"{file} is not valid TOML: {e}", "Correct it by hand first; nothing was changed.") from e
-    except (OSError, UnicodeError) as e:
-        raise ConfigError(f"{file} cannot be written: {reason(e)}", "Nothing was changed.") from e
-
-
-def as_toml(value: object) -> str:
-    """A value in TOML; a text of several lines stays readable."""
-    return str(_toml_item(value).as_string())
-
-
-def _toml_item(value: object) -> Any:
-    if isinstance(value, str) and "\n" in value:
-        return tomlkit.string(value.replace("\r\n", "\n"), multiline=True)
-    return tomlkit.item(value)
+    edit_toml(file, values, _TEMPLATE.format(name=file.stem, keys=", ".join(_own_keys())))
 
 
 def _own_keys() -> list[str]:

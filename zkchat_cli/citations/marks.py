@@ -23,6 +23,7 @@ _TOKEN = re.compile(rf"[\n\\`\[【［{mark_syntax.RAISED}]|\.(?=[mM]|\Z)|[sS](?=
 _NO_PROSE: frozenset[LineKind] = frozenset(("blank", "definition", "fence", "code", "fence_end", "indented"))
 _CONTINUES_PARAGRAPH: frozenset[LineKind] = frozenset(("paragraph", "underline", "rule", "delimiter"))
 _TICKS = re.compile(r"`++")
+_NOT_NEWLINE = re.compile(r"[^\n]")
 
 
 class _Backticks(NamedTuple):
@@ -214,6 +215,16 @@ def read_marks(text: str) -> MarkedText:
     reader = CitationMarkParser(definitions=True)
     found = [*reader.feed(text), *reader.close()]
     return MarkedText(tuple(found), tuple(reader.code), reader.closing)
+
+
+def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in place of these spans, so that all positions and lines stay the same."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in spans:
+        pieces += [text[at:start], _NOT_NEWLINE.sub(" ", text[start:end])]
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
 def split_at_marks(text: str, marks: Iterable[CitationMark]) -> Iterator[tuple[str, CitationMark | None]]:

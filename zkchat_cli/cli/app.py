@@ -31,7 +31,21 @@ from zkchat_cli.errors import UsageError, ZkchatError  # noqa: E402
 if _loading:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-COMMAND_ORDER = ("chat", "ask", "context", "sessions", "vault", "semantic", "memory", "agent", "config", "keys", "tokens", "doctor")
+COMMAND_ORDER = (
+    "chat",
+    "ask",
+    "context",
+    "sessions",
+    "vault",
+    "verify",
+    "semantic",
+    "memory",
+    "agent",
+    "config",
+    "keys",
+    "tokens",
+    "doctor",
+)
 """Most used first."""
 EXIT_CODES = {"unexpected": 1, "usage": 2, "config": 2, "prompt_too_large": 2, "vault": 3, "index": 3, "store": 3, "provider": 4}
 INTERRUPTED = 130

@@ -10,7 +10,7 @@ alone takes longer than printing a help page may.
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property, wraps
 from pathlib import Path
@@ -23,6 +23,7 @@ from zkchat_cli.cli import help_format
 from zkchat_cli.cli.options import SHARED
 from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.fileio import read_file
+from zkchat_cli.terminal.pager import paged
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault.discovery import holds_notes
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from zkchat_cli.models import IndexReport
     from zkchat_cli.store.chat_session_store import ChatSessionStore
     from zkchat_cli.vault.vault import Vault
+    from zkchat_cli.views.text import StyledLine
 
 P = ParamSpec("P")
 
@@ -65,6 +67,23 @@ class CommandContext:
         from zkchat_cli.app import factory
 
         return factory.settings(self.startup_options(), os.environ, Path.cwd())
+
+    def result(self, document: object, shown: "str | Iterable[StyledLine]", none: str = "") -> None:
+        """Print a command's result: the JSON document with --json, else the text or the lines, through the pager if they are long.
+
+        Where there are no lines, `none` says so on stderr.
+        """
+        if self.as_json:
+            self.screen.json(document)
+            return
+        text = shown if isinstance(shown, str) else [*shown]
+        with paged(self.screen if isinstance(text, str) else self.screen.with_width()) as pager:
+            if isinstance(text, list):
+                pager.show(text)
+            elif text:
+                pager.print(text)
+        if none and not text:
+            self.screen.remark(none)
 
     @contextmanager
     def open_app(self, **more: Any) -> "Iterator[App]":
@@ -121,6 +140,11 @@ class CommandContext:
     def warn_if_rebuilt(self, report: "IndexReport") -> None:
         if report.rebuilt:
             self.screen.warn(f"the index was rebuilt: {report.rebuilt}")
+
+    def print_warnings(self, vault: "Vault") -> None:
+        """What went wrong while the vault was searched or indexed."""
+        for warning in vault.take_warnings():
+            self.screen.warn(warning.message, warning.hint)
 
     @contextmanager
     def open_session(self, id_: str | None, *, indexed: bool = False) -> "Iterator[ZkChatSession]":

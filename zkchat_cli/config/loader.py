@@ -143,6 +143,11 @@ def _flatten_tables(table: Mapping[str, Any], prefix: str = "") -> Iterator[tupl
             yield prefix + key, value
 
 
+def as_toml(value: object) -> str:
+    """A value on one line, as messages and lists of settings show it."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
 def read_toml(file: Path) -> list[Entry]:
     """What a settings file says; nothing if there is none. Raises ConfigError for one that cannot be read, or is no TOML."""
     try:
@@ -201,7 +206,7 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
 
 def invalid_value_error(origin: str, key: str, wrong: object, problem: str, hint: str) -> ConfigError:
     """The error about a value, as all settings tell it."""
-    shown = _short(json.dumps(wrong, ensure_ascii=False, default=str))
+    shown = _short(as_toml(wrong))
     return ConfigError(f"{origin}: {key} = {shown} is not valid; {problem}", hint)
 
 
@@ -210,7 +215,7 @@ def _short(text: str) -> str:
 
 
 def _default(key: str, schema: type[Section]) -> str:
-    return f"Default: {json.dumps(default_values(schema)[key])}"
+    return f"Default: {as_toml(default_values(schema)[key])}"
 
 
 def environment() -> Mapping[str, str]:

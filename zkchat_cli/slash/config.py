@@ -1,6 +1,8 @@
-"""/config: the settings of this session; `/config KEY` shows one, `/config KEY VALUE` changes it until the chat ends."""
+"""/config: show settings; KEY VALUE changes one for this session.
 
-import json
+Part of a key (`context`) shows that group. Changes end with the chat; `zkchat config set KEY VALUE` makes them permanent.
+"""
+
 from typing import Any
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -13,7 +15,9 @@ def _config(session: ZkChatSession, argument: str) -> CommandResult:
     key, value = (*argument.split(maxsplit=1), "", "")[:2]
     if value:
         changed = session.override_setting(key, value)
-        return CommandResult(f"{key} = {_to_json(changed)} until this chat ends. To make it permanent: zkchat config set {key} {value}")
+        return CommandResult(
+            f"{key} = {loader.as_toml(changed)} until this chat ends. To make it permanent: zkchat config set {key} {value}"
+        )
     schema, values = type(session.runtime.settings), loader.flatten(session.runtime.settings)
     defaults = loader.default_values(schema)
     if key in values:
@@ -26,12 +30,8 @@ def _config(session: ZkChatSession, argument: str) -> CommandResult:
 
 
 def _setting_line(key: str, value: Any, default: Any) -> StyledLine:
-    changed = () if value == default else (StyledSpan(f"default: {_to_json(default)}", "dim"),)
-    return StyledLine((StyledSpan(key, "cyan" if changed else ""), StyledSpan(f" = {_to_json(value)}")), changed)
-
-
-def _to_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    changed = () if value == default else (StyledSpan(f"default: {loader.as_toml(default)}", "dim"),)
+    return StyledLine((StyledSpan(key, "cyan" if changed else ""), StyledSpan(f" = {loader.as_toml(value)}")), changed)
 
 
 def _setting_keys(session: ZkChatSession) -> list[str]:
@@ -39,11 +39,4 @@ def _setting_keys(session: ZkChatSession) -> list[str]:
     return [CompletionValue(key, loader.describe_setting(key, schema)) for key in loader.default_values(schema)]
 
 
-COMMAND = SlashCommand(
-    "config",
-    "show settings; KEY VALUE changes one for this session",
-    _config,
-    "[KEY [VALUE]]",
-    _setting_keys,
-    "Part of a key (`context`) shows that group. Changes end with the chat; `zkchat config set KEY VALUE` makes them permanent.",
-)
+COMMAND = SlashCommand(_config, "[KEY [VALUE]]", _setting_keys)

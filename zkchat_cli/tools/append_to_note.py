@@ -1,23 +1,20 @@
 """Append text to a note or to one of its sections."""
 
-from zkchat_cli.tools.base import NOTE, Arguments, Tool, ToolOutput, text
+from typing import Annotated
+
+from zkchat_cli.tools.base import Note, ToolOutput, declare_tool
 from zkchat_cli.vault.vault import Vault
 
 
-def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
-    path, heading = vault.locate(arguments["path"])
-    return ToolOutput(change=vault.editor.append(path, arguments["text"], arguments.get("heading") or heading))
+def append_to_note(
+    vault: Vault,
+    path: Note,
+    text: Annotated[str, "Markdown"],
+    heading: Annotated[str, "the heading, as Heading or Above#Heading; left out: the note's end"] = "",
+) -> ToolOutput:
+    """Add text at the end of a note or under one of its headings. The user is asked first."""
+    found, linked_heading = vault.locate(path)
+    return ToolOutput(change=vault.editor.append(found, text, heading or linked_heading))
 
 
-TOOL = Tool(
-    name="append_to_note",
-    description="Add text at the end of a note or under one of its headings. The user is asked first.",
-    parameters={
-        "path": NOTE,
-        "text": text("Markdown"),
-        "heading": text("the heading, as Heading or Above#Heading; left out: the note's end"),
-    },
-    required=("path", "text"),
-    run=_run,
-    writes=True,
-)
+TOOL = declare_tool(append_to_note, writes=True)

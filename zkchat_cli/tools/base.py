@@ -1,12 +1,14 @@
 """The interface of a tool: a name, a descriptor in the OpenAI function form, and `run`.
 
-A tool gets the model's arguments and its scope (the notes or memory) and returns a ToolOutput. For wrong arguments it raises
-ToolArgumentError, which goes back to the model as a short error. Tools are plain values, so the offline provider loads no model library.
+A tool is a function of its scope (the notes or memory) and the model's arguments, and returns a ToolOutput; `declare_tool` reads the
+descriptor from its signature. For wrong arguments it raises ToolArgumentError, which goes back to the model as a short error. Tools are
+plain values, so the offline provider loads no model library.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.memory import Memory
@@ -14,9 +16,14 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
 
-Arguments = Mapping[str, Any]
+Scope = Literal["notes", "memory", "conversation"]
 MAX_POSITION = 10**9
 """Larger than any line number or note count."""
+MAX_SHOWN = 200
+"""Characters of a link or a title in a result."""
+JSON_TYPES = {str: "string", int: "integer"}
+Note = Annotated[str, "path or wikilink"]
+WordsToSearch = Annotated[str, "words to search for"]
 
 
 class ToolArgumentError(Exception):
@@ -46,9 +53,9 @@ class Tool:
     parameters: Mapping[str, Mapping[str, str]]
     """JSON schema of each argument."""
     required: tuple[str, ...]
-    run: Callable[[Arguments, Any], ToolOutput]
-    """Gets the arguments and the Vault, or the Memory if the `scope` is not the notes."""
-    scope: Literal["notes", "memory", "conversation"] = "notes"
+    run: Callable[..., ToolOutput]
+    """Gets the Vault, or the Memory if the `scope` is not the notes, and the arguments by their names."""
+    scope: Scope = "notes"
     """Memory tools exist only with `context.memory_integration` on."""
     writes: bool = False
     """Whether it changes notes. It exists only with --unsafe."""
@@ -58,46 +65,38 @@ class Tool:
         schema = {"type": "object", "properties": {k: dict(v) for k, v in self.parameters.items()}, "required": list(self.required)}
         return {"type": "function", "function": {"name": self.name, "description": self.description, "parameters": schema}}
 
-    def call(self, arguments: Arguments, vault: Vault, memory: Memory | None = None) -> ToolOutput:
+    def call(self, arguments: Mapping[str, Any], vault: Vault, memory: Memory | None = None) -> ToolOutput:
         """Check the arguments against the schema and run. Raises ToolArgumentError for errors the model can correct."""
-        missing = [name for name in self.required if _is_empty(arguments.get(name))]
+        missing = [name for name in self.required if arguments.get(name) is None or not str(arguments[name]).strip()]
         if missing:
             raise ToolArgumentError(f"{self.name} needs {', '.join(missing)}")
+        given: dict[str, str | int] = {}
         for name, value in arguments.items():
             if name not in self.parameters:
                 raise ToolArgumentError(f"{self.name} has no argument {name!r:.60}; it has {', '.join(self.parameters)}")
             expected = self.parameters[name]["type"]
-            if value is not None and not _has_type(value, expected):
+            if value is None:
+                continue
+            if JSON_TYPES.get(type(value)) != expected:
                 raise ToolArgumentError(f"{self.name}: {name} must be of type {expected}, not {value!r:.60}")
+            given[name] = max(-MAX_POSITION, min(MAX_POSITION, value)) if isinstance(value, int) else value
         if self.scope != "notes" and memory is None:
             raise ToolArgumentError(f"{self.name} needs memory, which this conversation does not have")
         try:
-            return self.run({k: v for k, v in arguments.items() if v is not None}, vault if self.scope == "notes" else memory)
+            return self.run(vault if self.scope == "notes" else memory, **given)
         except (VaultError, StoreError, UsageError) as e:
             raise ToolArgumentError(f"{e.message}. {e.hint}".strip()) from e
 
 
-def text(description: str) -> dict[str, str]:
-    return {"type": "string", "description": description}
-
-
-def number(description: str) -> dict[str, str]:
-    return {"type": "integer", "description": description}
-
-
-NOTE = text("path or wikilink")
-
-
-def clamp_limit(arguments: Arguments, default: int, most: int) -> tuple[int, str]:
-    """The requested limit, from 1 to `most`, and a note if the request was larger."""
-    limit = arguments.get("limit", default)
-    return max(1, min(most, limit)), f"{most} is the maximum." if limit > most else ""
-
-
-def clamp_position(arguments: Arguments, name: str, default: int) -> int:
-    """The requested line or offset, limited to numbers of a sane size."""
-    value: int = arguments.get(name, default)
-    return max(-MAX_POSITION, min(MAX_POSITION, value))
+def declare_tool(run: Callable[..., ToolOutput], *, scope: Scope = "notes", writes: bool = False) -> Tool:
+    """The tool that a function describes: its name, its docstring, and its parameters after the first, each with a type and a text."""
+    parameters = list(inspect.signature(run).parameters.values())[1:]
+    schema = {}
+    for parameter in parameters:
+        kind, description = get_args(parameter.annotation)
+        schema[parameter.name] = {"type": JSON_TYPES[(get_args(kind) or (kind,))[0]], "description": description}
+    required = tuple(parameter.name for parameter in parameters if parameter.default is parameter.empty)
+    return Tool(run.__name__, run.__doc__ or "", schema, required, run, scope, writes)
 
 
 def join_notes(*notes: str) -> str:
@@ -107,11 +106,3 @@ def join_notes(*notes: str) -> str:
 def plural(number: int, one: str, many: str = "") -> str:
     """`1 note`, `3 notes`, `no notes`."""
     return f"1 {one}" if number == 1 else f"{number or 'no'} {many or one + 's'}"
-
-
-def _is_empty(value: object) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
-
-
-def _has_type(value: object, expected: str) -> bool:
-    return isinstance(value, str) if expected == "string" else isinstance(value, int) and not isinstance(value, bool)

@@ -1,23 +1,19 @@
 """Replace the text under a heading of a note."""
 
-from zkchat_cli.tools.base import NOTE, Arguments, Tool, ToolOutput, text
+from typing import Annotated
+
+from zkchat_cli.tools.base import Note, ToolOutput, declare_tool
 from zkchat_cli.vault.vault import Vault
 
 
-def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
-    path, _ = vault.locate(arguments["path"])
-    return ToolOutput(change=vault.editor.edit_section(path, arguments["heading"], arguments.get("new_text", "")))
+def edit_section(
+    vault: Vault,
+    path: Note,
+    heading: Annotated[str, "the heading, as Heading or Above#Heading"],
+    new_text: Annotated[str, "Markdown without the heading; empty: leaves the heading alone"] = "",
+) -> ToolOutput:
+    """Replace all that stands under a heading of a note, headings within it included. Read it first. The user is asked first."""
+    return ToolOutput(change=vault.editor.edit_section(vault.locate(path)[0], heading, new_text))
 
 
-TOOL = Tool(
-    name="edit_section",
-    description="Replace all that stands under a heading of a note, headings within it included. Read it first. The user is asked first.",
-    parameters={
-        "path": NOTE,
-        "heading": text("the heading, as Heading or Above#Heading"),
-        "new_text": text("Markdown without the heading; empty: leaves the heading alone"),
-    },
-    required=("path", "heading"),
-    run=_run,
-    writes=True,
-)
+TOOL = declare_tool(edit_section, writes=True)

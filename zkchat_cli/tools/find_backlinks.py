@@ -1,14 +1,17 @@
 """The links to a note, each with its line, which can be cited."""
 
-from zkchat_cli.tools.base import NOTE, Arguments, Tool, ToolOutput, clamp_position, number
+from typing import Annotated
+
+from zkchat_cli.tools.base import Note, ToolOutput, declare_tool
 from zkchat_cli.vault.vault import Vault
 
 MOST = 20
 
 
-def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
-    path, _ = vault.locate(arguments["relative_path"])
-    first = max(0, clamp_position(arguments, "offset", 0))
+def find_backlinks(vault: Vault, relative_path: Note, offset: Annotated[int, f"links to skip; {MOST} come at a time"] = 0) -> ToolOutput:
+    """The lines in other notes that link to a note, as excerpts."""
+    path, _ = vault.locate(relative_path)
+    first = max(0, offset)
     rows = vault.backlinks(path)
     shown = rows[first : first + MOST]
     after = first + len(shown)
@@ -17,10 +20,4 @@ def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     return ToolOutput(tuple(dict.fromkeys(vault.link_lines(shown))), {"path": path, "backlinks": len(rows)}, more or none)
 
 
-TOOL = Tool(
-    name="find_backlinks",
-    description="The lines in other notes that link to a note, as excerpts.",
-    parameters={"relative_path": NOTE, "offset": number(f"links to skip; {MOST} come at a time")},
-    required=("relative_path",),
-    run=_run,
-)
+TOOL = declare_tool(find_backlinks)

@@ -1,17 +1,25 @@
 """Read a note, a section of it or some of its lines, as numbered chunks."""
 
-from zkchat_cli.tools.base import MAX_POSITION, Arguments, Tool, ToolArgumentError, ToolOutput, clamp_position, number, text
+from typing import Annotated
+
+from zkchat_cli.tools.base import MAX_POSITION, ToolArgumentError, ToolOutput, declare_tool
 from zkchat_cli.vault.vault import Vault
 
 MOST = 40
 
 
-def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
-    path, heading = vault.locate(arguments["relative_path"])
+def read_zk_document(
+    vault: Vault,
+    relative_path: Annotated[str, "path, or a wikilink as [[Note#Heading]]"],
+    start_line: Annotated[int | None, "first line, from 1"] = None,
+    end_line: Annotated[int | None, "last line"] = None,
+) -> ToolOutput:
+    """Read a note, a section or some lines of it; returns numbered excerpts."""
+    path, heading = vault.locate(relative_path)
     first, last = vault.section(path, heading) if heading else (1, MAX_POSITION)
-    start, end = max(1, clamp_position(arguments, "start_line", first)), clamp_position(arguments, "end_line", last)
+    start, end = max(1, first if start_line is None else start_line), last if end_line is None else end_line
     if end < start:
-        raise ToolArgumentError(f"{TOOL.name}: end_line {end} is before start_line {start}; lines count from 1")
+        raise ToolArgumentError(f"read_zk_document: end_line {end} is before start_line {start}; lines count from 1")
     found = vault.chunks(path, start, end)
     if not found:
         whole = vault.chunks(path)
@@ -23,14 +31,4 @@ def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     return ToolOutput(shown)
 
 
-TOOL = Tool(
-    name="read_zk_document",
-    description="Read a note, a section or some lines of it; returns numbered excerpts.",
-    parameters={
-        "relative_path": text("path, or a wikilink as [[Note#Heading]]"),
-        "start_line": number("first line, from 1"),
-        "end_line": number("last line"),
-    },
-    required=("relative_path",),
-    run=_run,
-)
+TOOL = declare_tool(read_zk_document)

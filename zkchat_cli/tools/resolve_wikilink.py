@@ -1,16 +1,17 @@
 """The note and the lines that a wikilink points to."""
 
+from typing import Annotated
+
 from zkchat_cli.errors import VaultError
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools.base import Arguments, Tool, ToolOutput, text
+from zkchat_cli.tools.base import MAX_SHOWN, ToolOutput, declare_tool
 from zkchat_cli.vault.vault import Vault
 
-MAX_SHOWN = 200
 
-
-def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
-    link = vault.resolve(arguments["wikilink"])
-    data: dict[str, object] = {"wikilink": truncate(arguments["wikilink"], MAX_SHOWN), "path": link.target}
+def resolve_wikilink(vault: Vault, wikilink: Annotated[str, "as [[Note]] or Note#Heading"]) -> ToolOutput:
+    """The path and lines that a [[wikilink]] points to, or the nearest notes when it is broken."""
+    link = vault.resolve(wikilink)
+    data: dict[str, object] = {"wikilink": truncate(wikilink, MAX_SHOWN), "path": link.target}
     if link.target is None:
         return ToolOutput(data={**data, "nearest": list(link.candidates)}, outcome="no such note")
     data |= {"heading": link.heading and truncate(link.heading, MAX_SHOWN), "status": link.status}
@@ -25,10 +26,4 @@ def _run(arguments: Arguments, vault: Vault) -> ToolOutput:
     return ToolOutput(data=data, note=note, outcome=link.target)
 
 
-TOOL = Tool(
-    name="resolve_wikilink",
-    description="The path and lines that a [[wikilink]] points to, or the nearest notes when it is broken.",
-    parameters={"wikilink": text("as [[Note]] or Note#Heading")},
-    required=("wikilink",),
-    run=_run,
-)
+TOOL = declare_tool(resolve_wikilink)

@@ -1,7 +1,7 @@
 """zkchat, started once and forked for each run: what a test waits for is the program's work, not Python's imports.
 
-`python warm.py SOCKET` imports the program and waits; each `Run` asks it for a process of its own, with arguments, environment, folder
-and three streams, which may be a pseudo-terminal's.
+`python fork_server.py SOCKET` imports the program and waits; each `ProgramRun` asks it for a process of its own, with arguments,
+environment, folder and three streams, which may be a pseudo-terminal's.
 
 A run is as real as any (its own process, streams, signals, exit code), but for what happens before the first line of `main.run` and after
 its last. What depends on that (encodings of the streams, import paths, what is imported) starts Python itself: see conftest.Program.
@@ -38,7 +38,7 @@ def serve(address: str) -> None:
     from zkchat_cli.app import factory
     from zkchat_cli.tokens.counter import VOCABULARY
 
-    trust_nobody()
+    use_empty_certificates()
     os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
     tiktoken.get_encoding("o200k_base")
     for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):  # commands import late what they run with
@@ -133,7 +133,7 @@ def _leave(code: int) -> None:
     os._exit(code)
 
 
-def trust_nobody() -> None:
+def use_empty_certificates() -> None:
     """Servers of tests are on this machine and speak no TLS, but each client would read all authorities of the world for it: 20 ms."""
     import certifi
 
@@ -142,7 +142,7 @@ def trust_nobody() -> None:
     os.environ["SSL_CERT_FILE"] = nobody
 
 
-class Run:
+class ProgramRun:
     """A run with these three streams, its own from now on. `pid` is valid until `end` has been asked for."""
 
     def __init__(self, address: str, arguments: list[str], environment: dict, folder: Path, streams: list[int], *, terminal: bool) -> None:
@@ -172,12 +172,12 @@ class Run:
             return int.from_bytes(_exactly(self._connection, _NUMBER), "big", signed=True)
 
 
-def piped(
+def run_piped(
     address: str, arguments: list[str], environment: dict, folder: Path, stdin: bytes, timeout: float
 ) -> subprocess.CompletedProcess[bytes]:
     """A run between pipes, to its end; as `subprocess.run` does it."""
     (given, keyboard), (out, output), (err, errors) = os.pipe(), os.pipe(), os.pipe()
-    run = Run(address, arguments, environment, folder, [given, output, errors], terminal=False)
+    run = ProgramRun(address, arguments, environment, folder, [given, output, errors], terminal=False)
     os.set_blocking(keyboard, False)
     said: dict[int, list[bytes]] = {out: [], err: []}
     left, patient_until = memoryview(stdin), time.monotonic() + timeout

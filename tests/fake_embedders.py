@@ -17,14 +17,14 @@ from werkzeug import Request, Response
 
 SYNONYMS = ("car automobile vehicle", "doctor physician surgeon", "ship boat vessel", "happy glad joyful", "money cash funds")
 PLACES = 64
-MEANING = {word: place for place, line in enumerate(SYNONYMS) for word in line.split()}
+SYNONYM_PLACES = {word: place for place, line in enumerate(SYNONYMS) for word in line.split()}
 
 
-def vector(text: str, places: int = PLACES) -> list[float]:
+def word_vector(text: str, places: int = PLACES) -> list[float]:
     counts = [0.0] * places
     for word in re.findall(r"\w+", text.lower()):
         hashed = len(SYNONYMS) + blake2b(word.encode()).digest()[0] % (places - len(SYNONYMS))
-        counts[MEANING.get(word, hashed)] += 10.0 if word in MEANING else 0.1
+        counts[SYNONYM_PLACES.get(word, hashed)] += 10.0 if word in SYNONYM_PLACES else 0.1
     return counts
 
 
@@ -32,7 +32,7 @@ Twist = Callable[[str, list[list[float]]], Any]
 
 
 @dataclass
-class Meaning:
+class SynonymEmbedder:
     """An embedder without a server, which remembers what it was asked. `fails` may name an error instead of an answer; `twist` gets the
     purpose and the true vectors, and says what is answered."""
 
@@ -54,7 +54,7 @@ class Meaning:
         if error := self.fails():
             raise error
         self.calls.append((purpose, list(texts)))
-        return self.twist(purpose, [vector(text, self.places) for text in texts])
+        return self.twist(purpose, [word_vector(text, self.places) for text in texts])
 
     def close(self) -> None:
         self.closed += 1
@@ -66,7 +66,7 @@ class Meaning:
 
 
 @dataclass
-class Servers:
+class EmbeddingServers:
     """Ollama and OpenAI at one address. `replies` are given before the true ones, each once; `twist` changes the vectors."""
 
     http: HTTPServer
@@ -104,7 +104,7 @@ class Servers:
             self.requests.append((request.path, body, dict(request.headers)))
             if self.replies:
                 return self.replies.pop(0)
-        rows = self.twist([vector(text.removeprefix("search_query: ").removeprefix("search_document: ")) for text in body["input"]])
+        rows = self.twist([word_vector(text.removeprefix("search_query: ").removeprefix("search_document: ")) for text in body["input"]])
         if request.path == "/api/embed":
             return Response(json.dumps({"model": body["model"], "embeddings": rows}), 200)
         # in another order than asked, which the protocol allows

@@ -29,7 +29,7 @@ COUNTER = TokenCounter()
 """One for all tests: loading the vocabulary takes a quarter of a second."""
 
 
-class Ids:
+class CountingIds:
     """`m1`, `m2`, …"""
 
     def __init__(self, prefix: str = "m") -> None:
@@ -40,8 +40,8 @@ class Ids:
         return f"{self._prefix}{next(self._numbers)}"
 
 
-class Clock:
-    """Monotonic seconds, a millisecond more each time one looks; `pass_` lets some go by."""
+class TickingClock:
+    """Monotonic seconds, a millisecond more each time one looks; `advance` lets some go by."""
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -50,12 +50,12 @@ class Clock:
         self._now += 0.001
         return self._now
 
-    def pass_(self, seconds: float) -> None:
+    def advance(self, seconds: float) -> None:
         self._now += seconds
 
 
 @dataclass
-class Deltas:
+class DeltaModel:
     """A model that streams what it is told, one list a call, the last one again and again; it remembers what it was asked."""
 
     calls: Sequence[Sequence[Delta]]
@@ -75,22 +75,22 @@ class Deltas:
             self.closed += 1
 
 
-def says(*texts: str) -> list[Delta]:
+def reply(*texts: str) -> list[Delta]:
     """A model call that answers with these pieces."""
     return [*map(TextPart, texts), StreamFinished("stop")]
 
 
-def calls(*wanted: ToolCall, text: str = "") -> list[Delta]:
+def tool_reply(*wanted: ToolCall, text: str = "") -> list[Delta]:
     """A model call that asks for tools."""
     return [*([TextPart(text)] if text else []), ToolCallsPart(wanted), StreamFinished("tool_calls")]
 
 
-def find(query: str, id_: str = "call-1-1") -> ToolCall:
+def find_call(query: str, id_: str = "call-1-1") -> ToolCall:
     return ToolCall(id=id_, name="find_excerpts", arguments={"query": query})
 
 
 @dataclass
-class Room:
+class AppFixture:
     """What sessions of one test share."""
 
     vault: Vault
@@ -98,8 +98,8 @@ class Room:
     settings: Config = field(default_factory=Config)
     max_context: int = 32768
     strategy: str = "hybrid"
-    new_id: Callable[[], str] = field(default_factory=Ids)
-    clock: Clock = field(default_factory=Clock)
+    new_id: Callable[[], str] = field(default_factory=CountingIds)
+    clock: TickingClock = field(default_factory=TickingClock)
 
     def session(self, model: Model | None = None, conversation: Conversation | None = None, **changes: Any) -> ZkChatSession:
         return ZkChatSession(self.services(**changes), self.runtime(model, **changes), conversation)
@@ -124,18 +124,18 @@ class Room:
         values |= {name: value for name, value in changes.items() if name not in {*SERVICES, "settings", "max_context"}}
         return Runtime(**values | {"strategy": strategies.load_strategy(changes.get("strategy", self.strategy))})
 
-    def resumed(self, session: ZkChatSession, model: Model | None = None, **changes: Any) -> ZkChatSession:
+    def reopen(self, session: ZkChatSession, model: Model | None = None, **changes: Any) -> ZkChatSession:
         """The same conversation as another process would find it."""
         return self.session(model or session.runtime.model, self.store.conversation(session.conversation.id), **changes)
 
 
-def a_room(vault_folder: Path, index_folder: Path, store_file: Path | None = None, **changes: Any) -> Room:
+def make_app(vault_folder: Path, index_folder: Path, store_file: Path | None = None, **changes: Any) -> AppFixture:
     vault = Vault.open(vault_folder, index_folder)
     vault.refresh()
-    return Room(vault, a_store(store_file or index_folder.with_name(f"{index_folder.name}-store.db")), **changes)
+    return AppFixture(vault, open_store(store_file or index_folder.with_name(f"{index_folder.name}-store.db")), **changes)
 
 
-def a_store(file: Path) -> ChatSessionStore:
+def open_store(file: Path) -> ChatSessionStore:
     """The store at `file`; a new one is a copy, for making its tables would be half of what a room costs."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ def _empty_store() -> bytes:
         return file.read_bytes()
 
 
-def ended(turn: Iterator[Event]) -> tuple[list[Event], TurnCompleted | TurnFailed]:
+def run_turn(turn: Iterator[Event]) -> tuple[list[Event], TurnCompleted | TurnFailed]:
     """A turn run to its end: all events, and the last one."""
     events = list(turn)
     last = events[-1]
@@ -159,14 +159,14 @@ def ended(turn: Iterator[Event]) -> tuple[list[Event], TurnCompleted | TurnFaile
     return events, last
 
 
-def completed(turn: Iterator[Event]) -> TurnReport:
-    _, last = ended(turn)
+def report_of(turn: Iterator[Event]) -> TurnReport:
+    _, last = run_turn(turn)
     assert isinstance(last, TurnCompleted), last
     return last.report
 
 
-def failed(turn: Iterator[Event]) -> TurnFailed:
-    _, last = ended(turn)
+def failure_of(turn: Iterator[Event]) -> TurnFailed:
+    _, last = run_turn(turn)
     assert isinstance(last, TurnFailed), last
     return last
 
@@ -184,49 +184,49 @@ def chunk(number: int | None = 1, text: str = "Filters say which tasks you want 
     return ContentChunk.model_validate({"end_line": values["start_line"] + text.count("\n"), **values})
 
 
-def said(role: str, content: str, id_: str, **more: Any) -> ZkChatMessage:
+def message(role: str, content: str, id_: str, **more: Any) -> ZkChatMessage:
     return ZkChatMessage.model_validate({"id": id_, "role": role, "content": content, "timestamp": NOON, **more})
 
 
-def talk(*exchanges: tuple[str, str], prefix: str = "t") -> tuple[ZkChatMessage, ...]:
+def exchanges(*pairs: tuple[str, str], prefix: str = "t") -> tuple[ZkChatMessage, ...]:
     """A history of questions and answers."""
     messages: list[ZkChatMessage] = []
-    for i, (question, answer) in enumerate(exchanges, 1):
+    for i, (question, answer) in enumerate(pairs, 1):
         for role, content in (("user", question), ("assistant", answer)):
             parent = messages[-1].id if messages else None
             messages.append(
-                said(role, content, f"{prefix}{i}-{role[0]}", parent_id=parent, timestamp=f"2025-05-{i % 28 + 1:02d}T12:00:00Z")
+                message(role, content, f"{prefix}{i}-{role[0]}", parent_id=parent, timestamp=f"2025-05-{i % 28 + 1:02d}T12:00:00Z")
             )
     return tuple(messages)
 
 
-def turns(*exchanges: tuple[str, str]) -> tuple[Turn, ...]:
-    return split_into_turns(talk(*exchanges), COUNTER)
+def turns(*pairs: tuple[str, str]) -> tuple[Turn, ...]:
+    return split_into_turns(exchanges(*pairs), COUNTER)
 
 
-def recalled(question: str, among: Sequence[Turn], room: int = 1000) -> list[str]:
+def recall_texts(question: str, among: Sequence[Turn], room: int = 1000) -> list[str]:
     """What recall finds in some turns, as lines with their speakers."""
     index = RecallIndex()
     index.update(among)
     return [passage.text_with_speaker for passage in recall_passages(index, question, len(among), room, COUNTER)]
 
 
-def stored(room: Room, history: Sequence[ZkChatMessage], **changes: Any) -> ZkChatSession:
+def resume(app: AppFixture, history: Sequence[ZkChatMessage], **changes: Any) -> ZkChatSession:
     """A session on a conversation with this history."""
-    conversation = Conversation(id=room.new_id(), vault=str(room.vault.root), created_at=NOON, updated_at=NOON)
-    room.store.start(conversation)
+    conversation = Conversation(id=app.new_id(), vault=str(app.vault.root), created_at=NOON, updated_at=NOON)
+    app.store.start(conversation)
     for message in history:
-        room.store.add(conversation.id, message)
-    return room.session(conversation=room.store.conversation(conversation.id), **changes)
+        app.store.add(conversation.id, message)
+    return app.session(conversation=app.store.conversation(conversation.id), **changes)
 
 
-def a_compaction(summary: str | None, last_id: str, **more: Any) -> Compaction:
+def make_compaction(summary: str | None, last_id: str, **more: Any) -> Compaction:
     tokens = COUNTER.count(summary or "")
     values = {"id": "s1", "created_at": NOON, "last_id": last_id, "tokens_before": 9, "tokens_after": 8, "messages_folded": 2}
     return Compaction.model_validate({**values, "summary": summary, "summary_tokens": tokens, "mode": "extractive", **more})
 
 
-def with_compaction(session: ZkChatSession, compaction: Compaction) -> ZkChatSession:
+def compact_session(session: ZkChatSession, compaction: Compaction) -> ZkChatSession:
     """The conversation as it is opened again after this compaction was stored."""
     session.store.compact(session.conversation.id, compaction)
     return session.open_conversation(session.conversation.id)

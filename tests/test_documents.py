@@ -1,6 +1,8 @@
-"""The README is true: what it names is there, and what is there it names; its transcript is what the program prints.
+"""README and docs/ are true: what they name exists, what exists they name, and their examples are what the program prints.
 
-Nothing here is a list of names: they come from the drawers, the settings, typer's own tree and the source.
+Nothing here is a list of names: they come from the registries, the settings, typer's own tree and the source.
+
+`python tests/test_documents.py` puts the transcripts of today into the documents.
 """
 
 import ast
@@ -14,6 +16,7 @@ from typing import Any, get_args
 
 import pytest
 import typer
+from transcript_player import Transcript
 
 from zkchat_cli import agents, exporters, registry, slash, tools
 from zkchat_cli.agents import builtin
@@ -28,8 +31,11 @@ from zkchat_cli.slash import help as slash_help
 from zkchat_cli.vault.search import query
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-PROSE = re.sub(r"^```.*?^```$", "", README, flags=re.DOTALL | re.MULTILINE)
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXT = "\n".join(file.read_text(encoding="utf-8") for file in DOCUMENTS)
+PROSE = re.sub(r"^ *```.*?^ *```$", "", TEXT, flags=re.DOTALL | re.MULTILINE)
+TRANSCRIPT = re.compile(r"(<!-- transcript: (\S+)(?: (\d+)-(\d+))? -->\n```text\n)(.*?)(\n```)", re.DOTALL)
+"""A transcript in a document, or some of its steps, counted from 1."""
 SOURCE = ROOT / "zkchat_cli"
 HELP = {"--help", "-h"}
 OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
@@ -37,9 +43,9 @@ ESCAPED_BAR = "\\|"
 
 
 def section(heading: str) -> str:
-    """What stands under a heading, up to the next one of whatever depth."""
-    assert README.count(f"\n{heading}\n") == 1, heading
-    return re.split(r"\n#+ ", README.split(f"\n{heading}\n", 1)[1].replace("\n# ", "\n\\# "), maxsplit=1)[0]
+    """The text under a heading, up to the next one of any depth."""
+    assert f"\n{PROSE}".count(f"\n{heading}\n") == 1, heading
+    return re.split(r"\n#+ ", f"\n{PROSE}".split(f"\n{heading}\n", 1)[1], maxsplit=1)[0]
 
 
 def rows(text: str) -> list[list[str]]:
@@ -86,7 +92,7 @@ def options_of(*of: Any) -> set[str]:
 
 def shared() -> set[str]:
     """The options that stand in one table for all commands, in both their forms."""
-    return {option for row in rows(section("## Commands")) if "-" in row[0] for option in OPTION.findall(" ".join(code(row[0])))}
+    return {option for row in rows(section("# Commands")) if "-" in row[0] for option in OPTION.findall(" ".join(code(row[0])))}
 
 
 def said_of(text: str) -> set[str]:
@@ -95,14 +101,14 @@ def said_of(text: str) -> set[str]:
 
 
 def test_every_command_has_a_section_and_no_other() -> None:
-    assert re.findall(r"^### `zkchat (\w+)`$", README, re.MULTILINE) == list(COMMAND_ORDER)
+    assert re.findall(r"^## `zkchat (\w+)`$", TEXT, re.MULTILINE) == list(COMMAND_ORDER)
     assert set(COMMAND_ORDER) == set(commands())
 
 
 @pytest.mark.parametrize("name", [name for name in COMMAND_ORDER if hasattr(commands()[name], "list_commands")])
 def test_every_command_of_a_group_has_a_row_with_its_options(name: str) -> None:
     parts = parts_of(commands()[name])
-    table = {code(row[0])[0].split()[0]: row for row in rows(section(f"### `zkchat {name}`"))}
+    table = {code(row[0])[0].split()[0]: row for row in rows(section(f"## `zkchat {name}`"))}
     assert list(table) == list(parts), "in the order of the help"
     for part, command in parts.items():
         there, said = options_of(command) - shared(), said_of(" ".join(table[part]))
@@ -113,7 +119,7 @@ def test_every_command_of_a_group_has_a_row_with_its_options(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in COMMAND_ORDER if not hasattr(commands()[name], "list_commands")])
 def test_every_option_of_a_command_is_in_its_section(name: str) -> None:
     there = options_of(commands()[name])
-    said = said_of(section(f"### `zkchat {name}`"))
+    said = said_of(section(f"## `zkchat {name}`"))
     assert there - shared() - said == set()
     assert said - there - {"--json"} == set()
 
@@ -123,12 +129,12 @@ def test_the_options_of_many_commands_are_options_of_many_commands() -> None:
     root = options_of(typer.main.get_command(app.app))
     for option in shared():
         assert option in root | HELP or sum(option in options_of(command) for command in every) > 1, option
-    assert {f"zkchat {option}" for option in root - shared() - HELP} <= set(code(section("## Commands")))
+    assert {f"zkchat {option}" for option in root - shared() - HELP} <= set(code(section("# Commands")))
 
 
 def test_every_call_of_zkchat_is_one() -> None:
     """Wherever the README writes `zkchat …`, the commands and options are there."""
-    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    blocks = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
     calls = [call for each in code(PROSE) for call in re.findall(r"^zkchat [a-z].*", each)]
     calls += [call for block in blocks for call in re.findall(r"\bzkchat [a-z][^#\n]*", block)]
     assert len(calls) > 30
@@ -147,30 +153,30 @@ def test_every_check_of_doctor_is_listed() -> None:
     calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "_check"]
     checked = {ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)}
     assert len(checked) >= 9
-    assert checked - set(re.findall(r"[a-z]+", section("### `zkchat doctor`"))) == set()
+    assert checked - set(re.findall(r"[a-z]+", section("## `zkchat doctor`"))) == set()
 
 
 def test_every_exit_code_is_listed_and_no_other() -> None:
     known = {0, app.INTERRUPTED, app.OUTPUT_CLOSED, *app.EXIT_CODES.values()}
-    assert {int(each) for each in first_column("## Commands") if each.isdecimal()} == known
+    assert {int(each) for each in first_column("# Commands") if each.isdecimal()} == known
 
 
 # the chat
 
 
 def test_every_slash_command_is_listed_with_its_argument_and_no_other() -> None:
-    assert first_column("## In the chat") == {f"/{command.name} {command.argument}".rstrip() for command in slash.commands()}
+    assert first_column("# In the chat") == {f"/{command.name} {command.argument}".rstrip() for command in slash.commands()}
 
 
 def test_slash_commands_have_the_groups_and_order_of_the_help() -> None:
-    grouped = dict(re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", section("## In the chat"), re.MULTILINE))
+    grouped = dict(re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", section("# In the chat"), re.MULTILINE))
     told = {title: tuple(code(row[0])[0].split()[0][1:] for row in rows(table)) for title, table in grouped.items()}
     assert tuple(told.items()) == slash.GROUPS
     assert sorted(slash.names()) == sorted(name for _, group in slash.GROUPS for name in group)
 
 
 def test_every_key_of_the_help_is_listed() -> None:
-    assert {key for key, _ in slash_help.KEYS} <= first_column("### Keys")
+    assert {key for key, _ in slash_help.KEYS} <= first_column("## Keys")
 
 
 def test_every_way_to_write_a_slash_command_names_one() -> None:
@@ -182,44 +188,44 @@ def test_every_way_to_write_a_slash_command_names_one() -> None:
 
 
 def test_every_tool_is_listed_and_no_other() -> None:
-    assert first_column("## What the model may call") == set(registry.names(tools))
+    assert first_column("# What the model may call") == set(registry.names(tools))
 
 
 def test_tools_that_write_are_marked_and_no_other() -> None:
-    marked = {code(row[0])[0] for row in rows(section("## What the model may call")) if row[1].startswith("with `--unsafe`")}
+    marked = {code(row[0])[0] for row in rows(section("# What the model may call")) if row[1].startswith("with `--unsafe`")}
     assert marked == {tool.name for tool in registry.load_all(tools, "TOOL") if tool.writes}
 
 
 def test_every_provider_is_listed_and_no_other() -> None:
-    assert {entry.split("/")[0] for entry in first_column("## Providers")} == set(providers.names())
+    assert {entry.split("/")[0] for entry in first_column("# Providers")} == set(providers.names())
 
 
 def test_every_embedder_is_listed_and_no_other() -> None:
-    assert first_column("### Search by meaning") - {"semantic.provider"} == {factory.NO_EMBEDDER, *embedders.names()}
+    assert first_column("## Search by meaning") - {"semantic.provider"} == {factory.NO_EMBEDDER, *embedders.names()}
 
 
 def test_every_strategy_is_listed_and_no_other() -> None:
-    assert first_column("## How context works") == set(strategies.strategy_names())
+    assert first_column("# How context works") == set(strategies.strategy_names())
 
 
 def test_every_export_format_is_listed_and_no_other() -> None:
-    assert first_column("## Export and import") == set(exporters.names())
+    assert first_column("# Export and import") == set(exporters.names())
 
 
 def test_every_built_in_agent_and_every_key_of_one_is_listed_and_no_other() -> None:
     keys = {key.partition(".")[0] for key in loader.default_values(agents.profile.AgentProfile)}
-    told = {each.removesuffix(".…") for each in first_column("## Agents")}
+    told = {each.removesuffix(".…") for each in first_column("# Agents")}
     assert told == {*registry.names(builtin), *keys}
 
 
 def test_every_kind_of_server_error_is_listed_and_no_other() -> None:
     never_a_servers = {"unknown_provider", "not_installed", "bad_script"}
-    assert first_column("### When a model fails") == set(get_args(ProviderErrorKind)) - never_a_servers
+    assert first_column("## When a model fails") == set(get_args(ProviderErrorKind)) - never_a_servers
 
 
 def test_every_way_to_write_a_query_means_what_it_says() -> None:
     today = date(2026, 11, 22)
-    ways = [query.parse_query(each, today) for row in rows(section("## Search and links")) for each in code(row[0])]
+    ways = [query.parse_query(each, today) for row in rows(section("# Search and links")) for each in code(row[0])]
     dated = [way for way in ways if way.period]
     assert [way.words for way in ways if way not in dated] == [("boolean", "filters"), (), (), (), (), ()]
     assert [way.phrases for way in ways if way.phrases] == [(("due", "before"),)]
@@ -234,7 +240,7 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
 
 def test_every_setting_is_listed_with_its_default_and_description() -> None:
     schema = factory.settings_schema()
-    told = {code(row[0])[0]: row[1:] for row in rows(section("## Settings")) if len(row) == 3}
+    told = {code(row[0])[0]: row[1:] for row in rows(section("# Settings")) if len(row) == 3}
     assert told == {
         key: [f"`{json.dumps(value)}`", loader.describe_setting(key, schema)] for key, value in loader.default_values(schema).items()
     }
@@ -248,7 +254,7 @@ def test_every_setting_that_the_text_names_exists() -> None:
 
 
 def test_every_environment_variable_is_listed_and_no_other() -> None:
-    told = {each for row in rows(section("## Settings")) if len(row) == 2 for each in code(row[0])}
+    told = {each for row in rows(section("# Settings")) if len(row) == 2 for each in code(row[0])}
     read = set(
         _read_from_the_environment(tree for name, tree in parsed().items() if name != "terminal/shell.py")
     )  # what it reads a shell sets
@@ -285,7 +291,7 @@ def _is_text(node: ast.AST) -> bool:
 def test_every_error_that_can_be_looked_up_is_one_of_the_programs() -> None:
     """What stands between the … of an error is a piece of a text in the source."""
     source = "\n".join(_texts())
-    for row in rows(section("## Troubleshooting")):
+    for row in rows(section("# Troubleshooting")):
         for piece in (piece.strip(" @[]:") for each in code(row[0])[:1] for piece in re.split("…", each)):
             assert piece in source, row[0]
 
@@ -300,25 +306,36 @@ def _texts() -> Iterator[str]:
                 yield node.value
 
 
-# the rest
+# examples and links
 
 
-def test_the_transcript_is_one_of_those_that_are_played() -> None:
-    told = README.split("<!-- transcript", 1)[1].split("```text\n", 1)[1].split("\n```\n<!--", 1)[0]
-    assert told == (ROOT / "tests" / "transcripts" / "readme.txt").read_text(encoding="utf-8").split("---\n", 1)[1].rstrip("\n")
+def shown(name: str, first: str, last: str) -> str:
+    """What a document shows of a transcript: everything that is typed and seen, or these steps of it."""
+    transcript = Transcript.read((ROOT / "tests" / "transcripts" / f"{name}.txt").read_text(encoding="utf-8"))
+    steps = transcript.steps[int(first) - 1 : int(last)] if first else transcript.steps
+    return "\n\n".join("\n".join(filter(None, step)) for step in steps)
 
 
-def test_the_contents_are_the_sections() -> None:
-    listed = re.findall(r"\[([^\]]+)\]\(#([^)]+)\)", section("## Contents"))
-    headings = [heading for heading in re.findall(r"^## (.+)$", PROSE, re.MULTILINE) if heading != "Contents"]
-    assert listed == [(heading, _anchor(heading)) for heading in headings]
+def test_every_example_is_a_transcript_that_is_played() -> None:
+    examples = TRANSCRIPT.findall(TEXT)
+    assert len(examples) == TEXT.count("<!-- transcript:") > 5
+    for _, name, first, last, text, _ in examples:
+        assert text == shown(name, first, last), "python tests/test_documents.py writes the examples anew"
 
 
-def test_every_link_within_the_readme_leads_somewhere() -> None:
-    anchors = {_anchor(heading) for heading in re.findall(r"^#+ (.+)$", README, re.MULTILINE)}
-    assert set(re.findall(r"\]\(#([^)]+)\)", README)) - anchors == set()
+def test_every_link_of_the_readme_leads_somewhere() -> None:
+    """mkdocs checks those of the other documents."""
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", DOCUMENTS[0].read_text(encoding="utf-8")):
+        assert target.startswith("https://") or (ROOT / target).exists(), target
 
 
-def _anchor(heading: str) -> str:
-    """As GitHub makes it."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+def test_the_readme_stays_short() -> None:
+    assert len(DOCUMENTS[0].read_text(encoding="utf-8").splitlines()) <= 250
+
+
+if __name__ == "__main__":
+    for document in DOCUMENTS:
+        before = document.read_text(encoding="utf-8")
+        after = TRANSCRIPT.sub(lambda match: match[1] + shown(match[2], match[3] or "", match[4] or "") + match[6], before)
+        if after != before:
+            document.write_text(after, encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 from zkchat_cli.vault.vault import Vault
 
 
-class Notes:
+class NotesFolder:
     """`notes.write("Alpha.md", "text")`, `notes.vault.refresh()`, `notes.found("text")`."""
 
     def __init__(self, tmp_path: Path, **files: str) -> None:
@@ -44,7 +44,7 @@ class Notes:
             fresh = Vault.open(self.root, Path(elsewhere))
             fresh.refresh()
             fresh.close()
-            grown, made = contents(self.vault.index_file), contents(fresh.index_file)
+            grown, made = index_contents(self.vault.index_file), index_contents(fresh.index_file)
         for table in made:
             assert grown[table] == made[table], table
 
@@ -70,7 +70,7 @@ _TABLES = {
 }
 
 
-def contents(index_file: Path) -> dict[str, list[tuple[Any, ...]]]:
+def index_contents(index_file: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Everything that an index holds, row numbers aside: its tables, and of FTS5's each word's places, each row's length, and the sums."""
     db = sqlite3.connect(index_file)
     held = {table: db.execute(sql).fetchall() for table, sql in _TABLES.items()}
