@@ -147,7 +147,7 @@ def test_a_stopped_retry_keeps_both_branches(app: AppFixture) -> None:
 
 def test_clear_empties_the_context_and_redo_restores_it(app: AppFixture) -> None:
     session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2")), model=DeltaModel([reply("3")]))
-    assert answer("/clear", session).startswith("Context cleared: 2 turns stay in the log")
+    assert answer("/clear", session).startswith("Context cleared: 2 turns no longer sent")
     assert session.history == app.reopen(session).history == ()
     assert answer("/clear", session) == "The context is already empty."
     assert "beginning" in answer("/branches", session)

@@ -133,7 +133,7 @@ def test_the_key_is_never_written(zkchat: Program, server: ModelServer, tmp_path
 
 def test_the_chat_streams_an_answer_and_shows_the_window_found_meanwhile(zkchat: Program, server: ModelServer) -> None:
     server.says(Reply([piece for event in openai_text("one ", "two ", "three") for piece in (event, 0.15)]))
-    with Chat(zkchat, "--model", "openai/tiny") as chat:
+    with Chat(zkchat, "--model", "openai/tiny", columns=100) as chat:
         chat.wait_until(lambda: "7.4k" in "".join(chat.toolbars()), "90 % of the window of 8192")
         chat.say("Count.")
         chat.wait_for("one two")
@@ -146,7 +146,7 @@ def test_the_chat_streams_an_answer_and_shows_the_window_found_meanwhile(zkchat:
 def test_reasoning_is_shown_before_the_answer_stored_and_not_sent_back(zkchat: Program, server: ModelServer) -> None:
     thought = sse(openai_delta(reasoning_content="First I "), openai_delta(reasoning_content="think of tasks."))
     server.says(Reply([thought, *openai_text("It says which.")]))
-    with Chat(zkchat, "--model", "openai/tiny") as chat:
+    with Chat(zkchat, "--model", "openai/tiny", columns=100) as chat:
         chat.ask("What is a filter?", "It says which.")
         lines = [line.strip() for line in chat.everything().split("\n")]
         assert lines.index("thinking") < lines.index("First I think of tasks.") < lines.index("It says which.")
@@ -158,7 +158,7 @@ def test_reasoning_is_shown_before_the_answer_stored_and_not_sent_back(zkchat: P
 def test_reasoning_can_be_left_unseen(zkchat: Program, server: ModelServer) -> None:
     server.says(Reply([sse(openai_delta(reasoning_content="Hm.")), *openai_text("It says which.")]))
     zkchat.env["ZKCHAT_CHAT__SHOW_REASONING"] = "false"
-    with Chat(zkchat, "--model", "openai/tiny") as chat:
+    with Chat(zkchat, "--model", "openai/tiny", columns=100) as chat:
         chat.ask("What is a filter?", "It says which.")
         assert "Hm." not in chat.everything()
 
@@ -196,7 +196,7 @@ def test_a_cut_answer_can_be_continued_in_the_chat(zkchat: Program, server: Mode
 
 
 def test_the_model_is_changed_in_the_middle_of_a_conversation(zkchat: Program, server: ModelServer) -> None:
-    with Chat(zkchat, "--model", "openai/tiny") as chat:
+    with Chat(zkchat, "--model", "openai/tiny", columns=100) as chat:
         chat.ask("What is a filter?", "which tasks you want.")
         chat.ask("/model", "openai/tiny, context window 8,192 tokens (the server's list of models)")
         assert all(name in chat.everything() for name in ("openai/large", "ollama/qwen3:8b", "offline"))

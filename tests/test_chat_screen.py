@@ -101,6 +101,7 @@ def test_hostile_text_is_visible_and_harmless(zkchat: Program, script: Script) -
     with Chat(hostile, "--model", model, columns=200, rows=50) as chat:
         chat.wait_for_prompt()
         assert "no␛]0;owned␇tes␊fake [bold]" in chat.screen_text().split("\n")[0]
+        chat.ask("/verbose", "Details are on")
         chat.paste(f"typed {HOSTILE.replace(chr(7), '')}")
         chat.wait_for("<|endoftext|>")
         chat.enter()
@@ -132,7 +133,7 @@ def test_the_toolbar_has_one_line_on_any_screen(zkchat: Program, columns: int, r
     with Chat(zkchat, columns=columns, rows=rows) as chat:
         chat.ask("which filter finds tasks due today? see [[Filters]] and [[Nothing like it]]", "Sources")
         [toolbar] = chat.toolbars()
-        assert "29.5k" in toolbar
+        assert ("29.5k" in toolbar) == (columns >= 100)
         assert chat.screen_text().endswith(toolbar), "nothing stands below it"
         chat.type("word " * 30)
         chat.wait_until(lambda: "".join(chat.screen_text().split()).count("word") == 30, "the whole line")
@@ -141,13 +142,13 @@ def test_the_toolbar_has_one_line_on_any_screen(zkchat: Program, columns: int, r
 
 def test_resizing_leaves_one_toolbar(zkchat: Program) -> None:
     with Chat(zkchat, columns=100, rows=30) as chat:
-        chat.wait_for("compacts at 80%")
+        chat.wait_for("29.5k")
         chat.resize(60, 20)
-        chat.wait_until(lambda: "compaction at" not in chat.screen_text() and chat.at_prompt(), "a shorter toolbar")
+        chat.wait_until(lambda: "29.5k" not in chat.screen_text() and chat.at_prompt(), "a shorter toolbar")
         chat.ask("when is compost ready?", "Sources")
         chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
         chat.resize(120, 40)
-        chat.wait_for("compacts at 80%")
+        chat.wait_for("29.5k")
         chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
 
 

@@ -1,6 +1,5 @@
 """What is offered for completion, as the lines that it would make."""
 
-import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -45,9 +44,7 @@ def completer(app: AppFixture) -> ChatCompleter:
     session = app.session(
         list_models=lambda: (AvailableModels("offline", ("offline",)), AvailableModels("ollama", ("ollama/qwen3", "ollama/llama\x1b[31m")))
     )
-    made = ChatCompleter(lambda: session)
-    made.ready.set()
-    return made
+    return ChatCompleter(lambda: session)
 
 
 def completions(completer: ChatCompleter, typed: str, after: str = "") -> list[Completion]:
@@ -68,7 +65,6 @@ def test_a_completion_shows_its_description(app: AppFixture) -> None:
     resume(app, exchanges(("how long does compost\x1b[2J take?", "Nine months.")))
     completer = ChatCompleter(lambda: session)
     session = app.session()
-    completer.ready.set()
     [found] = completions(completer, "/resume ")
     assert found.text == app.store.conversations()[0].id
     assert "\x1b" not in found.display_meta_text
@@ -128,24 +124,16 @@ def test_names_that_could_do_harm_are_not_offered(completer: ChatCompleter, app:
     assert offered("[[good h") == ["[[good harm]]"]
 
 
-def test_completion_waits_for_the_session(app: AppFixture) -> None:
-    completer = ChatCompleter(lambda: session)
-    session = None
-    found: list[Completion] = []
-    waiting = threading.Thread(target=lambda: found.extend(completions(completer, "/hel")))
-    waiting.start()
-    session = app.session()
-    completer.ready.set()
-    waiting.join()
-    assert [c.text for c in found] == ["/help"]
-    session = None
-    assert completions(completer, "/hel") == []
+def test_nothing_is_offered_before_the_session_is_open_and_no_notes_before_they_are_indexed(app: AppFixture) -> None:
+    assert completions(ChatCompleter(lambda: None), "/hel") == []
+    unindexed = ChatCompleter(app.session, lambda: False)
+    assert [c.text for c in completions(unindexed, "/hel")] == ["/help"]
+    assert completions(unindexed, "[[Comb") == []
 
 
 def test_where_a_message_begins_agents_are_offered_before_files(app: AppFixture) -> None:
     session = app.session(agent_names=lambda: ("planner", "researcher"))
     completer = ChatCompleter(lambda: session)
-    completer.ready.set()
 
     def offered(typed: str) -> list[str]:
         return [found.text for found in completions(completer, typed)]

@@ -1,6 +1,7 @@
 """The `json` export loses nothing; the `md` export is readable."""
 
 import re
+from datetime import datetime
 
 import pytest
 import yaml
@@ -31,14 +32,18 @@ NOON = "2025-05-08T12:00:00+00:00"
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 perhaps = st.none() | anything
 numbers = st.floats(-(10**15), 10**15)
-counts = st.none() | st.integers(0, 10**6)
+amounts = st.integers(0, 10**6)
+counts = st.none() | amounts
+times = st.datetimes(timezones=st.timezones()).map(datetime.isoformat)
 data = st.recursive(
     st.none() | st.booleans() | st.integers() | numbers | anything,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(anything, inner, max_size=3),
     max_leaves=6,
 )
 arguments = st.dictionaries(anything, data, max_size=3)
-chunks = st.builds(ContentChunk, text=anything, heading=perhaps, score=st.none() | numbers, number=counts)
+chunks = st.builds(
+    ContentChunk, start_line=amounts, end_line=amounts, text=anything, heading=perhaps, score=st.none() | numbers, number=counts
+)
 references = st.builds(
     DocumentReference,
     wikilink=anything,
@@ -59,7 +64,7 @@ citations = st.builds(
     spans=places,
 )
 calls = st.builds(ToolCall, id=anything, name=anything, arguments=arguments)
-runs = st.builds(ToolRun, name=anything, arguments=arguments, duration_ms=numbers)
+runs = st.builds(ToolRun, name=anything, arguments=arguments, tokens=amounts, duration_ms=numbers)
 
 
 def some(values: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[object, ...]]:
@@ -76,7 +81,7 @@ def archives(draw: st.DrawFn) -> ConversationArchive:
             id=st.just(f"m{number}"),
             parent_id=st.just(parent.id if parent else None),
             content=anything,
-            timestamp=anything,
+            timestamp=times,
             references=some(references),
             citations=some(citations),
             chunks=some(chunks),
@@ -85,15 +90,27 @@ def archives(draw: st.DrawFn) -> ConversationArchive:
             tool_run=st.none() | runs,
             reasoning=perhaps,
             model=perhaps,
-            usage=st.none() | st.builds(TokenUsage),
+            usage=st.none() | st.builds(TokenUsage, prompt_tokens=amounts, completion_tokens=amounts),
             token_count=counts,
             pinned=st.booleans(),
         )
         messages.append(draw(message))
     known = st.none() | st.sampled_from([message.id for message in messages]) if messages else st.none()
-    talk = st.builds(Conversation, id=st.just("c"), vault=anything, title=perhaps, created_at=anything, updated_at=anything, head_id=known)
+    talk = st.builds(Conversation, id=st.just("c"), vault=anything, title=perhaps, created_at=times, updated_at=times, head_id=known)
     summaries = [
-        draw(st.builds(Compaction, id=st.just(f"s{number}"), last_id=known, summary=perhaps, instructions=perhaps))
+        draw(
+            st.builds(
+                Compaction,
+                id=st.just(f"s{number}"),
+                created_at=times,
+                last_id=known,
+                tokens_before=amounts,
+                tokens_after=amounts,
+                messages_folded=amounts,
+                summary=perhaps,
+                instructions=perhaps,
+            )
+        )
         for number in range(draw(st.integers(0, 2)))
     ]
     return ConversationArchive(conversation=draw(talk), messages=tuple(messages), compactions=tuple(summaries))

@@ -10,7 +10,7 @@ from conftest import Program
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.importers.conversation_file import read_conversations
-from zkchat_cli.models import Conversation, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
+from zkchat_cli.models import Conversation, ConversationArchive, DocumentReference, Timings, ToolCall, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 NOW = "2025-05-08T12:00:00+02:00"
@@ -35,9 +35,12 @@ def refusal(data: object) -> str:
     return e.value.message
 
 
+HEAD = {"id": "q1", "role": "user", "content": "why", "timestamp": NOW}
+TALK = {"id": "c1", "vault": "/elsewhere", "created_at": NOW, "updated_at": NOW, "head_id": "q1"}
+
+
 def own(**changes: object) -> dict[str, Any]:
-    head = ZkChatMessage(id="q1", role="user", content="why", timestamp=NOW)
-    talk = Conversation(id="c1", vault="/elsewhere", created_at=NOW, updated_at=NOW, head_id="q1")
+    head, talk = ZkChatMessage.model_validate(HEAD), Conversation.model_validate(TALK)
     return ConversationArchive(conversation=talk, messages=(head,)).model_dump(mode="json") | changes
 
 
@@ -155,7 +158,9 @@ def test_our_own_export_keeps_its_ids_and_its_vault() -> None:
         ([{"role": "user"}, "text"], "[1]: Input should be a valid dictionary"),
         ([{"content": "x"}], "[0].role: Field required"),
         ([{"role": "user", "content": 5}], "[0].content: Input should be a valid string (found 5)"),
-        ([{"role": "user", "timestamp": "1:56 pm on 8 May"}], "[0].timestamp: "),
+        *(([{"role": "user", "timestamp": time}], "[0].timestamp: Input should be a") for time in ("1:56 pm on 8 May", "12", True, 1e20)),
+        *(([{"role": "user", "token_count": number}], "[0].token_count: Input should be ") for number in ("12", True, -1, 1e300, 1.5)),
+        ({"a": {"messages": [], "last_updated": "3"}}, 'a.last_updated: Input should be a time such as 2025-05-08T12:00:00Z (found "3")'),
         ([{"role": "user", "references": [3]}], "[0].references[0]: "),
         ([{"role": "user", "tool_calls": "a"}], "[0].tool_calls: "),
         ([{"role": "user", "tool_calls": [3]}], "[0].tool_calls[0]: "),
@@ -175,7 +180,14 @@ def test_a_wrong_file_is_refused_and_the_error_names_the_place(data: object, mes
     [
         ({"version": 2}, "This is 'zkchat-conversation' version 2; this zkchat reads 'zkchat-conversation' version 3"),
         ({"format": "other"}, "This is 'other' version 3"),
-        ({"messages": [{"id": "a", "role": "user", "content": "x", "timestamp": NOW, "mood": "good"}]}, "messages[0].mood: Extra inputs"),
+        ({"messages": [{**HEAD, "mood": "good"}]}, "messages[0].mood: Extra inputs"),
+        *(({"messages": [{**HEAD, "token_count": number}]}, "messages[0].token_count: ") for number in ("12", True, -1, 2.5)),
+        ({"messages": [{**HEAD, "timings_ms": dict.fromkeys(Timings.model_fields, "3")}]}, "messages[0].timings_ms.prepare: "),
+        ({"messages": [{**HEAD, "timestamp": "yesterday"}]}, "messages[0].timestamp: Input should be a time such as "),
+        (
+            {"conversation": {**TALK, "updated_at": "12"}},
+            'conversation.updated_at: Input should be a time such as 2025-05-08T12:00:00Z (found "12")',
+        ),
     ],
 )
 def test_our_own_export_is_read_strictly(changes: dict[str, Any], message: str) -> None:

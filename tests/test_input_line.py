@@ -20,7 +20,7 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.input_line import InputLine, PromptHelpers
+from zkchat_cli.terminal.input_line import InputLine
 from zkchat_cli.terminal.interrupts import typing_ahead
 from zkchat_cli.terminal.paste_folding import MAX_CHARACTERS, MAX_LINES, Pastes
 
@@ -43,7 +43,9 @@ class At:
         self.lines: list[str] = []
         self.prompt = InputLine(
             True,
-            PromptHelpers(completer or DummyCompleter(), self.history, self.pastes),
+            completer or DummyCompleter(),
+            self.history,
+            self.pastes,
             line_changed=self.lines.append,
             keyboard=keyboard,
             screen=DummyOutput(),
@@ -210,26 +212,11 @@ def test_a_heading_or_a_name_goes_into_the_link_that_was_chosen(key: str, line: 
         assert at.says_when(choose, f"{key}Dates]]{ENTER}") == line
 
 
-@pytest.mark.parametrize("keys", ["[[F\t", "[[F"])
-def test_tab_takes_the_first_completion_even_before_it_is_shown(keys: str) -> None:
-    with create_pipe_input() as keyboard:
-        at = At(keyboard, completer=OneNote())
-        keyboard.send_text(keys)
-
-        def chosen() -> bool:
-            if keys == "[[F" and at.lines[-1:] == ["[[F"] and at.buffer.complete_state is not None:
-                keyboard.send_text("\t")
-                time.sleep(0.05)
-            return at.lines[-1:] == ["[[Filters]]"]
-
-        assert at.says_when(chosen, f"{ENTER}{ENTER}") == "[[Filters]]"
-
-
 def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     pastes = Pastes()
     with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
-        prompt = InputLine(False, PromptHelpers(DummyCompleter(), VaultHistory(pastes.unfold), pastes), line_changed=lambda _: None)
+        prompt = InputLine(False, DummyCompleter(), VaultHistory(pastes.unfold), pastes, line_changed=lambda _: None)
         for keys, outcome in (("half a line" + CTRL_C, KeyboardInterrupt), (CTRL_C, KeyboardInterrupt), (CTRL_C, EOFError)):
             keyboard.send_text(keys)
             with pytest.raises(outcome):
@@ -245,35 +232,8 @@ def test_text_typed_before_the_prompt_appears_is_sent(monkeypatch: pytest.Monkey
         with typing_ahead() as typed, create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
             keys.write(b"unseen\r")
             assert typed == "über\rand mo"
-            prompt = InputLine(
-                True,
-                PromptHelpers(DummyCompleter(), VaultHistory(pastes.unfold), pastes),
-                line_changed=lambda _: None,
-                typed=typed,
-            )
+            history = VaultHistory(pastes.unfold)
+            prompt = InputLine(True, DummyCompleter(), history, pastes, line_changed=lambda _: None, typed=typed)
             assert prompt.ask() == "über"
             pipe.send_text("re\r")
             assert prompt.ask() == "and more"
-
-
-class Stuck(Completer):
-    """Finds one thing, and then looks on until it is told to stop."""
-
-    def __init__(self) -> None:
-        self.asked, self.enough = threading.Event(), threading.Event()
-
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002
-        self.asked.set()
-        yield Completion("Note]]")
-        self.enough.wait(30)
-
-
-def test_enter_does_not_wait_for_completions() -> None:
-    completer = Stuck()
-    with create_pipe_input() as keyboard:
-        at = At(keyboard, completer=completer)
-        began = time.monotonic()
-        keyboard.send_text("see [[N")
-        assert at.says_when(completer.asked.is_set, ENTER) == "see [[N"
-        assert time.monotonic() - began < 15
-    completer.enough.set()

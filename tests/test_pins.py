@@ -228,7 +228,7 @@ def test_pins_survive_export_and_import(app: AppFixture) -> None:
         ("/pin ²", "'²' is not a turn"),
         ("/pin 1 everything", "'1 everything' is not a turn"),
         ("/pin " + "9" * 5000, "is not a turn"),
-        ("/unpin", "which turn?"),
+        ("/unpin", "/unpin needs N"),
         ("/unpin 0", "there is no turn 0"),
         ("/pin 2 answer", "turn 2 has no answer"),
     ],

@@ -11,7 +11,7 @@ from factories import AppFixture, DeltaModel, chunk, find_call, make_app, messag
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.errors import UsageError, VaultError, ZkchatError
+from zkchat_cli.errors import VaultError, ZkchatError
 from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.views.text import plain_text
 
@@ -213,7 +213,7 @@ def test_why_of_project_memory(app: AppFixture) -> None:
 def test_why_of_what_has_not_come_in_or_does_not_exist(session: ZkChatSession) -> None:
     assert "Limiting.md is not part of this conversation" in refused("/why Limiting", session).message
     assert "there is no note Nonsense" in refused("/why Nonsense", session).message
-    assert "which document?" in refused("/why", session).message
+    assert "/why needs PATH" in refused("/why", session).message
 
 
 def test_why_of_a_name_that_several_have_asks_for_a_path(app: AppFixture) -> None:
@@ -307,8 +307,3 @@ def test_there_must_be_an_answer_to_save(app: AppFixture) -> None:
     assert "no answer to save" in refused("/save", app.session()).message
     one = a_log(app, message("assistant", "An import may begin so.", "a"))
     assert answer("/save --yes", one) == "Saved as Answer.md"
-
-
-def test_usage_errors_of_these_commands_are_wrong_usage(session: ZkChatSession) -> None:
-    assert isinstance(refused("/sources 9", session), UsageError)
-    assert isinstance(refused("/why Nonsense", session), UsageError)

@@ -96,14 +96,15 @@ def test_a_line_waits_for_the_session_and_says_what_it_waits_for(chat: Chat) -> 
 
 def test_ctrl_c_ends_the_waiting_and_gives_the_line_back(chat: Chat) -> None:
     def after(chat: Chat) -> None:
-        chat.keyboard.send_text(f"a qestion{ENTER}")
+        chat.keyboard.send_text(f"when is compost ready?{ENTER}")
         chat.wait_for("loading …")
         os.kill(os.getpid(), signal.SIGINT)
         chat.wait_for("not sent; the text is in the input line again")
         chat.open.set()
         chat.wait_for("offline:")
-        chat.keyboard.send_text(f" of mine{ENTER}")
-        chat.wait_for("a qestion of mine")
+        chat.keyboard.send_text(f" [[None]]{ENTER}")
+        chat.wait_for("[[None]] not found")
+        chat.wait_for("nine months")
         chat.keyboard.send_text(CTRL_D)
 
     assert chat.run(after) == 0

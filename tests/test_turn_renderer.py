@@ -10,7 +10,7 @@ from terminal_screen import Chat, Script, slowly
 from zkchat_cli import slash
 from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn, tool_line
+from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn, tool_line, tools_line
 
 
 def a_screen(**more: Any) -> tuple[Screen, io.StringIO]:
@@ -21,12 +21,24 @@ def a_screen(**more: Any) -> tuple[Screen, io.StringIO]:
 # what a turn tells
 
 
-def test_a_tool_line_names_the_result() -> None:
-    def told(name: str, excerpts: int = 0, *, full: bool = False, **arguments: str) -> str:
-        return tool_line(ToolRun(name=name, arguments=arguments, ok=True, tokens=12, duration_ms=3), excerpts, full=full)
+def ran(name: str, **arguments: Any) -> ToolRun:
+    return ToolRun(name=name, arguments=arguments, ok=True, tokens=812, duration_ms=4.2)
 
-    assert told("find_backlinks", note="x") == '  find_backlinks "x"  12 tokens, 3 ms'
-    assert told("find_excerpts", 2, full=True, query="y" * 99).count("y") == 99
+
+def test_the_tools_of_a_turn_are_one_line() -> None:
+    searches = [(ran("find_excerpts", query="a"), 4), (ran("find_excerpts", query="b"), 2)]
+    assert tools_line(searches) == "  searched twice, 6 excerpts"
+    assert tools_line([*searches, (ran("find_excerpts"), 0), (ran("list_zk_documents"), 0)]) == (
+        "  searched 3 times, list_zk_documents, 6 excerpts"
+    )
+    assert tools_line([(ran("find_excerpts"), 0)]) == "  searched, 0 excerpts"
+    assert tools_line([(ran("find_backlinks"), 0)]) == "  find_backlinks"
+
+
+def test_a_tool_line_has_all_arguments_the_result_and_its_cost() -> None:
+    assert tool_line(ran("find_excerpts", query="a\nb\x1b", limit=3), 1) == '  find_excerpts "a␊b␛" limit=3  1 excerpt, 812 tokens, 4 ms'
+    assert tool_line(ran("find_backlinks", note="x"), 0) == '  find_backlinks "x"  812 tokens, 4 ms'
+    assert "failed" in tool_line(ran("find_excerpts").model_copy(update={"ok": False}), 0)
 
 
 def test_a_failed_tool_names_the_cause(app: AppFixture) -> None:

@@ -23,6 +23,7 @@ _TOKEN = re.compile(rf"[\n\\`\[【［{mark_syntax.RAISED}]|\.(?=[mM]|\Z)|[sS](?=
 _NO_PROSE: frozenset[LineKind] = frozenset(("blank", "definition", "fence", "code", "fence_end", "indented"))
 _CONTINUES_PARAGRAPH: frozenset[LineKind] = frozenset(("paragraph", "underline", "rule", "delimiter"))
 _TICKS = re.compile(r"`++")
+_NOT_NEWLINE = re.compile(r"[^\n]")
 
 
 class _Backticks(NamedTuple):
@@ -58,6 +59,8 @@ class CitationMarkParser:
         self._line_ends_block = False
         self._skips = self._hides = False
         """Whether the rest of the line is not prose, and whether it is code or a definition."""
+        self._in_math = False
+        """Whether a `$$` that begins a line is not closed yet."""
         self._mark_end = 0
         self._open: list[_Backticks | CitationMark] = []
         """Everything from the first run of backticks on that is not closed yet."""
@@ -99,6 +102,16 @@ class CitationMarkParser:
         end = len(text) if newline < 0 else newline
         if not self._skips:
             start = text[at:end]
+            bare = start.lstrip(" \t>")
+            if not self._scanner.fence and (self._in_math or bare.startswith("$$") or bare == "$"):
+                if newline < 0 and not final:
+                    return False
+                if self._in_math or start.count("$$") % 2:
+                    self._end_paragraph()
+                    self._in_math ^= bool(start.count("$$") % 2)
+                    self._hide(self._begin + at, self._begin + end)
+                    self._at = end + (newline >= 0)
+                    return True
             line = self._scanner.scan(start) if final or newline >= 0 else self._scanner.scan_prefix(start)
             if line is None:
                 return False
@@ -214,6 +227,16 @@ def read_marks(text: str) -> MarkedText:
     reader = CitationMarkParser(definitions=True)
     found = [*reader.feed(text), *reader.close()]
     return MarkedText(tuple(found), tuple(reader.code), reader.closing)
+
+
+def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in place of these spans, so that all positions and lines stay the same."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in spans:
+        pieces += [text[at:start], _NOT_NEWLINE.sub(" ", text[start:end])]
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
 def split_at_marks(text: str, marks: Iterable[CitationMark]) -> Iterator[tuple[str, CitationMark | None]]:

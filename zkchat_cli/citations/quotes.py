@@ -27,8 +27,8 @@ _ENDS = " \t\r\n.…,;:，。；：、"
 _HIDES_HEADINGS = re.compile(r"```|~~~|<!--|%%|\$\$|^ {0,3}(?:=|--)", re.MULTILINE)
 _NO_HEADING = re.compile(r"^(?![ \t>]*+#).++", re.MULTILINE)
 _BEGINS_BLOCK = re.compile(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||$)")
-_ONE_LINE = re.compile(r"[ \t>]*(?:#{1,6}[ \t]|[-*_=]{3,}[ \t]*$|```|~~~|\|)")
-"""A line that is a block of its own: a heading, a rule, a fence, a table row."""
+_ONE_LINE = re.compile(r"[ \t>]*(?:#{1,6}[ \t]|[-*_=]{3,}[ \t]*$|```|~~~|\||\[!|</?t[dhr]\b)")
+"""A line that is a block of its own: a heading, a rule, a fence, a table row or cell, a callout's title."""
 _OPERATORS = re.compile(r"\b(?:AND|OR)\b")
 _MAX_PLACES = 50
 """Occurrences of a quotation to look at for one that is not cut."""
@@ -75,6 +75,14 @@ class QuotableChunk:
     @cached_property
     def _rendered(self) -> NormalizedText:
         return normalize_rendered(self.chunk.text)
+
+    @cached_property
+    def words(self) -> list[re.Match[str]]:
+        return _words(self.chunk.text)
+
+    @cached_property
+    def folded_words(self) -> list[str]:
+        return [fold(word[0]) for word in self.words]
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -190,7 +198,7 @@ def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotatio
                 return found
             cut = cut or found
         elif cut is None:
-            share, start, end = _nearest_words(quote, each.chunk.text)
+            share, start, end = _nearest_words(quote, each)
             if share > most and share >= NEAREST_SHARE:
                 most = share
                 first, last = (each.chunk.start_line + each.chunk.text.count("\n", 0, at) for at in (start, end))
@@ -200,27 +208,28 @@ def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotatio
     return cut or wrong
 
 
-def _nearest_words(quote: str, text: str) -> tuple[float, int, int]:
+def _nearest_words(quote: str, text: QuotableChunk) -> tuple[float, int, int]:
     """The share of the quoted words that the most similar run of as many words of the text has, and its range."""
     wanted = Counter(fold(word[0]) for word in _words(quote))
     size = wanted.total()
-    words = list(_words(text))
-    folded = [fold(word[0]) for word in words]
-    best, best_at, shared = 0, 0, 0
+    hits = [i for i, word in enumerate(text.folded_words) if word in wanted]
+    best, best_at, best_extent, shared, end = 0, 0, 0, 0, 0
     seen: Counter[str] = Counter()
-    for i, word in enumerate(folded):
-        seen[word] += 1
-        shared += seen[word] <= wanted[word]
-        if i >= size:
-            left = folded[i - size]
-            shared -= seen[left] <= wanted[left]
-            seen[left] -= 1
-        first = max(0, i - size + 1)
-        if shared > best or (shared == best and folded[best_at] not in wanted and folded[first] in wanted):
-            best, best_at = shared, first
+    for first in hits:
+        while end < len(hits) and hits[end] < first + size:
+            word = text.folded_words[hits[end]]
+            seen[word] += 1
+            shared += seen[word] <= wanted[word]
+            end += 1
+        extent = hits[end - 1] - first
+        if shared > best or (shared == best and extent < best_extent):
+            best, best_at, best_extent = shared, first, extent
+        word = text.folded_words[first]
+        shared -= seen[word] <= wanted[word]
+        seen[word] -= 1
     if not best:
         return 0.0, 0, 0
-    return best / size, words[best_at].start(), words[min(best_at + size, len(words)) - 1].end()
+    return best / size, text.words[best_at].start(), text.words[min(best_at + size, len(text.words)) - 1].end()
 
 
 def _words(text: str) -> list[re.Match[str]]:

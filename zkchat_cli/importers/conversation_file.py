@@ -6,7 +6,7 @@ ones are filled in.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,6 +27,7 @@ _EXPECTED = (
     'Expected: a `zkchat context export --format json`, a list [{"role": …, "content": …}, …], '
     'or a chat_sessions.json {id: {"messages": […]}}. Nothing was imported.'
 )
+_NO_TIME = "Input should be a time such as 2025-05-08T12:00:00Z"
 T = TypeVar("T")
 
 
@@ -59,12 +60,30 @@ def _tool_call(call: Any) -> Any:
     return {"id": call.get("tool_call_id") or call.get("id") or name, "name": name, "arguments": arguments}
 
 
+def _time(time: Any) -> Any:
+    """pydantic would read "12" as 12 seconds after 1970."""
+    if isinstance(time, str) and not _is_time(time):
+        raise ValueError(_NO_TIME)
+    return time
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+Time = Annotated[datetime, BeforeValidator(_time)]
+
+
 class ImportedMessage(BaseModel):
     """A message of another program."""
 
     role: Role
     content: Annotated[str, BeforeValidator(_text)] = ""
-    timestamp: datetime | None = Field(None, validation_alias=AliasChoices("timestamp", "created_at"))
+    timestamp: Time | None = Field(None, validation_alias=AliasChoices("timestamp", "created_at"))
     references: tuple[Annotated[DocumentReference, BeforeValidator(_reference)], ...] | None = None
     tool_calls: tuple[Annotated[ToolCall, BeforeValidator(_tool_call)], ...] | None = None
     tool_call_id: str | None = None
@@ -79,8 +98,8 @@ class ImportedSession(BaseModel):
     """A conversation in zk-chat's `chat_sessions.json`."""
 
     messages: list[ImportedMessage]
-    created_at: datetime | None = None
-    last_updated: datetime | None = None
+    created_at: Time | None = None
+    last_updated: Time | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +142,12 @@ def _validate(type_: type[T], value: Any) -> T:
     except ValidationError as e:
         first = e.errors()[0]
         steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
-        excerpt = truncate(json.dumps(first["input"], ensure_ascii=False, default=str), 60)
-        place = steps.removeprefix(".") or "The file"
-        raise UsageError(f"{place}: {first['msg']} (found {excerpt})", "Correct it and try again. Nothing was imported.") from e
+        raise _wrong(steps.removeprefix(".") or "The file", first["msg"].removeprefix("Value error, "), first["input"]) from e
+
+
+def _wrong(place: str, problem: str, found: object) -> UsageError:
+    excerpt = truncate(json.dumps(found, ensure_ascii=False, default=str), 60)
+    return UsageError(f"{place}: {problem} (found {excerpt})", "Correct it and try again. Nothing was imported.")
 
 
 def _archive(session: ImportedSession, vault: str, new_id: Callable[[], str], now: str) -> ConversationArchive:
@@ -180,4 +202,15 @@ def _read_own_export(document: dict[str, Any]) -> ConversationArchive:
     archive = _validate(ConversationArchive, document)
     if problem := find_problem(archive):
         raise UsageError(f"The export is inconsistent: {problem}", "Export it again. Nothing was imported.")
+    for place, time in _times(archive):
+        if not _is_time(time):
+            raise _wrong(place, _NO_TIME, time)
     return archive
+
+
+def _times(archive: ConversationArchive) -> Iterator[tuple[str, str]]:
+    """Every time of an export, which a value holds as text, with its key path."""
+    yield "conversation.created_at", archive.conversation.created_at
+    yield "conversation.updated_at", archive.conversation.updated_at
+    yield from ((f"messages[{n}].timestamp", message.timestamp) for n, message in enumerate(archive.messages))
+    yield from ((f"compactions[{n}].created_at", compaction.created_at) for n, compaction in enumerate(archive.compactions))

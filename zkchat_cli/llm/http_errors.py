@@ -71,6 +71,8 @@ class Endpoint:
     """Of the provider's settings."""
     allow_insecure: bool = False
     """Whether a key may go over plain http to another machine."""
+    key_error: ProviderError | None = None
+    """Why the key cannot be the right one, if that is known before any call."""
 
     @property
     def is_local(self) -> bool:
@@ -80,8 +82,10 @@ class Endpoint:
     def error(self, kind: ProviderErrorKind, problem: str, hint: str) -> ProviderError:
         return ProviderError(kind, self._without_key(f"{self.name} at {mask_address(self.address)} {problem}"), self._without_key(hint))
 
-    def address_error(self) -> ProviderError | None:
-        """The error if the address cannot be called, or not without showing a key to others, before any call."""
+    def config_error(self) -> ProviderError | None:
+        """The error, before any call, if the key is wrong or the address cannot be called, or not without showing a key to others."""
+        if self.key_error:
+            return self.key_error
         try:
             url = urlsplit(self.address)
             valid = url.scheme in ("http", "https") and url.hostname and url.port != 0

@@ -34,6 +34,10 @@ class LookupLimits:
 class JsonClient(Endpoint):
     """An endpoint that one thread at a time can call."""
 
+    key_status: str = "needs none"
+    """For the user: which key it has."""
+    configured_by: str = ""
+    """What the user has set for it, see ServerInfo."""
     sleep: Callable[[float], None] = time.sleep
     _client: "httpx.Client | None" = None
 
@@ -51,7 +55,7 @@ class JsonClient(Endpoint):
         return self._call("POST", path, body, limits)
 
     def _call(self, method: str, path: str, body: Mapping[str, Any] | None, limits: LookupLimits) -> Any:
-        if error := self.address_error():
+        if error := self.config_error():
             raise error
         deadline = time.monotonic() + limits.seconds
         status, answer = self._send(method, path, body, limits, deadline)

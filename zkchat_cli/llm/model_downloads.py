@@ -123,7 +123,7 @@ def _fetch(model: DownloadableModel, file: ModelFile, target: Path, env: Mapping
     server = Endpoint("the server of models", host, "Check the connection; HF_ENDPOINT can name a mirror.")
     url = f"{host}/{model.repository}/resolve/{model.revision}/{file.path}"
     digest, size, scratch = hashlib.sha256(), 0, scratch_file(target)
-    if error := server.address_error():
+    if error := server.config_error():
         raise error
     with server.explained_environment():
         client = httpx.Client(follow_redirects=True, timeout=SECONDS, trust_env=not server.is_local)

@@ -32,6 +32,11 @@ class ServerSettings(Section):
     allow_insecure: bool = Field(False, description="whether a key may go over plain http to another machine")
 
 
+class KeyedSettings(ServerSettings):
+    base_url: str = ""
+    key_variable: str
+
+
 S = TypeVar("S", bound=ServerSettings)
 
 
@@ -78,9 +83,12 @@ class RemoteModel(ABC):
     def find_window(self) -> Window | None:
         """The context window by what the library or the server knows; None if neither says. Does not raise."""
 
-    @abstractmethod
     def config_error(self) -> ProviderError | None:
         """Why no call can be made, if the name, the key or the address is wrong."""
+        if not self.model:
+            hint = f"Use {self.provider}/NAME; /model and zkchat doctor list the models."
+            return ProviderError("unknown_model", f"{self.provider} needs the name of a model", hint)
+        return self.server.config_error()
 
     @abstractmethod
     def list_models(self) -> tuple[ModelInfo, ...]:
@@ -104,6 +112,9 @@ class RemoteModel(ABC):
 
         timeouts = Timeouts(self.settings.timeout, self.settings.stall_timeout)
         yield from stream_in_thread(call, self.server, timeouts, request.wanted, request.options.max_answer_bytes)
+
+    def server_info(self) -> ServerInfo:
+        return ServerInfo(self.server.address, self.server.key_status, self.server.configured_by, self.list_models)
 
     def model_names(self) -> tuple[str, ...]:
         """The names to suggest for an unknown model; empty if the server cannot list them."""
@@ -151,53 +162,44 @@ class KeyedProvider:
     address: str
     other_name: str
 
-    @property
-    def address_variable(self) -> str:
-        return f"{self.name.upper()}_BASE_URL"
-
-    def client(
-        self, config: ModelConfig, address: str, key_variable: str, headers: Callable[[str], dict[str, str]], *, allow_insecure: bool
+    def server(
+        self, config: ModelConfig, settings: KeyedSettings, headers: Callable[[str, bool], dict[str, str]], suffix: str = ""
     ) -> JsonClient:
-        key = config.key.value or config.env.get(key_variable, "").strip()
+        """Its server, or the one that the user has configured. `headers` makes those for a key, and gets whether it is the company's own
+        server; `suffix` is an end of addresses to leave out."""
+        variable = f"{self.name.upper()}_BASE_URL"
+        from_environment = config.env.get(variable, "").strip()
+        address = (from_environment or settings.base_url.strip()).rstrip("/").removesuffix(suffix) or self.address
         official = address == self.address
-        check = f"Is it running? Check {self.name}.base_url or {self.address_variable}; OpenAI-compatible ones mostly end in /v1."
+        key = config.key.value or config.env.get(settings.key_variable, "").strip()
+        key_name = config.key.description or settings.key_variable
+        key_error = None
+        if official and not key:
+            hint = f"Set it, or run zkchat keys set {self.name}; or set {variable} to a server that needs none."
+            key_error = ProviderError("auth", f"{self.company} needs a key, and {settings.key_variable} is not set", hint)
+        elif not (key.isascii() and key.isprintable()) or " " in key:
+            problem = f"{settings.key_variable} contains characters that no key has"
+            key_error = ProviderError("auth", problem, "Set it again; was more copied than the key?")
+        check = f"Is it running? Check {self.name}.base_url or {variable}; OpenAI-compatible ones mostly end in /v1."
+        configured_by = [key_name] if key else []
+        if not official:
+            configured_by.append(variable if from_environment else f"{self.name}.base_url")
         return JsonClient(
             self.company if official else self.other_name,
             address,
             "Check your network." if official else check,
             key=key,
-            check_key=f"Check {config.key.description or key_variable}.",
-            headers=headers(key),
+            check_key=f"Check {key_name}.",
+            headers=headers(key, official),
             table=self.name,
-            allow_insecure=allow_insecure,
-        )
-
-    def key_error(self, server: JsonClient, key_variable: str) -> ProviderError | None:
-        if server.address == self.address and not server.key:
-            hint = f"Set it, or run zkchat keys set {self.name}; or set {self.address_variable} to a server that needs none."
-            return ProviderError("auth", f"{self.company} needs a key, and {key_variable} is not set", hint)
-        if not (server.key.isascii() and server.key.isprintable()) or " " in server.key:
-            problem = f"{key_variable} contains characters that no key has"
-            return ProviderError("auth", problem, "Set it again; was more copied than the key?")
-        return None
-
-    def config_error(self, model: RemoteModel, key_variable: str) -> ProviderError | None:
-        if not model.model:
-            hint = f"Use {self.name}/NAME; /model and zkchat doctor list the models."
-            return ProviderError("unknown_model", f"{self.name} needs the name of a model", hint)
-        return self.key_error(model.server, key_variable) or model.server.address_error()
-
-    def server_info(self, config: ModelConfig, model: RemoteModel, key_variable: str) -> ServerInfo:
-        key = config.key.description or key_variable
-        configured_by = [key] if model.server.key else []
-        if model.server.address != self.address:
-            configured_by.append(self.address_variable if config.env.get(self.address_variable) else f"{self.name}.base_url")
-        return ServerInfo(
-            model.server.address, f"{key} is {'set' if model.server.key else 'not set'}", ", ".join(configured_by), model.list_models
+            allow_insecure=settings.allow_insecure,
+            key_error=key_error,
+            key_status=f"{key_name} is {'set' if key else 'not set'}",
+            configured_by=", ".join(configured_by),
         )
 
 
-def bearer(key: str) -> dict[str, str]:
+def bearer(key: str, _official: bool = False) -> dict[str, str]:
     """The header with a key as OpenAI and most servers expect it."""
     return {"Authorization": f"Bearer {key}"} if key else {}
 

@@ -76,21 +76,35 @@ def add_prefixes(texts: Sequence[str], family: ModelFamily, purpose: Purpose) ->
 
 @dataclass
 class SentenceModel:
-    """A model's .onnx file with its tokenizer.json. `sha256` are the expected hashes of both, if known."""
+    """An embedder that runs a model's .onnx file. The tokenizer.json is in its folder or, as publishers have it, in the one above."""
 
-    model: Path
-    tokenizer: Path
+    path: Path | None
     family: ModelFamily
     repair: str
     """What to do about a missing or damaged file."""
+    name: str = ""
+    """The id of a model with known `sha256` of both files; another has their hash in its id: another file of that name is another model."""
     sha256: tuple[str, str] | None = None
+    batch: int = 8
     _loading: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def embed(self, texts: Sequence[str], purpose: Purpose) -> "NDArray[np.float32]":
-        """A vector per text. Raises ProviderError."""
+    @property
+    def id(self) -> str:
+        model, _ = self._files
+        return self.name or f"onnx/{model.parent.name}/{model.name}@{self._digest}"
+
+    @property
+    def languages(self) -> Collection[str] | None:
+        return self.family.languages
+
+    def close(self) -> None:
+        """Keeps the model: it has no connection, and loading it takes up to a second."""
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "NDArray[np.float32]":
         import numpy as np  # only semantic search pays for it
 
-        _, tokenizer = self.load()
+        self.load()
+        _, tokenizer = self._loaded
         encoded = [text.ids for text in tokenizer.encode_batch(add_prefixes(texts, self.family, purpose))]
         order = sorted(range(len(encoded)), key=lambda i: len(encoded[i]))
         rows: dict[int, NDArray[np.float32]] = {}
@@ -102,10 +116,9 @@ class SentenceModel:
         _return_free_memory()
         return np.stack([rows[i] for i in range(len(texts))])
 
-    def load(self) -> tuple[Any, Any]:
-        """The model's session and its tokenizer, loaded once. Raises ProviderError."""
+    def load(self) -> None:
         with self._loading:
-            return self._loaded
+            _ = self._loaded
 
     def _run(self, encoded: Sequence[Sequence[int]]) -> "NDArray[np.float32]":
         import numpy as np  # as above
@@ -120,7 +133,7 @@ class SentenceModel:
         try:
             output = session.run(None, {name: inputs[name] for name in INPUTS if name in names})[0]
         except Exception as e:
-            raise _error(f"{self.model} cannot be run: {e}", "Is it a sentence model?") from e
+            raise _error(f"{self.path} cannot be run: {e}", "Is it a sentence model?") from e
         vectors: NDArray[np.float32] = np.asarray(output, dtype=np.float32)
         if vectors.ndim != 3:
             return vectors  # the model pools itself
@@ -131,21 +144,34 @@ class SentenceModel:
         return pooled
 
     @cached_property
-    def digest(self) -> str:
-        """A hash of both files: another file of that name is another model."""
-        return hashlib.sha256("".join(self._hashes()).encode()).hexdigest()[:16]
+    def _files(self) -> tuple[Path, Path]:
+        """The model and its tokenizer. Raises ProviderError."""
+        if self.path is None:
+            raise _error("neither semantic.model nor semantic.path names a model", self.repair)
+        if not self.path.is_file():
+            raise _error(f"file {self.path} not found", self.repair)
+        for folder in (self.path.parent, self.path.parent.parent):
+            if (folder / "tokenizer.json").is_file():
+                return self.path, folder / "tokenizer.json"
+        raise _error(f"no tokenizer.json next to {self.path}", "Copy the tokenizer.json of the model's page there.")
 
     def _hashes(self) -> tuple[str, str]:
+        model, tokenizer = self._files
         try:
-            return _file_hash(self.model), _file_hash(self.tokenizer)
+            return _file_hash(model), _file_hash(tokenizer)
         except OSError as e:
             raise _error(f"{e.filename} cannot be read: {e.strerror}", self.repair) from e
 
     @cached_property
+    def _digest(self) -> str:
+        return hashlib.sha256("".join(self._hashes()).encode()).hexdigest()[:16]
+
+    @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        """The loaded model and tokenizer."""
+        """The model's session and its tokenizer. Raises ProviderError."""
+        model, tokenizer_file = self._files
         if self.sha256 is not None and self._hashes() != self.sha256:
-            raise _error(f"{self.model} or its tokenizer is not the file that zkchat expects", self.repair)
+            raise _error(f"{model} or its tokenizer is not the file that zkchat expects", self.repair)
         try:
             import onnxruntime  # type: ignore[import-untyped, unused-ignore]  # 0.2 s
             import tokenizers  # as above
@@ -158,10 +184,10 @@ class SentenceModel:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         options.enable_cpu_mem_arena = options.enable_mem_pattern = False  # they would keep the memory of the largest run, 50 MB
         try:
-            tokenizer = tokenizers.Tokenizer.from_file(str(self.tokenizer))
-            session = onnxruntime.InferenceSession(str(self.model), options, providers=["CPUExecutionProvider"])
+            tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer_file))
+            session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         except Exception as e:
-            raise _error(f"{self.model} or its tokenizer is damaged: {e}", self.repair) from e
+            raise _error(f"{model} or its tokenizer is damaged: {e}", self.repair) from e
         tokenizer.enable_truncation(self.family.max_tokens)
         tokenizer.no_padding()
         _return_free_memory()

@@ -47,6 +47,13 @@ class FactUpdate:
     fact: Fact
     replaced: Fact | None
 
+    @property
+    def description(self) -> str:
+        text = f"Remembered as {self.fact.key}: {self.fact.content}"
+        if self.replaced is not None and self.replaced.content != self.fact.content:
+            text += f"\nIt replaces the fact of {self.replaced.created_at[:10]}: {self.replaced.content}"
+        return text
+
 
 class Memory:
     """What outlasts the conversation, as this conversation uses it. `about` gives the one-line summary of a note."""

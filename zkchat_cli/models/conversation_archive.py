@@ -3,16 +3,14 @@
 Other programs read it by the JSON Schema made from these classes, so the fields are described there.
 """
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from zkchat_cli.models.base import Value
+from zkchat_cli.models.base import Count, Value
 from zkchat_cli.models.conversations import Compaction, Conversation
 from zkchat_cli.models.messages import TokenUsage, ZkChatMessage
 from zkchat_cli.models.prompts import ContextUsage, Dropped, PromptMessage, PromptTool
-
-Index = Annotated[int, Field(ge=0)]
 
 
 class ArchivedCall(Value):
@@ -24,8 +22,8 @@ class ArchivedCall(Value):
     strategy: str = Field(description="The context strategy.")
     dropped: tuple[Dropped, ...] = Field(default=(), description="Tools (`tool:NAME`) and memories that were left out.")
     figures: ContextUsage = Field(description="The prompt's tokens by component, against the budgets of that time.")
-    messages: tuple[Index, ...] = Field(default=(), description="The prompt's messages in order: indexes into `prompts.messages`, from 0.")
-    tools: tuple[Index, ...] = Field(default=(), description="The prompt's tools in order: indexes into `prompts.tools`, from 0.")
+    messages: tuple[Count, ...] = Field(default=(), description="The prompt's messages in order: indexes into `prompts.messages`, from 0.")
+    tools: tuple[Count, ...] = Field(default=(), description="The prompt's tools in order: indexes into `prompts.tools`, from 0.")
 
 
 class ArchivedPrompts(Value):

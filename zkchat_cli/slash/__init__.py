@@ -40,9 +40,12 @@ def is_command(line: str) -> bool:
 
 
 def run(line: str, session: ZkChatSession) -> CommandResult:
-    """Run `/name argument`. Raises UsageError for an unknown name."""
+    """Run `/name argument`. Raises UsageError for an unknown name or a missing argument."""
     word, argument = (*line.strip().removeprefix("/").split(maxsplit=1), "", "")[:2]
-    return find(word).run(session, argument.strip())
+    command = find(word)
+    if not argument and command.argument and not command.argument.startswith("["):
+        raise UsageError(f"/{command.name} needs {command.argument}", command.details or f"/help {command.name} describes it.")
+    return command.run(session, argument.strip())
 
 
 def find(word: str) -> SlashCommand:

@@ -1,4 +1,7 @@
-"""/agent: the active agent and the others; `/agent NAME` switches, `/agent none` switches back."""
+"""/agent: show the active agent; NAME switches to another, none switches back.
+
+An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once; `zkchat agent` manages them.
+"""
 
 import difflib
 from collections.abc import Iterator
@@ -47,11 +50,4 @@ def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
         yield styled_line(f"  memory: {memory[0].tokens:,} tokens, {memory[0].reason}", "dim")
 
 
-COMMAND = SlashCommand(
-    "agent",
-    "show the active agent; NAME switches to another, none switches back",
-    _run,
-    "[NAME]",
-    lambda session: [*session.agent_names(), NO_AGENT],
-    details="An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once; `zkchat agent` manages them.",
-)
+COMMAND = SlashCommand(_run, "[NAME]", lambda session: [*session.agent_names(), NO_AGENT])

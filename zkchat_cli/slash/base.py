@@ -3,6 +3,7 @@
 Commands do not print and do not know the screen, so the interactive chat, a piped chat and tests run the same code.
 """
 
+import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,15 +75,33 @@ class CompletionValue(str):
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    name: str
-    help: str
+    """A command. Its file's name is its name; the file's docstring has its help in the first line, and then what `/help NAME` adds."""
+
     run: Callable[[ZkChatSession, str], CommandResult]
     argument: str = ""
-    """The argument as help shows it (`[instructions]`); empty if the command takes none."""
+    """The argument as help shows it: `TEXT` is required, `[TEXT]` is not; empty if the command takes none."""
     values: Callable[[ZkChatSession], Sequence[str]] | None = None
     """Completions for the argument. Called in completion's own thread, so it may be slow."""
-    details: str = ""
-    """Whole sentences that `/help NAME` adds."""
+
+    @property
+    def name(self) -> str:
+        return self.run.__module__.rpartition(".")[2]
+
+    @property
+    def usage(self) -> str:
+        return f"/{self.name} {self.argument}".rstrip()
+
+    @property
+    def help(self) -> str:
+        return self._docstring.partition("\n")[0].partition(": ")[2].rstrip(".")
+
+    @property
+    def details(self) -> str:
+        return " ".join(self._docstring.partition("\n")[2].split())
+
+    @property
+    def _docstring(self) -> str:
+        return sys.modules[self.run.__module__].__doc__ or ""
 
 
 def find_question(session: ZkChatSession, number: str = "") -> pins.TurnPart:

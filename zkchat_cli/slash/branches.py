@@ -1,4 +1,7 @@
-"""/branches: all branches of the conversation as a tree; `/branches N` switches to the end of one."""
+"""/branches: show all branches of this conversation; N switches to one.
+
+A branch begins where you retried or edited a question, or asked another one after /undo. The arrow marks where you are.
+"""
 
 from collections.abc import Iterable
 from contextlib import closing
@@ -62,11 +65,4 @@ def _branch_numbers(session: ZkChatSession) -> list[str]:
     return [CompletionValue(str(branch.leaf_number), truncate(branch.first_question.display_text, 60)) for branch in branches]
 
 
-COMMAND = SlashCommand(
-    "branches",
-    "show all branches of this conversation; N switches to one",
-    _branches,
-    "[N]",
-    _branch_numbers,
-    "A branch begins where you retried or edited a question, or asked another one after /undo. The arrow marks where you are.",
-)
+COMMAND = SlashCommand(_branches, "[N]", _branch_numbers)

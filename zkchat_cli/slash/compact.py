@@ -1,4 +1,7 @@
-"""/compact: summarize older turns now; `/compact undo` undoes the last compaction."""
+"""/compact: summarize older turns now; undo restores them.
+
+The instructions say what the summary must contain. Nothing is deleted. `zkchat context compact --preview` only shows it.
+"""
 
 from collections.abc import Generator
 
@@ -31,11 +34,4 @@ def _compaction_events(session: ZkChatSession, instructions: str) -> Generator[E
             yield event
 
 
-COMMAND = SlashCommand(
-    "compact",
-    "summarize older turns now; undo restores them",
-    _compact,
-    "[instructions | undo]",
-    lambda _: [CompletionValue("undo", "undo the last compaction")],
-    "The instructions say what the summary must contain. Nothing is deleted. `zkchat context compact --preview` only shows it.",
-)
+COMMAND = SlashCommand(_compact, "[instructions | undo]", lambda _: [CompletionValue("undo", "undo the last compaction")])

@@ -1,4 +1,7 @@
-"""/config: the settings of this session; `/config KEY` shows one, `/config KEY VALUE` changes it until the chat ends."""
+"""/config: show settings; KEY VALUE changes one for this session.
+
+Part of a key (`context`) shows that group. Changes end with the chat; `zkchat config set KEY VALUE` makes them permanent.
+"""
 
 from typing import Any
 
@@ -36,11 +39,4 @@ def _setting_keys(session: ZkChatSession) -> list[str]:
     return [CompletionValue(key, loader.describe_setting(key, schema)) for key in loader.default_values(schema)]
 
 
-COMMAND = SlashCommand(
-    "config",
-    "show settings; KEY VALUE changes one for this session",
-    _config,
-    "[KEY [VALUE]]",
-    _setting_keys,
-    "Part of a key (`context`) shows that group. Changes end with the chat; `zkchat config set KEY VALUE` makes them permanent.",
-)
+COMMAND = SlashCommand(_config, "[KEY [VALUE]]", _setting_keys)

@@ -1,4 +1,4 @@
-"""/context: the size of the next prompt, by component."""
+"""/context: show tokens per component against the budgets, and how to reduce them."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from zkchat_cli.views import context_usage
 from zkchat_cli.views.text import StyledLine
 
 
-def _context(session: ZkChatSession) -> CommandResult:
+def _context(session: ZkChatSession, _: str) -> CommandResult:
     prompt = session.prompt()
     pinned = context_usage.pinned_turns(session.history)
     filtered = session.runtime.settings.context.tool_filter == "auto"
@@ -19,6 +19,4 @@ def _context(session: ZkChatSession) -> CommandResult:
     return CommandResult(lines=render(context_usage.WIDTH), render=render)
 
 
-COMMAND = SlashCommand(
-    "context", "show tokens per component against the budgets, and how to reduce them", lambda session, _: _context(session)
-)
+COMMAND = SlashCommand(_context)

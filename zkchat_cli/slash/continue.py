@@ -1,9 +1,5 @@
-"""/continue: let the model finish an answer that was cut off or stopped."""
+"""/continue: continue an answer that was cut off or stopped."""
 
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
-COMMAND = SlashCommand(
-    "continue",
-    "continue an answer that was cut off or stopped",
-    lambda session, _: CommandResult(turn=session.continue_answer()),
-)
+COMMAND = SlashCommand(lambda session, _: CommandResult(turn=session.continue_answer()))

@@ -1,4 +1,8 @@
-"""/copy: copy an answer, its code or the whole conversation to the clipboard; a piped chat prints it instead."""
+"""/copy: copy the last answer; or answer N, the last code block, everything.
+
+`all` is the conversation as Markdown. It uses the terminal's clipboard (OSC 52, which works over ssh) and the system's; a piped chat prints
+the text.
+"""
 
 from zkchat_cli import exporters
 from zkchat_cli.chat import pins
@@ -32,12 +36,4 @@ def _copyable(session: ZkChatSession) -> list[str]:
     return [CODE, ALL, *dict.fromkeys(reversed(turns))]
 
 
-COMMAND = SlashCommand(
-    "copy",
-    "copy the last answer; or answer N, the last code block, everything",
-    _copy,
-    "[N | code [N] | all]",
-    _copyable,
-    "`all` is the conversation as Markdown. It uses the terminal's clipboard (OSC 52, which works over ssh) and the system's; a piped "
-    "chat prints the text.",
-)
+COMMAND = SlashCommand(_copy, "[N | code [N] | all]", _copyable)

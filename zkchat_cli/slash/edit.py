@@ -1,4 +1,7 @@
-"""/edit: ask a question again in other words, on a new branch; the old branch stays."""
+"""/edit: edit question N and ask it again; without text, puts it into the input line.
+
+The conversation continues from there on a new branch. The default is the last question; /pin lists the numbers.
+"""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
@@ -16,11 +19,4 @@ def _edit(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(turn=session.ask_again(question.message, text))
 
 
-COMMAND = SlashCommand(
-    "edit",
-    "edit question N and ask it again; without text, puts it into the input line",
-    _edit,
-    "[N [new text]]",
-    base.complete_questions,
-    "The conversation continues from there on a new branch. The default is the last question; /pin lists the numbers.",
-)
+COMMAND = SlashCommand(_edit, "[N [new text]]", base.complete_questions)

@@ -1,4 +1,7 @@
-"""/export: write the conversation to a file."""
+"""/export: export the conversation to a file.
+
+The default file is named after the conversation, in the current folder. Existing files are never overwritten.
+"""
 
 from pathlib import Path
 
@@ -29,11 +32,4 @@ def _export(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(f"Exported to {file}")
 
 
-COMMAND = SlashCommand(
-    "export",
-    "export the conversation to a file",
-    _export,
-    "[md|html|json|context] [file]",
-    lambda _: exporters.names(),
-    "The default file is named after the conversation, in the current folder. Existing files are never overwritten.",
-)
+COMMAND = SlashCommand(_export, "[md|html|json|context] [file]", lambda _: exporters.names())

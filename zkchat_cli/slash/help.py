@@ -1,8 +1,9 @@
-"""/help: all commands by topic, and the keys; `/help NAME` describes one command."""
+"""/help: list the commands and keys, or describe one command."""
 
 from collections.abc import Iterable
 
 from zkchat_cli import slash
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -16,7 +17,7 @@ KEYS = (
 )
 
 
-def _help(argument: str) -> CommandResult:
+def _help(_: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         return CommandResult(lines=list(_command_lines(slash.find(argument.removeprefix("/")))))
     return CommandResult(lines=list(_overview()), paged=True)
@@ -26,7 +27,7 @@ def _overview() -> Iterable[StyledLine]:
     known = {command.name: command for command in slash.commands()}
     for topic, names in slash.GROUPS:
         yield styled_line(topic, "bold")
-        yield from (_row(f"/{name} {known[name].argument}".rstrip(), known[name].help) for name in names)
+        yield from (_row(known[name].usage, known[name].help) for name in names)
     yield styled_line("Keys", "bold")
     yield from (_row(key, description) for key, description in KEYS)
     yield styled_line("/help NAME describes one command. A unique prefix of a name is enough.", indent=0)
@@ -37,16 +38,10 @@ def _row(left: str, right: str) -> StyledLine:
 
 
 def _command_lines(command: SlashCommand) -> Iterable[StyledLine]:
-    yield styled_line(f"/{command.name} {command.argument}".rstrip(), "bold")
+    yield styled_line(command.usage, "bold")
     yield styled_line(f"  {command.help}", indent=2)
     if command.details:
         yield styled_line(f"  {command.details}", indent=2)
 
 
-COMMAND = SlashCommand(
-    "help",
-    "list the commands and keys, or describe one command",
-    lambda _, argument: _help(argument),
-    "[command]",
-    lambda _: [CompletionValue(command.name, command.help) for command in slash.commands()],
-)
+COMMAND = SlashCommand(_help, "[command]", lambda _: [CompletionValue(command.name, command.help) for command in slash.commands()])

@@ -1,4 +1,4 @@
-"""/memory: the memory that the next prompt would include and why, and every remembered fact."""
+"""/memory: show the memory in the next prompt, and all remembered facts."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import on_one_line
@@ -25,4 +25,4 @@ def _memory(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(lines=lines)
 
 
-COMMAND = SlashCommand("memory", "show the memory in the next prompt, and all remembered facts", _memory, "[message]")
+COMMAND = SlashCommand(_memory, "[message]")

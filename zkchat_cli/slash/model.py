@@ -1,4 +1,8 @@
-"""/model: the model, its context window and the other models; `/model PROVIDER/NAME` switches."""
+"""/model: show the model; PROVIDER/NAME switches to another.
+
+The conversation stays and is sent to the new model. This lasts until the chat ends; `zkchat config set model PROVIDER/NAME` makes it
+permanent.
+"""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm import providers
@@ -35,12 +39,4 @@ def _model_names(session: ZkChatSession) -> list[str]:
     return [name for offer in session.list_models() for name in offer.names]
 
 
-COMMAND = SlashCommand(
-    "model",
-    "show the model; PROVIDER/NAME switches to another",
-    _model,
-    "[PROVIDER/NAME]",
-    _model_names,
-    "The conversation stays and is sent to the new model. This lasts until the chat ends; `zkchat config set model PROVIDER/NAME` "
-    "makes it permanent.",
-)
+COMMAND = SlashCommand(_model, "[PROVIDER/NAME]", _model_names)

@@ -1,9 +1,12 @@
-"""/open: open a note, or the place that a source comes from, in the user's editor."""
+"""/open: open a note, or source N, in your editor.
+
+Uses the setting terminal.open_command (with {path} and {line}), else $VISUAL or $EDITOR, else shows the note here.
+"""
 
 import re
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.errors import UsageError
 from zkchat_cli.references import provenance
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, NoteToOpen, SlashCommand
@@ -24,10 +27,7 @@ def _open(session: ZkChatSession, argument: str) -> CommandResult:
     if argument.strip("[] ").isdecimal():
         raise UsageError(f"unknown source {argument}", "/sources lists the sources of the last answer, /refs all documents.")
     with_line = _WITH_LINE.fullmatch(argument)
-    try:
-        path, heading = session.vault.locate(with_line[1] if with_line else argument)
-    except VaultError as e:
-        raise UsageError(e.message, e.hint) from e
+    path, heading = session.vault.locate(with_line[1] if with_line else argument)
     line = int(with_line[2]) if with_line else session.vault.section(path, heading)[0] if heading else 1
     return _open_at(session, path, line)
 
@@ -38,10 +38,4 @@ def _open_at(session: ZkChatSession, path: str, line: int) -> CommandResult:
     return CommandResult(f"{truncate(path, 200)}:{line}", open_note=NoteToOpen(session.vault.root / path, line, text))
 
 
-COMMAND = SlashCommand(
-    "open",
-    "open a note, or source N, in your editor",
-    _open,
-    "[[[note]] | path | N]",
-    details="Uses the setting terminal.open_command (with {path} and {line}), else $VISUAL or $EDITOR, else shows the note here.",
-)
+COMMAND = SlashCommand(_open, "[[[note]] | path | N]")

@@ -1,4 +1,7 @@
-"""/pin: include a turn in every prompt; without a number, list what is pinned and the numbers of the turns."""
+"""/pin: include turn N in every prompt; without N, list the pinned and the last turns.
+
+A turn is a question with its answer, counted from 1. Pinned turns are sent word for word and never summarized; /unpin N removes the pin.
+"""
 
 from collections.abc import Iterable
 
@@ -40,12 +43,4 @@ def _part_line(part: pins.TurnPart, session: ZkChatSession, reason: str = "") ->
     return styled_line(f"{prefix}{truncate(part.message.display_text, 60)}", indent=5)
 
 
-COMMAND = SlashCommand(
-    "pin",
-    "include turn N in every prompt; without N, list the pinned and the last turns",
-    _pin,
-    "[N | last]",
-    lambda session: [pins.LAST, *base.complete_turns(pins.list_turn_parts(session.history))],
-    "A turn is a question with its answer, counted from 1. Pinned turns are sent word for word and never summarized; "
-    "/unpin N removes the pin.",
-)
+COMMAND = SlashCommand(_pin, "[N | last]", lambda session: [pins.LAST, *base.complete_turns(pins.list_turn_parts(session.history))])

@@ -1,5 +1,5 @@
-"""/quit: leave the chat."""
+"""/quit: leave the chat; the conversation stays stored."""
 
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
-COMMAND = SlashCommand("quit", "leave the chat; the conversation stays stored", lambda _session, _argument: CommandResult(quit=True))
+COMMAND = SlashCommand(lambda _session, _argument: CommandResult(quit=True))

@@ -1,4 +1,7 @@
-"""/redo: restore what /undo or /clear removed; then move to the newest answer that follows."""
+"""/redo: restore what was undone or cleared.
+
+It works in a later session too: each /redo then moves one turn forward, toward the newest message.
+"""
 
 from zkchat_cli.chat.branch_navigation import parse_turn_count
 from zkchat_cli.chat.session import ZkChatSession
@@ -12,10 +15,4 @@ def _redo(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(f"Restored. The conversation now ends with turn {restored.turns}: “{truncate(last, 60)}”")
 
 
-COMMAND = SlashCommand(
-    "redo",
-    "restore what was undone or cleared",
-    _redo,
-    "[N]",
-    details="It works in a later session too: each /redo then moves one turn forward, toward the newest message.",
-)
+COMMAND = SlashCommand(_redo, "[N]")

@@ -1,4 +1,4 @@
-"""/refs: every document of this conversation, and how often each was named, found and cited."""
+"""/refs: list the documents of this conversation, and how often each was used."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ MAX_RANGES = 8
 """Source numbers of one document, or ranges of them, that are listed."""
 
 
-def _refs(session: ZkChatSession) -> CommandResult:
+def _refs(session: ZkChatSession, _: str) -> CommandResult:
     uses = provenance.count_source_uses(session.history)
     if not uses:
         return CommandResult("No documents have been named or found yet.")
@@ -41,4 +41,4 @@ def _times(verb: str, n: int) -> str:
     return f"{verb} {('once', 'twice')[n - 1]}" if n < 3 else f"{verb} {n} times"
 
 
-COMMAND = SlashCommand("refs", "list the documents of this conversation, and how often each was used", lambda session, _: _refs(session))
+COMMAND = SlashCommand(_refs)

@@ -1,4 +1,4 @@
-"""/resume: switch to another conversation of this vault, by its id or from a list."""
+"""/resume: resume another conversation; without N or ID, list them."""
 
 from contextlib import closing
 
@@ -38,4 +38,4 @@ def _resumable(session: ZkChatSession) -> list[str]:
         return [CompletionValue(each.id, conversation_list.display_title(each)) for each in _other_conversations(session, store)]
 
 
-COMMAND = SlashCommand("resume", "resume another conversation; without N or ID, list them", _resume, "[N | ID]", _resumable)
+COMMAND = SlashCommand(_resume, "[N | ID]", _resumable)

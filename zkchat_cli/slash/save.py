@@ -1,4 +1,7 @@
-"""/save: save the last answer as a note in the vault, with links to its sources. Asks first, and never overwrites a note."""
+"""/save: save the last answer as a note; asks first (--yes: does not).
+
+Without a path, the note is named after the question. Citations become links. Existing notes are never overwritten.
+"""
 
 import os
 from dataclasses import replace
@@ -66,10 +69,4 @@ def _link_name(vault: Vault, relative_path: str) -> str:
     return path.stem if unambiguous else str(path.with_suffix(""))
 
 
-COMMAND = SlashCommand(
-    "save",
-    "save the last answer as a note; asks first (--yes: does not)",
-    _save,
-    "[--yes] [path]",
-    details="Without a path, the note is named after the question. Citations become links. Existing notes are never overwritten.",
-)
+COMMAND = SlashCommand(_save, "[--yes] [path]")

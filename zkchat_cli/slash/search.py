@@ -1,9 +1,11 @@
-"""/search: search the notes like `zkchat vault search`; the results do not go into the conversation."""
+"""/search: search the notes; results are not sent to the model.
+
+tag:, path: and [[links]] work as in `zkchat vault search`. To ask about a note, name it in a message as [[note]].
+"""
 
 from collections.abc import Iterator
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -11,8 +13,6 @@ MAX_RESULTS = 10
 
 
 def _search(session: ZkChatSession, argument: str) -> CommandResult:
-    if not argument:
-        raise UsageError("search for what?", "/search WORDS; tag:, path: and [[links]] work as in `zkchat vault search`.")
     session.apply_scan(session.vault.refresh())
     results = list(_result_lines(session, argument))
     warnings = [styled_line(f"! {each.message}", "yellow") for each in session.vault.take_warnings()]
@@ -29,10 +29,4 @@ def _result_lines(session: ZkChatSession, query: str) -> Iterator[StyledLine]:
         yield styled_line(f"    {snippet.text}")
 
 
-COMMAND = SlashCommand(
-    "search",
-    "search the notes; results are not sent to the model",
-    _search,
-    "WORDS",
-    details="To ask about a note, name it in a message as [[note]].",
-)
+COMMAND = SlashCommand(_search, "WORDS")

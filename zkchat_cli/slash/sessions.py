@@ -1,4 +1,7 @@
-"""/sessions: list the conversations of this vault and resume one; `/sessions WORDS` lists those that contain the words."""
+"""/sessions: list conversations; words filter them.
+
+Words are searched in titles and messages. /resume switches to another conversation.
+"""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash import base
@@ -23,10 +26,4 @@ def _sessions(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(lines=lines or [styled_line("No conversation contains these words.")])
 
 
-COMMAND = SlashCommand(
-    "sessions",
-    "list conversations; words filter them",
-    _sessions,
-    "[words]",
-    details="Words are searched in titles and messages. /resume switches to another conversation.",
-)
+COMMAND = SlashCommand(_sessions, "[words]")

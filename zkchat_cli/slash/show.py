@@ -1,4 +1,8 @@
-"""/show: the exact prompt of the next message, or of an earlier turn, as `zkchat context show` prints it."""
+"""/show: show the next prompt word for word; N: the prompt that turn N sent.
+
+With a message: the prompt if that were your next message. A turn that used tools made several model calls; a second number shows only that
+call. /context shows the token counts.
+"""
 
 import re
 
@@ -20,12 +24,4 @@ def _show(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(prompts.sent_prompts_text(sent, int(turn[2]) if turn[2] else None), paged=True)
 
 
-COMMAND = SlashCommand(
-    "show",
-    "show the next prompt word for word; N: the prompt that turn N sent",
-    _show,
-    "[N [call] | last | message]",
-    base.complete_questions,
-    "With a message: the prompt if that were your next message. A turn that used tools made several model calls; a second number "
-    "shows only that call. /context shows the token counts.",
-)
+COMMAND = SlashCommand(_show, "[N [call] | last | message]", base.complete_questions)

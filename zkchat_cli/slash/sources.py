@@ -1,4 +1,4 @@
-"""/sources: what the last answer is based on; `/sources N` shows excerpt N and what was quoted from it."""
+"""/sources: list the sources of the last answer; N shows excerpt N and its quotations."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
@@ -45,10 +45,4 @@ def _excerpt_lines(session: ZkChatSession, argument: str) -> list[StyledLine]:
     return [head, *changed, styled_line(), *excerpt, *cut, styled_line(), *base.citation_lines(citations)]
 
 
-COMMAND = SlashCommand(
-    "sources",
-    "list the sources of the last answer; N shows excerpt N and its quotations",
-    _sources,
-    "[N]",
-    lambda session: [str(chunk.number) for chunk in session.references.chunks],
-)
+COMMAND = SlashCommand(_sources, "[N]", lambda session: [str(chunk.number) for chunk in session.references.chunks])

@@ -1,4 +1,4 @@
-"""/strategy: how the prompt is kept within the context window; `/strategy NAME` switches."""
+"""/strategy: show what is sent when the window is full; NAME switches."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import strategies
@@ -18,9 +18,5 @@ def _strategy(session: ZkChatSession, argument: str) -> CommandResult:
 
 
 COMMAND = SlashCommand(
-    "strategy",
-    "show what is sent when the window is full; NAME switches",
-    _strategy,
-    "[NAME]",
-    lambda _: [CompletionValue(name, strategies.load_strategy(name).help) for name in strategies.strategy_names()],
+    _strategy, "[NAME]", lambda _: [CompletionValue(name, strategies.load_strategy(name).help) for name in strategies.strategy_names()]
 )

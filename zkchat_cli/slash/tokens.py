@@ -1,15 +1,15 @@
-"""/tokens: how many tokens a text has; without one, how many this conversation has used."""
+"""/tokens: count the tokens of a text; without text, of this conversation."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.tools.base import plural
 
 
 def _tokens(session: ZkChatSession, argument: str) -> CommandResult:
     counter = session.runtime.counter
     if argument:
         count = counter.count(argument)
-        tokens = f"{'~' if counter.estimated else ''}{count:,} token{'' if count == 1 else 's'}"
-        return CommandResult(f"{tokens}, {len(argument):,} character{'' if len(argument) == 1 else 's'}")
+        return CommandResult(f"{'~' if counter.estimated else ''}{plural(count, 'token')}, {plural(len(argument), 'character')}")
     usage = session.usage
     mark = "~" if usage.estimated else ""
     text = f"The next prompt uses {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, without your message."
@@ -17,8 +17,8 @@ def _tokens(session: ZkChatSession, argument: str) -> CommandResult:
     if costs:
         about = "about " if any(cost.estimated for cost in costs) else ""
         tokens_in, tokens_out = sum(cost.prompt_tokens for cost in costs), sum(cost.completion_tokens for cost in costs)
-        text += f"\n{len(costs)} answer{'' if len(costs) == 1 else 's'}: {about}{tokens_in:,} tokens in, {tokens_out:,} out."
+        text += f"\n{plural(len(costs), 'answer')}: {about}{tokens_in:,} tokens in, {tokens_out:,} out."
     return CommandResult(text)
 
 
-COMMAND = SlashCommand("tokens", "count the tokens of a text; without text, of this conversation", _tokens, "[text]")
+COMMAND = SlashCommand(_tokens, "[text]")

@@ -1,4 +1,8 @@
-"""/undo: remove the last turn, or the last N, from the prompt; /redo restores it."""
+"""/undo: undo the last turn, or the last N.
+
+The question and its answer leave the prompt. They stay in the log, and /redo or /branches goes back to them. Changes to notes are not
+undone.
+"""
 
 from zkchat_cli.chat.branch_navigation import parse_turn_count
 from zkchat_cli.chat.session import ZkChatSession
@@ -14,11 +18,4 @@ def _undo(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(f"Undone: “{truncate(first, 60)}”{more}. {end} /redo restores it.")
 
 
-COMMAND = SlashCommand(
-    "undo",
-    "undo the last turn, or the last N",
-    _undo,
-    "[N]",
-    details="The question and its answer leave the prompt. They stay in the log, and /redo or /branches goes back to them. Changes to "
-    "notes are not undone.",
-)
+COMMAND = SlashCommand(_undo, "[N]")

@@ -1,15 +1,15 @@
-"""/unpin: stop including a turn in every prompt."""
+"""/unpin: stop including turn N in every prompt.
+
+/pin lists the pinned turns.
+"""
 
 from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
 def _unpin(session: ZkChatSession, argument: str) -> CommandResult:
-    if not argument:
-        raise UsageError("which turn?", "/unpin N; /pin lists the pinned turns.")
     unpinned = session.unpin(argument)
     if not unpinned:
         return CommandResult("That turn is not pinned; /pin lists the pinned turns.")
@@ -17,10 +17,4 @@ def _unpin(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(f"Unpinned turn {unpinned[0].turn}, {parts}. It stays in the log and can still be recalled.")
 
 
-COMMAND = SlashCommand(
-    "unpin",
-    "stop including turn N in every prompt",
-    _unpin,
-    "N",
-    lambda session: base.complete_turns(pins.pinned_parts(session.history)),
-)
+COMMAND = SlashCommand(_unpin, "N", lambda session: base.complete_turns(pins.pinned_parts(session.history)))

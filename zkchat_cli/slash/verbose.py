@@ -1,14 +1,14 @@
-"""/verbose: show details of each turn; again to turn them off."""
+"""/verbose: show or hide the details of each turn."""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
-def _verbose(session: ZkChatSession) -> CommandResult:
+def _verbose(session: ZkChatSession, _: str) -> CommandResult:
     session.verbose = not session.verbose
     if not session.verbose:
         return CommandResult("Details are off.")
     return CommandResult("Details are on: reasoning, full tool arguments, times and tokens. /verbose turns them off.")
 
 
-COMMAND = SlashCommand("verbose", "show or hide the details of each turn", lambda session, _: _verbose(session))
+COMMAND = SlashCommand(_verbose)

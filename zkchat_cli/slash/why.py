@@ -1,10 +1,13 @@
-"""/why: how a document came into the conversation, whether it is in the prompt now, and which answers cite it."""
+"""/why: show how a document came into the conversation.
+
+A path, a title, a [[link]] or the number of a source: who named it, which search found it, and if the model sees it now.
+"""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError, VaultError, ZkchatError
+from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.models import Prompt
 from zkchat_cli.references import provenance
 from zkchat_cli.references.provenance import FoundByTool, NamedByUser, Provenance
@@ -22,8 +25,6 @@ MAX_EXCERPTS = 10
 
 
 def _why(session: ZkChatSession, argument: str) -> CommandResult:
-    if not argument:
-        raise UsageError("which document?", "/why PATH, a title, a [[link]] or a source's number; /refs lists them.")
     document = provenance.trace_document(_find_document(session, argument), session.history)
     try:
         prompt, problem = session.prompt(), ""
@@ -45,10 +46,7 @@ def _find_document(session: ZkChatSession, argument: str) -> str:
         raise UsageError(f"{truncate(argument, 80)} matches {len(keys)} documents", f"Give a path: {', '.join(keys[:5])}")
     if keys:
         return keys[0]
-    try:
-        return session.vault.locate(argument)[0]
-    except VaultError as e:
-        raise UsageError(e.message, e.hint) from e
+    return session.vault.locate(argument)[0]
 
 
 def _provenance_lines(document: Provenance, prompt: Prompt | None, problem: str, *, in_memory: bool) -> Iterable[StyledLine]:
@@ -101,10 +99,5 @@ def _tool_call_lines(found: Sequence[FoundByTool], in_prompt: str) -> Iterable[S
 
 
 COMMAND = SlashCommand(
-    "why",
-    "show how a document came into the conversation",
-    _why,
-    "PATH",
-    lambda session: [provenance.document_key(use.reference) for use in provenance.count_source_uses(session.history)],
-    "A path, a title, a [[link]] or the number of a source: who named it, which search found it, and if the model sees it now.",
+    _why, "PATH", lambda session: [provenance.document_key(use.reference) for use in provenance.count_source_uses(session.history)]
 )

@@ -1,12 +1,12 @@
 """Completion while typing: `/commands` with their help and arguments, `[[notes#headings`, `@files`, `@agents` where a message begins.
 
-Runs in a thread of its own.
+Runs in a thread of its own. Enter waits for that thread, so nothing here waits for the session or for the first index.
 """
 
 import re
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -20,8 +20,6 @@ if TYPE_CHECKING:  # a session loads them; the prompt is there before
     from zkchat_cli.slash.base import SlashCommand
 
 MAX_COMPLETIONS = 30
-SESSION_TIMEOUT = 10.0
-"""Seconds that a completion waits for the session."""
 CACHE_SECONDS = 5.0
 """Seconds for which a scan of the vault and the list of its files are reused."""
 _FILE = re.compile(r"""(?:^|[\s(\[{'“‘，。、：；（「])@(?:"([^"\n]*)|((?:\\.|[^\s"'<>|*?;,(){}\[\]`@])*))$""")
@@ -70,23 +68,19 @@ def can_complete(before: str) -> bool:
 
 
 class ChatCompleter(Completer):
-    """Waits for the session if it is not open yet."""
+    """Offers nothing until the session is open, and notes and files only when the vault `is_indexed`."""
 
-    def __init__(self, session: "Callable[[], ZkChatSession | None]") -> None:
+    def __init__(self, session: "Callable[[], ZkChatSession | None]", is_indexed: Callable[[], bool] = lambda: True) -> None:
         self._session = session
-        self.ready = threading.Event()
-        """Set when the session is open, or will never be."""
+        self._is_indexed = is_indexed
         self._scanned_at = float("-inf")
         self._files: list[str] = []
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002
         before = document.text_before_cursor
-        if not can_complete(before) or not self.ready.wait(SESSION_TIMEOUT) or (session := self._session()) is None:
-            return
-        try:
-            yield from self._completions(before, document.text_after_cursor, session)
-        except ZkchatError:
-            return  # a message will report the problem
+        if can_complete(before) and (session := self._session()) is not None:
+            with suppress(ZkchatError):  # a message will report the problem
+                yield from self._completions(before, document.text_after_cursor, session)
 
     def _completions(self, before: str, after: str, session: "ZkChatSession") -> Iterator[Completion]:
         from zkchat_cli import slash  # the session has loaded them
@@ -94,6 +88,8 @@ class ChatCompleter(Completer):
         from zkchat_cli.vault.links.fuzzy import best_matches
 
         if link_prefix(before) is not None or file_prefix(before) is not None:
+            if not self._is_indexed():
+                return
             self._scan(session)
         if (command := command_prefix(before)) is not None:
             known = {each.name: each for each in slash.commands()}

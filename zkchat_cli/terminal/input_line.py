@@ -3,18 +3,16 @@
 It is drawn before the session exists; `update` and `call_soon` pass in what becomes known later, from any thread.
 """
 
-import asyncio
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application, get_app_session
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
-from prompt_toolkit.document import Document
+from prompt_toolkit.completion import Completer
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Always, Condition
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
@@ -40,27 +38,20 @@ PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class PromptHelpers:
-    completer: Completer
-    history: History
-    pastes: Pastes
-
-
 class InputLine:
     """`ask` waits for a line; `update` and `call_soon` may be called from any thread meanwhile.
 
-    `heading` is shown above the prompt until it is set to an empty text. `typed` are keys that were pressed before. `drawn` is called once,
-    when the first prompt is on the screen.
+    `typed` are keys that were pressed before. `drawn` is called once, when the first prompt is on the screen.
     """
 
     def __init__(
         self,
         colour: bool,
-        helpers: PromptHelpers,
+        completer: Completer,
+        history: History,
+        pastes: Pastes,
         *,
         line_changed: Callable[[str], None],
-        heading: str = "",
         typed: str = "",
         drawn: Callable[[], None] = lambda: None,
         keyboard: Input | None = None,
@@ -68,8 +59,7 @@ class InputLine:
     ) -> None:
         self._app_session = get_app_session()
         self._colour = colour
-        self._pastes = pastes = helpers.pastes
-        self.heading = heading
+        self._pastes = pastes
         self._interrupted_at = float("-inf")
         self._hint = ""
         self._toolbar = Toolbar(state="loading")
@@ -78,12 +68,13 @@ class InputLine:
         self._drawn = drawn
         self.dumb = screen is None and is_dumb_terminal()
         self._session: PromptSession[str] = PromptSession(
-            self._message,
-            history=helpers.history,
+            [("bold" if colour else "", PROMPT)],
+            history=history,
             multiline=True,
             prompt_continuation=_continuation,
             key_bindings=key_bindings(pastes, self._show_hint),
-            completer=_ThreadCompleter(helpers.completer),
+            completer=completer,
+            complete_in_thread=True,
             # only where something can be completed: prompt_toolkit keeps lines free for the menu while this is true
             complete_while_typing=Condition(lambda: can_complete(self._session.default_buffer.document.text_before_cursor)),
             reserve_space_for_menu=MENU_LINES,
@@ -171,6 +162,11 @@ class InputLine:
 
     # in the thread of the prompt
 
+    def complete(self) -> None:
+        """Compute the completions again, because more is known now."""
+        if self._session.app.is_running:
+            self._session.default_buffer.start_completion()
+
     def print_above(self, show: Callable[[], None]) -> None:
         """Print something above the prompt and redraw the prompt below.
 
@@ -190,10 +186,6 @@ class InputLine:
         app = self._app_session.app
         if app is not None and app.future is not None and not app.future.done():
             app.exit(exception=EOFError)
-
-    def _message(self) -> FormattedText:
-        heading = [("bold" if self._colour else "", f"{self.heading}\n\n")] if self.heading and not self.dumb else []
-        return FormattedText([*heading, ("bold" if self._colour else "", PROMPT)])
 
     def _placeholder(self) -> FormattedText:
         """Not shown once the line is done, so that an empty line stays empty on the screen."""
@@ -217,45 +209,6 @@ class InputLine:
     def _on_first_render(self, app: "Application[str]") -> None:
         app.after_render -= self._on_first_render
         self._drawn()
-
-
-class _ThreadCompleter(Completer):
-    """Completes in a daemon thread.
-
-    A lookup may wait for the first index; with prompt_toolkit's ThreadedCompleter, Enter and Ctrl-C would wait for that lookup.
-    """
-
-    def __init__(self, completer: Completer) -> None:
-        self._completer = completer
-
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        return self._completer.get_completions(document, complete_event)
-
-    async def get_completions_async(self, document: Document, complete_event: CompleteEvent) -> AsyncGenerator[Completion, None]:
-        loop, queue, canceled = asyncio.get_running_loop(), asyncio.Queue[Completion | Exception | None](), threading.Event()
-
-        def put(item: Completion | Exception | None) -> None:
-            with suppress(RuntimeError):  # the prompt has ended
-                loop.call_soon_threadsafe(queue.put_nowait, item)
-
-        def complete() -> None:
-            try:
-                for completion in self.get_completions(document, complete_event):
-                    if canceled.is_set():
-                        return
-                    put(completion)
-                put(None)
-            except Exception as e:  # noqa: BLE001  raised below, where prompt_toolkit reports it
-                put(e)
-
-        threading.Thread(target=complete, name="completion", daemon=True).start()
-        try:
-            while (item := await queue.get()) is not None:
-                if isinstance(item, Exception):
-                    raise item
-                yield item
-        finally:
-            canceled.set()
 
 
 class _FoldedPastes(Processor):

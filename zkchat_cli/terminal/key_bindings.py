@@ -1,11 +1,9 @@
 """The keys of the input line, beyond prompt_toolkit's own for Emacs and vi."""
 
 import time
-from asyncio import get_running_loop
 from collections.abc import Callable
 
 from prompt_toolkit.application import get_app
-from prompt_toolkit.buffer import Buffer, CompletionState
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, emacs_mode, has_focus, has_selection, vi_insert_mode, vi_navigation_mode
@@ -48,29 +46,11 @@ def key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBinding
 
     @keys.add("tab", filter=at_prompt)
     def _(event: KeyPressEvent) -> None:
-        """Select the first or next completion; while completions are being computed, the first as soon as it arrives."""
         buffer = event.current_buffer
         if buffer.complete_state is not None and buffer.complete_state.completions:
             buffer.complete_next()
-            return
-
-        def select_first(_: Buffer) -> None:
-            state = buffer.complete_state
-            if state is not None and state.completions:
-                stop_waiting(buffer)
-                get_running_loop().call_soon(apply, state)
-
-        def apply(state: CompletionState) -> None:
-            if buffer.complete_state is state and state.complete_index is None:
-                buffer.go_to_completion(0)
-
-        def stop_waiting(_: Buffer) -> None:
-            buffer.on_completions_changed -= select_first
-            buffer.on_text_changed -= stop_waiting
-
-        buffer.on_completions_changed += select_first
-        buffer.on_text_changed += stop_waiting
-        buffer.start_completion(select_first=True)  # does nothing while completions are being computed
+        else:
+            buffer.start_completion(select_first=True)
 
     @keys.add("#", filter=at_prompt & after_link)
     def _(event: KeyPressEvent) -> None:
@@ -82,7 +62,10 @@ def key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBinding
     @keys.add("v", filter=at_prompt & vi_navigation_mode & ~has_selection)
     def _(event: KeyPressEvent) -> None:
         """Edit the line in the editor, with pastes in full. It is not sent before Enter, so that nothing is sent unseen."""
-        open_in_editor(event.current_buffer, pastes)
+        buffer = event.current_buffer
+        if (text := pastes.unfold(buffer.text)) != buffer.text:
+            buffer.document = Document(text)
+        buffer.open_in_editor()
 
     @keys.add("c-c", filter=at_prompt)
     def _(event: KeyPressEvent) -> None:
@@ -99,10 +82,3 @@ def key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBinding
             event.app.loop.call_later(QUIT_WITHIN, show_hint, "")
 
     return keys
-
-
-def open_in_editor(buffer: Buffer, pastes: Pastes) -> None:
-    text = pastes.unfold(buffer.text)
-    if text != buffer.text:
-        buffer.document = Document(text)
-    buffer.open_in_editor()

@@ -17,10 +17,10 @@ from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.confirm import Confirmation
 from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.input_line import InputLine, PromptHelpers
+from zkchat_cli.terminal.input_line import InputLine
 from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.paste_folding import Pastes
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import Screen, transient_line
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
 from zkchat_cli.terminal.toolbar import ToolbarMetrics, shorten_middle
 from zkchat_cli.text.sanitize import sanitize_name
@@ -66,12 +66,12 @@ class Repl:
         self._typed_at = float("-inf")
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
-        self._completer = ChatCompleter(self.current)
         self._prompt = InputLine(
             screen.colour,
-            PromptHelpers(self._completer, self._history, pastes),
+            ChatCompleter(self.current, lambda: self._background.indexed.is_set()),
+            self._history,
+            pastes,
             line_changed=self._line_changed,
-            heading=f"zkchat {__version__}",
             typed=typed,
             drawn=lambda: threading.Timer(START_DELAY, self._background.start).start(),
         )
@@ -233,26 +233,17 @@ class Repl:
         """
         self._background.start()
         needed = (self._background.ready, *(() if line.startswith("/") else (self._background.indexed,)))
-        shown = ""
         try:
-            with interrupts.stoppable():
+            with interrupts.stoppable(), transient_line(self._screen.out) as show:
                 pause = SHOW_WAIT_AFTER
                 for event in needed:
                     while self._background.failure is None and not event.wait(pause):
                         pause = WAIT_INTERVAL
-                        shown = self._overwrite_line(f"  {self._background.state} …", shown)
+                        show(f"  {self._background.state} …"[: self._prompt.columns - 1])
         except KeyboardInterrupt:
             return False
-        finally:
-            if shown:
-                self._overwrite_line("", shown)
         self._raise_failure()
         return True
-
-    def _overwrite_line(self, text: str, previous: str) -> str:
-        text = text[: self._prompt.columns - 1]
-        self._screen.write_raw(f"\r{text}{' ' * (len(previous) - len(text))}" + ("" if text else "\r"))
-        return text
 
     def _apply_background_results(self) -> None:
         """Use what the background has finished; in the prompt's thread, or between two prompts."""
@@ -265,9 +256,8 @@ class Repl:
             self._use_session(self._background.opened)
         if not self._greeted and self._background.notes is not None:
             self._greeted = True
-            self._prompt.heading = ""
             self._prompt.print_above(self._greet)
-            self._prompt.update(limit=self._session.runtime.budget.effective_limit)
+        self._prompt.complete()
 
     def _use_session(self, opened: StartedSession) -> None:
         from zkchat_cli.store.input_history import history_file  # 9 ms that the first prompt does not need
@@ -279,7 +269,6 @@ class Repl:
         self._history.set_file(history_file(app.loaded.places.data_dir, str(app.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
-        self._completer.ready.set()
         self._prompt.update(
             model=self._session.runtime.speaker_label,
             vault=app.vault.name,
@@ -320,7 +309,6 @@ class Repl:
             raise self._background.failure
 
     def _stop_background(self) -> None:
-        self._completer.ready.set()
         self._history.set_file(None)
         if self._has_session:
             self._session.stop_background_tasks()

@@ -51,7 +51,7 @@ class StreamingReasoning:
     def feed(self, text: str) -> None:
         self._text += text
 
-    def render(self, width: int, height: int, *, final: bool = False) -> tuple[list[Row], list[Row]]:  # noqa: ARG002
+    def render(self, width: int, *, final: bool = False) -> tuple[list[Row], list[Row]]:
         """All rows but the last one are final."""
         text, self._text = self._text.rstrip("\n") if final else self._text, ""
         rows = [row for line in text.split("\n") for row in break_line(line, max(1, width - 2))] if text else []
@@ -254,7 +254,7 @@ class StreamingView:
         rows: list[Row] = []
         if stream:
             stream.feed(self._sanitizer.close())
-            rows, _ = stream.render(self._text_width(), self._lines(), final=True)
+            rows, _ = stream.render(self._text_width(), final=True)
         self._write(self._prepared() + self._open.draw(rows, []))
         self._changed = False
 
@@ -278,7 +278,7 @@ class StreamingView:
         rows: list[Row] = []
         open_rows: list[Row] = []
         if self._stream:
-            rows, open_rows = self._stream.render(self._text_width(), self._lines())
+            rows, open_rows = self._stream.render(self._text_width())
         self._changed = False
         self._update_status(now)
         text = prepared + self._open.draw(rows, [*self._limited(open_rows), *([self._status_row] if self._status_row else [])])

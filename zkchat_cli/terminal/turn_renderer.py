@@ -1,6 +1,7 @@
 """One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from zkchat_cli.terminal.streaming_view import StreamingView
 
 MAX_ARGUMENT = 44
-"""Characters of a tool call's arguments, unless all of them are wanted."""
+"""Characters of a tool call's arguments in the status line."""
+SEARCHES = ("find_excerpts", "find_zk_documents_related_to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,13 @@ def _show_events(
 ) -> events.TurnCompleted | events.TurnFailed | None:
     reasoning = (verbosity.reasoning or verbosity.detail) and screen.columns is not None
     last: events.TurnCompleted | events.TurnFailed | None = None
+    finished: list[tuple[ToolRun, int]] = []
+    compactions: list[str] = []
     for event in turn:
+        if finished and isinstance(event, events.TextDelta | events.TurnCompleted | events.TurnFailed):
+            view.print_note(tools_line(finished), "dim")
+            view.add_gap()
+            finished = []
         match event:
             case events.TextDelta(text):
                 view.add_answer(text)
@@ -93,15 +101,16 @@ def _show_events(
                 view.set_activity(f"{call.name} {truncate(format_arguments(call.arguments), MAX_ARGUMENT)}")
             case events.ToolCallFinished(_, run, excerpts):
                 view.set_activity("")
-                view.print_note(tool_line(run, excerpts, full=verbosity.detail), "dim")
-                view.add_gap()
+                if run.ok and not verbosity.detail:
+                    finished.append((run, excerpts))
+                else:
+                    view.print_note(tool_line(run, excerpts), "dim")
+                    view.add_gap()
             case events.CompactionStarted(why):
-                view.print_note(f"  Compacting: {why}", "dim")
-                view.set_activity("compacting")
+                view.set_activity(f"compacting: {why}")
             case events.CompactionDone(compaction):
                 view.set_activity("")
-                view.print_note(f"  {compaction_line(compaction, verbosity.hints)}", "dim")
-                view.add_gap()
+                compactions.append(f"  {compaction_line(compaction, verbosity.hints)}")
             case events.TurnFailed():
                 view.end_stream()
                 last = event
@@ -115,6 +124,8 @@ def _show_events(
                     view.print_note(line, "dim")
                 view.close()
                 _show_end(report, view, screen, verbosity)
+    for line in compactions:
+        view.print_note(line, "dim")
     return last
 
 
@@ -130,14 +141,23 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
         view.print_note(cost_line(report), "dim")
 
 
-def tool_line(run: ToolRun, excerpts: int, *, full: bool = False) -> str:
-    """A tool call in one line: its arguments (with `full` all of them), its result and its cost."""
-    arguments = format_arguments(run.arguments) if full else truncate(format_arguments(run.arguments), MAX_ARGUMENT)
-    if run.ok:
-        outcome = f"{excerpts} excerpt{'' if excerpts == 1 else 's'}, {run.tokens} tokens" if excerpts else f"{run.tokens} tokens"
-    else:
-        outcome = f"failed: {run.outcome}" if run.outcome else "failed"
-    return sanitize_name(f"  {run.name} {arguments}  {outcome}, {run.duration_ms:.0f} ms")
+def tools_line(finished: Sequence[tuple[ToolRun, int]]) -> str:
+    """What tools did, each with the number of its excerpts, in one line: `searched twice, read_zk_document, 6 excerpts`."""
+    calls = Counter("searched" if run.name in SEARCHES else run.name for run, _ in finished)
+    words = [f"{name}{'' if count == 1 else ' twice' if count == 2 else f' {count} times'}" for name, count in calls.items()]
+    excerpts = sum(count for _, count in finished)
+    return f"  {', '.join([*words, *([_count_excerpts(excerpts)] if excerpts or 'searched' in calls else [])])}"
+
+
+def tool_line(run: ToolRun, excerpts: int) -> str:
+    """A tool call with all of its arguments, its result and its cost."""
+    result = f"{_count_excerpts(excerpts)}, {run.tokens} tokens" if excerpts else f"{run.tokens} tokens"
+    failure = f"failed: {run.outcome}" if run.outcome else "failed"
+    return sanitize_name(f"  {run.name} {format_arguments(run.arguments)}  {result if run.ok else failure}, {run.duration_ms:.0f} ms")
+
+
+def _count_excerpts(count: int) -> str:
+    return f"{count} excerpt{'' if count == 1 else 's'}"
 
 
 def cost_line(report: TurnReport) -> str:

@@ -27,11 +27,11 @@ from zkchat_cli.vault.links import broken, graph, name_suggestions
 from zkchat_cli.vault.links.broken import BrokenLink
 from zkchat_cli.vault.links.completion import Completion, NoteCompleter
 from zkchat_cli.vault.links.graph import LinkPath
-from zkchat_cli.vault.links.resolver import resolve_all
+from zkchat_cli.vault.links.resolver import resolve, resolve_all
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, split_target
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
-from zkchat_cli.vault.search import fusion, lexical, related, snippets
+from zkchat_cli.vault.search import fusion, lexical, quoted_words, related, snippets
 from zkchat_cli.vault.search.embedding_thread import EmbeddingThread
 from zkchat_cli.vault.search.query import parse_query, read_date
 from zkchat_cli.vault.search.ranking import RANKING, Ranking
@@ -198,6 +198,20 @@ class Vault:
         link = WrittenLink(target, "wikilink", *split_target(bare), False)
         [resolution] = self._suggest_by_meaning(self._ask(lambda index: resolve_all([link], source, index.names, _path_suggester(index))))
         return resolution
+
+    def notes_named(self, name: str) -> tuple[str, ...]:
+        """The paths of the notes that a name, a path or an alias may mean, the likeliest first."""
+        link = WrittenLink("", "wikilink", replace_surrogates(name), None, None, embed=False)
+        found = self._ask(lambda index: resolve(link, None, index.names))
+        return tuple(path for path in (found.target, *found.losers) if path and path.lower().endswith(NOTE_SUFFIXES))
+
+    def notes_with_words(self, text: str) -> list[str]:
+        """The paths of notes that may contain this text, because they have all of its longest words."""
+        return self._ask(lambda index: quoted_words.notes_with_words(index, text))
+
+    def notes_with_most_words(self, text: str) -> list[str]:
+        """The paths of the notes that have most of this text's rare words, the best first."""
+        return self._ask(lambda index: quoted_words.notes_with_most_words(index, text))
 
     def _suggest_by_meaning(self, links: list[LinkResolution]) -> list[LinkResolution]:
         """Broken links with the notes that are about their words as candidates, if no note has a similar name."""

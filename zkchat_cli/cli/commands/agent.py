@@ -29,23 +29,23 @@ def list_(ctx: CommandContext) -> None:
     from zkchat_cli.agents import loader
     from zkchat_cli.agents.profile import Agent
     from zkchat_cli.app import factory
+    from zkchat_cli.views.text import styled_line
 
-    folder, rows = _agents_folder(ctx), []
+    folder = _agents_folder(ctx)
+    rows, lines = [], []
     names = loader.list_names(folder)
     for name in names:
         try:
             agent, problem = factory.check_agent(loader.load_agent(folder, name)), None
             model = f" · {agent.values['model']}" if agent.values.get("model") else ""
             summary = truncate(agent.description or agent.prompt, 100)
-            line, style = f"{'yours   ' if agent.file else 'built in'}{model}  {summary}", ""
+            line = f"{'yours   ' if agent.file else 'built in'}{model}  {summary}"
         except ConfigError as e:
             agent, problem = Agent(name, {}, loader.agent_file(folder, name)), e.message
-            line, style = f"✗ {e.message}", "red"
+            line = f"✗ {e.message}"
         rows.append({**_as_document(agent), "problem": problem})
-        if not ctx.as_json:
-            ctx.screen.print(f"{name:<{max(map(len, names))}}  {line}".rstrip(), style)
-    if ctx.as_json:
-        ctx.screen.json(rows)
+        lines.append(styled_line(f"{name:<{max(map(len, names))}}  {line}".rstrip(), "red" if problem else ""))
+    ctx.result(rows, lines)
 
 
 @command(COMMAND, *options.SETTINGS)
@@ -55,20 +55,17 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
     from zkchat_cli.app import factory
     from zkchat_cli.config.loader import as_toml
 
-    screen = ctx.screen
     agent = factory.check_agent(loader.load_agent(_agents_folder(ctx), name))
-    if ctx.as_json:
-        screen.json(_as_document(agent))
-        return
-    screen.print(f"{agent.name} · {agent.file or 'built in'}", "bold")
-    for key, value in agent.values.items():
-        if key != "system_prompt":
-            screen.print(f"{key} = {as_toml(value)}")
-    if agent.tools is None:
-        screen.print("tools: all", "dim")
     missing = "" if agent.memory_file and agent.memory_file.is_file() else " (does not exist yet)"
-    screen.print(f"memory: {agent.memory_file}{missing}", "dim")
-    screen.print(f"\n{agent.prompt}" if agent.prompt else "\nNo system prompt besides zkchat's own.")
+    lines = [
+        f"{agent.name} · {agent.file or 'built in'}",
+        *(f"{key} = {as_toml(value)}" for key, value in agent.values.items() if key != "system_prompt"),
+        *(["tools: all"] if agent.tools is None else []),
+        f"memory: {agent.memory_file}{missing}",
+        "",
+        agent.prompt or "No system prompt besides zkchat's own.",
+    ]
+    ctx.result(_as_document(agent), "\n".join(lines))
 
 
 def _as_document(agent: "Agent") -> dict[str, Any]:
@@ -115,10 +112,7 @@ def create(
         "strategy": ctx.shared["strategy"],
     }
     loader.write_agent_file(file, _checked({key: value for key, value in given.items() if value is not None}))
-    if ctx.as_json:
-        ctx.screen.json(_as_document(loader.load_agent(folder, name)))
-    else:
-        ctx.screen.print(f"{file}\nTry it: zkchat chat --agent {name}.")
+    ctx.result(_as_document(loader.load_agent(folder, name)), f"{file}\nTry it: zkchat chat --agent {name}.")
 
 
 @command(COMMAND, *options.SETTINGS, name="config", epilog=examples("zkchat agent config critic model ollama/qwen3"))
@@ -146,10 +140,8 @@ def config_(
         ctx.screen.warn(f"{name} is built in; {file} replaces it now", f"zkchat agent delete {name} restores the built-in one")
     else:
         loader.write_agent_file(agent.file, {key: values.get(key)})
-    if ctx.as_json:
-        ctx.screen.json({"name": name, "key": key, "value": values.get(key)})
-    else:
-        ctx.screen.print(f"{key} is not set" if unset else f"{key} = {as_toml(values[key])}")
+    document = {"name": name, "key": key, "value": values.get(key)}
+    ctx.result(document, f"{key} is not set" if unset else f"{key} = {as_toml(values[key])}")
 
 
 def _checked(given: dict[str, Any]) -> dict[str, Any]:
@@ -182,12 +174,9 @@ def delete(ctx: CommandContext, name: NameArgument, yes: options.ConfirmOption =
         file.unlink()
     except OSError as e:
         raise ConfigError(f"{file} cannot be deleted: {reason(e)}", "Check the folder's permissions.") from e
-    if ctx.as_json:
-        ctx.screen.json({"name": name, "deleted": str(file)})
-        return
     memory = folder / f"{name}.md"
     kept = f" Its memory stays: {memory}" if memory.exists() else ""
-    ctx.screen.print(f"Deleted {file}.{kept}")
+    ctx.result({"name": name, "deleted": str(file)}, f"Deleted {file}.{kept}")
 
 
 def _agents_folder(ctx: CommandContext) -> Path:

@@ -30,11 +30,8 @@ def _paths(ctx: CommandContext) -> "AppPaths":
 @command(COMMAND, *options.SETTINGS)
 def path(ctx: CommandContext) -> None:
     """The path of the settings file, whether or not it exists."""
-    file, screen = _paths(ctx).config_file, ctx.screen
-    if ctx.as_json:
-        screen.json({"path": str(file), "exists": file.is_file()})
-    else:
-        screen.write(f"{file}\n")
+    file = _paths(ctx).config_file
+    ctx.result({"path": str(file), "exists": file.is_file()}, str(file))
 
 
 @command(COMMAND, *options.NOTES)
@@ -43,17 +40,12 @@ def show(ctx: CommandContext) -> None:
     from zkchat_cli.config import loader
     from zkchat_cli.llm.http_errors import mask_address
 
-    loaded, screen = ctx.config, ctx.screen
     values = {
         key: mask_address(value) if isinstance(value, str) and "://" in value else value
-        for key, value in loader.flatten(loaded.values).items()
+        for key, value in loader.flatten(ctx.config.values).items()
     }
-    if ctx.as_json:
-        screen.json(values)
-        return
-    for key, value in values.items():
-        source = loaded.origins.get(key)
-        screen.print(f"{key} = {loader.as_toml(value)}" + (f"   # {source}" if source else ""))
+    origins = {key: f"   # {origin}" for key, origin in ctx.config.origins.items()}
+    ctx.result(values, "\n".join(f"{key} = {loader.as_toml(value)}{origins.get(key, '')}" for key, value in values.items()))
 
 
 @command(COMMAND, *options.NOTES, epilog=examples("zkchat config get context.max_tokens"))
@@ -64,10 +56,7 @@ def get(ctx: CommandContext, key: KeyArgument) -> None:
 
     loader.require_known_key(key, "command line", factory.settings_schema())
     value = loader.flatten(ctx.config.values)[key]
-    if ctx.as_json:
-        ctx.screen.json({"key": key, "value": value})
-    else:
-        ctx.screen.print(value if isinstance(value, str) else loader.as_toml(value))
+    ctx.result({"key": key, "value": value}, value if isinstance(value, str) else loader.as_toml(value))
 
 
 @command(
@@ -83,14 +72,9 @@ def set_(
 ) -> None:
     """Change a setting in your file; its comments are kept."""
     from zkchat_cli.app import factory
-    from zkchat_cli.config import loader
-    from zkchat_cli.config.toml_editor import edit_toml
 
-    checked = loader.flatten(loader.with_value(factory.settings_schema()(), key, value, "command line"))[key]
     where = _paths(ctx)
-    factory.check(loader.load_config({key: value}, {}, where, schema=factory.settings_schema()))
-    edit_toml(where.config_file, {key: checked})
-    _print_setting(ctx, key, checked, where.config_file)
+    _print_setting(ctx, key, factory.save_setting(key, value, where), where.config_file)
 
 
 @command(COMMAND, *options.SETTINGS)
@@ -111,7 +95,5 @@ def _print_setting(ctx: CommandContext, key: str, value: object, file: Path | No
     """Print the new value and the file that holds it; `file` is None for a default."""
     from zkchat_cli.config import loader
 
-    if ctx.as_json:
-        ctx.screen.json({"key": key, "value": value, "file": str(file) if file else None})
-    else:
-        ctx.screen.print(f"{key} = {loader.as_toml(value)}   # {file or 'default'}")
+    document = {"key": key, "value": value, "file": str(file) if file else None}
+    ctx.result(document, f"{key} = {loader.as_toml(value)}   # {file or 'default'}")

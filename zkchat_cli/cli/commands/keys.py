@@ -36,16 +36,15 @@ def list_(ctx: CommandContext) -> None:
     """Each provider, where its key comes from, and the key's last characters."""
     from zkchat_cli.app import factory
 
-    where, env, rows = paths.app_paths(os.environ), os.environ, []
+    where, env = paths.app_paths(os.environ), os.environ
+    rows, lines = [], []
     credentials.read_keys(where)  # a damaged file is an error here
     for provider, variable in factory.key_variables(env).items():
         key = credentials.find_key(provider, variable, env, where)
         rows.append({"provider": provider, "source": key.source, "variable": variable, "ends_with": key.last_four or None})
-        if not ctx.as_json:
-            places = {"environment": variable, "file": str(where.keys_file), None: f"set {variable}, or zkchat keys set {provider}"}
-            ctx.screen.print(f"{provider:<10} {f'…{key.last_four}' if key.value else 'no key':<8} {places[key.source]}")
-    if ctx.as_json:
-        ctx.screen.json(rows)
+        origins = {"environment": variable, "file": str(where.keys_file), None: f"set {variable}, or zkchat keys set {provider}"}
+        lines.append(f"{provider:<10} {f'…{key.last_four}' if key.value else 'no key':<8} {origins[key.source]}")
+    ctx.result(rows, "\n".join(lines))
 
 
 @command(COMMAND)

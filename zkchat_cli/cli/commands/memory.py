@@ -1,7 +1,7 @@
 """Memory: facts that outlast a conversation, and what of them a prompt includes."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,9 +14,9 @@ from zkchat_cli.errors import UsageError
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.memory.fact_ranking import RankedMemory
-    from zkchat_cli.memory.memory import FactUpdate
     from zkchat_cli.models import Fact
 
+NO_MATCH = "No memory matches."
 COMMAND = command_group("Memory: facts that outlast a conversation, and what of them a prompt includes.")
 
 TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The fact, or - to read it from standard input.")]
@@ -36,12 +36,7 @@ def list_(ctx: CommandContext) -> None:
 
     with _session_without_conversation(ctx) as session:
         remembered = session.memory.facts()
-    if ctx.as_json:
-        ctx.screen.json([_fact_document(fact) for fact in remembered])
-        return
-    ctx.screen.show([*fact_lines(remembered)])
-    if not remembered:
-        ctx.screen.remark('No facts yet. Add one: zkchat memory add "…"')
+    ctx.result([_fact_document(fact) for fact in remembered], fact_lines(remembered), 'No facts yet. Add one: zkchat memory add "…"')
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat memory add "the rent is 950 euros" --key rent'))
@@ -56,16 +51,8 @@ def add(
     fact = sys.stdin.buffer.read(8 * MAX_FACT).decode("utf-8", "replace") if text == "-" else text
     with _session_without_conversation(ctx) as session:
         update = session.memory.remember(fact, key=key)
-    if ctx.as_json:
-        ctx.screen.json({**_fact_document(update.fact), "replaced": _fact_document(update.replaced) if update.replaced else None})
-    else:
-        _print_update(ctx, update)
-
-
-def _print_update(ctx: CommandContext, update: "FactUpdate") -> None:
-    ctx.screen.print(f"Remembered as {update.fact.key}: {update.fact.content}")
-    if update.replaced is not None and update.replaced.content != update.fact.content:
-        ctx.screen.print(f"  replaces (from {update.replaced.created_at[:10]}): {update.replaced.content}", "dim")
+    replaced = _fact_document(update.replaced) if update.replaced else None
+    ctx.result({**_fact_document(update.fact), "replaced": replaced}, update.description)
 
 
 @command(COMMAND, *options.NOTES, name="import", epilog=examples("zkchat memory import @facts.md"))
@@ -90,19 +77,18 @@ def import_(
         updates = [session.memory.remember(fact, source=file.relative_path) for fact in taken]
     if skipped := len(every) - len(taken):
         ctx.screen.warn(f"skipped {plural(skipped, 'fact')}", f"A fact has at most {MAX_FACT} characters.")
-    if ctx.as_json:
-        ctx.screen.json({"imported": [_fact_document(each.fact) for each in updates], "skipped": skipped})
-        return
-    for update in updates:
-        _print_update(ctx, update)
+    document = {"imported": [_fact_document(each.fact) for each in updates], "skipped": skipped}
+    ctx.result(document, "\n".join(each.description for each in updates))
 
 
 @command(COMMAND, *options.NOTES)
 def search(ctx: CommandContext, text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to search for.")]) -> None:
     """Search facts, often cited notes and memory files; best first."""
+    from zkchat_cli.views.memory import memory_search_lines
+
     with _session_without_conversation(ctx) as session:
         ranked = session.memory.search(text, session.runtime.budget.messages, session.runtime.counter)
-    _print_ranked(ctx, ranked, [_ranked_document(relevant) for relevant in ranked])
+    ctx.result([_ranked_document(each) for each in ranked], memory_search_lines(ranked), NO_MATCH)
 
 
 @command(COMMAND, *options.NOTES)
@@ -112,6 +98,9 @@ def relevance(
     next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message instead of the last one.")] = "",
 ) -> None:
     """How relevant each memory is to a conversation's last message, and which go into the prompt."""
+    from zkchat_cli.views.memory import memory_search_lines
+    from zkchat_cli.views.text import styled_line
+
     with ctx.open_app() as app:
         if next_:
             app.vault.refresh()
@@ -120,21 +109,15 @@ def relevance(
         ranked = session.memory.rank(question)
         sent = {(item.kind, item.key) for item in session.memory_items(next_)}
     documents = [{**_ranked_document(each), "reason": each.reason, "included": (each.item.kind, each.item.key) in sent} for each in ranked]
-    _print_ranked(ctx, ranked, documents)
-
-
-def _print_ranked(ctx: CommandContext, ranked: "Iterable[RankedMemory]", documents: list[dict[str, Any]]) -> None:
-    from zkchat_cli.views.memory import memory_search_lines
-
-    if ctx.as_json:
-        ctx.screen.json(documents)
-        return
-    for relevant, document in zip(ranked, documents, strict=True):
-        ctx.screen.show([*memory_search_lines([relevant])])
-        if document.get("included") is False:
-            ctx.screen.print("  not relevant enough for the prompt", "dim")
-    if not documents:
-        ctx.screen.remark("No memory matches.")
+    lines = (
+        line
+        for each, document in zip(ranked, documents, strict=True)
+        for line in (
+            *memory_search_lines([each]),
+            *([] if document["included"] else [styled_line("  not relevant enough for the prompt", "dim")]),
+        )
+    )
+    ctx.result(documents, lines, NO_MATCH)
 
 
 @command(COMMAND, *options.NOTES)
@@ -144,10 +127,7 @@ def forget(
     """Delete a fact and the older ones it replaced."""
     with _session_without_conversation(ctx) as session:
         fact = session.memory.forget(key)
-    if ctx.as_json:
-        ctx.screen.json(_fact_document(fact))
-    else:
-        ctx.screen.print(f"Forgotten: {fact.content} ({fact.key})")
+    ctx.result(_fact_document(fact), f"Forgotten: {fact.content} ({fact.key})")
 
 
 def _fact_document(fact: "Fact") -> dict[str, Any]:

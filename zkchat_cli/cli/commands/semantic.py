@@ -24,15 +24,13 @@ def status(ctx: CommandContext) -> None:
         {"name": m.name, "languages": m.languages, "license": m.license, "megabytes": m.size // 1_000_000, "downloaded": m.is_in(folder)}
         for m in MODELS
     ]
-    if ctx.as_json:
-        state = found.model_dump() if found else dict.fromkeys(("model", "windows", "embedded", "complete")) | {"provider": "none"}
-        ctx.screen.json({**state, "models": listed})
-        return
+    state = found.model_dump() if found else dict.fromkeys(("model", "windows", "embedded", "complete")) | {"provider": "none"}
     off = "off: zkchat config set semantic.provider builtin turns it on"
-    ctx.screen.print(f"search by meaning: {describe_semantic_status(found) if found else off}")
+    lines = [f"search by meaning: {describe_semantic_status(found) if found else off}"]
     for model in listed:
         have = "downloaded" if model["downloaded"] else f"zkchat semantic get {model['name']}"
-        ctx.screen.print(f"  {model['name']}   {model['languages']}, {model['megabytes']} MB, {model['license']}: {have}")
+        lines.append(f"  {model['name']}   {model['languages']}, {model['megabytes']} MB, {model['license']}: {have}")
+    ctx.result({**state, "models": listed}, "\n".join(lines))
 
 
 @command(COMMAND, "config_file", epilog=examples("zkchat semantic get multilingual-e5-small"))

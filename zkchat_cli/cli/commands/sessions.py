@@ -1,17 +1,13 @@
 """Stored conversations: list, read, search, rename and delete them."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal.pager import paged
 from zkchat_cli.text.sanitize import sanitize
-
-if TYPE_CHECKING:
-    from zkchat_cli.models import FoundMessage
 
 COMMAND = command_group("Stored conversations.")
 
@@ -34,14 +30,8 @@ def list_(
 
     with ctx.open_store(anywhere=everywhere) as (store, root):
         known = store.overviews(None if everywhere else root, limit)
-    if ctx.as_json:
-        ctx.screen.json([each.model_dump(mode="json") for each in known])
-        return
-    with paged(ctx.screen.with_width()) as pager:
-        pager.show(conversation_list.conversation_lines(known, mark=False))
-    if not known:
-        none = "No conversations yet." if everywhere else conversation_list.NONE
-        ctx.screen.remark(f'{none} Start one: zkchat ask "…"')
+    none = "No conversations yet." if everywhere else conversation_list.NONE
+    ctx.result(known, conversation_list.conversation_lines(known, mark=False), f'{none} Start one: zkchat ask "…"')
 
 
 @command(COMMAND, *options.NOTES)
@@ -52,11 +42,8 @@ def show(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     with ctx.open_store() as (store, root):
         overview = store.overview(store.find(id_, root).id)
         history = store.history(overview.id)
-    if ctx.as_json:
-        ctx.screen.json({**overview.model_dump(mode="json"), "history": [message.model_dump(mode="json") for message in history]})
-        return
-    with paged(ctx.screen) as pager:
-        pager.show(conversation_list.transcript_lines(overview, history, MAX_SOURCES))
+    document = {**overview.model_dump(mode="json"), "history": history}
+    ctx.result(document, conversation_list.transcript_lines(overview, history, MAX_SOURCES))
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions search "heat pump"'))
@@ -73,28 +60,20 @@ def search(
         matches = conversation_list.without_tool_results(
             store.search(None if everywhere else root, text, limit=OVERSAMPLING * limit), limit
         )
-    if ctx.as_json:
-        ctx.screen.json([_match_document(each, text) for each in matches])
-        return
-    with paged(ctx.screen.with_width()) as pager:
-        pager.show(conversation_list.search_result_lines(matches, text))
-    if not matches:
-        more = "" if everywhere or root is None else " --all searches the conversations of all vaults."
-        ctx.screen.remark(f"No message matches.{more}")
-
-
-def _match_document(match: "FoundMessage", text: str) -> dict[str, object]:
-    from zkchat_cli.views import conversation_list
-
-    return {
-        "conversation_id": match.conversation_id,
-        "title": match.title,
-        "message_id": match.message.id,
-        "role": match.message.role,
-        "timestamp": match.message.timestamp,
-        "snippet": conversation_list.best_line(match.message.content, text),
-        "score": match.score,
-    }
+    documents = [
+        {
+            "conversation_id": match.conversation_id,
+            "title": match.title,
+            "message_id": match.message.id,
+            "role": match.message.role,
+            "timestamp": match.message.timestamp,
+            "snippet": conversation_list.best_line(match.message.content, text),
+            "score": match.score,
+        }
+        for match in matches
+    ]
+    more = "" if everywhere or root is None else " --all searches the conversations of all vaults."
+    ctx.result(documents, conversation_list.search_result_lines(matches, text), f"No message matches.{more}")
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions rename 3f2a "The roof"'))
@@ -112,10 +91,7 @@ def rename(
     with ctx.open_store() as (store, root):
         conversation = store.find(id_, root)
         store.rename(conversation.id, title)
-    if ctx.as_json:
-        ctx.screen.json({**conversation.model_dump(mode="json"), "title": title})
-    else:
-        ctx.screen.print(f"Renamed {conversation.id} to “{title}”.")
+    ctx.result({**conversation.model_dump(mode="json"), "title": title}, f"Renamed {conversation.id} to “{title}”.")
 
 
 @command(COMMAND, *options.NOTES, epilog=examples("zkchat sessions delete 3f2a 91bc"))
@@ -128,8 +104,5 @@ def delete(ctx: CommandContext, ids: options.IdsArgument, yes: options.ConfirmOp
         listed = "".join(f"  {each.id}  {display_title(each)} ({size_and_time(each)})\n" for each in selected)
         confirm(sanitize(f"{listed}Delete permanently? This cannot be undone."), "sessions delete", yes=yes)
         store.delete(*(each.id for each in selected))
-    if ctx.as_json:
-        ctx.screen.json({"deleted": [each.id for each in selected]})
-        return
-    for each in selected:
-        ctx.screen.print(f"Deleted {each.id}: {display_title(each)}")
+    deleted = (f"Deleted {each.id}: {display_title(each)}" for each in selected)
+    ctx.result({"deleted": [each.id for each in selected]}, "\n".join(deleted))

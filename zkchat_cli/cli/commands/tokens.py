@@ -24,9 +24,6 @@ def tokens(
     text = read_input(file, MAX_BYTES, "a text file").decode("utf-8", "replace")
     counter = TokenCounter(encoding)
     counter.load_in_background().join()  # so that `estimated` is known even for an empty text
-    screen = ctx.screen
     count = counter.count(text)
-    if ctx.as_json:
-        screen.json({"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)})
-    else:
-        screen.print(f"{'~' if counter.estimated else ''}{count}")
+    document = {"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)}
+    ctx.result(document, f"{'~' if counter.estimated else ''}{count}")

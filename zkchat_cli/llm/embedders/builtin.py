@@ -1,16 +1,10 @@
 """Vectors from the model that zkchat brings along: no server, no network, no key. English."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind
 from zkchat_cli.llm.sentence_models import SentenceModel, model_family
-from zkchat_cli.vault.search.vector_store import Embedder, Purpose
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from zkchat_cli.vault.search.vector_store import Embedder
 
 NAME = "all-MiniLM-L6-v2"
 FOLDER = Path(__file__).with_name("data") / NAME
@@ -20,29 +14,8 @@ SHA256 = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltinEmbedder:
-    model: SentenceModel
-    id: str = f"builtin/{NAME}"
-    batch: int = 8
-
-    @property
-    def languages(self) -> Collection[str] | None:
-        return self.model.family.languages
-
-    def load(self) -> None:
-        self.model.load()
-
-    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
-        return self.model.embed(texts, purpose)
-
-    def close(self) -> None:
-        """Keeps the model: it has no connection, and loading it takes 0.3 s."""
-
-
 def _open(_config: EmbedderConfig, folder: Path = FOLDER) -> Embedder:
-    files = (folder / "model.onnx", folder / "tokenizer.json")
-    return BuiltinEmbedder(SentenceModel(*files, model_family(NAME), "Install zkchat again.", SHA256))
+    return SentenceModel(folder / "model.onnx", model_family(NAME), "Install zkchat again.", f"builtin/{NAME}", SHA256)
 
 
 EMBEDDER = EmbedderKind("builtin", f"the model that comes with zkchat, {NAME} (English): no server, no network", _open)

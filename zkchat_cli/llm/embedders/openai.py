@@ -1,26 +1,17 @@
 """Vectors from OpenAI, or from a compatible server at OPENAI_BASE_URL (llama.cpp, vLLM, LM Studio), with or without a key."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.llm.base import ModelConfig
 from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind, ServerEmbedder
-from zkchat_cli.llm.remote_model import OPENAI, bearer
+from zkchat_cli.llm.remote_model import OPENAI, KeyedSettings, bearer
 from zkchat_cli.text.numbers import whole_number
-from zkchat_cli.vault.search.vector_store import Embedder, Purpose
+from zkchat_cli.vault.search.vector_store import Embedder
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 DEFAULT_MODEL = "text-embedding-3-small"
-KEY_VARIABLE = "OPENAI_API_KEY"
-
-
-class OpenaiEmbedder(ServerEmbedder):
-    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
-        if error := OPENAI.key_error(self.server, KEY_VARIABLE):
-            raise error
-        return super().embed(texts, purpose=purpose)
 
 
 def _rows(answer: Any) -> "ArrayLike":
@@ -33,10 +24,10 @@ def _rows(answer: Any) -> "ArrayLike":
 
 
 def _open(config: EmbedderConfig) -> Embedder:
-    address = config.env.get("OPENAI_BASE_URL", "").strip().rstrip("/") or OPENAI.address
-    server = OPENAI.client(ModelConfig(env=config.env, key=config.key), address, KEY_VARIABLE, bearer, allow_insecure=config.allow_insecure)
+    settings = KeyedSettings(key_variable="OPENAI_API_KEY", allow_insecure=config.allow_insecure)
+    server = OPENAI.server(ModelConfig(env=config.env, key=config.key), settings, bearer)
     model = config.model or DEFAULT_MODEL
-    return OpenaiEmbedder(f"openai/{model}", model, server, "/embeddings", _rows, batch=64)
+    return ServerEmbedder(f"openai/{model}", model, server, "/embeddings", _rows, batch=64)
 
 
 EMBEDDER = EmbedderKind("openai", f"OpenAI or a compatible server, {DEFAULT_MODEL} by default; your notes are sent there", _open)

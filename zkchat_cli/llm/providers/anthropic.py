@@ -12,8 +12,8 @@ from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import anthropic_chat
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
-from zkchat_cli.llm.remote_model import ANTHROPIC, LIST_LIMITS, RemoteModel, ServerSettings, bearer, fetch_models, settings_of
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
+from zkchat_cli.llm.remote_model import ANTHROPIC, LIST_LIMITS, KeyedSettings, RemoteModel, bearer, fetch_models, settings_of
 from zkchat_cli.llm.threaded_stream import Emit
 from zkchat_cli.text.numbers import whole_number
 
@@ -21,7 +21,7 @@ API_VERSION = "2023-06-01"
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
 
 
-class AnthropicSettings(ServerSettings):
+class AnthropicSettings(KeyedSettings):
     base_url: str = Field("", description="URL of Anthropic or a server with its Messages API; empty: ANTHROPIC_BASE_URL, else Anthropic")
     key_variable: str = Field("ANTHROPIC_API_KEY", description="environment variable with the API key")
     timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first token, while Claude may be thinking")
@@ -57,26 +57,16 @@ class AnthropicModel(RemoteModel):
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/v1/models?limit=1000", lambda row: row.get("max_input_tokens"))
 
-    def config_error(self) -> ProviderError | None:
-        return ANTHROPIC.config_error(self, self.settings.key_variable)
+
+def _headers(key: str, official: bool) -> dict[str, str]:
+    """Of the imitations some read one header with the key, some the other."""
+    return {"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {}), **({} if official else bearer(key))}
 
 
 def _open(config: ModelConfig) -> AnthropicModel:
     settings = settings_of(config, AnthropicSettings)
-    base_url = config.env.get("ANTHROPIC_BASE_URL", "").strip() or settings.base_url.strip()
-    address = base_url.rstrip("/").removesuffix("/v1") or ANTHROPIC.address  # the SDK adds /v1 itself
-
-    def headers(key: str) -> dict[str, str]:
-        imitation = bearer(key) if address != ANTHROPIC.address else {}  # some read this, some the other
-        return {"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {}), **imitation}
-
-    server = ANTHROPIC.client(config, address, settings.key_variable, headers, allow_insecure=settings.allow_insecure)
+    server = ANTHROPIC.server(config, settings, _headers, "/v1")  # which the SDK adds itself
     return AnthropicModel(config.name, server, settings, window=MIN_WINDOW if config.name.startswith("claude-") else None)
-
-
-def _server_info(config: ModelConfig) -> ServerInfo:
-    model = _open(config)
-    return ANTHROPIC.server_info(config, model, model.settings.key_variable)
 
 
 PROVIDER = Provider(
@@ -84,5 +74,5 @@ PROVIDER = Provider(
     "Claude, from Anthropic or a server with the same API; your prompts are sent there",
     _open,
     AnthropicSettings,
-    server_info=_server_info,
+    server_info=lambda config: _open(config).server_info(),
 )

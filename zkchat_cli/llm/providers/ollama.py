@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.remote_model import LIST_LIMITS, ChatModel, ServerSettings, fetch_models, settings_of
@@ -76,11 +76,6 @@ class OllamaModel(ChatModel):
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/api/tags", rows="models", name="name")
 
-    def config_error(self) -> ProviderError | None:
-        if not self.model:
-            return ProviderError("unknown_model", "ollama needs the name of a model", "Use ollama/NAME; `ollama list` shows the models.")
-        return self.server.address_error()
-
 
 def _open(config: ModelConfig) -> OllamaModel:
     settings = settings_of(config, OllamaSettings)
@@ -91,14 +86,9 @@ def _open(config: ModelConfig) -> OllamaModel:
         check_key="If a proxy in front of it needs a password, set OLLAMA_HOST to https://NAME:PASSWORD@HOST.",
         table="ollama",
         allow_insecure=settings.allow_insecure,
+        configured_by="OLLAMA_HOST" if config.env.get("OLLAMA_HOST") else "ollama.host" if settings.host else "",
     )
     return OllamaModel(config.name, server, settings)
-
-
-def _server_info(config: ModelConfig) -> ServerInfo:
-    model = _open(config)
-    configured_by = "OLLAMA_HOST" if config.env.get("OLLAMA_HOST") else "ollama.host" if model.settings.host else ""
-    return ServerInfo(model.server.address, "needs none", configured_by, model.list_models)
 
 
 def parse_address(host: str) -> str:
@@ -138,4 +128,10 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
     return body
 
 
-PROVIDER = Provider("ollama", "models on your own machine, with Ollama", _open, settings=OllamaSettings, server_info=_server_info)
+PROVIDER = Provider(
+    "ollama",
+    "models on your own machine, with Ollama",
+    _open,
+    OllamaSettings,
+    server_info=lambda config: _open(config).server_info(),
+)

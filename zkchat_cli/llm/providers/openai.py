@@ -11,8 +11,8 @@ from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import openai_chat
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, ServerInfo, Window
-from zkchat_cli.llm.remote_model import OPENAI, ChatModel, ServerSettings, bearer, fetch_models, settings_of
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
+from zkchat_cli.llm.remote_model import OPENAI, ChatModel, KeyedSettings, bearer, fetch_models, settings_of
 
 _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "loaded_context_length", "max_context_length")
 """Where servers report a model's window: vLLM, OpenRouter, Groq, LM Studio. llama.cpp has `n_ctx` in a table `meta`."""
@@ -20,7 +20,7 @@ _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3",
 """Prefixes of OpenAI's models with the tokenizer o200k_base (tiktoken's own table)."""
 
 
-class OpenAISettings(ServerSettings):
+class OpenAISettings(KeyedSettings):
     base_url: str = Field(
         "", description="URL of OpenAI or a compatible server, such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, else OpenAI"
     )
@@ -60,9 +60,6 @@ class OpenaiModel(ChatModel):
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/models", _window_in)
 
-    def config_error(self) -> ProviderError | None:
-        return OPENAI.config_error(self, self.settings.key_variable)
-
 
 def _window_in(row: Mapping[str, Any]) -> object:
     sizes = [row[name] for name in _WINDOW_FIELDS if row.get(name)]
@@ -71,14 +68,13 @@ def _window_in(row: Mapping[str, Any]) -> object:
 
 def _open(config: ModelConfig) -> OpenaiModel:
     settings = settings_of(config, OpenAISettings)
-    address = (config.env.get("OPENAI_BASE_URL", "").strip() or settings.base_url.strip()).rstrip("/") or OPENAI.address
-    server = OPENAI.client(config, address, settings.key_variable, bearer, allow_insecure=settings.allow_insecure)
-    return OpenaiModel(config.name, server, settings)
+    return OpenaiModel(config.name, OPENAI.server(config, settings, bearer), settings)
 
 
-def _server_info(config: ModelConfig) -> ServerInfo:
-    model = _open(config)
-    return OPENAI.server_info(config, model, model.settings.key_variable)
-
-
-PROVIDER = Provider("openai", "OpenAI or a compatible server; your prompts are sent there", _open, OpenAISettings, server_info=_server_info)
+PROVIDER = Provider(
+    "openai",
+    "OpenAI or a compatible server; your prompts are sent there",
+    _open,
+    OpenAISettings,
+    server_info=lambda config: _open(config).server_info(),
+)

@@ -49,10 +49,7 @@ def compact(
                 ctx.screen.progress(f"{session.runtime.model.name} may have to write a summary …")
             done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
             text = describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
-    if ctx.as_json:
-        ctx.screen.json(done)
-    else:
-        ctx.screen.print(text)
+    ctx.result(done, text)
 
 
 @command(COMMANDS, *options.NOTES)
@@ -62,7 +59,4 @@ def clear(ctx: CommandContext, id_: options.ConversationArgument = None, yes: op
         conversation = app.find(id_)
         confirm(f"Clear the context of {conversation.id}? The log stays.", "context clear", yes=yes)
         app.store.move_head(conversation.id, None)
-    if ctx.as_json:
-        ctx.screen.json({"conversation_id": conversation.id, "cleared": True})
-    else:
-        ctx.screen.print(f"Cleared the context of {conversation.id}; its log is kept.")
+    ctx.result({"conversation_id": conversation.id, "cleared": True}, f"Cleared the context of {conversation.id}; its log is kept.")

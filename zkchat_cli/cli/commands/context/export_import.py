@@ -91,6 +91,7 @@ def import_(
     """Import conversations: the whole file or, on an error, nothing."""
     from zkchat_cli.app import factory
     from zkchat_cli.importers.conversation_file import read_conversations
+    from zkchat_cli.tools.base import plural
 
     data = read_input(str(file), MAX_IMPORT, "a JSON file")
     with ctx.open_app() as app:
@@ -98,7 +99,7 @@ def import_(
         imported = read_conversations(data, vault=root, new_id=factory.new_id, now=factory.now())
         archives = [_with_existing_vault(a, root) if imported.is_own else _with_references(a, app.vault) for a in imported.archives]
         stored = app.store.restore_all(archives, factory.new_id)
-    document = [
+    documents = [
         {
             "conversation_id": conversation.id,
             "title": conversation.title,
@@ -111,14 +112,11 @@ def import_(
         }
         for conversation, archive in zip(stored, archives, strict=True)
     ]
-    if ctx.as_json:
-        ctx.screen.json({**document[-1], "format": imported.kind, "conversations": document})
-        return
-    for entry in document:
+    lines = []
+    for conversation, archive, entry in zip(stored, archives, documents, strict=True):
         copy = "  (imported as a copy: the id already exists)" if entry["copy"] else ""
-        ctx.screen.print(
-            f"{entry['conversation_id']}  {entry['messages']} message{'s' * (entry['messages'] != 1)}  {entry['title'] or ''}{copy}"
-        )
+        lines.append(f"{conversation.id}  {plural(len(archive.messages), 'message')}  {conversation.title or ''}{copy}")
+    ctx.result({**documents[-1], "format": imported.kind, "conversations": documents}, "\n".join(lines))
 
 
 def _with_references(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":

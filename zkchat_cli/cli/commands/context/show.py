@@ -9,7 +9,6 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal.pager import paged
 
 if TYPE_CHECKING:
     from zkchat_cli.context.prompt_history import SentPrompts
@@ -34,19 +33,12 @@ def show(
         raise UsageError("--call needs --turn", "For example: --turn 3 --call 1")
     if turn is not None:
         conversation, [past] = _sent_prompts(ctx, id_, turn)
-        if ctx.as_json:
-            ctx.screen.json({"conversation_id": conversation, **past.to_json(call_number)})
-            return
-        with paged(ctx.screen) as pager:
-            pager.print(prompts.sent_prompts_text(past, call_number))
+        document = {"conversation_id": conversation, **past.to_json(call_number)}
+        ctx.result(document, prompts.sent_prompts_text(past, call_number))
         return
     with ctx.open_session(id_, indexed=next_ is not None) as session:
         prompt = session.prompt(next_)
-    if ctx.as_json:
-        ctx.screen.json(prompt)
-    else:
-        with paged(ctx.screen) as pager:
-            pager.print(prompts.prompt_text(prompt))
+    ctx.result(prompt, prompts.prompt_text(prompt))
 
 
 def _sent_prompts(ctx: CommandContext, id_: str | None, *turns: int) -> "tuple[str, list[SentPrompts]]":
@@ -76,12 +68,8 @@ def diff(
 
     conversation, [before, after] = _sent_prompts(ctx, id_, a, b)
     found = prompt_history.diff_prompts(before.last, after.last)
-    if ctx.as_json:
-        turns = {name: {"turn": one.number, "tokens": one.tokens} for name, one in (("a", before), ("b", after))}
-        ctx.screen.json({"conversation_id": conversation, **turns, **found.to_json()})
-        return
-    with paged(ctx.screen) as pager:
-        pager.print(prompts.prompt_diff_text(before, after, found))
+    turns = {name: {"turn": one.number, "tokens": one.tokens} for name, one in (("a", before), ("b", after))}
+    ctx.result({"conversation_id": conversation, **turns, **found.to_json()}, prompts.prompt_diff_text(before, after, found))
 
 
 @command(COMMANDS, *options.PROMPT)
@@ -92,13 +80,10 @@ def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None
 
     with ctx.open_session(id_) as session:
         prompt = session.prompt()
-        if ctx.as_json:
-            ctx.screen.json(prompt.usage)
-            return
         filtered = session.runtime.settings.context.tool_filter == "auto"
         pinned = context_usage.pinned_turns(session.history)
         columns = shutil.get_terminal_size((context_usage.WIDTH, 24)).columns
-        ctx.screen.with_width().show(context_usage.usage_lines(prompt, columns, pinned, IN_SHELL, filtered=filtered))
+        ctx.result(prompt.usage, context_usage.usage_lines(prompt, columns, pinned, IN_SHELL, filtered=filtered))
 
 
 @command(COMMANDS, *options.NOTES)
@@ -110,13 +95,11 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
     with ctx.open_session(id_) as session:
         compaction = session.compaction
         covers = summary_coverage(compaction, session.turns) if compaction else None
-    if ctx.as_json:
-        ctx.screen.json([{**compaction.model_dump(mode="json"), "covers": asdict(covers)}] if compaction and covers else [])
-    elif compaction is None or covers is None:
-        ctx.screen.remark("No summary: all turns are sent verbatim.")
-    else:
-        ctx.screen.print(describe_active_compaction(compaction, covers), "bold")
-        ctx.screen.print(compaction.summary or "")
+    documents, text = [], ""
+    if compaction is not None and covers is not None:
+        documents = [{**compaction.model_dump(mode="json"), "covers": asdict(covers)}]
+        text = f"{describe_active_compaction(compaction, covers)}\n{compaction.summary or ''}"
+    ctx.result(documents, text, "No summary: all turns are sent verbatim.")
 
 
 @command(COMMANDS, "agent", *options.NOTES, epilog=examples('zkchat context memory --next "how much is the rent?"'))
@@ -136,10 +119,5 @@ def memory(
         items = session.memory_items(next_)
         for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)
-    if ctx.as_json:
-        values = ({f: getattr(item, f) for f in item.__dataclass_fields__} for item in items)
-        ctx.screen.json([{**value, "relative_path": value["relative_path"] or None} for value in values])
-        return
-    ctx.screen.show([*memory_item_lines(items)])
-    if not items:
-        ctx.screen.remark(NONE.format('zkchat memory add "…"'))
+    documents = [{**asdict(item), "relative_path": item.relative_path or None} for item in items]
+    ctx.result(documents, memory_item_lines(items), NONE.format('zkchat memory add "…"'))

@@ -1,5 +1,6 @@
 """Check settings, vault, index, store, models and keys, with the next step for each problem."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ from zkchat_cli.errors import ZkchatError
 
 if TYPE_CHECKING:
     from zkchat_cli.store.repair import Counts
+    from zkchat_cli.views.text import StyledLine
 
 COMMAND = command_group()
 NAME_WIDTH = 11
@@ -29,19 +31,24 @@ def doctor(
     failed = [check for check in found if not check["ok"]]
     summary = f"{len(failed)} of {len(found)} checks failed: {', '.join(check['name'] for check in failed)}"
     step = "Follow the next step of each."
-    if ctx.as_json:
-        error = {"code": failed[0]["code"], "message": summary, "hint": step} if failed else None
-        ctx.screen.json({"version": __version__, "ok": not failed, "checks": found, "repaired": repaired, "error": error})
-    for check in [] if ctx.as_json else found:
-        mark, style = ("✓", "green") if check["ok"] else ("✗", "red")
-        ctx.screen.print(f"{mark} {check['name']:<{NAME_WIDTH}} {check['detail']}", style)
-        if check["next_step"]:
-            ctx.screen.print(f"{'':<{NAME_WIDTH + 3}}→ {check['next_step']}", "yellow")
+    error = {"code": failed[0]["code"], "message": summary, "hint": step} if failed else None
+    document = {"version": __version__, "ok": not failed, "checks": found, "repaired": repaired, "error": error}
+    ctx.result(document, _check_lines(found))
     if failed:
         ctx.screen.warn(summary)
         failure = ZkchatError(summary, step)
         failure.reported, failure.code = True, failed[0]["code"]
         raise failure
+
+
+def _check_lines(found: list[dict[str, Any]]) -> "Iterator[StyledLine]":
+    from zkchat_cli.views.text import styled_line
+
+    for check in found:
+        mark, style = ("✓", "green") if check["ok"] else ("✗", "red")
+        yield styled_line(f"{mark} {check['name']:<{NAME_WIDTH}} {check['detail']}", style)
+        if check["next_step"]:
+            yield styled_line(f"{'':<{NAME_WIDTH + 3}}→ {check['next_step']}", "yellow")
 
 
 def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:

@@ -1,5 +1,6 @@
 """`zkchat vault index` and `status`: update the index, and show what it contains."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,7 @@ from zkchat_cli.cli.command import CommandContext, command, command_group
 if TYPE_CHECKING:
     from zkchat_cli.models import IndexReport
     from zkchat_cli.vault.vault import Vault
+    from zkchat_cli.views.text import StyledLine
 
 COMMANDS = command_group()
 
@@ -40,24 +42,20 @@ def status(ctx: CommandContext) -> None:
 
 
 def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") -> None:
-    if ctx.as_json:
-        ctx.screen.json(report)
-    else:
-        _print_figures(ctx, report)
-    for warning in notes.take_warnings():
-        ctx.screen.warn(warning.message, warning.hint)
+    ctx.result(report, _report_lines(report))
+    ctx.print_warnings(notes)
 
 
-def _print_figures(ctx: CommandContext, report: "IndexReport") -> None:
+def _report_lines(report: "IndexReport") -> "Iterator[StyledLine]":
     from zkchat_cli.tools.base import plural
     from zkchat_cli.views.semantic_status import describe_semantic_status
+    from zkchat_cli.views.text import styled_line
 
-    screen = ctx.screen
     counts = (plural(report.notes, "note"), plural(report.chunks, "chunk"), plural(report.links, "link"))
-    screen.print(", ".join(counts) + (f", {report.broken_links} of them broken" if report.links else ""))
+    yield styled_line(", ".join(counts) + (f", {report.broken_links} of them broken" if report.links else ""))
     if report.added or report.changed or report.removed:
-        screen.print(f"{report.added} added, {report.changed} changed, {report.removed} removed in {report.seconds:.2f} s")
+        yield styled_line(f"{report.added} added, {report.changed} changed, {report.removed} removed in {report.seconds:.2f} s")
     if report.semantic is not None:
-        screen.print(f"search by meaning: {describe_semantic_status(report.semantic)}")
+        yield styled_line(f"search by meaning: {describe_semantic_status(report.semantic)}")
     for problem in report.problems:
-        screen.print(f"  ! {problem}", "yellow")
+        yield styled_line(f"  ! {problem}", "yellow")

@@ -1,20 +1,21 @@
 """`zkchat vault links`, `backlinks`, `path`, `mentions` and `broken`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import DECLINED, CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError, VaultError
-from zkchat_cli.text.sanitize import sanitize_name
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.models import Mention, MentionKind
     from zkchat_cli.vault.index.database import LinkRow
     from zkchat_cli.vault.vault import Vault
+    from zkchat_cli.views.text import StyledLine
 
 COMMANDS = command_group()
 
@@ -54,40 +55,32 @@ def path(
     with ctx.indexed_vault() as (notes, _):
         ends = path_of(notes, source), path_of(notes, target)
         found = notes.shortest_path(*ends)
-    if ctx.as_json:
-        steps = found and [row(link) for link in found.links]
-        ctx.screen.json({"source": ends[0], "target": ends[1], "notes": found and found.notes, "links": steps})
-        return
-    if found is None:
-        ctx.screen.remark(f"No path of links from {ends[0]} to {ends[1]}.")
-        return
-    ctx.screen.print(found.notes[0])
-    for here, link, there in zip(found.notes, found.links, found.notes[1:], strict=False):
-        ctx.screen.print(f"  {'→' if link.source == here else '←'} {there}   {link.raw} in {link.source}:{link.line}")
+    steps = found and [row(link) for link in found.links]
+    lines = list(found.notes[:1]) if found else []
+    for here, link, there in zip(found.notes, found.links, found.notes[1:], strict=False) if found else ():
+        lines.append(f"  {'→' if link.source == here else '←'} {there}   {link.raw} in {link.source}:{link.line}")
+    document = {"source": ends[0], "target": ends[1], "notes": found and found.notes, "links": steps}
+    ctx.result(document, "\n".join(lines), f"No path of links from {ends[0]} to {ends[1]}.")
 
 
 @command(COMMANDS, *options.NOTES)
 def mentions(ctx: CommandContext, note: NoteArgument) -> None:
     """The conversations and answers that used a note, newest first."""
-    from zkchat_cli.views import conversation_list
-
-    screen = ctx.screen
     with ctx.open_app() as app:
         app.vault.refresh()
         found = _find_mentions(app, note)
-    if ctx.as_json:
-        screen.json([mention.model_dump(mode="json") for mention in found])
-        return
-    conversation = None
-    for mention in found:
-        if mention.conversation_id != conversation:
-            conversation = mention.conversation_id
-            screen.print(sanitize_name(f"{conversation}  {mention.title or 'untitled'}"), "bold")
-        asked = f"  {mention.question}" if mention.question else ""
-        screen.print(sanitize_name(f"  {conversation_list.format_time(mention.timestamp)}{asked}"))
-        screen.print(f"      {_use_text(mention)}", "dim")
-    if not found:
-        screen.remark("No answer has used this note.")
+    ctx.result(found, _mention_lines(found), "No answer has used this note.")
+
+
+def _mention_lines(found: "Iterable[Mention]") -> "Iterator[StyledLine]":
+    from zkchat_cli.views.conversation_list import format_time
+    from zkchat_cli.views.text import styled_line
+
+    for (id_, title), mentions in groupby(found, key=lambda mention: (mention.conversation_id, mention.title)):
+        yield styled_line(f"{id_}  {title or 'untitled'}", "bold")
+        for mention in mentions:
+            yield styled_line(f"  {format_time(mention.timestamp)}  {mention.question or ''}".rstrip())
+            yield styled_line(f"      {_use_text(mention)}", "dim")
 
 
 def _find_mentions(app: "App", note: str) -> "tuple[Mention, ...]":
@@ -118,31 +111,21 @@ def broken(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="With --fix: repair without asking.")] = False,
 ) -> None:
     """Links without a target, and the nearest names."""
-    from zkchat_cli.tools.base import plural
-
-    if fix:
-        _fix(ctx, yes=yes)
-        return
-    if yes:
+    if yes and not fix:
         raise UsageError("--yes needs --fix", "zkchat vault broken --fix shows the repairs.")
     with ctx.indexed_vault() as (notes, _):
+        if fix:
+            from zkchat_cli.cli.commands.vault.fix_links import fix_links  # imports what changes notes
+
+            fix_links(ctx, notes, yes=yes)
+            return
         links = notes.broken_links()
-    if ctx.as_json:
-        ctx.screen.json([{**row(link.row), "candidates": list(link.candidates)} for link in links])
-        return
+    lines = []
     for link in links:
         near = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
-        ctx.screen.print(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
-    ctx.screen.remark(plural(len(links), "broken link") if links else "No broken links.")
-
-
-def _fix(ctx: CommandContext, *, yes: bool) -> None:
-    from zkchat_cli.cli.commands.vault.fix_links import confirm_at_terminal, fix_links
-
-    with ctx.indexed_vault() as (notes, _):
-        agreed = fix_links(notes, ctx.screen, yes=yes, as_json=ctx.as_json, confirm=confirm_at_terminal(ctx.screen))
-    if not agreed:
-        raise typer.Exit(DECLINED)
+        lines.append(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
+    documents = [{**row(link.row), "candidates": list(link.candidates)} for link in links]
+    ctx.result(documents, "\n".join(lines), "No broken links.")
 
 
 def path_of(notes: "Vault", note: str) -> str:
@@ -157,13 +140,8 @@ def path_of(notes: "Vault", note: str) -> str:
 
 
 def _print_links(ctx: CommandContext, rows: "Sequence[LinkRow]", none: str) -> None:
-    if ctx.as_json:
-        ctx.screen.json([row(each) for each in rows])
-        return
-    for each in rows:
-        ctx.screen.print(f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}")
-    if not rows:
-        ctx.screen.remark(none)
+    lines = (f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}" for each in rows)
+    ctx.result([row(each) for each in rows], "\n".join(lines), none)
 
 
 def row(link: "LinkRow") -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,8 +12,10 @@ from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_g
 if TYPE_CHECKING:
     from zkchat_cli.models import ContentChunk, LinkResolution
     from zkchat_cli.vault.vault import Vault
+    from zkchat_cli.views.text import StyledLine
 
 COMMANDS = command_group()
+RESULT_KEYS = {"relative_path", "title", "heading", "start_line", "end_line", "score", "score_words", "score_meaning", "text"}
 
 
 @command(COMMANDS, *options.NOTES, epilog=examples("zkchat vault search '\"due before\" -sorting tag:project path:Archive/'"))
@@ -26,29 +28,21 @@ def search(
     with ctx.indexed_vault() as (notes, _):
         for line in _lines(query):
             found = notes.search(line, limit)
-            for warning in notes.take_warnings():
-                ctx.screen.warn(warning.message, warning.hint)
-            if ctx.as_json:
-                documents = [_result_document(chunk) for chunk in found]
-                ctx.screen.json({"query": line, "results": documents} if query == "-" else documents)
-            else:
-                _print_results(ctx, notes, line, found)
+            ctx.print_warnings(notes)
+            documents = [chunk.model_dump(mode="json", include=RESULT_KEYS) for chunk in found]
+            document = {"query": line, "results": documents} if query == "-" else documents
+            ctx.result(document, _result_lines(notes, line, found), "Nothing found. Try fewer or other words.")
         ctx.embed_for_a_moment(notes)
 
 
-def _print_results(ctx: CommandContext, notes: "Vault", query: str, found: "list[ContentChunk]") -> None:
+def _result_lines(notes: "Vault", query: str, found: "list[ContentChunk]") -> "Iterator[StyledLine]":
+    from zkchat_cli.views.text import styled_line
+
     for chunk in found:
         heading, snippet = notes.snippet(chunk, query)
         where = f"{chunk.title} › {heading}" if heading and heading != chunk.title else chunk.title
-        ctx.screen.print(f"{where}   {chunk.relative_path}:{snippet.line}", "bold")
-        ctx.screen.print(f"  {snippet.text}")
-    if not found:
-        ctx.screen.remark("Nothing found. Try fewer or other words.")
-
-
-def _result_document(chunk: "ContentChunk") -> dict[str, Any]:
-    place = {"relative_path", "title", "heading", "start_line", "end_line"}
-    return chunk.model_dump(mode="json", include={*place, "score", "score_words", "score_meaning", "text"})
+        yield styled_line(f"{where}   {chunk.relative_path}:{snippet.line}", "bold")
+        yield styled_line(f"  {snippet.text}")
 
 
 def _lines(argument: str) -> Iterator[str]:
@@ -71,19 +65,14 @@ def resolve(
         source_path = _source_path(ctx, notes, source) if source else None
         for line in _lines(text):
             links = notes.resolve_links(line, source_path)
-            if ctx.as_json:
-                ctx.screen.json([_link_document(link) for link in links])
-                continue
-            for link in links:
-                target = link.target or f"not found{'; nearest: ' + ', '.join(link.candidates) if link.candidates else ''}"
-                rejected = f", {link.reason} (not {', '.join(link.candidates)})" if link.status == "ambiguous" else ""
-                ctx.screen.print(f"{link.raw} → {target}{rejected}")
-            if not links:
-                ctx.screen.remark("No links in the text.")
+            documents = [link.model_dump(mode="json", exclude={"text", "line"}) for link in links]
+            ctx.result(documents, "\n".join(map(_describe_resolution, links)), "No links in the text.")
 
 
-def _link_document(link: "LinkResolution") -> dict[str, Any]:
-    return link.model_dump(mode="json", exclude={"text", "line"})
+def _describe_resolution(link: "LinkResolution") -> str:
+    target = link.target or f"not found{'; nearest: ' + ', '.join(link.candidates) if link.candidates else ''}"
+    rejected = f", {link.reason} (not {', '.join(link.candidates)})" if link.status == "ambiguous" else ""
+    return f"{link.raw} → {target}{rejected}"
 
 
 def _source_path(ctx: CommandContext, notes: "Vault", note: str) -> str:

@@ -1,0 +1,210 @@
+"""Verification of any text against a vault: an answer of another program, a draft, a paper.
+
+Unlike an answer in the chat, such a text has no numbered excerpts. A quotation's source is the note that its mark names: a link, a path, or
+a number that a list at the end of the text defines. A quotation without a source may be in any note. Verdicts are those of the chat.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from zkchat_cli.citations import marks
+from zkchat_cli.citations.citing_marks import Footnote, citing_marks, read_footnote, read_footnotes
+from zkchat_cli.citations.quotation_marks import find_quotations
+from zkchat_cli.citations.quote_assignment import assign_quotes, is_beside, marks_outside_quotations
+from zkchat_cli.citations.quotes import FoundQuotation, QuotableChunk, QuotationVerdict, find_quotation
+from zkchat_cli.errors import VaultError
+from zkchat_cli.markdown.plain_text import remove_tags
+from zkchat_cli.models import ContentChunk
+from zkchat_cli.text.words import cjk_pattern
+from zkchat_cli.vault.front_matter import read_front_matter
+from zkchat_cli.vault.vault import Vault
+
+FEWEST_WORDS = 3
+"""Words in quotation marks from which on they are a quotation without a source; fewer may be a term or irony."""
+_NO_PROSE = re.compile(r"<!--.*?-->|%%.*?%%|</?[A-Za-z][^<>]*>|(?<=\])\([^()\n]*\)", re.DOTALL)
+"""Comments, HTML tags, and the targets of links, in which quotation marks quote nothing."""
+_LISTED = re.compile(
+    r"[ \t]*(?:[-*+][ \t]+)?(?:\[\^?(?P<bracket>\d{1,4})\]:?|(?P<item>\d{1,4})[.)])[ \t]+(?:[✓✗○✂][ \t]*)?(?P<source>\S.*)"
+)
+"""A source in a list: `1. [[Note]]`, `[1]: Note.md:12`, `[1] Note, 2024`."""
+_IN_LIST = re.compile(r"[ \t]*\Z|[ \t]{2,}\S|#{1,6}[ \t]|[*_]{0,2}\w+[*_:]{0,3}\Z")
+"""A line between sources: blank, continued, or a title such as `Sources:`."""
+_TITLE_ENDS = re.compile(r"[ \t]*(?:[,;:(]|[ \t][-–—›][ \t]|[ \t]{3}|\.(?=\s|\Z)|\Z)")
+_MARKDOWN_LINK = re.compile(r"\[[^\[\]\n]+\]\(<?([^()<>\n]+)>?\)")
+_ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[ \t]*[^\n]*\Z")
+"""The last line of a block quotation: `— Luhmann, 1981`."""
+
+_BEST_FIRST: tuple[QuotationVerdict, ...] = ("verified", "cut", "misquoted", "not_found")
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuotation:
+    """A quotation of a text, where it was found, and the notes that the text names as its source."""
+
+    quote: str
+    found: FoundQuotation
+    named: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """As JSON; `nearest` is the nearest wording, or the whole sentence if the quotation is cut."""
+        found = self.found
+        return {
+            "quote": self.quote,
+            "verdict": found.verdict,
+            "relative_path": found.chunk.relative_path if found.chunk else None,
+            "heading": found.heading,
+            "start_line": found.start_line,
+            "end_line": found.end_line,
+            "nearest": found.nearest or found.sentence,
+        }
+
+
+def verify_text(text: str, vault: Vault) -> list[TextQuotation]:
+    """The quotations of a text in its order, each with its verdict. The vault's index should be up to date.
+
+    Three or more words in quotation marks are a quotation; fewer only if a source is named with them. The name of a note is none. A note
+    with the same text is no source: it is the text itself.
+    """
+    text = text.replace("\r\n", "\n").removeprefix("\ufeff")
+    notes = _Notes(vault, text)
+    verified = [_verify(quotation, notes) for quotation in _read_quotations(text, notes)]
+    return [each for each in verified if each.found.verdict in ("verified", "cut") or not notes.matching_notes(each.quote)]
+
+
+@dataclass(frozen=True, slots=True)
+class _WrittenQuotation:
+    """`is_named`: whether the notes are certainly meant as its source, not only linked nearby."""
+
+    at: int
+    words: str
+    notes: tuple[str, ...] = ()
+    is_named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """The notes of a vault as sources that a text may cite; each is read once."""
+
+    vault: Vault
+    verified_text: str
+    by_number: Mapping[int, ContentChunk] = field(default_factory=dict)
+    highest_number: int = 0
+    _named: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _texts: dict[str, QuotableChunk | None] = field(default_factory=dict)
+
+    def matching_notes(self, name: str) -> tuple[str, ...]:
+        if name not in self._named:
+            self._named[name] = self.vault.notes_named(name)
+        return self._named[name]
+
+    def has_name_ending_with(self, word: str) -> bool:  # noqa: ARG002  it is cheaper to try every name
+        return True
+
+    def read(self, paths: Sequence[str]) -> Iterator[QuotableChunk]:
+        for path in paths:
+            if path not in self._texts:
+                self._texts[path] = self._read(path)
+            if text := self._texts[path]:
+                yield text
+
+    def _read(self, path: str) -> QuotableChunk | None:
+        try:
+            text = self.vault.read(path)
+        except VaultError:  # deleted or locked since it was indexed
+            return None
+        if text.strip() == self.verified_text.strip():
+            return None
+        lines = text.count("\n") + 1
+        if (header := read_front_matter(text).lines) > 1:  # its lines would underline a heading
+            split = text.split("\n", header)
+            text = "\n".join(["", *split[1 : header - 1], "", *split[header:]])
+        return QuotableChunk(ContentChunk(id=path, relative_path=path, title=path, start_line=1, end_line=lines, text=text))
+
+    def all_with(self, words: str) -> Iterator[QuotableChunk]:
+        """The notes that may contain these words, the likeliest first."""
+        for paths in (self.vault.notes_with_words(words), self.vault.notes_with_most_words(words)):
+            yield from self.read(paths)
+
+
+def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
+    list_start, listed = _read_source_list(text, notes)
+    prose = _blank(text[:list_start])
+    reading = marks.read_marks(prose)
+    visible = marks.blank_spans(prose, reading.code)
+    quotations = find_quotations(text[:list_start], visible)
+    footnotes = {**read_footnotes(reading, text[:list_start], notes), **listed}
+    citing = list(citing_marks(marks_outside_quotations(reading.marks, quotations, prose), prose, notes, footnotes))
+    spans = [cited.mark.span for cited in citing]
+    found: list[_WrittenQuotation] = []
+    assigned: set[int] = set()
+    for cited, quotes in zip(citing, assign_quotes(spans, quotations, prose, visible), strict=True):
+        for index, words in quotes:
+            assigned.add(index)
+            is_named = is_beside(cited.mark.span, quotations[index], visible)
+            found.append(_WrittenQuotation(quotations[index].start, words, cited.notes, is_named))
+    found += [_WrittenQuotation(q.start, q.words) for index, q in enumerate(quotations) if index not in assigned]
+    found += [_WrittenQuotation(len(text), words, note.notes, True) for note in footnotes.values() for words in note.quotes]
+    unique = {(each.at, each.words): each for each in reversed(found)}
+    return sorted((each for each in unique.values() if each.is_named or _has_words(each.words)), key=lambda each: each.at)
+
+
+def _has_words(quote: str) -> bool:
+    """Two CJK characters count as one word."""
+    return max(len(quote.split()), len(cjk_pattern().findall(quote)) // 2) >= FEWEST_WORDS
+
+
+def _blank(text: str) -> str:
+    """The text with spaces in place of its front matter, comments, tags and targets of links."""
+    header = len(text) - len(text.split("\n", read_front_matter(text).lines)[-1])
+    return marks.blank_spans(text, [(0, header), *(found.span() for found in _NO_PROSE.finditer(text, header))])
+
+
+def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote]]:
+    """Where the list of sources at the end of a text begins, and what its numbers mean; the text's end and nothing if there is none."""
+    begin = end = len(text)
+    found: dict[int, Footnote] = {}
+    while end > 0:
+        line_start = text.rfind("\n", 0, end) + 1
+        line = text[line_start:end]
+        if listed := _LISTED.match(line):
+            named = _name_at_beginning(listed["source"], notes)
+            footnote = read_footnote(listed["source"], notes)
+            if not (named or footnote.notes or footnote.is_address) and listed["item"]:
+                break
+            found.setdefault(int(listed["bracket"] or listed["item"]), footnote._replace(notes=footnote.notes or named))
+            begin = line_start
+        elif not _IN_LIST.match(line):
+            break
+        end = line_start - 1
+    return begin, found
+
+
+def _name_at_beginning(source: str, notes: _Notes) -> tuple[str, ...]:
+    """The notes that the beginning of a source means: `[Filters](Queries/Filters.md)`, `Filters, 2024`, `Filters › Dates`."""
+    if link := _MARKDOWN_LINK.search(source):
+        return notes.matching_notes(link[1].partition("#")[0].replace("%20", " "))
+    ends = (found.start() for found in _TITLE_ENDS.finditer(source))
+    return next((named for end in ends if (named := notes.matching_notes(source[:end].strip('*_"“” ')))), ())
+
+
+def _verify(quotation: _WrittenQuotation, notes: _Notes) -> TextQuotation:
+    """The best verdict on the quotation as it is written, without tags, and without its attribution."""
+    forms = dict.fromkeys((quotation.words, remove_tags(quotation.words), _ATTRIBUTION.sub("", quotation.words)))
+    found = {form: _find(replace(quotation, words=form), notes) for form in forms}
+    best = min(forms, key=lambda form: _BEST_FIRST.index(found[form].verdict))
+    return TextQuotation(best.strip(), found[best], quotation.notes if quotation.is_named else ())
+
+
+def _find(quotation: _WrittenQuotation, notes: _Notes) -> FoundQuotation:
+    """Where the quotation is. One that another note than the named has is misquoted, and its nearest wording is there."""
+    here = find_quotation(quotation.words, notes.read(quotation.notes)) if quotation.notes else FoundQuotation("not_found")
+    if here.verdict == "verified" or (here.verdict == "cut" and quotation.is_named):
+        return here
+    found = find_quotation(quotation.words, notes.all_with(quotation.words))
+    if not (quotation.notes and quotation.is_named):
+        return found
+    if found.verdict == "verified":
+        return replace(found, verdict="misquoted", nearest=" ".join(quotation.words.split()))
+    return here if here.verdict == "misquoted" else replace(found, verdict="misquoted") if found.verdict == "cut" else found

@@ -1,0 +1,36 @@
+"""Verify the quotations of a text against the notes."""
+
+from typing import Annotated
+
+import typer
+
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples, read_input
+
+COMMAND = command_group()
+MAX_BYTES = 10_000_000
+NOT_VERIFIED = 1
+"""Exit code if a quotation does not hold."""
+
+
+@command(COMMAND, *options.NOTES, epilog=examples("zkchat verify draft.md", 'zkchat ask "what is a note?" | zkchat verify -'))
+def verify(
+    ctx: CommandContext,
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="A text with quotations, or - for standard input.")],
+) -> None:
+    """Verify the quotations of a text: exit code 1 if one is not what a note says."""
+    from zkchat_cli.citations.verify_text import verify_text
+    from zkchat_cli.views.verified_quotations import quotation_lines
+
+    text = read_input(file, MAX_BYTES, "a text file").decode("utf-8", "replace")
+    with ctx.indexed_vault() as (vault, _):
+        quotations = verify_text(text, vault)
+    holds = all(each.found.verdict == "verified" for each in quotations)
+    if ctx.as_json:
+        ctx.screen.json({"quotations": [each.document() for each in quotations], "ok": holds})
+    elif quotations:
+        ctx.screen.show(quotation_lines(quotations))
+    else:
+        ctx.screen.remark("The text has no quotations.")
+    if not holds:
+        raise typer.Exit(NOT_VERIFIED)

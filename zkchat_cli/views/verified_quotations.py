@@ -1,0 +1,76 @@
+"""The quotations of a text with their verdicts; of misquoted ones the nearest wording, with the differences marked."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+from zkchat_cli.citations.quotes import QuotationVerdict
+from zkchat_cli.citations.verify_text import TextQuotation
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.words import fold
+from zkchat_cli.views.sources import line_range, source_name
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+
+MAX_QUOTE = 200
+MOST_COMPARED = 300
+"""Words of a quotation up to which differences are marked."""
+VERDICTS: dict[QuotationVerdict, tuple[str, str]] = {
+    "verified": ("✓ verified", "green"),
+    "cut": ("✂ cut", "yellow"),
+    "misquoted": ("✗ misquoted", "red"),
+    "not_found": ("✗ not found", "red"),
+}
+_WIDTH = max(len(label) for label, _ in VERDICTS.values())
+
+
+def quotation_lines(quotations: Sequence[TextQuotation]) -> Iterator[StyledLine]:
+    for each in quotations:
+        label, style = VERDICTS[each.found.verdict]
+        quote = truncate(" ".join(each.quote.split()), MAX_QUOTE)
+        yield StyledLine((StyledSpan(f"{label:<{_WIDTH}}", style), StyledSpan(f"  “{quote}”")), _place(each), indent=_WIDTH + 2)
+        if spans := _explanation(each):
+            yield StyledLine((StyledSpan(" " * (_WIDTH + 2)), *spans), indent=_WIDTH + 2)
+    counts = Counter(each.found.verdict for each in quotations)
+    said = ", ".join(f"{counts[verdict]} {label.partition(' ')[2]}" for verdict, (label, _) in VERDICTS.items() if counts[verdict])
+    yield styled_line(f"{len(quotations)} quotation{'s' if len(quotations) != 1 else ''}: {said}", "bold")
+
+
+def _place(each: TextQuotation) -> tuple[StyledSpan, ...]:
+    found = each.found
+    if found.chunk is None:
+        return ()
+    path = found.chunk.relative_path
+    return (
+        StyledSpan(f"{source_name(path, found.heading)}  ", "dim"),
+        StyledSpan(f"{path}:{line_range(found.start_line, found.end_line)}", "cyan", path),
+    )
+
+
+def _explanation(each: TextQuotation) -> list[StyledSpan]:
+    found = each.found
+    if found.verdict == "cut":
+        return [StyledSpan(f"the note says: {found.sentence}", "yellow")]
+    if found.verdict == "misquoted" and found.chunk and each.named and found.chunk.relative_path not in each.named:
+        return [StyledSpan(f"the words are not in {each.named[0]}, but in this note", "yellow")]
+    return [StyledSpan("the note says: "), *_differences(each.quote, found.nearest)] if found.nearest else []
+
+
+def _differences(quote: str, nearest: str) -> Iterator[StyledSpan]:
+    """The nearest wording with what the quotation has instead: `pruned in [-May-] {+March+}`."""
+    said, written = quote.split(), nearest.split()
+    if max(len(said), len(written)) > MOST_COMPARED:
+        yield StyledSpan(truncate(nearest, MAX_QUOTE))
+        return
+    compared = SequenceMatcher(None, [_bare(word) for word in said], [_bare(word) for word in written], autojunk=False)
+    for kind, first, last, start, end in compared.get_opcodes():
+        if kind == "equal":
+            yield StyledSpan(" ".join(written[start:end]) + " ")
+            continue
+        if last > first:
+            yield StyledSpan(f"[-{' '.join(said[first:last])}-] ", "red")
+        if end > start:
+            yield StyledSpan(f"{{+{' '.join(written[start:end])}+}} ", "green")
+
+
+def _bare(word: str) -> str:
+    return fold(word).strip("*_`.,;:!?\"'“”‘’()")
