@@ -12,8 +12,7 @@ from factories import report_of, run_turn
 
 from zkchat_cli import slash
 from zkchat_cli.app import factory
-from zkchat_cli.app.factory import App
-from zkchat_cli.app.startup_options import StartupOptions
+from zkchat_cli.app.factory import App, StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.events import Notice
