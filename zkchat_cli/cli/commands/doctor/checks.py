@@ -145,7 +145,7 @@ def _semantic(loaded: LoadedConfig) -> str:
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
     with closing(embedder):
-        dimensions = vector_store.compute_vectors(embedder, [SAMPLE], "query").shape[1]
+        dimensions = len(vector_store.compute_vectors(embedder, [SAMPLE], "query")[0])
     with closing(factory.open_vault(loaded, environment(), Path.cwd())) as vault:
         found = vault.status().semantic
     return f"{describe_semantic_status(found)}; {dimensions} dimensions" if found else ""
