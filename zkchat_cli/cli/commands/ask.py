@@ -55,7 +55,6 @@ def ask(
     from zkchat_cli.terminal.plain_view import note_printer
     from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
-    from zkchat_cli.views.context_usage import overview_lines
 
     as_json, hints = ctx.as_json, UNSTORED if no_store else IN_SHELL
     continuing = continue_ or cid is not None
@@ -88,6 +87,8 @@ def ask(
                     session.rename(default_title(typed))  # the question is a better title than the piped text before it
         finally:
             if show_context and session.last_prompt is not None:
+                from zkchat_cli.views.context_usage import overview_lines  # 15 ms
+
                 for line in overview_lines(session.last_prompt):
                     screen.remark(line)
         ctx.embed_for_a_moment(app.vault)
@@ -123,7 +124,7 @@ def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", scree
     for event in turn:
         last = event
         if stream:
-            screen.json(as_document(event))
+            screen.json(_as_document(event))
         if isinstance(event, events.Notice):
             screen.warn(event.message, event.hint)
         if isinstance(event, events.ChangeProposed | events.ChangeDecided) and not stream:
@@ -151,7 +152,7 @@ def _report(last: "events.Event | None") -> "TurnReport":
     raise ZkchatError("the turn ended without a result", "This is a bug in zkchat; please report it.")
 
 
-def as_document(event: "events.Event") -> dict[str, Any]:
+def _as_document(event: "events.Event") -> dict[str, Any]:
     """An event as a JSON object: `type`, then its fields; for a completed turn, those of `ask --json`."""
     from zkchat_cli import events
 
@@ -161,11 +162,4 @@ def as_document(event: "events.Event") -> dict[str, Any]:
     if isinstance(event, events.TurnFailed):
         error = {"code": event.error.code, "message": event.error.message, "hint": event.error.hint or None}
         return {"type": name, "error": error, "message_id": event.message_id, "partial": event.partial}
-    fields = {f: getattr(event, f) for f in event.__dataclass_fields__}
-    return {"type": name, **{f: _as_json_value(value) for f, value in fields.items()}}
-
-
-def _as_json_value(value: object) -> object:
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
-    return [_as_json_value(item) for item in value] if isinstance(value, tuple) else value
+    return {"type": name, **{field: getattr(event, field) for field in event.__dataclass_fields__}}
