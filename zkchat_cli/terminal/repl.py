@@ -39,8 +39,8 @@ BUSY_SECONDS = 1.0
 """Seconds after a key during which no vectors are computed."""
 STOP_TIMEOUT = 0.2
 """Seconds that quitting waits for the model that makes a title."""
-MAX_MODEL_NAME, MAX_SPEAKER = 40, 24
-"""Columns of the model's name in the greeting, and of who answers below an answer."""
+MAX_MODEL_NAME = 40
+"""Columns of the model's name in the greeting."""
 
 
 class Repl:
@@ -191,7 +191,7 @@ class Repl:
             detail=self.session.verbose,
             costs=settings.context.show_token_count,
             links=link_targets(self.session, self.screen.address),
-            who=shorten_middle(self.session.runtime.speaker_label, MAX_SPEAKER),
+            who=self.session.runtime.speaker_label,
         )
         self._turn_is_running = True
         try:
