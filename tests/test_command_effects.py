@@ -12,6 +12,7 @@ from conftest import Program
 from factories import AppFixture, exchanges, report_of, resume
 from terminal_screen import Chat, Script
 
+from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
@@ -161,7 +162,7 @@ class Hands:
         self.typed = text
 
     def run(self, line: str) -> bool:
-        return command_runner.run(line, cast(Repl, self), nullcontext)
+        return command_runner.carry_out(lambda: slash.run(line, self.session), cast(Repl, self), nullcontext)
 
     def carry_out(self, outcome: CommandResult) -> str:
         command_runner.carry_out(lambda: outcome, cast(Repl, self), nullcontext)
