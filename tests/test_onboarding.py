@@ -11,7 +11,7 @@ from pytest_httpserver import HTTPServer
 from terminal_screen import CTRL_C, CTRL_D, Chat
 
 from zkchat_cli.app import factory
-from zkchat_cli.app.startup_options import StartupOptions
+from zkchat_cli.app.factory import StartupOptions
 from zkchat_cli.vault.discovery import find_vaults
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from zkchat_cli.app import demo, factory
-from zkchat_cli.app.startup_options import StartupOptions
+from zkchat_cli.app.factory import StartupOptions
 from zkchat_cli.paths import AppPaths
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name

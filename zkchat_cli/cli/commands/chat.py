@@ -55,10 +55,9 @@ def chat(
 
         def start_session() -> StartedSession:
             from zkchat_cli.app.demo import demo_folder, demo_vault
-            from zkchat_cli.config import loader  # with pydantic, 80 ms
 
             if demo:
-                shared["vault"] = demo_vault(paths.app_paths(loader.environment(), shared["config_file"]))
+                shared["vault"] = demo_vault(paths.app_paths(os.environ, shared["config_file"]))
             new = resume is None and not continue_
             opened = resources.enter_context(ctx.open_app(store=not no_store, store_later=new, unsafe=unsafe))
             app = replace(opened, approve=approve)
