@@ -75,7 +75,7 @@ def test_a_model_that_is_left_empty_is_the_settings(where: Path) -> None:
     ("text", "key", "told"),
     [
         ('modell = "x"', "modell", "Nearest: model"),
-        ("[model]\nname = 'x'", "model.name", "There are description"),
+        ("[model]\nname = 'x'", "model.name", "Nearest: "),
         ("contxt.max_tokens = 9", "contxt.max_tokens", "context.max_tokens"),
         ('tools = ["find_excerpt"]', 'tools = "find_excerpt"', "find_excerpts"),
         ('tools = ["finish"]', 'tools = "finish"', "read_zk_document"),

@@ -46,6 +46,7 @@ AWKWARD = [
     "source",
     "$x \\in [0, 1]$",
     "$",
+    "\n$$\n",
 ]
 awkward = st.lists(st.sampled_from(AWKWARD), max_size=40).map("".join)
 

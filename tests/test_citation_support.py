@@ -71,3 +71,12 @@ def test_the_worst_sentence_of_a_citation_counts() -> None:
 def test_what_states_nothing_or_has_no_source_is_not_judged() -> None:
     assert support("See [1]. The house in Bergen was painted green in 1950 [7].") == [(1, None), (7, None)]
     assert support("| house | 1999 [1] |\n|---|---|") == [(1, None)]
+
+
+def test_a_verified_quotation_of_two_sentences_supports_itself() -> None:
+    note = chunk(1, "Use months with care. A month without that day is skipped. The day is not moved. So March follows.")
+    quote = "A month without that day is skipped. The day is not moved."
+    [citation] = verify_citations(f"The note says: “{quote}” [1]", CitableSources({1: note})).citations
+    assert (citation.verdict, citation.support) == ("verified", "supports")
+    [citation] = verify_citations(f"“{quote}” is no longer true for leap years [1].", CitableSources({1: note})).citations
+    assert citation.support != "supports"

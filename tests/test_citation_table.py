@@ -157,6 +157,7 @@ TABLE = [
     # What is none
     row("items[0], array[77], rowIds[1], my_list[1], rows.first[1], ARGV[1], (to[1]), [and], [1 and], [band 1], [cite], [ref], [excerpt]"),
     row("arr[1], Args[1], x = vec[3], resource 3, outSOURCE3, SOURCES, source 3, [see](SOURCE3), SOURCE3.md"),
+    row("So:\n\n$$\nx \\in [0, 1]\n\n> [2]\n$$\n\n> $$y \\in [1]\n> $$\nand $$[1]$$ is ⟦[3]⟧", 3),
     row("$x \\in [0, 1]$ and $$[2]$$, but $5 or ⟦[3]⟧ and $7", 3),
     row("[their site][1] and ⟦[3]⟧\n\n[1]: https://example.org", 3),
     row("a[1], list_[2], x9[3], `a [1]`, ``b ` [1]``, ![1], \\[1], [1](https://example.org)"),
@@ -204,6 +205,13 @@ TABLE = [
     row("“the archive has filters of its own” ⟦[[Filters]]⟧", 13, is_="13 verified"),
     row("⟦[1]⟧ says “Filters hide all tasks”. Days count ⟦[3]⟧.", 1, 3, is_="1 misquoted, 3 cited"),
     row("Filters ⟦[1]⟧, he added, are “something else altogether”.", 1),
+    row(
+        "> Filters “hide” all ‘tasks you see’, in short. ⟦[1]⟧\n\n> The letter’s “never mind the gap in a letter”. ⟦[1]⟧",
+        1,
+        1,
+        is_="1 misquoted, 1 misquoted",
+    ),
+    row("‘10 filters say which tasks’ ⟦[1]⟧, but in ‘99 tasks’ filters", 1, is_="1 misquoted"),
     row("“filters hide all tasks” and “then the start date of the task” ⟦[1]⟧", 1, is_="1 misquoted, 1 verified"),
     row(
         "“Filters say which tasks” or “each filter is a line” ⟦[1]⟧. Days “that are none” count ⟦[3]⟧.",

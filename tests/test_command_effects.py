@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from conftest import Program
@@ -19,6 +19,7 @@ from zkchat_cli.slash.base import CommandResult, Confirm, NoteToOpen
 from zkchat_cli.terminal import clipboard, command_runner
 from zkchat_cli.terminal import editor as editors
 from zkchat_cli.terminal import pager as pagers
+from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
 
 
@@ -160,10 +161,10 @@ class Hands:
         self.typed = text
 
     def run(self, line: str) -> bool:
-        return command_runner.run(line, self, nullcontext)
+        return command_runner.run(line, cast(Repl, self), nullcontext)
 
     def carry_out(self, outcome: CommandResult) -> str:
-        command_runner.carry_out(lambda: outcome, self, nullcontext)
+        command_runner.carry_out(lambda: outcome, cast(Repl, self), nullcontext)
         return written(self.screen)
 
 

@@ -119,7 +119,7 @@ def test_padding_does_not_count(file: Path) -> None:
 @pytest.mark.parametrize("inputs", [("input_ids",), ("input_ids", "attention_mask")])
 def test_model_gets_the_inputs_it_declares(file: Path, inputs: tuple[str, ...]) -> None:
     file.write_bytes(model(inputs=inputs))
-    assert embed(file, "car", "vehicle needs").shape == (2, SIZE)
+    assert [len(vector) for vector in embed(file, "car", "vehicle needs")] == [SIZE, SIZE]
 
 
 def test_model_that_averages_itself(file: Path) -> None:

@@ -125,16 +125,6 @@ def test_an_underlined_line_looks_like_any_heading(size: int) -> None:
     assert "\x1b[1;4mTitle" in underlined.raw
 
 
-def test_a_long_table_streams_row_by_row_and_stays_aligned() -> None:
-    text = "| n | word |\n|--|--|\n" + "".join(f"| {n} | {'long ' * (n // 9)}word{n} |\n" for n in range(60))
-    terminal = Streaming(60, 15)
-    terminal.say([text])
-    assert any("word40" in row for row in terminal.terminal.rows())
-    rows = terminal.close()
-    assert {row.index("│") for row in rows if "│" in row} == {rows[0].index("│")}
-    assert [n for n in range(60) if sum(f"word{n}" in row.split() for row in rows) != 1] == []
-
-
 @pytest.mark.parametrize("cell", ["世界", "👨‍👩‍👧", "🇩🇪🇫🇷", "👍🏽", "❤️", "cafe\u0301", "ｆｕｌｌ", "\u200bx", "한국어"])
 def test_columns_stay_aligned_for_characters_of_any_width(cell: str) -> None:
     terminal = Streaming()

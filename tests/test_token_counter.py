@@ -74,9 +74,19 @@ def test_pieces_of_a_long_text_have_the_same_tokens(encoding: str) -> None:
         "!\n! \u2028\x1c\n",
         "I'LL\nit ",
     ]
-    for seed in range(2):
-        text = "".join(random.Random(seed).choices(parts, k=30_000))
+    for seed, length in enumerate((1000, 10_000, 30_000, 30_000)):
+        text = "".join(random.Random(seed).choices(parts, k=length))
         assert TokenCounter(encoding).count(text) == len(whole.encode_ordinary(text))
+
+
+def test_of_a_text_that_changes_only_new_lines_are_counted() -> None:
+    encoder = Letters()
+    counter = TokenCounter(load=lambda _: encoder)
+    lines = [f"line {i:03} of a summary\n" for i in range(100)]
+    counter.count("".join(lines))
+    encoder.asked.clear()
+    assert counter.count("".join([*lines, "a new line\n"])) == 100 * 22 + 11
+    assert encoder.asked == {"a new line\n": 1}
 
 
 def test_a_counter_is_ready_when_its_vocabulary_is_loaded() -> None:

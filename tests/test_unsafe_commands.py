@@ -1,17 +1,10 @@
 """`--unsafe` at the command line, `vault broken --fix`."""
 
-from contextlib import closing
-from io import StringIO
-from pathlib import Path
-
 import pytest
-from conftest import Program, write_notes
+from conftest import Program
 from terminal_screen import CTRL_C, Chat, Script
 
-from zkchat_cli.cli.commands.vault.fix_links import fix_links
-from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.vault.links.broken import certain_target
-from zkchat_cli.vault.vault import Vault
 
 CREATE = {"tool_calls": [{"name": "create_note", "arguments": {"path": "New.md", "content": "# New"}}]}
 SAID = {"text": "I did what you allowed."}
@@ -134,20 +127,3 @@ def test_broken_links_are_shown_first_and_mended_with_yes(zkchat: Program) -> No
     mended = text.replace("[[Filtrs#", "[[Filters#").replace("(Combinin.md)", "(Combining.md)")
     assert (zkchat.vault / "Slips.md").read_bytes() == mended.encode()
     assert "None of 1 broken links has one certain target" in zkchat("vault", "broken", "--fix").out
-
-
-@pytest.mark.parametrize("agrees", [False, True])
-def test_links_are_mended_when_the_user_agrees(vault: Path, tmp_path: Path, agrees: bool) -> None:
-    write_notes(vault, {"Slips.md": "[[Filtrs]] [[Combinin]]\n"})
-    asked: list[str] = []
-
-    def confirm(question: str) -> bool:
-        asked.append(question)
-        return agrees
-
-    screen = Screen(StringIO(), StringIO(), colour=False, err_is_terminal=False)
-    with closing(Vault.open(vault, tmp_path)) as notes:
-        notes.refresh()
-        assert fix_links(notes, screen, yes=False, as_json=False, confirm=confirm) is agrees
-    assert asked == ["Fix 2 links in 1 note?"]
-    assert (vault / "Slips.md").read_text() == ("[[Filters]] [[Combining]]\n" if agrees else "[[Filtrs]] [[Combinin]]\n")

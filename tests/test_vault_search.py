@@ -323,9 +323,9 @@ def workspace(tmp_path_factory):
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(OPERATORS, min_size=1, max_size=4).map(" ".join))
-def test_results_match_the_query(shelf, query):
+def test_results_match_the_query(workspace, query):
     asked = parse_query(query)
-    found = shelf.vault.search(query, 20)
+    found = workspace.vault.search(query, 20)
     scores = [chunk.score for chunk in found]
     assert all(score >= 0 and math.isfinite(score) for score in scores)
     assert scores == sorted(scores, reverse=True)
@@ -333,6 +333,6 @@ def test_results_match_the_query(shelf, query):
     for chunk in found:
         said = " ".join(terms(f"{chunk.title} | {chunk.text}"))
         assert not any(f" {' '.join(phrase)} " in f" {said} " for phrase in asked.without if len(phrase) == 1)
-        note = shelf.vault.note(chunk.relative_path)
+        note = workspace.vault.note(chunk.relative_path)
         assert all(any(f"{tag}/".startswith(f"{wanted}/") for tag in note.tags) for wanted in asked.tags)
         assert all(wanted in chunk.relative_path for wanted in asked.paths)

@@ -436,12 +436,15 @@ int fcntl64(int fd, int command, ...) {
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="a C compiler makes the library that refuses locks")
-def test_where_files_cannot_be_locked_the_question_is_answered_and_the_reason_told(zkchat: Program, tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [errno.EIO, errno.ENOLCK])
+def test_where_files_cannot_be_locked_the_question_is_answered_at_once_and_the_reason_told(
+    zkchat: Program, tmp_path: Path, error: int
+) -> None:
     library = tmp_path / "locks.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-o", library, "-", "-ldl"], input=NO_LOCKS, text=True, check=True)
-    environment = {**zkchat.environment, "LD_PRELOAD": str(library), "LOCK_ERROR": str(errno.EIO)}
+    environment = {**zkchat.environment, "LD_PRELOAD": str(library), "LOCK_ERROR": str(error)}
     command = [sys.executable, "-m", "zkchat_cli", "ask", "Is compost ready?"]
-    done = subprocess.run(command, env=environment, cwd=zkchat.vault, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=environment, cwd=zkchat.vault, capture_output=True, text=True, check=False, timeout=15)
     assert "It is ready after nine months." in done.stdout
     assert done.returncode == 3, "the conversation is not stored"
     assert "its file system cannot lock files" in done.stderr

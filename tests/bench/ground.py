@@ -48,7 +48,8 @@ class Ground:
     def env(self) -> dict[str, str]:
         unwanted = ("NO_COLOR", "TIKTOKEN_CACHE_DIR", "PYTHONDONTWRITEBYTECODE")  # what is installed is compiled
         clean = {k: v for k, v in os.environ.items() if not k.startswith("ZKCHAT") and k not in unwanted}
-        return {**clean, "ZKCHAT_HOME": str(self.home), "TERM": "xterm-256color"}
+        without_model = {"ZKCHAT_SEMANTIC__PROVIDER": "none"} if self.quick else {}  # embedding would be most of a quick run
+        return {**clean, "ZKCHAT_HOME": str(self.home), "TERM": "xterm-256color", **without_model}
 
     def repetitions(self, full: int, large: int | None = None) -> int:
         """Few in a quick run. `large`: how many for LARGE vaults, of something that reads all the notes."""

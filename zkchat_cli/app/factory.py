@@ -157,6 +157,16 @@ def settings(choices: StartupOptions, env: Mapping[str, str], cwd: Path, agent: 
     return check(loaded)
 
 
+def save_setting(key: str, value: str, where: AppPaths) -> object:
+    """Set a key in the user's settings file; returns the value as it is stored. Raises ConfigError without changing the file."""
+    from zkchat_cli.config.toml_editor import edit_toml  # imports tomlkit: 15 ms that only a change needs
+
+    checked = loader.flatten(loader.with_value(settings_schema()(), key, value, "command line"))[key]
+    check(loader.load_config({key: value}, {}, where, schema=settings_schema()))
+    edit_toml(where.config_file, {key: checked})
+    return checked
+
+
 def check(loaded: LoadedConfig) -> LoadedConfig:
     """Refuse unknown strategies, providers and embedders. They are checked here because config does not know the registries."""
     strategy = loaded.values.context.strategy

@@ -28,7 +28,7 @@ _NEGATED_LATER = re.compile(r"\b(?:nicht|keine?[nrsm]?|niet|geen)\b|ない|ま�
 _NEGATED_NEXT = re.compile(rf"[ ,]*(?:[\w']+ )?{_NEGATION}|[ ,]*(?:\w+n't|cannot)\b|\A'?n't\b")
 _CONDITIONAL_NEXT = re.compile(rf"[^,;:()]*(?:,|[ ]-|\()[ ]?(?:(?:but|and|even) )?(?:only|{_CONDITION})")
 _SENTENCE = re.compile(
-    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bcf)(?<!\bca)(?<!\bz\.b)[.!?…;][\"')\]]*(?:\s|\Z|(?=[\u3040-\u9fff]))|[。！？；]"
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bcf)(?<!\bca)(?<!\bz\.b)[.!?…;][\"')\]]*(?:\s|\Z|(?=[\u3040-\u9fff-]))|[。！？；]"
 )
 _ENDS_WITH_SENTENCE = re.compile(rf"(?:{_SENTENCE.pattern})\Z")
 _INTERJECTED = re.compile(r"\([^()]*\)|, (?:which|who|whose|where|when)\b[^,]*,")

@@ -59,6 +59,8 @@ class CitationMarkParser:
         self._line_ends_block = False
         self._skips = self._hides = False
         """Whether the rest of the line is not prose, and whether it is code or a definition."""
+        self._in_math = False
+        """Whether a `$$` that begins a line is not closed yet."""
         self._mark_end = 0
         self._open: list[_Backticks | CitationMark] = []
         """Everything from the first run of backticks on that is not closed yet."""
@@ -100,6 +102,16 @@ class CitationMarkParser:
         end = len(text) if newline < 0 else newline
         if not self._skips:
             start = text[at:end]
+            bare = start.lstrip(" \t>")
+            if not self._scanner.fence and (self._in_math or bare.startswith("$$") or bare == "$"):
+                if newline < 0 and not final:
+                    return False
+                if self._in_math or start.count("$$") % 2:
+                    self._end_paragraph()
+                    self._in_math ^= bool(start.count("$$") % 2)
+                    self._hide(self._begin + at, self._begin + end)
+                    self._at = end + (newline >= 0)
+                    return True
             line = self._scanner.scan(start) if final or newline >= 0 else self._scanner.scan_prefix(start)
             if line is None:
                 return False

@@ -1,7 +1,7 @@
 """The quotations of a text: words in any kind of quotation marks, and block quotations."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,7 +15,9 @@ _FLAT = {'"': '"', "＂": "＂", "„": "“”‟", "‟": "”", "»": "«", "
 """Opening marks with the marks that close them, as in German and Danish; these do not nest."""
 _SINGLE_MARK = re.compile("['‘’‚]")
 _SINGLE = {"'": "'", "‘": "’", "‚": "‘’"}
-_ELISION = re.compile(r"['‘](?:tis|twas|em|n|til|cause|round|\d0s|\d\d)\b", re.IGNORECASE)
+_ELISION = re.compile(
+    r"['‘](?:tis|twas|em|n|til|cause|round|\d0s)\b|(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=from ))['‘]\d\d\b", re.IGNORECASE
+)
 BLANK_LINE = re.compile(r"\n[ \t>]*+(?=\n)")
 _BLOCK_QUOTATION = re.compile(r"(?:^[ ]{0,3}>.*(?:\n|\Z))+", re.MULTILINE)
 _QUOTE_SIGN = re.compile(r"^[ ]{0,3}>[ \t>]*", re.MULTILINE)
@@ -34,18 +36,22 @@ class Quotation(NamedTuple):
 def find_quotations(answer: str, text: str) -> list[Quotation]:
     """The quotations long enough to be checked; of nested ones the outermost. `text` is the answer with spaces in place of its code.
 
-    A quotation may contain `code`, but quotation marks inside code do not count. A block quotation that has quotation marks of its own is
-    not one quotation as a whole, and neither is a callout.
+    A quotation may contain `code`, but quotation marks inside code do not count. A block quotation counts as a whole
+    unless most of it is in quotation marks.
     """
     marks = [(m.start(), m[0]) for m in _QUOTE_MARK.finditer(text)]
     blank = [m.start() for m in BLANK_LINE.finditer(text)]
     found: list[Quotation] = []
     end = 0
-    for first, last in sorted([*_nested(marks), *_flat(marks, text, blank), *_single(text, blank)]):
+    for first, last in sorted([*_nested(marks), *_flat(marks, answer, text, blank), *_single(answer, text, blank)]):
         if first >= end and is_long_enough(answer[first + 1 : last]):
             end = last + 1
             found.append(Quotation(first, end, answer[first + 1 : last]))
-    return sorted([*found, *_blocks(answer, text, found)]) if ">" in text else found
+    if ">" not in text:
+        return found
+    blocks = list(_blocks(answer, text, found))
+    inside = [(block.start, block.end) for block in blocks]
+    return sorted([*blocks, *(each for each in found if not any(start <= each.start < end for start, end in inside))])
 
 
 def _nested(marks: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
@@ -58,7 +64,7 @@ def _nested(marks: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
             yield waiting.pop(), at
 
 
-def _flat(marks: Sequence[tuple[int, str]], text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _flat(marks: Sequence[tuple[int, str]], answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Pairs of marks that can open and close: an opening mark is before a word, a closing mark after one."""
     for opening, closings in _FLAT.items():
         open_: list[int] = []
@@ -67,13 +73,13 @@ def _flat(marks: Sequence[tuple[int, str]], text: str, blank: Sequence[int]) -> 
                 continue
             if open_ and bisect_right(blank, open_[0]) != bisect_right(blank, at):
                 open_.clear()
-            if open_ and mark in closings and not text[at - 1].isspace() and not _in_word(text, at + 1):
+            if open_ and mark in closings and not answer[at - 1].isspace() and not _in_word(text, at + 1):
                 yield open_.pop(), at
-            elif mark == opening and text[at + 1 : at + 2].strip() and not (at and _in_word(text, at - 1)):
+            elif mark == opening and answer[at + 1 : at + 2].strip() and not (at and _in_word(text, at - 1)):
                 open_.append(at)
 
 
-def _single(text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _single(answer: str, text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Pairs of single marks. The same character is an apostrophe: inside a word, after a plural ("the dogs' bowl"), before "tis".
 
     So a closing mark after an s counts only if no other follows before the next quotation or the paragraph's end.
@@ -89,12 +95,12 @@ def _single(text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
                 yield from (each for each in open_ if each[1])
                 open_.clear()
             after_word, before_word = at > 0 and _is_letter(text[at - 1]), _is_letter(text[at + 1 : at + 2])
-            if open_ and mark in closings and not text[at - 1].isspace() and not before_word:
+            if open_ and mark in closings and not answer[at - 1].isspace() and not before_word:
                 if text[at - 1] not in "sS":
                     yield open_.pop()[0], at
                 elif not open_[-1][1]:
                     open_[-1] = (open_[-1][0], at)
-            elif mark == opening and not after_word and text[at + 1 : at + 2].strip() and not _ELISION.match(text, at):
+            elif mark == opening and not after_word and answer[at + 1 : at + 2].strip() and not _ELISION.match(text, at):
                 if open_ and open_[-1][1]:
                     yield open_.pop()
                 open_.append((at, 0))
@@ -102,14 +108,15 @@ def _single(text: str, blank: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _blocks(answer: str, text: str, found: Sequence[Quotation]) -> Iterator[Quotation]:
+    """The block quotations that are no callouts, and not for the most part quotations in marks."""
     starts = [quotation.start for quotation in found]
     for block in _BLOCK_QUOTATION.finditer(text):
-        start, end = block.span()
+        start, end = block.start(), block.start() + len(answer[block.start() : block.end()].rstrip())
         words = _QUOTE_SIGN.sub("", answer[start:end]).strip()
-        first = bisect_right(starts, start)
-        has_quotation = (first < len(found) and found[first].start < end) or (first > 0 and found[first - 1].end > start)
-        if not words.startswith("[!") and is_long_enough(words) and not has_quotation:
-            yield Quotation(start, start + len(answer[start:end].rstrip()), words, block=True)
+        inner = found[bisect_left(starts, start) : bisect_left(starts, end)]
+        is_quoted = 2 * sum(len(each.words) for each in inner) > len(words)
+        if not words.startswith("[!") and is_long_enough(words) and not is_quoted:
+            yield Quotation(start, end, words, block=True)
 
 
 def _is_letter(c: str) -> bool:

@@ -27,8 +27,8 @@ _ENDS = " \t\r\n.…,;:，。；：、"
 _HIDES_HEADINGS = re.compile(r"```|~~~|<!--|%%|\$\$|^ {0,3}(?:=|--)", re.MULTILINE)
 _NO_HEADING = re.compile(r"^(?![ \t>]*+#).++", re.MULTILINE)
 _BEGINS_BLOCK = re.compile(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||$)")
-_ONE_LINE = re.compile(r"[ \t>]*(?:#{1,6}[ \t]|[-*_=]{3,}[ \t]*$|```|~~~|\|)")
-"""A line that is a block of its own: a heading, a rule, a fence, a table row."""
+_ONE_LINE = re.compile(r"[ \t>]*(?:#{1,6}[ \t]|[-*_=]{3,}[ \t]*$|```|~~~|\||\[!|</?t[dhr]\b)")
+"""A line that is a block of its own: a heading, a rule, a fence, a table row or cell, a callout's title."""
 _OPERATORS = re.compile(r"\b(?:AND|OR)\b")
 _MAX_PLACES = 50
 """Occurrences of a quotation to look at for one that is not cut."""

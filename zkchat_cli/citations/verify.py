@@ -17,6 +17,8 @@ from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import Citation, CitationVerdict, Support
 from zkchat_cli.text.words import cjk_pattern
 
+FEW_WORDS = 3
+"""Words that state nothing by themselves."""
 _NUMBERED, _NAMED, _END = "\ue000", "[", "\ue001"
 """While sentences are split, a mark is replaced with one of the first two, its index and the third. A name may begin a sentence, as a
 bracket may."""
@@ -69,12 +71,18 @@ def verify_citations(answer: str, sources: CitableSources) -> VerificationResult
                 if sentence and number in sources.by_number:
                     claims.setdefault((number, quote), []).append(sentence)
                     numbers_of.setdefault(sentence, {})[number] = None
-    judged = {sentence: _judge(sentence, numbers, sources) for sentence, numbers in numbers_of.items()}
-    citations = tuple(
-        _citation(number, quote, sources, tuple(where), _worst([judged[claim] for claim in claims.get((number, quote), ())]))
-        for (number, quote), where in spans.items()
+    citations = {key: _citation(*key, sources, tuple(where)) for key, where in spans.items()}
+    quoted: dict[str, set[str]] = {sentence: set() for sentence in numbers_of}
+    """The verified quotations of each sentence."""
+    for (number, quote), stated in claims.items():
+        if quote and citations[number, quote].verdict == "verified":
+            for sentence in stated:
+                quoted[sentence].add(quote)
+    judged = {sentence: _judge(sentence, quoted[sentence], numbers, sources) for sentence, numbers in numbers_of.items()}
+    worst = {key: _worst([judged[sentence] for sentence in stated]) for key, stated in claims.items()}
+    return VerificationResult(
+        tuple(citation.model_copy(update={"support": worst.get(key)}) for key, citation in citations.items()), uncited
     )
-    return VerificationResult(citations, uncited)
 
 
 def _join_quoted_sentences(text: str, quotations: Sequence[Quotation]) -> str:
@@ -110,7 +118,10 @@ def _split_by_sentence(citing: Sequence[CitingMark], text: str, sources: Citable
     return [citing[index] for index in kept], [sentence_of.get(index, "") for index in kept], uncited
 
 
-def _judge(sentence: str, numbers: Iterable[int], sources: CitableSources) -> Support:
+def _judge(sentence: str, quoted: Iterable[str], numbers: Iterable[int], sources: CitableSources) -> Support:
+    """The verdict on a sentence. One that is itself a verified quotation, apart from a few words, needs no judgement."""
+    if _count_words(sentence) - sum(map(_count_words, quoted)) <= FEW_WORDS:
+        return "supports"
     return judge_support(sentence, [evidence for number in numbers if (evidence := sources.evidence(number))])
 
 
@@ -119,9 +130,7 @@ def _worst(judged: Sequence[Support]) -> Support | None:
     return next((each for each in order if each in judged), None)
 
 
-def _citation(
-    number: int, quote: str | None, sources: CitableSources, spans: tuple[tuple[int, int], ...], support: Support | None
-) -> Citation:
+def _citation(number: int, quote: str | None, sources: CitableSources, spans: tuple[tuple[int, int], ...]) -> Citation:
     source = sources.chunk(number) or (sources.earlier_chunk(number, quote) if quote else None)
     if source is None:
         return Citation(number=number, quote=quote, spans=spans)
@@ -139,18 +148,18 @@ def _citation(
         valid=verdict in ("verified", "cited"),
         verdict=verdict,
         sentence=place.sentence if place else None,
-        support=support,
         spans=spans,
     )
 
 
 def _states_something(sentence: str) -> bool:
-    """Whether a sentence needs a source. Questions, lead-ins with a colon, up to three words, and "the notes do not say" do not.
-
-    Two CJK characters count as one word.
-    """
+    """Whether a sentence needs a source. Questions, lead-ins with a colon, up to three words, and "the notes do not say" do not."""
     bare = sentence.strip(" *_\"'”")
     if _SILENCE.match(bare):
         return False
-    size = max(len(bare.split()), len(cjk_pattern().findall(bare)) // 2)
-    return size > 3 and not bare.endswith((":", "?", "：", "？"))
+    return _count_words(bare) > FEW_WORDS and not bare.endswith((":", "?", "：", "？"))
+
+
+def _count_words(text: str) -> int:
+    """Two CJK characters count as one word."""
+    return max(sum(any(c.isalnum() for c in word) for word in text.split()), len(cjk_pattern().findall(text)) // 2)

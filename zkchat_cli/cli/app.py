@@ -15,7 +15,6 @@ import traceback
 from contextlib import suppress
 from difflib import get_close_matches
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 _loading = signal.getsignal(signal.SIGINT) is signal.default_int_handler and threading.current_thread() is threading.main_thread()
@@ -25,7 +24,7 @@ if _loading:  # Ctrl-C during the imports ends the program like any other, witho
 import typer  # noqa: E402
 
 from zkchat_cli import __version__, registry  # noqa: E402
-from zkchat_cli.cli import commands, help_format  # noqa: E402
+from zkchat_cli.cli import commands, typer_classes  # noqa: E402
 from zkchat_cli.errors import UsageError, ZkchatError  # noqa: E402
 
 if _loading:
@@ -55,11 +54,8 @@ GLOBAL_OPTIONS = ("--no-color", "--verbose")
 """Options that every command takes: they are moved to the front, where the root declares them."""
 
 
-class LazyCommandGroup(help_format.Group):
+class LazyCommandGroup(typer_classes.Group):
     """A group whose commands are the files of the registry."""
-
-    def get_params(self, ctx: Any) -> Any:
-        return accept_dashes_in_values(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  click's signature
         order = {name: i for i, name in enumerate(COMMAND_ORDER)}
@@ -68,10 +64,8 @@ class LazyCommandGroup(help_format.Group):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  as above
         if cmd_name not in registry.names(commands):
             return None
-        command: Any = help_format.with_fitting_help(typer.main.get_command(registry.load(commands, cmd_name, "COMMAND")))
+        command = typer.main.get_command(registry.load(commands, cmd_name, "COMMAND"))
         command.name = cmd_name
-        parameters = command.get_params
-        command.get_params = lambda ctx: accept_dashes_in_values(parameters(ctx))
         return command
 
     def label(self, ctx: Any, name: str) -> str:  # noqa: ARG002  as above
@@ -88,30 +82,6 @@ class LazyCommandGroup(help_format.Group):
         groups = {group: self.get_command(ctx, group) for group in self.list_commands(ctx)}
         nested = [f"{group} {name}" for group, command in groups.items() if name in getattr(command, "commands", ())]
         return nested or get_close_matches(name, groups)
-
-
-class VerbatimParam:
-    """Converts the value of a parameter that is a text, a path or missing; leaves all others to Typer.
-
-    Typer (since 0.29) imports pydantic to convert any value, which would delay the chat's prompt by 60 ms.
-    """
-
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        kind, declared = param.type_descriptor.annotation, param.type_descriptor.parameter_info
-        if param.nargs == 1 and not param.multiple and declared.parser is None:
-            if value is None or (kind is str and isinstance(value, str)):
-                return value
-            if kind is Path and isinstance(value, str) and not (declared.exists or declared.resolve_path or declared.writable):
-                return Path(value)
-        param._runtime_param = None
-        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
-
-
-def accept_dashes_in_values(parameters: Any) -> Any:
-    for parameter in parameters:
-        if hasattr(parameter, "_runtime_param"):
-            parameter._runtime_param = VerbatimParam()
-    return parameters
 
 
 app = typer.Typer(

@@ -11,21 +11,19 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import typer
 
-from zkchat_cli import paths, registry
-from zkchat_cli.cli import help_format
+from zkchat_cli.cli import typer_classes
 from zkchat_cli.cli.options import SHARED
 from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.terminal.pager import paged
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.vault.discovery import holds_notes
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
@@ -85,16 +83,11 @@ class CommandContext:
         if none and not text:
             self.screen.remark(none)
 
-    @contextmanager
-    def open_app(self, **more: Any) -> "Iterator[App]":
+    def open_app(self, **more: Any) -> "closing[App]":
         """Vault, store and model by the settings and the options; closed afterwards."""
         from zkchat_cli.app import factory
 
-        app = factory.open_app(self.startup_options(**more), os.environ, Path.cwd())
-        try:
-            yield app
-        finally:
-            app.close()
+        return closing(factory.open_app(self.startup_options(**more), os.environ, Path.cwd()))
 
     @contextmanager
     def open_store(self, *, anywhere: bool = True) -> "Iterator[tuple[ChatSessionStore, str | None]]":
@@ -104,22 +97,14 @@ class CommandContext:
         root = factory.vault_root(self.config, Path.cwd())
         if root is None and not anywhere:
             raise factory.no_vault_error(Path.cwd())
-        store = factory.open_store(self.config)
-        try:
+        with closing(factory.open_store(self.config)) as store:
             yield store, root
-        finally:
-            store.close()
 
-    @contextmanager
-    def open_vault(self) -> "Iterator[Vault]":
+    def open_vault(self) -> "closing[Vault]":
         """The vault alone, as it was last indexed: reading notes needs neither the conversations nor a model."""
         from zkchat_cli.app import factory
 
-        vault = factory.open_vault(self.config, os.environ, Path.cwd())
-        try:
-            yield vault
-        finally:
-            vault.close()
+        return closing(factory.open_vault(self.config, os.environ, Path.cwd()))
 
     @contextmanager
     def indexed_vault(self, *, full: bool = False) -> "Iterator[tuple[Vault, IndexReport]]":
@@ -180,7 +165,7 @@ def command(
         parameters = [parameter.replace(kind=keyword) for parameter in own] + added
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads the options from it
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        group.command(name, epilog=epilog)(run)
+        group.command(name, cls=typer_classes.Command, epilog=epilog)(run)
         return run
 
     return declare
@@ -190,7 +175,7 @@ def command_group(help_text: str = "", *parts: typer.Typer) -> typer.Typer:
     """A Typer app with zkchat's conventions. A group has a `help_text`, which is shown when no command is named; a large group's commands
     are declared in several files, its `parts`."""
     group = typer.Typer(
-        cls=help_format.Group,
+        cls=typer_classes.Group,
         help=help_text or None,
         rich_markup_mode=None,
         no_args_is_help=bool(help_text),
@@ -243,29 +228,3 @@ def confirm(question: str, command_name: str, *, yes: bool) -> None:
     if not typer.confirm(question, err=True):
         typer.echo("Nothing was changed.", err=True)
         raise typer.Exit(DECLINED)
-
-
-def run_onboarding(screen: Screen) -> "tuple[Path | None, str | None]":
-    """If someone at a terminal has no settings file and no notes at hand, let them choose notes and model; otherwise None, None."""
-    here = Path.cwd()
-    at_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    has_notes = os.environ.get("ZKCHAT_VAULT") or paths.app_paths(os.environ).config_file.exists() or holds_notes(here)
-    if has_notes or not at_terminal:
-        return None, None
-    from zkchat_cli.terminal import onboarding  # takes 0.4 s
-
-    config = onboarding.onboarding_config(os.environ, here)
-    if config is None:
-        return None, None
-    try:
-        return onboarding.run_onboarding(config, os.environ, screen, _set_setting)
-    except EOFError:
-        raise typer.Exit from None
-
-
-def _set_setting(key: str, value: str) -> None:
-    """Run `zkchat config set`; loaded through the registry, since commands do not import each other."""
-    from zkchat_cli.cli import commands
-
-    registered = registry.load(commands, "config", "COMMAND").registered_commands
-    next(each.callback for each in registered if each.name == "set")(key=key, value=value)

@@ -8,7 +8,7 @@ summary takes as long after 10,000 turns as after 100.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
 from zkchat_cli.context.fixed_messages import is_fixed
@@ -134,19 +134,20 @@ def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidat
 
 def _apply_corrections(candidates: list[SummaryCandidate], messages: Sequence[SpeakerMessage]) -> None:
     """A claim that the user corrects is dropped if the correction repeats it, or else needs the correction."""
+    corrections = {c.position for c in candidates if c.sentence.corrects and messages[c.message].role == "user"}
+    corrected = {word for p in corrections for word in candidates[p].sentence.words}
     positions: defaultdict[str, list[int]] = defaultdict(list)
-    for correction in candidates:
-        position, sentence = correction.position, correction.sentence
-        if sentence.corrects and messages[correction.message].role == "user":
+    for position, _, sentence, _, _ in tuple(candidates):
+        if position in corrections:
             shared = Counter(p for word in sentence.words for p in positions[word])
             claims = [p for p, n in shared.items() if n >= _SAME_CLAIM * len(candidates[p].sentence.words)]
             for p in claims:
-                candidates[p] = replace(candidates[p], factor=0.0)
-            if not claims and position and candidates[position - 1].message != correction.message:
+                candidates[p] = candidates[p]._replace(factor=0.0)
+            if not claims and position and candidates[position - 1].message != candidates[position].message:
                 before = candidates[position - 1]
-                candidates[position - 1] = replace(before, needs=(*before.needs, position))
+                candidates[position - 1] = before._replace(needs=(*before.needs, position))
         if not sentence.is_question:
-            for word in sentence.words:
+            for word in corrected.intersection(sentence.words):
                 positions[word].append(position)
 
 
@@ -162,7 +163,7 @@ def _prefer_instructed(candidates: list[SummaryCandidate], instructions: str) ->
             return PHRASE_BONUS
         return WORD_BONUS * len(selective.intersection(sentence.words)) or 1.0
 
-    return [replace(c, factor=c.factor * bonus(c.sentence)) for c in candidates] if instructions else candidates
+    return [c._replace(factor=c.factor * bonus(c.sentence)) for c in candidates] if instructions else candidates
 
 
 def _take(ranked: Iterator[list[SummaryCandidate]], tokens: int, counter: TokenCounter) -> Iterator[SummaryCandidate]:

@@ -8,7 +8,7 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.summarization.sentence_scoring import ScoredSentence
 
@@ -24,8 +24,7 @@ _MAX_GROUP = 4
 """A long run of "She … She …" is taken from its beginning or not at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryCandidate:
+class SummaryCandidate(NamedTuple):
     """A sentence that can be chosen unless its `factor` is 0. `needs` are the positions of sentences without which it means nothing."""
 
     position: int
@@ -44,6 +43,8 @@ def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[Summ
     frequency = Counter(word for candidate in candidates for word in candidate.sentence.words)
     values = {word: math.log(1 + len(candidates) / n) for word, n in frequency.items()}
     chosen: set[int] = set()
+    near_chosen: set[int] = set()
+    """The positions next to a chosen sentence of the same message."""
     opened: set[int] = set()
 
     def group_of(position: int) -> list[SummaryCandidate]:
@@ -53,38 +54,37 @@ def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[Summ
             group += [need for need in candidates[member].needs if need not in chosen and need not in group]
         return [candidates[p] for p in group] if len(group) <= _MAX_GROUP else []
 
-    def has_chosen_neighbour(candidate: SummaryCandidate) -> bool:
-        near = (candidate.position - 1, candidate.position + 1)
-        return any(p in chosen and candidates[p].message == candidate.message for p in near)
-
     def gain(group: Sequence[SummaryCandidate]) -> float:
-        total, length = 0.0, 0
+        total, length = 0.0, OPENING_BYTES * len({c.message for c in group} - opened)
         counted: set[str] = set()
         for c in group:
-            total += c.sentence.weight * c.factor * sum(values[word] for word in c.sentence.words if word not in counted)
-            counted.update(c.sentence.words)
+            words = [word for word in c.sentence.words if word not in counted] if counted else c.sentence.words
+            total += c.sentence.weight * c.factor * sum(map(values.__getitem__, words))
             length += c.sentence.size
-        length += OPENING_BYTES * len({c.message for c in group} - opened)
-        bonus = NEIGHBOUR_BONUS if group and has_chosen_neighbour(group[0]) else 1.0
+            counted.update(words if len(group) > 1 else ())
+        bonus = NEIGHBOUR_BONUS if group and group[0].position in near_chosen else 1.0
         return float(bonus * total / (1 + length) ** LENGTH_POWER)
 
     heap = [(-gain(group_of(c.position)), c.position) for c in candidates if c.sentence.words and c.factor > 0]
     heapq.heapify(heap)
     while heap:
         before, position = heapq.heappop(heap)
-        group = group_of(position)
-        if position in chosen or not group:
+        if position in chosen or not (group := group_of(position)):
             continue
         now = -gain(group)
         if heap and now > heap[0][0] and now > before:
             heapq.heappush(heap, (now, position))
             continue
         yield group
-        for candidate in group:
-            chosen.add(candidate.position)
-            opened.add(candidate.message)
-            for word in candidate.sentence.words:
-                values[word] *= REPEAT_FACTOR
-        for p in {n for c in group for n in (c.position - 1, c.position + 1)} - chosen:
-            if 0 <= p < len(candidates) and candidates[p].factor > 0 and candidates[p].sentence.words:
-                heapq.heappush(heap, (-gain(group_of(p)), p))
+        chosen.update(c.position for c in group)
+        opened.update(c.message for c in group)
+        for word in (word for c in group for word in c.sentence.words):
+            values[word] *= REPEAT_FACTOR
+        for c in group:
+            for near in candidates[max(0, c.position - 1) : c.position + 2]:
+                if near.message == c.message:
+                    near_chosen.add(near.position)
+                elif not near.needs:
+                    continue
+                if near.position not in chosen and near.factor > 0 and near.sentence.words:
+                    heapq.heappush(heap, (-gain(group_of(near.position)), near.position))

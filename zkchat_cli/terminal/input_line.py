@@ -41,8 +41,7 @@ MENU_LINES = 8
 class InputLine:
     """`ask` waits for a line; `update` and `call_soon` may be called from any thread meanwhile.
 
-    `heading` is shown above the prompt until it is set to an empty text. `typed` are keys that were pressed before. `drawn` is called once,
-    when the first prompt is on the screen.
+    `typed` are keys that were pressed before. `drawn` is called once, when the first prompt is on the screen.
     """
 
     def __init__(
@@ -53,7 +52,6 @@ class InputLine:
         pastes: Pastes,
         *,
         line_changed: Callable[[str], None],
-        heading: str = "",
         typed: str = "",
         drawn: Callable[[], None] = lambda: None,
         keyboard: Input | None = None,
@@ -62,7 +60,6 @@ class InputLine:
         self._app_session = get_app_session()
         self._colour = colour
         self._pastes = pastes
-        self.heading = heading
         self._interrupted_at = float("-inf")
         self._hint = ""
         self._toolbar = Toolbar(state="loading")
@@ -71,7 +68,7 @@ class InputLine:
         self._drawn = drawn
         self.dumb = screen is None and is_dumb_terminal()
         self._session: PromptSession[str] = PromptSession(
-            self._message,
+            [("bold" if colour else "", PROMPT)],
             history=history,
             multiline=True,
             prompt_continuation=_continuation,
@@ -189,10 +186,6 @@ class InputLine:
         app = self._app_session.app
         if app is not None and app.future is not None and not app.future.done():
             app.exit(exception=EOFError)
-
-    def _message(self) -> FormattedText:
-        heading = [("bold" if self._colour else "", f"{self.heading}\n\n")] if self.heading and not self.dumb else []
-        return FormattedText([*heading, ("bold" if self._colour else "", PROMPT)])
 
     def _placeholder(self) -> FormattedText:
         """Not shown once the line is done, so that an empty line stays empty on the screen."""

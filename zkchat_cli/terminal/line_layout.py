@@ -5,7 +5,7 @@ beside it, which narrow lists of sources need.
 """
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -13,7 +13,6 @@ from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
 Spans = tuple[StyledSpan, ...]
-Measure = Callable[[str], int]
 GAP = "   "
 MAX_LEFT = 60
 """Columns, or half the screen, up to which a left part moves the column of the right parts; a longer one moves only its own right part."""
@@ -24,16 +23,13 @@ def lay_out(lines: Iterable[StyledLine], width: int | None, *, plain: bool) -> l
 
     `plain`: the output has no styles.
     """
-    measure: Measure = columns
-    if width is not None:
-        from rich.cells import cell_len as measure  # deferred: 20 ms
     safe = [StyledLine(_safe(each.left, plain), _safe(each.right, plain), each.indent) for each in lines]
-    column = _right_column(safe, width, measure)
-    return [row for each in safe for row in _rows(each, column, width, measure)]
+    column = _right_column(safe, width)
+    return [row for each in safe for row in _rows(each, column, width)]
 
 
 def columns(text: str) -> int:
-    """How many columns a text takes, measured without rich."""
+    """How many columns a text takes, measured without rich, which costs 20 ms."""
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(c) or c == "\u200d" else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
@@ -44,9 +40,9 @@ def _safe(spans: Iterable[StyledSpan], plain: bool) -> Spans:
     return tuple(replace(span, text=f"»{text}«" if plain and span.quoted else text) for span, text in texts)
 
 
-def _right_column(lines: Sequence[StyledLine], width: int | None, measure: Measure) -> int:
+def _right_column(lines: Sequence[StyledLine], width: int | None) -> int:
     """Where the right parts begin, without the gap: as many of the lines that fit as possible are aligned."""
-    sizes = [(measure(_text(each.left)), measure(_text(each.right))) for each in lines if each.right]
+    sizes = [(columns(_text(each.left)), columns(_text(each.right))) for each in lines if each.right]
     fitting = [(left, right) for left, right in sizes if width is None or left + len(GAP) + right <= width]
     if not fitting:
         return 0
@@ -54,11 +50,11 @@ def _right_column(lines: Sequence[StyledLine], width: int | None, measure: Measu
     return widest if width is None else min(widest, width - len(GAP) - max(right for _, right in fitting))
 
 
-def _rows(line: StyledLine, column: int, width: int | None, measure: Measure) -> list[Spans]:
+def _rows(line: StyledLine, column: int, width: int | None) -> list[Spans]:
     if not line.right:
         return _broken(line.left, line.indent, width)
-    left = measure(_text(line.left))
-    if width is None or left + len(GAP) + measure(_text(line.right)) <= width:
+    left = columns(_text(line.left))
+    if width is None or left + len(GAP) + columns(_text(line.right)) <= width:
         return [(*line.left, StyledSpan(" " * max(0, column - left) + GAP), *line.right)]
     below = (StyledSpan(" " * min(line.indent, width // 2)), *line.right)
     return [row for part in (line.left, below) for row in _broken(part, line.indent, width)]
@@ -66,7 +62,7 @@ def _rows(line: StyledLine, column: int, width: int | None, measure: Measure) ->
 
 def _broken(spans: Spans, indent: int, width: int | None) -> list[Spans]:
     text = _text(spans)
-    if width is None:
+    if width is None or columns(text) <= width:
         return [spans]
     from zkchat_cli.terminal.text_layout import hanging_breaks  # loads rich
 

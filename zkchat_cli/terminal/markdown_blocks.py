@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, cast
 from rich.box import Box
 from rich.cells import cell_len
 from rich.console import Console
+from rich.measure import Measurement
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -24,7 +25,8 @@ MIN_TEXT = 8
 """Columns for text on the narrowest screen, whatever indentation comes before it."""
 MIN_COLUMN = 8
 """Columns that each column of a table needs on average; with less, each row becomes a record."""
-MAX_RULE = 60
+MAX_NATURAL = 10_000
+"""Columns of a table that would have all the room it could use."""
 MAX_HIGHLIGHTED_LINE = 1000
 """Characters of a line of code; the expressions of some pygments lexers are slow with longer ones."""
 _TABLE_BOX = "    \n  │ \n ─┼ \n  │ \n ─┼ \n ─┼ \n  │ \n    \n"
@@ -44,12 +46,10 @@ _CODE_STYLES = {
 
 @dataclass(slots=True)
 class Canvas:
-    """The size to draw for, and the console with the styles. `column_widths` are those of a table that is partly drawn."""
+    """The width to draw for, and the console with the styles."""
 
     console: Console
     width: int = 80
-    height: int = 24
-    column_widths: list[int] | None = None
 
     def row(self, text: Text) -> Row:
         text = text.copy()
@@ -96,26 +96,6 @@ class DrawnBlock:
     def marker_row(self, canvas: Canvas) -> list[Row]:
         """A row for the marker of an item that does not begin with text."""
         return [canvas.row(self.prefix.draw(canvas.width, first=True))] if self.prefix.first != self.prefix.rest else []
-
-
-@dataclass(slots=True)
-class EmptyItem(DrawnBlock):
-    """An item of a list without any text."""
-
-    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:  # noqa: ARG002
-        rows = self.marker_row(canvas)
-        return Split(rows, []) if closed else Split([], rows)
-
-
-@dataclass(slots=True)
-class RuleBlock(DrawnBlock):
-    """A horizontal rule."""
-
-    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:  # noqa: ARG002
-        prefix = self.prefix.draw(canvas.width, first=True)
-        rule = "─" * min(MAX_RULE, max(3, canvas.width - prefix.cell_len))
-        rows = [canvas.row(Text.assemble(prefix, (rule, "frame")))]
-        return Split(rows, []) if closed else Split([], rows)
 
 
 @dataclass(slots=True)
@@ -174,84 +154,38 @@ class CodeBlock(DrawnBlock):
 
 @dataclass(slots=True)
 class TableBlock(DrawnBlock):
-    """A table: aligned columns, their cells wrapped where the screen is narrow; where it is too narrow, each row as a record."""
+    """A table; where the screen is too narrow, each row as a record. It is open to its end, because any row may change the widths."""
 
     head: list[Text]
     rows: list[list[Text]]
     aligns: list[str]
 
-    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:
-        """The offset counts the head as a row. A table that is too long to be drawn again keeps the widths of its first rows."""
+    def split(self, offset: int, canvas: Canvas, *, closed: bool) -> Split:  # noqa: ARG002
         margin = self.prefix.draw(canvas.width)
         margin.end = ""
-        room = max(MIN_TEXT, canvas.width - margin.cell_len)
-        before = [] if offset else self.marker_row(canvas)
-        many = not closed and (offset or len(self.rows) > max(3, canvas.height // 3))
-        widths = canvas.column_widths
-        if widths is None or sum(widths) + 3 * (len(widths) - 1) > room:
-            widths = self._widths(room, spare=bool(many))
-        canvas.column_widths = widths if many or offset else None
-        last = 1 + len(self.rows) if closed else max(offset, len(self.rows)) if many else offset
+        rows = self._draw(max(MIN_TEXT, canvas.width - margin.cell_len), canvas)
+        rows = self.marker_row(canvas) + [[*margin.render(canvas.console), *row] if margin else row for row in rows]
+        return Split(rows, []) if closed else Split([], rows)
 
-        def draw(start: int, end: int) -> list[Row]:
-            drawn = self._draw(start, end, widths, canvas) if widths else self._records(start, end, room, canvas)
-            return [[*margin.render(canvas.console), *row] if margin else row for row in drawn]
-
-        final = before + draw(offset, last) if last > offset else []
-        return Split(final, ([] if final else before) + draw(last, 1 + len(self.rows)), last)
-
-    def _widths(self, room: int, *, spare: bool) -> list[int]:
-        """The widths of the columns, at least their longest words; empty if there is no room for a table. `spare`: longer cells follow."""
-        natural = [
-            max(1, *(max((part.cell_len for part in row[column].split("\n")), default=0) for row in (self.head, *self.rows)))
-            for column in range(len(self.head))
-        ]
-        if spare:
-            natural = [width + max(4, width // 4) for width in natural]
-        left = room - 3 * (len(natural) - 1)
-        if sum(natural) <= left:
-            return natural
-        if left < MIN_COLUMN * len(natural):
-            return []
-        widths = [
-            max((cell_len(word) for row in (self.head, *self.rows) for word in row[column].plain.split()), default=1)
-            for column in range(len(natural))
-        ]
-        if sum(widths) > left:  # some words have to be broken
-            widths = [0] * len(natural)
-        left -= sum(widths)
-        for place, column in enumerate(sorted(range(len(natural)), key=lambda column: natural[column] - widths[column])):
-            more = min(natural[column] - widths[column], left // (len(natural) - place))
-            widths[column] += more
-            left -= more
-        return widths
-
-    def _draw(self, start: int, end: int, widths: Sequence[int], canvas: Canvas) -> list[Row]:
-        table = Table(
-            box=Box(_TABLE_BOX),
-            show_edge=False,
-            pad_edge=False,
-            padding=(0, 1),
-            show_header=start == 0,
-            header_style="bold",
-            border_style="frame",
-        )
-        for head, width, align in zip(self.head, widths, self.aligns, strict=True):
-            table.add_column(head, width=width, justify=cast("Align", align or "left"), overflow="fold")
-        for row in self.rows[max(0, start - 1) : end - 1]:
+    def _draw(self, room: int, canvas: Canvas) -> list[Row]:
+        table = Table(box=Box(_TABLE_BOX), show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold", border_style="frame")
+        for head, align in zip(self.head, self.aligns, strict=True):
+            table.add_column(head, justify=cast("Align", align or "left"), overflow="fold")
+        for row in self.rows:
             table.add_row(*row)
-        if start == end:
-            return []
-        options = canvas.console.options.update(width=sum(widths) + 3 * len(widths), height=None)
+        options = canvas.console.options.update(width=room, height=None)
+        natural = Measurement.get(canvas.console, options.update(max_width=MAX_NATURAL), table).maximum
+        if natural > room and room < (MIN_COLUMN + 3) * len(self.head):
+            return self._records(room, canvas)
         return [strip_end(row) for row in canvas.console.render_lines(table, options, pad=False)]
 
-    def _records(self, start: int, end: int, room: int, canvas: Canvas) -> list[Row]:
-        if not self.rows and end:
+    def _records(self, room: int, canvas: Canvas) -> list[Row]:
+        if not self.rows:
             return [canvas.row(row) for head in self.head for row in wrap(head, room)]
         rows: list[Row] = []
-        for number in range(max(1, start), end):
-            rows += [[]] if number > 1 else []
-            for head, cell in zip(self.head, self.rows[number - 1], strict=True):
+        for number, cells in enumerate(self.rows):
+            rows += [[]] if number else []
+            for head, cell in zip(self.head, cells, strict=True):
                 name = Text(style="bold") + head + ": " if head else Text()
                 lines = [row for line in (name + cell).split("\n") for row in wrap(line, room - 2)]
                 rows += [canvas.row(Text("  " if i else "") + line) for i, line in enumerate(lines)]

@@ -4,13 +4,13 @@ The answers are for this chat; they are saved to the settings only after a yes. 
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from zkchat_cli.app import demo, factory
 from zkchat_cli.app.startup_options import StartupOptions
-from zkchat_cli.config.loader import LoadedConfig
+from zkchat_cli.paths import AppPaths
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.vault.discovery import find_vaults
@@ -21,16 +21,11 @@ MAX_MODELS = 8
 MAX_LINE = 4096
 
 
-def onboarding_config(env: Mapping[str, str], here: Path) -> LoadedConfig | None:
-    """The default settings, if this is a first start: without a settings file, and no setting says which notes to use."""
+def run_onboarding(env: Mapping[str, str], here: Path, screen: Screen) -> tuple[Path | None, str | None]:
+    """The chosen vault and model (None: as configured). Raises EOFError when the input ends."""
     loaded = factory.settings(StartupOptions(), env, here)
-    return None if loaded.places.config_file.exists() or factory.vault_folder(loaded, here) is not None else loaded
-
-
-def run_onboarding(
-    loaded: LoadedConfig, env: Mapping[str, str], screen: Screen, write: Callable[[str, str], None]
-) -> tuple[Path, str | None]:
-    """The chosen vault and model (None: as configured). `write` saves a setting. Raises EOFError when the input ends."""
+    if factory.vault_folder(loaded, here) is not None:
+        return None, None
     screen = screen.with_width()
     screen.print("Welcome to zkchat. There are no settings yet; Enter takes the first answer.", "bold")
     vault = _ask_vault(screen)
@@ -44,7 +39,7 @@ def run_onboarding(
         model = _ask(screen, "Which model should answer?", dict(zip(labels, choices, strict=True)), "or type PROVIDER/NAME")
         settings["model"] = model
     if vault or model != "offline":  # trying it out changes nothing
-        _offer_to_save(screen, settings, loaded.places.config_file, write)
+        _offer_to_save(screen, settings, loaded.places)
     return Path(vault) if vault else demo.demo_vault(loaded.places), model
 
 
@@ -59,15 +54,16 @@ def _ask_vault(screen: Screen) -> str:
     return ""
 
 
-def _offer_to_save(screen: Screen, settings: Mapping[str, str], file: Path, write: Callable[[str, str], None]) -> None:
-    screen.print(f"\nSave these settings in {file}?")
+def _offer_to_save(screen: Screen, settings: Mapping[str, str], where: AppPaths) -> None:
+    screen.print(f"\nSave these settings in {where.config_file}?")
     for key, value in settings.items():
         screen.print(f"  {key} = {value}")
     if _read_line(screen, "[y/N] ").lower() not in ("y", "yes"):
         screen.print("Not saved: used for this chat only. `zkchat config set KEY VALUE` saves a setting.")
         return
     for key, value in settings.items():
-        write(key, value)
+        factory.save_setting(key, value, where)
+    screen.print(f"Saved in {where.config_file}.")
 
 
 def _ask(screen: Screen, question: str, choices: Mapping[str, str], otherwise: str) -> str:

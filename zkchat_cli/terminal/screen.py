@@ -12,13 +12,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TextIO
 
 from zkchat_cli.terminal.line_layout import lay_out
-from zkchat_cli.terminal.theme import rich_theme, sgr
 from zkchat_cli.text.sanitize import sanitize
-from zkchat_cli.views.text import StyledLine, StyledSpan
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -29,6 +27,21 @@ PROMPT = "you › "
 PROGRESS_DELAY = 0.3
 """Seconds before progress is shown: for quicker work it would only flicker."""
 PROGRESS_INTERVAL = 0.1
+STYLES = {
+    "heading1": "bold underline",
+    "heading2": "bold",
+    "heading3": "bold italic",
+    "frame": "dim",
+    "marker": "cyan",
+    "code": "cyan",
+    "link": "underline",
+    "address": "dim",
+    "note": "cyan",
+    "citation": "cyan",
+}
+"""Styles by name, readable on a dark and on a light background. A style is never the only sign of something."""
+_SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+"""The numbers of the escape sequences of styles: the first prompt is drawn without rich."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +72,14 @@ class Screen:
     def console(self) -> "Console":
         """A rich console for stdout, with this theme. Text is never read as markup."""
         from rich.console import Console  # deferred: it costs 40 ms
+        from rich.theme import Theme
 
         return Console(
             file=self.out,
             width=self.columns() if self.columns else None,
             force_terminal=self.colour,
             color_system="256" if self.colour else None,
-            theme=rich_theme(),
+            theme=Theme(STYLES),
             markup=False,
             emoji=False,
             highlight=False,
@@ -79,21 +93,10 @@ class Screen:
 
     def print(self, text: str = "", *styles: str) -> None:
         """A line to stdout. On a screen, its rows after the first are indented."""
-        text = sanitize(text)
         if self.columns is not None:
-            text = "\n".join(row for line in text.split("\n") for row in self._rows(line, self.columns()))
+            lines = [styled_line(line, indent=_hanging_indent(line)) for line in text.expandtabs(4).split("\n")]
+            text = "\n".join("".join(span.text for span in row) for row in lay_out(lines, self.columns(), plain=True))
         self.write_styled(text + "\n", *styles)
-
-    def _rows(self, line: str, width: int) -> list[str]:
-        if len(line) <= width and (line.isascii() or 2 * len(line) <= width):
-            return [line]
-        from zkchat_cli.terminal.text_layout import hanging_breaks  # loads rich
-
-        own = len(line) - len(line.lstrip(" "))
-        indent = min(own if own > 4 else own + 4, width // 2)
-        breaks = [0, *hanging_breaks(line, width, indent), len(line)]
-        rows = [line[start:end].rstrip() for start, end in pairwise(breaks)]
-        return [rows[0], *(" " * indent + row for row in rows[1:])]
 
     def show(self, lines: Iterable[StyledLine]) -> None:
         """Lines to stdout with their styles, columns and links, as far as this screen has them."""
@@ -126,17 +129,12 @@ class Screen:
             os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
 
-    def write_raw(self, text: str) -> None:
-        """Text of ours to stdout that moves the cursor with carriage returns."""
-        self.out.write("".join("\r" if c == "\r" else sanitize(c) for c in text))
-        self.out.flush()
-
     def write_styled(self, text: str, *styles: str) -> None:
         """Text to stdout, sanitized, in these styles if the screen has any."""
         safe = sanitize(text)
         if self.colour and styles and safe.strip():
             body = safe.rstrip("\n")
-            safe = f"\x1b[{sgr(' '.join(styles))}m{body}\x1b[0m{safe[len(body) :]}"
+            safe = f"\x1b[{';'.join(_SGR[word] for style in styles for word in style.split())}m{body}\x1b[0m{safe[len(body) :]}"
         self.out.write(safe)
         self.out.flush()
 
@@ -153,8 +151,7 @@ class Screen:
 
     def warn(self, message: str, hint: str = "") -> None:
         """One or two lines on stderr."""
-        self.err.write(sanitize(f"zkchat: {message}" + (f" ({hint})" if hint else "")) + "\n")
-        self.err.flush()
+        self.remark(f"zkchat: {message}" + (f" ({hint})" if hint else ""))
 
     def remark(self, text: str) -> None:
         """A line on stderr about the result: that it is empty, or how many there are."""
@@ -164,26 +161,42 @@ class Screen:
     def progress(self, text: str) -> None:
         """A line about progress, only if stderr is a terminal."""
         if self.err_is_terminal:
-            self.err.write(sanitize(text) + "\n")
-            self.err.flush()
+            self.remark(text)
 
     @contextmanager
     def progress_bar(self, title: str) -> Iterator[Callable[[int, int], None]]:
         """A line of figures on a terminal's stderr that appears after a moment and leaves nothing behind; nothing elsewhere."""
         next_at = time.monotonic() + PROGRESS_DELAY
-        drawn = 0
+        with transient_line(self.err) as show:
 
-        def report(done: int, total: int) -> None:
-            nonlocal drawn, next_at
-            if self.err_is_terminal and time.monotonic() > next_at:
-                text = f"{title}  {done}/{total}"
-                self.err.write("\r" + text.ljust(drawn))
-                self.err.flush()
-                drawn, next_at = len(text), time.monotonic() + PROGRESS_INTERVAL
+            def report(done: int, total: int) -> None:
+                nonlocal next_at
+                if self.err_is_terminal and time.monotonic() > next_at:
+                    show(f"{title}  {done}/{total}")
+                    next_at = time.monotonic() + PROGRESS_INTERVAL
 
-        try:
             yield report
-        finally:
-            if drawn:
-                self.err.write(f"\r{' ' * drawn}\r")
-                self.err.flush()
+
+
+@contextmanager
+def transient_line(out: TextIO) -> Iterator[Callable[[str], None]]:
+    """A line on a terminal that each call replaces, and that leaves nothing behind."""
+    drawn = 0
+
+    def show(text: str) -> None:
+        nonlocal drawn
+        out.write("\r" + sanitize(text).ljust(drawn))
+        out.flush()
+        drawn = len(text)
+
+    try:
+        yield show
+    finally:
+        if drawn:
+            out.write(f"\r{' ' * drawn}\r")
+            out.flush()
+
+
+def _hanging_indent(line: str) -> int:
+    own = len(line) - len(line.lstrip(" "))
+    return own if own > 4 else own + 4

@@ -19,10 +19,12 @@ from rich.style import Style
 from rich.text import Text
 
 from zkchat_cli.terminal.hyperlinks import LinkTargets, web_address
-from zkchat_cli.terminal.markdown_blocks import Canvas, CodeBlock, DrawnBlock, EmptyItem, Prefix, Row, RuleBlock, TableBlock, TextBlock
+from zkchat_cli.terminal.markdown_blocks import MIN_TEXT, Canvas, CodeBlock, DrawnBlock, Prefix, Row, TableBlock, TextBlock
 from zkchat_cli.text.sanitize import sanitize, sanitize_name
 
 MAX_NESTING = 60
+MAX_RULE = 60
+"""Columns of a horizontal rule."""
 _UNDECIDED = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:[-+]|\d{1,9}[.)]?|\#{1,6}|[`~]+|\[[ xX]?|=+|[-*_:| \t]+|\|.*)?[ \t]*\Z")
 """A last line of which only marks have come: it is not drawn before it shows what it is."""
 _WIKILINK = re.compile(r"!?\[\[[^\[\]\n]{1,300}\]\]")
@@ -95,9 +97,9 @@ class StreamingMarkdown:
     def feed(self, text: str) -> None:
         self._source += text
 
-    def render(self, width: int, height: int, *, final: bool = False) -> tuple[list[Row], list[Row]]:
+    def render(self, width: int, *, final: bool = False) -> tuple[list[Row], list[Row]]:
         """The rows that are final since the last call, and the rows of the open block. With `final` the answer is complete."""
-        self._canvas = canvas = replace(self._canvas, width=width, height=height)
+        self._canvas = canvas = replace(self._canvas, width=width)
         document = _Document(self._source if final else _decided(self._source), self._links, canvas, self._last_drawn)
         blocks = document.blocks
         closed = len(blocks) if final or document.blocks_before == len(blocks) else len(blocks) - 1
@@ -109,7 +111,7 @@ class StreamingMarkdown:
             gap = [canvas.row(block.gap.draw(width))] if block.gap and not self._offset else []
             if number < closed:
                 settled += [*gap, *split.final]
-                self._blocks_done, self._offset, canvas.column_widths = number + 1, 0, None
+                self._blocks_done, self._offset = number + 1, 0
             else:
                 (settled if split.final else open_rows).extend(gap)
                 settled += split.final
@@ -187,14 +189,15 @@ class _Document:
                     self._containers.append(_Container(" " * len(marker), marker, is_item=True))
                 case "list_item_close":
                     if self._containers[-1].marker:
-                        self._add(EmptyItem(self._prefix()), line)
+                        self._add(TextBlock(self._prefix(), Text(), 0), line)
                     self._containers.pop()
                 case "blockquote_close":
                     self._containers.pop()
                 case "heading_open" | "heading_close":
                     heading = token.tag[1:] if token.nesting > 0 else ""
                 case "hr":
-                    self._add(RuleBlock(self._prefix()), line)
+                    room = self._canvas.width - sum(len(each.prefix) for each in self._containers)
+                    self._add(TextBlock(self._prefix(), Text("─" * min(MAX_RULE, max(MIN_TEXT, room)), "frame"), 0), line)
                 case "fence":
                     language = (token.info.split() or [""])[0].strip("{}.").lower()[:40]
                     self._add(CodeBlock(self._prefix(), sanitize(token.content).expandtabs(4), language), line, apart=True)

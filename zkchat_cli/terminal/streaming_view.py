@@ -28,8 +28,6 @@ from zkchat_cli.text.sanitize import Sanitizer
 
 MIN_INTERVAL, IDLE_FACTOR = 1 / 30, 9
 """Seconds between two drawings at least, and how many times as long as the last drawing took."""
-BYTES_AHEAD, BYTES_PER_BYTE = 4096, 1.2
-"""How many bytes may be drawn again: so many, and so many for each byte of the answer."""
 TICK = 0.12
 STATUS_DELAY = 0.4
 """Seconds before the status line appears: for a quicker answer it would only flicker."""
@@ -51,7 +49,7 @@ class StreamingReasoning:
     def feed(self, text: str) -> None:
         self._text += text
 
-    def render(self, width: int, height: int, *, final: bool = False) -> tuple[list[Row], list[Row]]:  # noqa: ARG002
+    def render(self, width: int, *, final: bool = False) -> tuple[list[Row], list[Row]]:
         """All rows but the last one are final."""
         text, self._text = self._text.rstrip("\n") if final else self._text, ""
         rows = [row for line in text.split("\n") for row in break_line(line, max(1, width - 2))] if text else []
@@ -166,8 +164,6 @@ class StreamingView:
         self._open = OpenRows()
         self._size = (0, 0)
         self._next_drawing = 0.0
-        self._received = self._drawn = 0
-        """Bytes of the answer, and bytes written to draw it."""
         self._status_row: Row = []
         self._status_time = 0.0
         self._over = threading.Event()
@@ -243,8 +239,7 @@ class StreamingView:
 
     def _add(self, text: str) -> None:
         assert self._stream
-        self._status.count(text, self._clock())
-        self._received += len(text.encode("utf-8", "replace"))
+        self._status.count(text)
         self._stream.feed(self._sanitizer.feed(text))
         self._changed = True
         self._draw()
@@ -254,7 +249,7 @@ class StreamingView:
         rows: list[Row] = []
         if stream:
             stream.feed(self._sanitizer.close())
-            rows, _ = stream.render(self._text_width(), self._lines(), final=True)
+            rows, _ = stream.render(self._text_width(), final=True)
         self._write(self._prepared() + self._open.draw(rows, []))
         self._changed = False
 
@@ -270,20 +265,18 @@ class StreamingView:
     def _draw(self, *, force: bool = False) -> None:
         """Write the final rows and draw the open ones again, if it is time to."""
         now = self._clock()
-        too_much = self._drawn > BYTES_AHEAD + (1 + BYTES_PER_BYTE) * self._received
-        if not force and (now < self._next_drawing or too_much):
+        if not force and now < self._next_drawing:
             return
         began = time.perf_counter()
         prepared = self._prepared()
         rows: list[Row] = []
         open_rows: list[Row] = []
         if self._stream:
-            rows, open_rows = self._stream.render(self._text_width(), self._lines())
+            rows, open_rows = self._stream.render(self._text_width())
         self._changed = False
         self._update_status(now)
-        text = prepared + self._open.draw(rows, [*self._limited(open_rows), *([self._status_row] if self._status_row else [])])
-        self._drawn += len(text.encode("utf-8", "replace")) if self._is_answer else 0
-        self._write(text)
+        status = [self._status_row] if self._status_row else []
+        self._write(prepared + self._open.draw(rows, [*self._limited(open_rows), *status]))
         self._next_drawing = now + max(MIN_INTERVAL, IDLE_FACTOR * (time.perf_counter() - began))
 
     def _limited(self, rows: list[Row]) -> list[Row]:

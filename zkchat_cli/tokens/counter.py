@@ -23,8 +23,12 @@ _FILES = dict(zip(ENCODINGS, ("fb374d419588a4632f3f557e76b4b70aebbca790", "9b5ad
 _MAX_CACHED = 20_000
 _PIECE = 100_000
 """Characters of a long text to count at once: a longer run of white space would overflow tiktoken's stack."""
-_SEAM = re.compile(r"(?<=\n)(?=[^\s/])|(?<=[^\W\d_])(?= [^\W\d_])")
-"""A token always ends here in both vocabularies: after a line break, but for white space or a slash; before a space between letters."""
+_COUNTED_BY_LINE = range(2000, _PIECE)
+"""Characters of a text whose lines are counted, and cached, one by one: a summary keeps most of its lines from message to message."""
+_NEXT_LINE = re.compile(r"(?<=\n)(?=[^\s/])")
+"""A token always ends here in both vocabularies: white space, or a slash after it, may join a line break."""
+_SEAM = re.compile(rf"{_NEXT_LINE.pattern}|(?<=[^\W\d_])(?= [^\W\d_])")
+"""The same, or before a space between letters."""
 
 
 class Encoder(Protocol):
@@ -71,7 +75,12 @@ class _Vocabulary:
         known = self._counts.get(key)
         if known is None:
             encoder = self.ensure()
-            known = estimate_tokens(text) if encoder is None else sum(len(encoder.encode_ordinary(piece)) for piece in _pieces(text))
+            if encoder is None:
+                known = estimate_tokens(text)
+            elif len(text) in _COUNTED_BY_LINE and len(lines := _NEXT_LINE.split(text)) > 1:
+                known = sum(map(self.count, lines))
+            else:
+                known = sum(len(encoder.encode_ordinary(piece)) for piece in _pieces(text))
             if len(self._counts) >= _MAX_CACHED:
                 self._counts.clear()
             self._counts[key] = known

@@ -7,6 +7,7 @@ it is missing, by the first question that needs it.
 
 import os
 import posixpath
+import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import date
 from hashlib import blake2b
@@ -31,7 +32,7 @@ from zkchat_cli.vault.links.resolver import resolve, resolve_all
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, split_target
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
-from zkchat_cli.vault.search import fusion, lexical, quoted_words, related, snippets
+from zkchat_cli.vault.search import fusion, quoted_words, related, snippets
 from zkchat_cli.vault.search.embedding_thread import EmbeddingThread
 from zkchat_cli.vault.search.query import parse_query, read_date
 from zkchat_cli.vault.search.ranking import RANKING, Ranking
@@ -143,9 +144,9 @@ class Vault:
         parsed = parse_query(query, self._today())
         if limit <= 0:
             return []
-        if self._semantic and parsed.has_meaning and (match := self._semantic.match(parsed.text, filtered=parsed.is_filtered)):
-            return self._ask(lambda index: fusion.find(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE, weights))
-        return self._ask(lambda index: lexical.find(index, parsed, limit, MOST_CHUNKS_OF_A_NOTE, weights))
+        by_meaning = self._semantic if parsed.has_meaning else None
+        match = by_meaning.match(parsed.text, filtered=parsed.is_filtered) if by_meaning else None
+        return self._ask(lambda index: fusion.find(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE, weights))
 
     def snippet(self, chunk: ContentChunk, query: str) -> tuple[str | None, Snippet]:
         """The heading and the lines of a chunk that show best why `query` found it."""
@@ -163,7 +164,8 @@ class Vault:
     def embed(self, progress: Progress | None = None, seconds: float = float("inf")) -> None:
         """Compute missing vectors for at most `seconds`, if there is an embedder. What fails is a warning; computed vectors are stored."""
         if self._semantic:
-            self._semantic.grow(progress, seconds=seconds)
+            end = time.monotonic() + seconds
+            self._semantic.grow(progress, lambda: time.monotonic() > end)
 
     def embed_in_background(self, is_busy: Callable[[], bool]) -> None:
         """Compute missing vectors in a thread until the vault is closed, but not while `is_busy`."""

@@ -123,7 +123,7 @@ def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", scree
     for event in turn:
         last = event
         if stream:
-            screen.json(as_document(event))
+            screen.json(_as_document(event))
         if isinstance(event, events.Notice):
             screen.warn(event.message, event.hint)
         if isinstance(event, events.ChangeProposed | events.ChangeDecided) and not stream:
@@ -151,7 +151,7 @@ def _report(last: "events.Event | None") -> "TurnReport":
     raise ZkchatError("the turn ended without a result", "This is a bug in zkchat; please report it.")
 
 
-def as_document(event: "events.Event") -> dict[str, Any]:
+def _as_document(event: "events.Event") -> dict[str, Any]:
     """An event as a JSON object: `type`, then its fields; for a completed turn, those of `ask --json`."""
     from zkchat_cli import events
 
@@ -161,11 +161,4 @@ def as_document(event: "events.Event") -> dict[str, Any]:
     if isinstance(event, events.TurnFailed):
         error = {"code": event.error.code, "message": event.error.message, "hint": event.error.hint or None}
         return {"type": name, "error": error, "message_id": event.message_id, "partial": event.partial}
-    fields = {f: getattr(event, f) for f in event.__dataclass_fields__}
-    return {"type": name, **{f: _as_json_value(value) for f, value in fields.items()}}
-
-
-def _as_json_value(value: object) -> object:
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
-    return [_as_json_value(item) for item in value] if isinstance(value, tuple) else value
+    return {"type": name, **{field: getattr(event, field) for field in event.__dataclass_fields__}}

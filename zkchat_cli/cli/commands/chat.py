@@ -1,20 +1,23 @@
 """Chat with your notes in the terminal."""
 
+import os
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zkchat_cli import paths
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized, run_onboarding
+from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.interrupts import InterruptHandler, typing_ahead
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import StartedSession
+from zkchat_cli.vault.discovery import holds_notes
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
@@ -40,7 +43,7 @@ def chat(
     if demo and shared["vault"] is not None:
         raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
     if not demo and shared["vault"] is None and shared["model"] is None and shared["config_file"] is None:
-        shared["vault"], shared["model"] = run_onboarding(screen)
+        shared["vault"], shared["model"] = _first_start(screen)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     approve, asking = None, None
     if unsafe or yes:
@@ -87,6 +90,20 @@ def chat(
                 screen.warn(problem)
             code = _piped(started.session, screen, started.app.loaded.values.references.max_displayed)
     raise typer.Exit(code)
+
+
+def _first_start(screen: Screen) -> "tuple[Path | None, str | None]":
+    """If someone at a terminal has no settings file and no notes at hand, let them choose notes and model; otherwise None, None."""
+    here, at_terminal = Path.cwd(), sys.stdin.isatty() and sys.stdout.isatty()
+    has_settings = os.environ.get("ZKCHAT_VAULT") or paths.app_paths(os.environ).config_file.exists()
+    if not at_terminal or has_settings or holds_notes(here):
+        return None, None
+    from zkchat_cli.terminal.onboarding import run_onboarding  # takes 0.4 s
+
+    try:
+        return run_onboarding(os.environ, here, screen)
+    except EOFError:
+        raise typer.Exit from None
 
 
 def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:

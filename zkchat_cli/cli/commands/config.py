@@ -72,14 +72,9 @@ def set_(
 ) -> None:
     """Change a setting in your file; its comments are kept."""
     from zkchat_cli.app import factory
-    from zkchat_cli.config import loader
-    from zkchat_cli.config.toml_editor import edit_toml
 
-    checked = loader.flatten(loader.with_value(factory.settings_schema()(), key, value, "command line"))[key]
     where = _paths(ctx)
-    factory.check(loader.load_config({key: value}, {}, where, schema=factory.settings_schema()))
-    edit_toml(where.config_file, {key: checked})
-    _print_setting(ctx, key, checked, where.config_file)
+    _print_setting(ctx, key, factory.save_setting(key, value, where), where.config_file)
 
 
 @command(COMMAND, *options.SETTINGS)

@@ -6,7 +6,6 @@ its old values again, so the version must be raised when the tokens of a text ch
 """
 
 import json
-import os
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,19 +16,15 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError, reason
-from zkchat_cli.fileio import can_lock, make_private_folder, open_regular
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.index.sqlite import connect, sqlite_errors, transaction
 from zkchat_cli.vault.links.resolver import Name
 
-VERSION = 8
+VERSION = 9
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
-
-BUSY_SECONDS = 10.0
-_CHECK_DISK = "Check the disk and its permissions, or set ZKCHAT_HOME."
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -54,7 +49,7 @@ CREATE TABLE chunks (
     start_line INTEGER NOT NULL,
     end_line INTEGER NOT NULL,
     text TEXT NOT NULL,
-    key BLOB NOT NULL                    -- of its vectors, see `chunk_key`
+    key INTEGER NOT NULL                 -- of its vectors, see `chunk_key`
 );
 CREATE TABLE links (
     note_id INTEGER NOT NULL,
@@ -99,8 +94,6 @@ INDEXES = (
 )
 """Created after the notes are inserted: sorting half a million rows once is faster than keeping them sorted."""
 
-MOST_VALUES = 30_000
-"""Values of one statement."""
 _FTS = ("words", "note_words", "name_pairs")
 _HASH_BYTES = 16 << 20
 """FTS5's write buffer: with the default of 1 MB a build takes twice as long."""
@@ -134,65 +127,7 @@ class ChunkPlace(NamedTuple):
 
     id: int
     note_id: int
-    key: bytes
-
-
-@contextmanager
-def sqlite_errors(file: Path) -> Iterator[None]:
-    """Translate SQLite's errors: IndexDamaged if only a rebuild helps, IndexUnwritable or VaultError if the user can help."""
-    try:
-        yield
-    except sqlite3.Error as e:
-        match getattr(e, "sqlite_errorname", "").split("_")[1:2]:
-            case ["BUSY" | "LOCKED"] if can_lock(file.parent):
-                raise VaultError(f"another zkchat is writing the index {file}", "Try again when it is done.") from e
-            case ["BUSY" | "LOCKED" | "PROTOCOL" | "FULL" | "READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
-                raise IndexUnwritable(f"the index {file} cannot be written: {e}", _CHECK_DISK) from e
-            case _:
-                raise IndexDamaged(f"the index {file} is damaged: {e}", "`zkchat vault index --full` rebuilds it.") from e
-
-
-def connect(file: Path) -> sqlite3.Connection:
-    """A connection to the file, which is created if needed, readable for its owner only. Raises VaultError.
-
-    Threads may share it. Processes may share the file: readers see the last commit, and a killed writer leaves no trace.
-    """
-    try:
-        make_private_folder(file.parent)
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-        open_regular(file).close()  # SQLite would open a pipe or a device, too
-    except OSError as e:
-        raise IndexUnwritable(f"the index {file} cannot be written: {reason(e)}", _CHECK_DISK) from e
-    with sqlite_errors(file):
-        connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    try:
-        with sqlite_errors(file):
-            with suppress(sqlite3.OperationalError):  # another process is setting it, which counts for the file
-                connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")  # what is lost in a power cut is computed again
-    except VaultError:
-        connection.close()
-        raise
-    return connection
-
-
-@contextmanager
-def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            db.execute("ROLLBACK")
-        raise
-
-
-def delete_database(file: Path) -> None:
-    """Delete a damaged file and SQLite's files beside it, as far as possible."""
-    for suffix in ("", "-wal", "-shm"):
-        with suppress(OSError):
-            Path(f"{file}{suffix}").unlink()
+    key: int
 
 
 class IndexDatabase:
@@ -317,32 +252,27 @@ class IndexDatabase:
         """A value that changes whenever any process writes to the index."""
         return self._opened, self.rows("PRAGMA data_version")[0][0], self._written
 
-    def chunk_keys(self) -> list[tuple[int, bytes]]:
+    def chunk_keys(self) -> list[tuple[int, int]]:
         """Note and key of all chunks."""
         return self.rows("SELECT note_id, key FROM chunks ORDER BY id")
 
-    def text_sizes(self, keys: Sequence[bytes]) -> list[int]:
-        """The lengths of the chunks with these keys."""
-        sizes: list[int] = []
-        for start in range(0, len(keys), MOST_VALUES):
-            some = keys[start : start + MOST_VALUES]
-            sizes += [
-                size for (size,) in self.rows(f"SELECT MAX(length(text)) FROM chunks WHERE key IN ({_marks(some)}) GROUP BY key", *some)
-            ]
-        return sizes
+    def text_size(self, keys: Sequence[int]) -> int:
+        """The characters of the chunks with these keys."""
+        sql = "SELECT TOTAL(length(text)) FROM chunks WHERE key IN (SELECT value FROM json_each(?))"
+        return int(self.rows(sql, json.dumps(keys))[0][0])
 
-    def texts_by_key(self, keys: Sequence[bytes]) -> dict[bytes, tuple[str, str, str]]:
+    def texts_by_key(self, keys: Sequence[int]) -> dict[int, tuple[str, str, str]]:
         """Note's title, headings (one per line) and text of the chunks with these keys."""
-        sql = f"SELECT key, title, headings, text FROM chunks JOIN notes ON notes.id = note_id WHERE key IN ({_marks(keys)})"
-        return {key: (title, headings, text) for key, title, headings, text in self.rows(sql, *keys)}
+        sql = """SELECT key, title, headings, text FROM chunks JOIN notes ON notes.id = note_id
+                 WHERE key IN (SELECT value FROM json_each(?))"""
+        return {key: (title, headings, text) for key, title, headings, text in self.rows(sql, json.dumps(keys))}
 
-    def places(self, ids: Iterable[int], keys: Sequence[bytes], *, allowed: bool) -> list["ChunkPlace"]:
+    def places(self, ids: Sequence[int], keys: Sequence[int], *, allowed: bool) -> list[ChunkPlace]:
         """The chunks with these ids, and those with these keys; of the latter only what `allow` allows if `allowed`."""
         within = "AND note_id IN (SELECT value FROM temp.allowed)" if allowed else ""
-        columns = "SELECT chunks.id, note_id, chunks.key FROM"
-        found = self.rows(f"{columns} json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value", json.dumps(list(ids)))
-        found += self.rows(f"{columns} chunks WHERE key IN ({_marks(keys)}) {within}", *keys)
-        return [ChunkPlace._make(row) for row in found]
+        sql = f"""SELECT id, note_id, key FROM chunks WHERE id IN (SELECT value FROM json_each(?)
+                      UNION SELECT id FROM chunks WHERE key IN (SELECT value FROM json_each(?)) {within})"""
+        return [ChunkPlace._make(row) for row in self.rows(sql, json.dumps(ids), json.dumps(keys))]
 
     def note_importance(self) -> list[tuple[int, int, int]]:
         """For each note its id, the time of its last change, and the number of notes that link to it."""
@@ -376,16 +306,11 @@ class IndexDatabase:
                 WHERE {condition} AND links.status IS NOT NULL ORDER BY notes.path, line, links.rowid""",
             *values,
         )
-        return [_link_row(*row) for row in rows]
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ",".join("?" * len(values))
-
-
-def _link_row(source: Any, target: Any, raw: Any, line: Any, heading: Any, status: Any, start: Any, end: Any, text: Any) -> LinkRow:
-    context = text.split("\n")[line - start] if text is not None and line <= end else raw
-    return LinkRow(source, target, raw, line, snippet(context, raw), heading, status)
+        found: list[LinkRow] = []
+        for source, target, raw, line, heading, status, start, end, text in rows:
+            context = text.split("\n")[line - start] if text is not None and line <= end else raw
+            found.append(LinkRow(source, target, raw, line, snippet(context, raw), heading, status))
+        return found
 
 
 def snippet(line: str, raw: str, width: int = 200) -> str:
@@ -409,8 +334,7 @@ def _nanoseconds(day: date) -> int:
     return int(datetime(min(max(day.year, 1971), 2200), day.month, 1).timestamp() + 86_400 * (day.day - 1)) * 10**9
 
 
-def make_chunk(path: str, title: str, heading: str | None, start: int, end: int, text: str, score: float | None = None) -> ContentChunk:
+def make_chunk(path: str, title: str, heading: str | None, start: int, end: int, text: str) -> ContentChunk:
     """A chunk with an id made from its place and its text."""
     id_ = blake2b(f"{path}\0{start}\0{text}".encode("utf-8", "replace"), digest_size=6).hexdigest()
-    place = {"relative_path": path, "title": title, "heading": heading, "start_line": start, "end_line": end}
-    return ContentChunk(id=id_, text=text, score=score, score_words=score, **place)
+    return ContentChunk(id=id_, relative_path=path, title=title, heading=heading, start_line=start, end_line=end, text=text)

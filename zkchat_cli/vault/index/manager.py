@@ -16,8 +16,9 @@ from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import Listing
 from zkchat_cli.vault.index import indexer
-from zkchat_cli.vault.index.database import IndexDatabase, delete_database
+from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.index.indexer import IndexChanges, Progress
+from zkchat_cli.vault.index.sqlite import delete_database
 
 T = TypeVar("T")
 

@@ -21,9 +21,10 @@ def windows_of_chunk(title: str, headings: str, text: str) -> list[str]:
     return [f"{context}\n{window}" if context else window for window in split_windows(text)]
 
 
-def chunk_key(title: str, headings: str, text: str) -> bytes:
+def chunk_key(title: str, headings: str, text: str) -> int:
     """The same for chunks that would be embedded as the same windows: a note that is moved keeps its vectors."""
-    return blake2b(f"{title}\0{_last(headings)}\0{text}".encode("utf-8", "replace"), digest_size=16).digest()
+    digest = blake2b(f"{title}\0{_last(headings)}\0{text}".encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, signed=True)
 
 
 def split_windows(text: str) -> list[str]:

@@ -39,26 +39,23 @@ def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverag
 
 
 def find(
-    index: IndexDatabase, query: SearchQuery, match: SemanticMatch, limit: int, most_of_a_note: int, weights: Ranking
+    index: IndexDatabase, query: SearchQuery, match: SemanticMatch | None, limit: int, most_of_a_note: int, weights: Ranking
 ) -> list[ContentChunk]:
-    """The best chunks by words and meaning, at most `most_of_a_note` from one note, with both scores."""
-    hits = lexical.candidates(index, query, limit, weights)
-    by_words = {row.id: score for score, row in hits.rows}
-    near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE]
-    places = index.places(list(by_words), near, allowed=hits.is_filtered)
-    cosines = {**match.cosines([place.key for place in places if place.key not in match.nearest]), **match.nearest}
-    by_meaning = {place.id: (cosines[place.key] - match.mean) / (match.spread or 1.0) for place in places if place.key in cosines}
-    notes = {place.id: place for place in places}
+    """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note, with all scores."""
+    hits = lexical.find(index, query, limit, weights)
+    near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE] if match else []
+    places = {place.id: place for place in index.places(list(hits.scores), near, allowed=hits.is_filtered and bool(near))}
+    cosines: dict[int, float] = {}
+    by_meaning: dict[int, float] = {}
+    if match:
+        cosines = {**match.cosines([place.key for place in places.values() if place.key not in match.nearest]), **match.nearest}
+        scored = ((id_, cosines[place.key]) for id_, place in places.items() if place.key in cosines)
+        by_meaning = {id_: (cosine - match.mean) / (match.spread or 1.0) for id_, cosine in scored}
     counts: Counter[int] = Counter()
-    best: dict[int, float] = {}
-    for id_, score in fuse(by_words, by_meaning, hits.coverage).items():
-        counts[notes[id_].note_id] += 1
-        if counts[notes[id_].note_id] <= most_of_a_note:
-            best[id_] = score
-            if len(best) == limit:
-                break
-    scores = [
-        {"score": round(score, 4), "score_words": by_words.get(id_), "score_meaning": cosines.get(notes[id_].key)}
-        for id_, score in best.items()
-    ]
-    return [chunk.model_copy(update=update) for chunk, update in zip(index.chunks(list(best)), scores, strict=True)]
+    best: dict[int, dict[str, float | None]] = {}
+    for id_, score in fuse(hits.scores, by_meaning, hits.coverage).items():
+        counts[places[id_].note_id] += 1
+        if counts[places[id_].note_id] <= most_of_a_note and len(best) < limit:
+            scores = {"score": score, "score_words": hits.scores.get(id_), "score_meaning": cosines.get(places[id_].key)}
+            best[id_] = {name: value if value is None else round(value, 4) for name, value in scores.items()}
+    return [chunk.model_copy(update=best[id_]) for id_, chunk in zip(best, index.chunks(list(best)), strict=True)]

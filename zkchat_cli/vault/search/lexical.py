@@ -7,16 +7,15 @@ the order in which notes changed. Names of notes have their own table, so that a
 """
 
 import json
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
-from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.words import STOPWORDS
 from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_tokens
-from zkchat_cli.vault.index.database import IndexDatabase, make_chunk
+from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.search import ranking
 from zkchat_cli.vault.search.query import SearchQuery, all_of, any_of, is_cjk, quoted, word
 from zkchat_cli.vault.search.ranking import RANKING, Corpus, Ranking, RankingCandidate
@@ -39,44 +38,29 @@ _NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH ?1)"
 
 
 class LexicalHits(NamedTuple):
-    """The chunks found by words, best first, and how well the words fit.
+    """The ids of the chunks found by words with their scores, best first, and how well the words fit.
 
     `coverage` is the share of the query's words, by rarity, that the best of the first three has.
     """
 
-    rows: list[tuple[float, RankingCandidate]]
+    scores: dict[int, float]
     coverage: float
     is_filtered: bool = False
     """Whether only the notes in `temp.allowed` may be found."""
 
 
-def find(index: IndexDatabase, query: SearchQuery, limit: int, most_of_a_note: int, weights: Ranking = RANKING) -> list[ContentChunk]:
-    """The best chunks, at most `most_of_a_note` from one note. Phrases count as single words if nothing has them, and a guessed period does
-    not count if no note has such a date."""
-    return _best(candidates(index, query, limit, weights).rows, limit, most_of_a_note)
+def find(index: IndexDatabase, query: SearchQuery, limit: int, weights: Ranking = RANKING) -> LexicalHits:
+    """All chunks that were ranked, more than `limit`.
 
-
-def candidates(index: IndexDatabase, query: SearchQuery, limit: int, weights: Ranking = RANKING) -> LexicalHits:
-    """All chunks that were ranked, more than `limit`."""
+    Phrases count as single words if nothing has them, and a guessed period does not count if no note has such a date.
+    """
     in_quotation_marks = {term for phrase in query.phrases for term in phrase}
     for variant in dict.fromkeys((query, query.loose, query.undated)):
         if variant is not None and not variant.is_empty:
             search = _Search(index, variant, in_quotation_marks, weights, max(POOL, 2 * limit))
             if found := search.run():
-                return LexicalHits(found, search.coverage(row for _, row in found[:COVERING]), variant.is_filtered)
-    return LexicalHits([], 0.0, query.is_filtered and not query.undated)
-
-
-def _best(found: Sequence[tuple[float, RankingCandidate]], limit: int, most_of_a_note: int) -> list[ContentChunk]:
-    counts: Counter[str] = Counter()
-    best: list[ContentChunk] = []
-    for score, row in found:
-        counts[row.path] += 1
-        if counts[row.path] <= most_of_a_note:
-            best.append(make_chunk(row.path, row.title, row.heading, row.start_line, row.end_line, row.body, round(score, 4)))
-            if len(best) == limit:
-                break
-    return best
+                return LexicalHits(found, search.coverage(found) if variant.terms else 0.0, variant.is_filtered)
+    return LexicalHits({}, 0.0, query.is_filtered and not query.undated)
 
 
 class _Search:
@@ -88,6 +72,7 @@ class _Search:
         sizes = index.sizes()
         without_forms = [term for term in query.words if is_cjk(term) or term in STOPWORDS or term in exact]
         self.known = find_forms(index, [term for term in query.words if term not in without_forms])
+        self.rows: dict[int, RankingCandidate] = {}
         self.query = replace(query, words=(*self.known, *without_forms))
         frequency = {word: forms.chunks for word, forms in self.known.items()}
         others = (term for term in self.query.terms if term not in frequency)
@@ -100,27 +85,29 @@ class _Search:
         if self.is_filtered:
             index.allow(query.tags, query.paths, query.without_tags, query.without_paths, query.period)
 
-    def run(self) -> list[tuple[float, RankingCandidate]]:
-        ids = [*self._text_candidates(), *self._name_candidates()] if self.query.terms else self._filtered_chunks()
-        rows = self._rows(ids)
-        scores = self._scores(rows) if self.query.terms else {id_: 1 - place / len(ids) for place, id_ in enumerate(ids) if id_ in rows}
-        boosts = self._boosts(scores, rows)
-        known = {row.note_id for row in rows.values()}
-        more = self._rows([id_ for note in boosts if note not in known for id_ in self._matching_chunks(note)])
-        scores.update(self._scores(more))
-        rows.update(more)
-        found = [(score + boosts.get(rows[id_].note_id, 0.0), rows[id_]) for id_, score in scores.items()]
-        return sorted(found, key=lambda pair: (-pair[0], pair[1].path, pair[1].start_line))
+    def run(self) -> dict[int, float]:
+        """The scores by id, best first."""
+        if not self.query.terms:
+            return {id_: 1 / place for place, id_ in enumerate(self._filtered_chunks(), 1)}
+        found = self._scores([*self._text_candidates(), *self._name_candidates()])
+        boosts = self._boosts(found)
+        known = {row.note_id for row in self.rows.values()}
+        found |= self._scores([id_ for note in boosts if note not in known for id_ in self._matching_chunks(note)])
+        boosted = {id_: score + boosts.get(self.rows[id_].note_id, 0.0) for id_, score in found.items()}
+        return dict(sorted(boosted.items(), key=lambda pair: (-pair[1], -pair[0])))
 
-    def coverage(self, rows: Iterable[RankingCandidate]) -> float:
-        """The largest share of the query's words, weighted by rarity, that one of these chunks and its names have."""
+    def coverage(self, found: Iterable[int]) -> float:
+        """The largest share of the query's words, weighted by rarity, that one of the first chunks and its names have."""
         rarity = {term: self.corpus.rarity(term) for term in self.query.terms}
+        rows = (self.rows[id_] for id_ in islice(found, COVERING))
         texts = ("\n".join((row.title, row.aliases, row.tags, row.anchors, row.headings, row.body)) for row in rows)
         present = ({self.corpus.words_by_form.get(term, term) for term in words.terms(text)} for text in texts)
         covered = max((sum(rarity[term] for term in rarity.keys() & terms) for terms in present), default=0.0)
         return covered / (sum(rarity.values()) or 1.0)
 
-    def _scores(self, rows: dict[int, RankingCandidate]) -> dict[int, float]:
+    def _scores(self, ids: Iterable[int]) -> dict[int, float]:
+        rows = self._load(ids)
+        self.rows |= rows
         return ranking.scores(self.query, list(rows.values()), self.corpus, self.weights)
 
     def _text_candidates(self) -> list[int]:
@@ -217,25 +204,25 @@ class _Search:
         sql = f"SELECT {table}.rowid FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ?3"
         return [id_ for (id_,) in self.index.rows(sql, self.excluded, expression, limit or self.pool)]
 
-    def _rows(self, ids: Iterable[int]) -> dict[int, RankingCandidate]:
+    def _load(self, ids: Iterable[int]) -> dict[int, RankingCandidate]:
         allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
         found = self.index.rows(
-            f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size,
-                      notes.path, heading, start_line, end_line
+            f"""SELECT chunks.id, note_id, title, aliases, tags, anchors, headings, text, notes.size, start_line, end_line
                FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id {allowed}""",
             json.dumps(list(dict.fromkeys(ids))),
         )
         return {r[0]: RankingCandidate._make((*r[:8], estimate_tokens(r[7]), r[8] / BYTES_PER_TOKEN, *r[9:])) for r in found}
 
-    def _boosts(self, scores: dict[int, float], rows: dict[int, RankingCandidate]) -> dict[int, float]:
+    def _boosts(self, scores: dict[int, float]) -> dict[int, float]:
         """The boosts of the notes that the best chunks of the best notes link to."""
         if not self.weights.link:
             return {}
         chunks: dict[int, int] = {}
         for id_ in scores:
-            chunks.setdefault(rows[id_].note_id, id_)
+            chunks.setdefault(self.rows[id_].note_id, id_)
             if len(chunks) == max(BOOSTING_NOTES, self.weights.boost_rank + 1):
                 break
         best = [(note, scores[id_]) for note, id_ in chunks.items()]
-        links = {note: self.index.notes_linked_from(note, rows[i].start_line, rows[i].end_line) for note, i in chunks.items()}
+        rows = ((note, self.rows[id_]) for note, id_ in chunks.items())
+        links = {note: self.index.notes_linked_from(note, row.start_line, row.end_line) for note, row in rows}
         return ranking.neighbour_boost(best, links, self.weights)

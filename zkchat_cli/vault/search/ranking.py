@@ -69,8 +69,6 @@ class RankingCandidate(NamedTuple):
     body: str
     size: float
     note_size: float
-    path: str = ""
-    heading: str | None = None
     start_line: int = 1
     end_line: int = 1
 

@@ -5,7 +5,8 @@ loaded and no server is contacted before a vector is needed. The vault's lock is
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from zkchat_cli.errors import IndexDamaged, ProviderError, VaultError, ZkchatError
@@ -14,18 +15,17 @@ from zkchat_cli.text.languages import detect_language, is_latin
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.index.indexer import Progress
 from zkchat_cli.vault.search.embedding_windows import CHARACTERS, windows_of_chunk
-from zkchat_cli.vault.search.vector_store import Embedder, StoredChunk, VectorClaim, VectorStore, compute_vectors
+from zkchat_cli.vault.search.vector_store import Embedder, VectorClaim, VectorStore, compute_vectors
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from zkchat_cli.vault.search.vector_math import Vector
 
 NEAREST = 400
 """Windows compared exactly, chosen by their signs."""
 NEAREST_FILTERED = 4_000
 """The same if only some notes may be found."""
-CHUNKS_OF_CLAIM = 16
-"""Chunks embedded and stored together, in half a second: what a killed process loses."""
+CHUNKS_OF_CLAIM = 8
+"""Chunks embedded and stored together, in a quarter of a second: what a killed process loses."""
 RETRY_SECONDS = 60.0
 """Pause after a failure: a chat must not wait for a dead server's timeout with every question."""
 WAIT_SECONDS = 0.2
@@ -46,9 +46,9 @@ class Ask(Protocol):
 class SemanticMatch(NamedTuple):
     """A query by meaning: its nearest chunks, and what cosines mean in this vault."""
 
-    nearest: Mapping[bytes, float]
+    nearest: Mapping[int, float]
     """Cosines by the chunks' keys, nearest first."""
-    cosines: Callable[[Sequence[bytes]], Mapping[bytes, float]]
+    cosines: Callable[[Sequence[int]], Mapping[int, float]]
     """The cosines of other chunks, without those that have no vector."""
     mean: float
     spread: float
@@ -74,7 +74,7 @@ class SemanticSearch:
         self._retry_after = float("-inf")
         self._reported: set[str] = set()
         self._warnings: list[ZkchatError] = []
-        self._queries: dict[str, NDArray[np.float32]] = {}
+        self._queries: dict[str, Vector] = {}
 
     def close(self) -> None:
         self._embedder.close()
@@ -99,7 +99,6 @@ class SemanticSearch:
         try:
             if not self._store.is_empty:
                 self._embedder.load()
-                self._store.sample()
         except (ProviderError, VaultError) as e:
             self._fail(e)
 
@@ -109,8 +108,8 @@ class SemanticSearch:
         try:
             provider, _, model = self._embedder.id.partition("/")
             missing = self._store.missing(self._ask(lambda index: [key for _, key in index.chunk_keys()]))
-            windows = self._store.sizes().windows
-            expected = self._ask(lambda index: sum(1 + size // CHARACTERS for size in index.text_sizes(missing)))
+            windows = self._store.count_windows()
+            expected = self._ask(lambda index: index.text_size(missing)) // CHARACTERS + len(missing)
         except (ProviderError, VaultError) as e:
             self._fail(e)
             return SemanticStatus(provider=provider, model=model, windows=0, embedded=0, complete=False)
@@ -122,43 +121,37 @@ class SemanticSearch:
             if self.has_failed or not self._can_read(query) or self._store.is_empty:
                 return None
             vector = self._query_vector(query)
-            rows = self._store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)
-            sample = list(_cosines(vector, self._store.sample()).values())
-            if not rows or not sample:
-                return None
-            nearest = _cosines(vector, self._store.chunks(rows))
+            nearest = self._store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)
+            sample = self._store.sample_cosines(vector)
         except (ProviderError, VaultError) as e:
             self._fail(e)
             return None
-        mean = sum(sample) / len(sample)
-        spread = (sum((cosine - mean) ** 2 for cosine in sample) / len(sample)) ** 0.5
 
-        def others(keys: Sequence[bytes]) -> Mapping[bytes, float]:
+        def others(keys: Sequence[int]) -> Mapping[int, float]:
             try:
-                return _cosines(vector, self._store.chunks(keys=keys))
+                return self._store.cosines(vector, keys)
             except VaultError as e:
                 self._fail(e)
                 return {}
 
-        return SemanticMatch(dict(sorted(nearest.items(), key=lambda pair: -pair[1])), others, mean, spread)
+        return SemanticMatch(nearest, others, fmean(sample), pstdev(sample)) if nearest and sample else None
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
         """The cosine of each text with the query; None without a model, for a script it does not know, or after a failure."""
         if not texts or self.has_failed or not self._can_read(query):
             return None
         try:
-            vectors = self._vectors(texts)
-            return [float(cosine) for cosine in vectors @ self._query_vector(query)]
+            vector = self._query_vector(query)
+            return [float(each @ vector) for each in self._vectors(texts)]
         except ProviderError as e:
             self._fail(e)
             return None
 
-    def grow(self, progress: Progress | None = None, *, seconds: float = float("inf"), stopped: Callable[[], bool] = lambda: False) -> bool:
+    def grow(self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False) -> bool:
         """Compute missing vectors, those of the newest and most linked notes first, and delete unused ones; whether none is missing.
 
         Each claim is stored at once, so that an interrupted run continues where it stopped. A failure is a warning.
         """
-        end = self._clock() + seconds
         try:
             while True:
                 wanted = list(dict.fromkeys(self._ask(_keys_by_importance)))
@@ -169,7 +162,7 @@ class SemanticSearch:
                     if progress:
                         progress(len(wanted), len(wanted))
                     return True
-                if not self._compute(missing, len(wanted), progress, end, stopped):
+                if not self._compute(missing, len(wanted), progress, stopped):
                     return False
         except IndexDamaged:
             self._store.discard()
@@ -178,61 +171,44 @@ class SemanticSearch:
             self._fail(e)
             return False
 
-    def _compute(self, missing: list[bytes], total: int, progress: Progress | None, end: float, stopped: Callable[[], bool]) -> bool:
-        """Compute vectors until all are there, the index changes or another process writes; False at the end of the time."""
+    def _compute(self, missing: list[int], total: int, progress: Progress | None, stopped: Callable[[], bool]) -> bool:
+        """Compute vectors until all are there, the index changes or another process writes; False if stopped before."""
         stamp = self.index_stamp()
-        size = CHUNKS_OF_CLAIM if end == float("inf") else CHUNKS_OF_CLAIM // 4
-        longest = 0.0
-        for start in range(0, len(missing), size):
-            begin = self._clock()
-            if stopped() or begin + longest > end:
+        for start in range(0, len(missing), CHUNKS_OF_CLAIM):
+            if stopped():
                 return False
             if progress:
                 progress(total - len(missing) + start, total)
-            with self._store.claim(missing[start : start + size]) as claim:
-                if claim is not None and not self._embed(claim, stopped):
-                    return False
+            with self._store.claim(missing[start : start + CHUNKS_OF_CLAIM]) as claim:
+                if claim is not None:
+                    self._embed(claim)
             if claim is None:
                 self._sleep(WAIT_SECONDS)
                 return True
             if self.index_stamp() != stamp:
                 return True
-            longest = max(longest, self._clock() - begin)
         return True
 
-    def _embed(self, claim: VectorClaim, stopped: Callable[[], bool]) -> bool:
-        """Store the vectors of the claimed chunks; False if stopped before."""
+    def _embed(self, claim: VectorClaim) -> None:
+        """Store the vectors of the claimed chunks."""
         texts = self._ask(lambda index: index.texts_by_key(claim.missing))
-        windows = {key: windows_of_chunk(*text) for key, text in texts.items() if self._knows(text[2])}
-        vectors = self._vectors([window for some in windows.values() for window in some], stopped)
-        if stopped():
-            return False
-        at = 0
-        for key in texts:
-            size = len(windows.get(key, ()))
-            claim.add(key, vectors[at : at + size] if size else None)
-            at += size
-        return True
+        windows = {key: windows_of_chunk(*text) if self._knows(text[2]) else [] for key, text in texts.items()}
+        vectors = iter(self._vectors([window for some in windows.values() for window in some]))
+        for key, some in windows.items():
+            claim.add(key, [next(vectors) for _ in some])
 
-    def _vectors(self, texts: Sequence[str], stopped: Callable[[], bool] = lambda: False) -> "NDArray[np.float32]":
+    def _vectors(self, texts: Sequence[str]) -> "list[Vector]":
         """The vectors of texts, in batches of about equal length, because the longest text of a batch costs as much as all."""
-        import numpy as np  # 0.1 s and 30 MB, only for semantic search
-
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        rows: NDArray[np.float32] = np.empty((0, 0), np.float32)
+        found: dict[int, Vector] = {}
         for start in range(0, len(order), self._embedder.batch):
-            if stopped():
-                break
             some = order[start : start + self._embedder.batch]
-            found = compute_vectors(self._embedder, [texts[i] for i in some], "document")
-            if not len(rows):
-                rows = np.zeros((len(texts), found.shape[1]), np.float32)
-            if found.shape[1] != rows.shape[1]:
-                raise ProviderError("bad_answer", f"{self._embedder.id} answered with vectors of different lengths", "See semantic.model.")
-            rows[some] = found
-        return rows
+            found.update(zip(some, compute_vectors(self._embedder, [texts[i] for i in some], "document"), strict=True))
+        if len(set(map(len, found.values()))) > 1:
+            raise ProviderError("bad_answer", f"{self._embedder.id} answered with vectors of different lengths", "See semantic.model.")
+        return [found[i] for i in range(len(texts))]
 
-    def _query_vector(self, query: str) -> "NDArray[np.float32]":
+    def _query_vector(self, query: str) -> "Vector":
         query = query[:LONGEST_QUERY]
         if query not in self._queries:
             if len(self._queries) >= MOST_QUERIES:
@@ -255,20 +231,7 @@ class SemanticSearch:
             self._warnings.append(ZkchatError(f"no search by meaning, only by words: {e.message}", e.hint))
 
 
-def _cosines(vector: "NDArray[np.float32]", chunks: Iterable[StoredChunk]) -> dict[bytes, float]:
-    """For each chunk the cosine of its best window. The scale of the integers does not matter."""
-    import numpy as np  # as above
-
-    chunks = list(chunks)
-    if not chunks:
-        return {}
-    windows = np.concatenate([chunk.windows for chunk in chunks]).astype(np.float32)
-    cosines = windows @ vector / np.maximum(np.linalg.norm(windows, axis=1), 1)
-    starts = np.cumsum([0, *(len(chunk.windows) for chunk in chunks[:-1])])
-    return dict(zip((chunk.key for chunk in chunks), np.maximum.reduceat(cosines, starts).tolist(), strict=True))
-
-
-def _keys_by_importance(index: IndexDatabase) -> list[bytes]:
+def _keys_by_importance(index: IndexDatabase) -> list[int]:
     """The keys of all chunks; first those of the newest and of the most linked notes, alternately."""
     notes = index.note_importance()
     newest = [id_ for id_, _, _ in sorted(notes, key=lambda note: -note[1])]

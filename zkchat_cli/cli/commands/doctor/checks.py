@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -80,13 +80,10 @@ def _vault(loaded: LoadedConfig) -> str:
 
 
 def _index(loaded: LoadedConfig) -> str:
-    vault = factory.open_vault(loaded, environment(), Path.cwd())
-    try:
+    with closing(factory.open_vault(loaded, environment(), Path.cwd())) as vault:
         report = vault.refresh()
         if vault.index_problem:
             raise vault.index_problem
-    finally:
-        vault.close()
     remarks = f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""
     remarks += f"; it was rebuilt: {report.rebuilt}" if report.rebuilt else ""
     links = plural(report.links, "link") + (f" ({report.broken_links} broken)" if report.links else "")
@@ -97,13 +94,10 @@ def _store(loaded: LoadedConfig) -> str:
     if loaded.places.store_file.exists():
         with suppress(StoreUnwritable):  # which is told below
             check_store(loaded.places.store_file)
-    store = factory.open_store(loaded)
-    try:
+    with closing(factory.open_store(loaded)) as store:
         found = f"{loaded.places.store_file}, {plural(len(store.conversations()), 'conversation')}"
         if (why := store.write_error) is not None:
             raise StoreUnwritable(f"{found}: read-only, nothing new is stored: {why.message.partition(': ')[2]}", why.hint)
-    finally:
-        store.close()
     return found
 
 
@@ -150,15 +144,10 @@ def _semantic(loaded: LoadedConfig) -> str:
     embedder = factory.open_embedder(loaded, environment())
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
-    try:
-        dimensions = vector_store.compute_vectors(embedder, [SAMPLE], "query").shape[1]
-    finally:
-        embedder.close()
-    vault = factory.open_vault(loaded, environment(), Path.cwd())
-    try:
+    with closing(embedder):
+        dimensions = len(vector_store.compute_vectors(embedder, [SAMPLE], "query")[0])
+    with closing(factory.open_vault(loaded, environment(), Path.cwd())) as vault:
         found = vault.status().semantic
-    finally:
-        vault.close()
     return f"{describe_semantic_status(found)}; {dimensions} dimensions" if found else ""
 
 

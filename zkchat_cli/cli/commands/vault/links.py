@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import DECLINED, CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError, VaultError
 
 if TYPE_CHECKING:
@@ -111,12 +111,14 @@ def broken(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="With --fix: repair without asking.")] = False,
 ) -> None:
     """Links without a target, and the nearest names."""
-    if fix:
-        _fix(ctx, yes=yes)
-        return
-    if yes:
+    if yes and not fix:
         raise UsageError("--yes needs --fix", "zkchat vault broken --fix shows the repairs.")
     with ctx.indexed_vault() as (notes, _):
+        if fix:
+            from zkchat_cli.cli.commands.vault.fix_links import fix_links  # imports what changes notes
+
+            fix_links(ctx, notes, yes=yes)
+            return
         links = notes.broken_links()
     lines = []
     for link in links:
@@ -124,15 +126,6 @@ def broken(
         lines.append(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
     documents = [{**row(link.row), "candidates": list(link.candidates)} for link in links]
     ctx.result(documents, "\n".join(lines), "No broken links.")
-
-
-def _fix(ctx: CommandContext, *, yes: bool) -> None:
-    from zkchat_cli.cli.commands.vault.fix_links import confirm_at_terminal, fix_links
-
-    with ctx.indexed_vault() as (notes, _):
-        agreed = fix_links(notes, ctx.screen, yes=yes, as_json=ctx.as_json, confirm=confirm_at_terminal(ctx.screen))
-    if not agreed:
-        raise typer.Exit(DECLINED)
 
 
 def path_of(notes: "Vault", note: str) -> str:

@@ -1,11 +1,13 @@
-"""Formatting of command help: it fits the terminal's width, is never truncated, and shows arguments as they are typed."""
+"""Typer's commands and groups, adapted: their help fits the terminal's width, is never truncated and shows arguments as they are typed, and
+texts and paths are taken as they are."""
 
 import re
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 NARROW = 52
 """Below this many columns Typer's two-column layout does not fit, and descriptions go below the names."""
@@ -35,20 +37,42 @@ class _Context(TyperGroup.context_class):  # type: ignore[misc, valid-type]  # a
     formatter_class = _Formatter
 
 
-def with_fitting_help(command: Any) -> Any:
-    """Make a command's help fit the terminal."""
-    if command is not None:
-        command.context_class = _Context
-    return command
+class _VerbatimParam:
+    """Converts the value of a parameter that is a text, a path or missing; leaves all others to Typer.
+
+    Typer (since 0.29) imports pydantic to convert any value, which would delay the chat's prompt by 60 ms.
+    """
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        kind, declared = param.type_descriptor.annotation, param.type_descriptor.parameter_info
+        if param.nargs == 1 and not param.multiple and declared.parser is None:
+            if value is None or (kind is str and isinstance(value, str)):
+                return value
+            if kind is Path and isinstance(value, str) and not (declared.exists or declared.resolve_path or declared.writable):
+                return Path(value)
+        param._runtime_param = None
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
 
 
-class Group(TyperGroup):
+class _Adapted:
+    """What commands and groups have in common."""
+
+    context_class: Any = _Context
+
+    def get_params(self, ctx: Any) -> Any:
+        parameters = super().get_params(ctx)  # type: ignore[misc]  # of the class beside this one
+        for parameter in parameters:
+            if hasattr(parameter, "_runtime_param"):
+                parameter._runtime_param = _VerbatimParam()
+        return parameters
+
+
+class Command(_Adapted, TyperCommand):
+    pass
+
+
+class Group(_Adapted, TyperGroup):
     """A group that lists its commands with their complete summaries instead of truncated ones."""
-
-    context_class = _Context
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return with_fitting_help(super().get_command(ctx, cmd_name))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
@@ -56,4 +80,5 @@ class Group(TyperGroup):
 
     def label(self, ctx: Any, name: str) -> str:
         """A command's summary in the list."""
-        return str(self.get_command(ctx, name).get_short_help_str(10_000))
+        command: Any = self.get_command(ctx, name)
+        return str(command.get_short_help_str(10_000))

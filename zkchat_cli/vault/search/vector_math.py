@@ -1,0 +1,90 @@
+"""Arithmetic on embedding vectors. Pure.
+
+A vector is stored twice: as 8-bit integers, 384 bytes with the built-in model, and as the signs of its numbers, 48 bytes. Only the signs
+are kept in memory; they choose the few hundred windows that are then compared by their integers. Importing numpy takes 0.1 s and 30 MB, so
+this module is imported only by functions that compute.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Vector = NDArray[np.float32]
+
+LARGEST_NUMBER = 1e18
+"""In a vector: its square is still a number. NaN and infinity are not smaller."""
+
+
+def normalize(answer: ArrayLike, count: int) -> list[Vector] | None:
+    """The vectors of a model's answer with length 1; None if it is not one row of numbers for each of `count` texts."""
+    try:
+        found = np.asarray(answer)
+        rows = found.astype(np.float64) if found.dtype.kind in "fiu" else np.empty(0)  # texts and null would be converted
+    except (ValueError, TypeError, OverflowError):
+        return None
+    if rows.ndim != 2 or len(rows) != count or not rows.size or not (np.abs(rows) <= LARGEST_NUMBER).all():
+        return None
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return list((rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32))
+
+
+def pack_signs(vectors: Sequence[Vector]) -> bytes:
+    """The signs of each vector, 64 in a number."""
+    bits = np.packbits(np.stack(vectors) > 0, axis=1)
+    return np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8))).tobytes()
+
+
+def pack_integers(vectors: Sequence[Vector]) -> bytes:
+    """The numbers of each vector as integers from -127 to 127. Their scale is lost, which cosines do not need."""
+    rows = np.stack(vectors)
+    scale = np.abs(rows).max(axis=1, keepdims=True) / 127
+    return np.rint(rows / np.where(scale > 0, scale, 1)).astype(np.int8).tobytes()
+
+
+def best_cosines(vector: Vector, chunks: Iterable[tuple[int, bytes]]) -> dict[int, float]:
+    """For each chunk (a key, and its windows as packed integers) the cosine of its best window."""
+    windows = {key: np.frombuffer(packed, np.int8).reshape(-1, len(vector)) for key, packed in chunks}
+    if not windows:
+        return {}
+    rows = np.concatenate(list(windows.values())).astype(np.float32)
+    cosines = rows @ vector / np.maximum(np.linalg.norm(rows, axis=1), 1)
+    starts = np.cumsum([0, *map(len, windows.values())])[:-1]
+    return dict(zip(windows, np.maximum.reduceat(cosines, starts).tolist(), strict=True))
+
+
+class SignTable:
+    """The signs of many windows, a column for each, with the row of the chunk that each belongs to."""
+
+    def __init__(self, dimensions: int) -> None:
+        self.dimensions = dimensions
+        self.rows = np.empty(0, np.int64)
+        self._bits = np.empty((-(-dimensions // 64), 0), np.uint64)
+
+    @property
+    def last_row(self) -> int:
+        return int(self.rows[-1]) if len(self.rows) else 0
+
+    def append(self, chunks: Sequence[tuple[int, bytes]]) -> None:
+        """Add chunks: a row, and the packed signs of its windows. Rows ascend."""
+        words = len(self._bits)
+        bits = np.frombuffer(b"".join(packed for _, packed in chunks), np.uint64).reshape(-1, words).T
+        rows = np.repeat(np.array([row for row, _ in chunks], np.int64), [len(packed) // (8 * words) for _, packed in chunks])
+        self._bits, self.rows = np.concatenate([self._bits, bits], axis=1), np.concatenate([self.rows, rows])
+
+    def nearest(self, vector: Vector, limit: int) -> list[int]:
+        """The rows of the `limit` windows that share most signs with the vector, nearest first; none for a vector of zeros."""
+        if not len(self.rows) or not vector.any():  # some models answer zeros for unknown words
+            return []
+        query = np.frombuffer(pack_signs([vector]), np.uint64)
+        differing = np.zeros(len(self.rows), np.uint16)
+        for stored, bits in zip(self._bits, query, strict=True):
+            differing += np.bitwise_count(stored ^ bits)
+        within = np.cumsum(np.bincount(differing))  # how many differ in at most so many signs
+        best = np.flatnonzero(differing <= np.searchsorted(within, min(limit, len(differing))))
+        return list(dict.fromkeys(self.rows[best[np.argsort(differing[best], kind="stable")[:limit]]].tolist()))
+
+    def spread_rows(self, count: int) -> list[int]:
+        """About `count` rows, evenly spread over all."""
+        rows = np.unique(self.rows)
+        return [int(row) for row in rows[:: max(1, len(rows) // count)]]
