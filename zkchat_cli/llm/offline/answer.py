@@ -176,7 +176,8 @@ def _name_section(quote: RankedQuote) -> str:
 
 
 def _format_quotes(quotes: Sequence[RankedQuote]) -> str:
-    return "".join(f"- {_in_quotation_marks(q)} {''.join(f'[{s}]' for s in q.sources)}\n" for q in quotes)
+    mark = "- " if len(quotes) > 1 else ""
+    return "".join(f"{mark}{_in_quotation_marks(q)} {''.join(f'[{s}]' for s in q.sources)}\n" for q in quotes)
 
 
 def _in_quotation_marks(quote: RankedQuote) -> str:
