@@ -216,8 +216,3 @@ def _short(text: str) -> str:
 
 def _default(key: str, schema: type[Section]) -> str:
     return f"Default: {as_toml(default_values(schema)[key])}"
-
-
-def environment() -> Mapping[str, str]:
-    """The process's environment; the one place that reads it."""
-    return os.environ
