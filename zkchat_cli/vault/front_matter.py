@@ -48,20 +48,14 @@ def read_front_matter(text: str) -> FrontMatter:
 
     try:
         values = _parse_yaml(source)
-    except _NoMapping:
-        return FrontMatter()
     except (yaml.YAMLError, ValueError) as e:
         cause = " ".join(str(getattr(e, "problem", None) or e).split())
         return FrontMatter(problem=f"front matter is not valid YAML ({cause}), read as text")
-    return FrontMatter(lines, values)
+    return FrontMatter() if values is None else FrontMatter(lines, values)
 
 
-class _NoMapping(Exception):
-    """Valid YAML, but not a mapping."""
-
-
-def _parse_yaml(source: str) -> dict[str, list[str]]:
-    """The top-level scalars and lists of scalars of a mapping; an empty text is one."""
+def _parse_yaml(source: str) -> dict[str, list[str]] | None:
+    """The top-level scalars and lists of scalars of a mapping, which an empty text is; None if it is no mapping."""
     import yaml
 
     written: dict[str, list[str]] = {}
@@ -69,7 +63,7 @@ def _parse_yaml(source: str) -> dict[str, list[str]]:
     for event in yaml.parse(source, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
         match event:
             case yaml.ScalarEvent() | yaml.SequenceStartEvent() if depth == 0:
-                raise _NoMapping
+                return None
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                 depth += 1
                 if depth > _MAX_DEPTH:
