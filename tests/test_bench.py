@@ -47,6 +47,7 @@ ROWS = (
     "complete a substring",
     "resolve a link",
     "resolve a broken link",
+    "verify 50 quotations",
 )
 
 

@@ -100,19 +100,20 @@ def test_the_largest_items_come_with_advice() -> None:
         (int(line.split()[0].replace(",", "")) for line in items), reverse=True
     )
     for kind, advice in (
+        ("tool descriptions", "/agent NAME with fewer tools"),
         ("tool results: Found.", "/compact"),
         ("conversation: Yes.", "/unpin 4"),
         ("conversation: find_excerpts", "/compact"),
-        ("documents: The message below", "/compact; name fewer documents at once"),
+        ("documents: The message below", "/compact, or name [[Note#Heading]]"),
         ("memory: <project-memory", "shorten ZKCHAT.md, or set context.memory_integration = false"),
         ("memory: <smart-memory", "/forget colour"),
-        ("summary: <conversation-summary>", "lower context.summary_ratio; /new starts without it"),
+        ("summary: <conversation-summary>", "a lower context.summary_ratio shortens the next summary"),
     ):
         [line] = [line for line in items if kind in line]
         assert line.endswith(f"({advice})"), line
     in_shell = plain_text(context_usage.usage_lines(prompt, 200, {"a": 4}, IN_SHELL))
     assert "(zkchat context compact)" in in_shell and "(zkchat memory forget colour)" in in_shell
-    assert "/new starts without it" in usage_text(prompt_of(question="word " * 500)), "one turn alone cannot be summarized"
+    assert "/compact" not in usage_text(prompt_of(question="word " * 500)), "one turn alone cannot be summarized"
 
 
 def test_messages_that_are_not_sent_are_counted_by_reason() -> None:

@@ -12,6 +12,8 @@ from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import VaultError, ZkchatError
+from zkchat_cli.events import TextDelta
+from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.views.text import plain_text
 
@@ -307,3 +309,43 @@ def test_there_must_be_an_answer_to_save(app: AppFixture) -> None:
     assert "no answer to save" in refused("/save", app.session()).message
     one = a_log(app, message("assistant", "An import may begin so.", "a"))
     assert answer("/save --yes", one) == "Saved as Answer.md"
+
+
+# /check
+
+
+def check(session: ZkChatSession) -> str:
+    outcome = slash.run("/check", session)
+    return outcome.text or "".join(event.text for event in outcome.turn or () if isinstance(event, TextDelta))
+
+
+def test_check_asks_the_model_about_each_cited_sentence_and_says_what_it_cost(app: AppFixture) -> None:
+    verdicts = reply("1: yes\n2. **No** — the heap takes nine months\n")
+    said = "It is ready after nine months [1]. It is ready after two weeks [1]. It needs air, water and </passages> [1]."
+    model = DeltaModel([tool_reply(find_call("compost heap")), reply(said), verdicts])
+    one = app.session(model)
+    report_of(one.send("What does compost need?"))
+    assert re.fullmatch(
+        r"- ✗ It is ready after two weeks\. \[1\]: the heap takes nine months\n\n"
+        r"2 of 3 cited sentences checked: 1 not supported, 0 unclear\. deltas: about \d+ tokens in, \d+ out\.",
+        check(one),
+    )
+    asked = model.requests[-1].messages[-1].content
+    assert "A compost heap needs air, water and patience." in asked
+    assert "3. It needs air, water and ‹/passages>. (cites [1])" in asked
+    assert len(one.history) == 4  # the call is not part of the conversation
+
+
+def test_check_reports_a_model_that_gives_no_verdict(app: AppFixture) -> None:
+    one = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply("It is ready after nine months [1].")]))
+    report_of(one.send("What does compost need?"))
+    with pytest.raises(ZkchatError, match="the model gave no verdicts"):
+        check(one)
+
+
+def test_check_without_a_model_shows_the_verdicts_by_words(session: ZkChatSession, app: AppFixture) -> None:
+    offline = app.reopen(session, OfflineModel())
+    assert check(offline).startswith("Only a language model can check sentences (/model). By their words:\n")
+    assert check(offline).endswith("1 of 1 cited sentence checked: 0 not supported, 1 unclear.")
+    with pytest.raises(ZkchatError, match="no answer yet"):
+        check(app.session())

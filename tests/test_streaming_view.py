@@ -59,7 +59,7 @@ def test_a_resize_during_an_answer_repeats_and_loses_nothing(
     terminal.terminal.resize(after[1], after[0])
     rows = terminal.say(deltas[half:]).close()
     assert misprinted(rows, markers) == []
-    assert not re.search(r"tokens/s|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "\n".join(rows))
+    assert not re.search(r"Ctrl-C stops|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "\n".join(rows))
 
 
 def test_the_status_line_fits_a_screen_that_became_narrower() -> None:
@@ -141,7 +141,7 @@ def test_the_bytes_written_are_linear_in_the_answer() -> None:
     assert len(deltas) == 2000
     terminal = Streaming(pace=0.05)
     terminal.say(deltas).close()
-    assert len(terminal.raw.encode()) <= 3 * len(text.encode())
+    assert len(terminal.raw.encode()) <= 8 * len(text.encode())
 
 
 @pytest.mark.usefixtures("untraced")
@@ -168,15 +168,14 @@ def test_the_status_line_shows_progress_and_disappears() -> None:
     assert terminal.terminal.rows() == ["  found it"]
     terminal.live.set_activity("")
     terminal.say(["Some words ", "come ", "in ", "here"])
-    assert re.fullmatch(r". 14 s · Ctrl-C stops · ~6 tokens · ~4 tokens/s", terminal.terminal.rows()[-1])
+    assert re.fullmatch(r". 14 s · Ctrl-C stops · ~6 tokens", terminal.terminal.rows()[-1])
     assert terminal.close() == ["  found it", "Some words come in here"]
 
 
 @pytest.mark.parametrize(
     ("columns", "line"),
     [
-        (60, "scripted · 5 s · Ctrl-C stops · ~100 tokens · ~25 tokens/s"),
-        (59, "scripted · 5 s · Ctrl-C stops · ~100 tokens"),
+        (60, "scripted · 5 s · Ctrl-C stops · ~100 tokens"),
         (40, "scripted · 5 s · Ctrl-C stops"),
         (16, "scripted · 5 s"),
         (6, "scri"),
@@ -184,18 +183,8 @@ def test_the_status_line_shows_progress_and_disappears() -> None:
 )
 def test_a_narrow_status_line_drops_the_least_important_parts(columns: int, line: str) -> None:
     status = StatusLine("scripted", 0.0)
-    status.count("x" * 400, 1.0)
+    status.count("x" * 400)
     assert status.line(5.0, columns)[2:] == line
-
-
-def test_tokens_per_second_do_not_count_the_time_of_tools() -> None:
-    status = StatusLine("scripted", 0.0)
-    status.count("x" * 400, 1.0)
-    status.set_activity("find_excerpts")
-    status.set_activity("")
-    assert status.line(50.0, 80)[2:] == "scripted · 50 s · Ctrl-C stops · ~100 tokens"
-    status.count("x" * 400, 60.0)
-    assert status.line(62.0, 80)[2:] == "scripted · 62 s · Ctrl-C stops · ~200 tokens · ~50 tokens/s"
 
 
 def test_a_wait_counts_down_in_place() -> None:

@@ -11,6 +11,9 @@ from io import FileIO
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
+with suppress(ImportError):  # on Windows
+    import fcntl
+
 SCRATCH_PREFIX = ".zkchat-"
 """Scratch files are hidden and recognizable."""
 _USUAL_SIZE = 65_536
@@ -57,8 +60,6 @@ def can_lock(folder: Path) -> bool:
     """Whether the file system locks files; some network file systems refuse. True if nothing can be tried there."""
     if os.name != "posix":
         return True
-    import fcntl  # not on Windows
-
     scratch = scratch_file(folder / "lock")
     try:
         with scratch.open("xb") as out:
@@ -69,6 +70,12 @@ def can_lock(folder: Path) -> bool:
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
     return True
+
+
+def lock_timeout(file: Path, seconds: float) -> float:
+    """So many seconds to wait for SQLite's locks on a file; 0 if its file system has none: SQLite takes the refusal (ENOLCK) for a lock
+    that another program holds, and would wait in vain."""
+    return seconds if can_lock(file.parent) else 0.0
 
 
 def make_private_folder(folder: Path) -> None:

@@ -22,16 +22,12 @@ def load(package: ModuleType, name: str, constant: str) -> Any:
     """The `constant` of the entry `name`. Raises KeyError when there is no such file."""
     if name not in names(package):
         raise KeyError(name)
-    return _import_constant(package, name, constant)
+    return getattr(importlib.import_module(f"{package.__name__}.{name}"), constant)
 
 
 def load_all(package: ModuleType, constant: str) -> list[Any]:
     """The `constant` of every entry, sorted by name."""
-    return [_import_constant(package, name, constant) for name in names(package)]
-
-
-def _import_constant(package: ModuleType, name: str, constant: str) -> Any:
-    return getattr(importlib.import_module(f"{package.__name__}.{name}"), constant)
+    return [load(package, name, constant) for name in names(package)]
 
 
 def summary_line(package: ModuleType, name: str) -> str:

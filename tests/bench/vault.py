@@ -13,6 +13,7 @@ import vaults
 from ground import INDEX, STORE, ZKCHAT, Ground, bare, insert, walk
 from measuring import Goal, Row, in_turns, timed
 
+from zkchat_cli.citations.verify_text import verify_text
 from zkchat_cli.text.words import content_terms
 from zkchat_cli.vault.links.wikilinks import stem
 from zkchat_cli.vault.vault import Vault
@@ -20,6 +21,7 @@ from zkchat_cli.vault.vault import Vault
 LEAST = 1000
 """Notes below which no goal shrinks further: a few notes have the cost of any file."""
 WARM_UP = 300
+QUOTATIONS = 1000
 LIBRARIES = "import sqlite3, typer, rich, yaml, zkchat_cli.models"
 NAMES = """
 PRAGMA journal_mode = OFF; CREATE TABLE names (name TEXT COLLATE NOCASE, path TEXT); CREATE INDEX names_by_name ON names (name, path)
@@ -41,6 +43,7 @@ def figures(ground: Ground) -> Iterator[Row]:
     yield from refreshing(ground, last.vault)
     yield from searching(ground, last.vault, last.plain)
     yield from naming(ground, last.vault)
+    yield verifying(ground, last)
     last.vault.close()
 
 
@@ -143,3 +146,24 @@ def naming(ground: Ground, vault: Vault) -> Iterator[Row]:
     yield Row("complete a substring", *in_turns(timed(vault.complete), timed(like("%{}%")), middles), "SQL LIKE '%x%'", Goal(20, "p95"))
     for what, links in (("resolve a link", some), ("resolve a broken link", [misspelt(name) for name in some])):
         yield Row(what, *in_turns(timed(vault.resolve), timed(look_up), links), "one indexed look-up", Goal(1, "median"))
+
+
+def verifying(ground: Ground, build: Build) -> Row:
+    """A text with quotations without a source, every tenth of them with another word in it."""
+    dice = ground.words.dice
+    paragraphs = [line for _, text in build.texts for line in text.splitlines() if line[:1].isupper() and len(line.split()) > 8]
+
+    def quoted() -> str:
+        words = dice.choice(paragraphs).partition(". ")[0].rstrip(".").split()
+        if dice.random() < 0.1:
+            words[dice.randrange(len(words))] = ground.words.rare(1)
+        return " ".join(words)
+
+    def match(text: str) -> None:
+        for quotation in text.split("”")[:-1]:
+            phrase = " ".join(content_terms(quotation.partition("“")[2]))
+            build.plain.execute("SELECT path FROM texts WHERE texts MATCH ? LIMIT 1", (f'"{phrase}"',)).fetchall()
+
+    texts = ["\n\n".join(f"They say “{quoted()}”." for _ in range(ground.repetitions(QUOTATIONS))) for _ in ground.times(3)]
+    figures = in_turns(timed(lambda text: verify_text(text, build.vault)), timed(match), texts)
+    return Row(f"verify {ground.repetitions(QUOTATIONS)} quotations", *figures, "FTS5 phrases of the same words", Goal(5000, "median"))

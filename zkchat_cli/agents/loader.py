@@ -67,13 +67,8 @@ def load_agent(where: Path, name: str) -> Agent:
 
 def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
     """The values converted to their types. Raises ConfigError for an unknown key, with the nearest ones, or an invalid value."""
-    known = loader.default_values(AgentProfile)
     for key in given:
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
-            valid = f"Nearest: {', '.join(near)}. " if near else ""
-            hint = f"{valid}There are {', '.join(_own_keys())} and the settings context.…"
-            raise ConfigError(f"{origin}: {key} is not a key of an agent", hint)
+        loader.require_known_key(key, origin, AgentProfile, "key of an agent")
     values = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentProfile))
     return {key: values[key] for key in given}
 
@@ -95,8 +90,5 @@ def write_agent_file(file: Path, values: Mapping[str, object]) -> None:
     """Set keys in an agent's file, new or old, and remove those that are None. Raises ConfigError without changing it."""
     from zkchat_cli.config.toml_editor import edit_toml  # imports tomlkit: 15 ms that only a change needs
 
-    edit_toml(file, values, _TEMPLATE.format(name=file.stem, keys=", ".join(_own_keys())))
-
-
-def _own_keys() -> list[str]:
-    return [key for key in loader.default_values(AgentProfile) if not key.startswith("context.")]
+    keys = ", ".join(key for key in AgentProfile.model_fields if key != "context")
+    edit_toml(file, values, _TEMPLATE.format(name=file.stem, keys=keys))

@@ -69,8 +69,8 @@ def read_footnotes(reading: marks.MarkedText, text: str, sources: Sources) -> di
 
 
 def read_footnote(definition: str, sources: Sources) -> Footnote:
-    names = (each.name for each in marks.find_marks(definition) if each.name)
-    notes = tuple(dict.fromkeys(note for name in names for note in sources.matching_notes(name)))
+    named = citing_marks(marks.find_marks(definition), definition, sources, {})
+    notes = tuple(dict.fromkeys(note for cited in named for note in cited.notes))
     quotes = tuple(quotation.words for quotation in find_quotations(definition, definition))
     return Footnote(notes, quotes, is_address=bool(_ADDRESS.match(definition)))
 

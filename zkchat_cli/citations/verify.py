@@ -4,12 +4,13 @@ Deterministic and cheap: one reading of the answer and one search per quotation,
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from zkchat_cli.citations import marks
 from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.citing_marks import CitingMark, citing_marks, read_footnotes
+from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quotation_marks import Quotation, find_quotations
 from zkchat_cli.citations.quote_assignment import assign_quotes, marks_outside_quotations
 from zkchat_cli.citations.support import judge_support
@@ -30,6 +31,8 @@ _SILENCE = re.compile(
     r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b|nothing in (?:your|the) notes\b|I found no sentence\b|(?:most likely|or): ",
     re.IGNORECASE,
 )
+_BEFORE_POINT = re.compile(r" (?=[.,;:!?])")
+"""Space that is left where a mark was."""
 _QUOTED_END = re.compile(r"[.!?…](?=\s)|[。！？]")
 
 
@@ -39,6 +42,16 @@ class VerificationResult:
 
     citations: tuple[Citation, ...]
     uncited: int
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSentence:
+    """A sentence of an answer without its marks, the numbers that it cites, and whether they support it; a model gives a `reason`."""
+
+    text: str
+    numbers: tuple[int, ...]
+    support: Support = "unclear"
+    reason: str = ""
 
 
 def verify_citations(answer: str, sources: CitableSources) -> VerificationResult:
@@ -99,23 +112,44 @@ def _join_quoted_sentences(text: str, quotations: Sequence[Quotation]) -> str:
 def _split_by_sentence(citing: Sequence[CitingMark], text: str, sources: CitableSources) -> tuple[list[CitingMark], list[str], int]:
     """The marks, without names that accompany a number of the same note in one sentence; the sentence of each, without marks, empty in
     tables and headings; and the number of sentences without marks."""
-    replaced: list[str] = []
-    index_of = {cited.mark.span: index for index, cited in enumerate(citing)}
-    for piece, mark in marks.split_at_marks(text, (cited.mark for cited in citing)):
-        replaced.append(f"{_NUMBERED if mark.numbers else _NAMED}{index_of[mark.span]}{_END}" if mark else piece.translate(_RESERVED))
     uncited = 0
     redundant: set[int] = set()
     sentence_of: dict[int, str] = {}
-    for sentence in sentences(_AFTER_SENTENCE.sub(r" \2\1 ", "".join(replaced))):
-        indexes = [int(index) for index in _REPLACED.findall(sentence)]
-        uncited += not indexes and _states_something(sentence)
-        if indexes and _states_something(bare := _REPLACED.sub("", sentence)):
-            sentence_of.update(dict.fromkeys(indexes, bare))
+    for sentence, indexes in _marked_sentences([cited.mark for cited in citing], text):
+        if not indexes:
+            uncited += _states_something(sentence)
+        elif _states_something(sentence):
+            sentence_of.update(dict.fromkeys(indexes, sentence))
         numbers = {number for index in indexes for number in citing[index].mark.numbers}
         paths = {sources.by_number[number].relative_path for number in numbers if number in sources.by_number}
         redundant.update(index for index in indexes if not paths.isdisjoint(citing[index].notes))
     kept = [index for index in range(len(citing)) if index not in redundant]
     return [citing[index] for index in kept], [sentence_of.get(index, "") for index in kept], uncited
+
+
+def cited_sentences(answer: str, citations: Sequence[Citation]) -> list[CitedSentence]:
+    """The sentences of an answer that state something and cite a source."""
+    cited = [mark for mark in marks.cited_marks(answer, citations) if not mark.defines]
+    text = marks.blank_spans(answer, marks.read_marks(answer).code)
+    found: list[CitedSentence] = []
+    for sentence, indexes in _marked_sentences(cited, _join_quoted_sentences(text, find_quotations(answer, text))):
+        spans = {cited[index].span for index in indexes}
+        of_sentence = [citation for citation in citations if not spans.isdisjoint(citation.spans)]
+        numbers = tuple(dict.fromkeys(citation.number for citation in of_sentence))
+        if numbers and _states_something(sentence):
+            support = _worst([citation.support for citation in of_sentence if citation.support])
+            found.append(CitedSentence(_BEFORE_POINT.sub("", " ".join(sentence.split())), numbers, support or "unclear"))
+    return found
+
+
+def _marked_sentences(written: Sequence[CitationMark], text: str) -> Iterator[tuple[str, list[int]]]:
+    """The sentences of a text without these marks, and the indexes of the marks in each."""
+    replaced: list[str] = []
+    index_of = {mark.span: index for index, mark in enumerate(written)}
+    for piece, mark in marks.split_at_marks(text, written):
+        replaced.append(f"{_NUMBERED if mark.numbers else _NAMED}{index_of[mark.span]}{_END}" if mark else piece.translate(_RESERVED))
+    for sentence in sentences(_AFTER_SENTENCE.sub(r" \2\1 ", "".join(replaced))):
+        yield _REPLACED.sub("", sentence), [int(index) for index in _REPLACED.findall(sentence)]
 
 
 def _judge(sentence: str, quoted: Iterable[str], numbers: Iterable[int], sources: CitableSources) -> Support:

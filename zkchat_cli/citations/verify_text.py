@@ -135,7 +135,10 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     visible = marks.blank_spans(prose, reading.code)
     quotations = find_quotations(text[:list_start], visible)
     footnotes = {**read_footnotes(reading, text[:list_start], notes), **listed}
-    citing = list(citing_marks(marks_outside_quotations(reading.marks, quotations, prose), prose, notes, footnotes))
+    written = marks_outside_quotations(reading.marks, quotations, prose)
+    inside = {q: [mark for mark in written if q.start < mark.start < q.end and not q.block] for q in quotations}
+    of_notes = {mark for q, found in inside.items() if found and _holds(q.words, notes) for mark in found}
+    citing = list(citing_marks([mark for mark in written if mark not in of_notes], prose, notes, footnotes))
     spans = [cited.mark.span for cited in citing]
     found: list[_WrittenQuotation] = []
     assigned: set[int] = set()
@@ -148,6 +151,10 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     found += [_WrittenQuotation(len(text), words, note.notes, True) for note in footnotes.values() for words in note.quotes]
     unique = {(each.at, each.words): each for each in reversed(found)}
     return sorted((each for each in unique.values() if each.is_named or _has_words(each.words)), key=lambda each: each.at)
+
+
+def _holds(words: str, notes: _Notes) -> bool:
+    return find_quotation(words, notes.all_with(words)).verdict == "verified"
 
 
 def _has_words(quote: str) -> bool:

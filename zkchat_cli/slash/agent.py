@@ -3,23 +3,17 @@
 An agent has its own instructions, tools, model and memory. `@NAME QUESTION` asks one once; `zkchat agent` manages them.
 """
 
-import difflib
 from collections.abc import Iterator
 
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
 def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
-        name, known = argument.removeprefix("@"), [*session.agent_names(), NO_AGENT]
-        if name.lower() not in known:
-            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
-            raise UsageError(f"there is no agent {name!r:.80}", f"Nearest: {', '.join(near)}. All of them: /agent")
-        session.use_agent(name)
+        session.use_agent(argument.removeprefix("@"))
         session.prepare()
         return CommandResult(lines=[styled_line("Switched to:"), *_agent_lines(session)])
     agent = session.runtime.agent

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
-from zkchat_cli.fileio import make_private_folder, open_regular
+from zkchat_cli.fileio import lock_timeout, make_private_folder, open_regular
 from zkchat_cli.store import rows, schema
 from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 
@@ -58,9 +58,10 @@ def connect(file: Path | None) -> sqlite3.Connection:
     with translate_errors(file, "be opened"):
         if file is not None:
             _create_file(file)
+        timeout = lock_timeout(file, BUSY_TIMEOUT) if file is not None else 0.0
         # an interactive chat opens the store in a background thread and uses it in another
-        connection = sqlite3.connect(file or ":memory:", timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
-        return _prepared(connection, file)
+        connection = sqlite3.connect(file or ":memory:", timeout=timeout, isolation_level=None, check_same_thread=False)
+        return _prepared(connection, file, timeout)
 
 
 def connect_to_copy(file: Path) -> sqlite3.Connection:
@@ -113,16 +114,16 @@ def _read_image(file: Path) -> bytes:
         return b""
     log = file.with_name(f"{file.name}-wal")
     mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
-    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True, timeout=BUSY_TIMEOUT)) as connection:
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True, timeout=lock_timeout(file, BUSY_TIMEOUT))) as connection:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # `serialize` does not report why it cannot read
         return connection.serialize()
 
 
-def _prepared(connection: sqlite3.Connection, file: Path | None) -> sqlite3.Connection:
+def _prepared(connection: sqlite3.Connection, file: Path | None, timeout: float = 0.0) -> sqlite3.Connection:
     try:
         connection.create_function("checksum", -1, rows.checksum, deterministic=True)
         _check_version(connection, file)
-        _set_pragmas(connection)
+        _set_pragmas(connection, timeout)
         with transaction(connection):  # a write even if there are tables: a store that cannot be written must fail now
             [version] = connection.execute("PRAGMA user_version").fetchone()
             if version == 0:
@@ -165,12 +166,12 @@ def _check_version(connection: sqlite3.Connection, file: Path | None) -> None:
         )
 
 
-def _set_pragmas(connection: sqlite3.Connection) -> None:
+def _set_pragmas(connection: sqlite3.Connection, timeout: float) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten with zeros; see secure_delete.py
     connection.execute("PRAGMA synchronous = FULL")  # acknowledged turns survive a power cut; measured at 0.3 ms a transaction
     connection.execute("PRAGMA cache_size = -16000")  # KB; SQLite's default of 2 MB doubles the time to read 2 000 messages
-    deadline = time.monotonic() + BUSY_TIMEOUT
+    deadline = time.monotonic() + timeout
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")

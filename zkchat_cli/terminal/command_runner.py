@@ -4,14 +4,14 @@ A command only says what it wants (see slash/base.py); here it is printed, paged
 raises an error that says how to do without, and prints what would be copied or opened.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
-from zkchat_cli.events import Event, TurnFailed
+from zkchat_cli.events import TurnFailed
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.terminal.clipboard import copy_text
 from zkchat_cli.terminal.editor import open_note, open_note_command
@@ -21,35 +21,15 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
 from zkchat_cli.text.sanitize import sanitize
 
-
-class Chat(Protocol):
-    """What a result needs of the interactive chat."""
-
-    @property
-    def session(self) -> ZkChatSession: ...
-
-    @property
-    def screen(self) -> Screen: ...
-
-    def switch_to(self, session: ZkChatSession) -> None: ...
-
-    def take_turn(self, events: Generator[Event, None, None]) -> None:
-        """Run a turn on the screen."""
-
-    def ask(self, question: str) -> bool:
-        """Whether the user says yes."""
-
-    def set_input(self, text: str) -> None:
-        """Put text into the next input line."""
+if TYPE_CHECKING:
+    from zkchat_cli.terminal.repl import Repl
 
 
-def run(line: str, chat: Chat, stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
-    """Run a command; False when it ends the chat. Ctrl-C stops the work inside `stoppable`; questions handle their own keys."""
-    return carry_out(lambda: slash.run(line, chat.session), chat, stoppable)
+def carry_out(step: Callable[[], CommandResult], chat: "Repl", stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
+    """Carry out the result of a step, and of the one that it asks about if the user says yes; False when it ends the chat.
 
-
-def carry_out(step: Callable[[], CommandResult], chat: Chat, stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
-    """Carry out the result of a step, and of the one that it asks about if the user says yes."""
+    Ctrl-C stops the work inside `stoppable`; questions handle their own keys.
+    """
     with stoppable():
         result = step()
         if not result.paged:
@@ -84,7 +64,7 @@ def _copy(text: str, screen: Screen) -> None:
     screen.print(f"  copied {size} ({' and '.join(ways)})", "dim")
 
 
-def _open(note: NoteToOpen, chat: Chat) -> None:
+def _open(note: NoteToOpen, chat: "Repl") -> None:
     command = open_note_command(note.file, note.line, chat.session.runtime.settings.terminal.open_command)
     if command is None:
         page(_note_text(note), chat.screen)

@@ -26,7 +26,6 @@ class VaultHistory(FileHistory):
         self._unfold = unfold
         self._file_known = False
         self._file: Path | None = None
-        self._early: list[str] = []
 
     def set_file(self, file: Path | None) -> None:
         """Only the first call counts. None, or a folder that is not writable, means that no history is stored."""
@@ -39,7 +38,7 @@ class VaultHistory(FileHistory):
                 open_regular(file).close()
                 self._file, self.filename = file, str(file)
         self._file_known = True
-        for string in self._early:
+        for string in reversed(self._loaded_strings):  # those sent before
             self.store_string(string)
 
     async def load(self) -> AsyncGenerator[str, None]:
@@ -61,8 +60,6 @@ class VaultHistory(FileHistory):
                 yield "\n".join(line[1:] for line in entry.split("\n") if line.startswith("+"))
 
     def store_string(self, string: str) -> None:
-        if not self._file_known:
-            self._early.append(string)
-        elif self._file is not None:
+        if self._file is not None:
             with suppress(OSError):  # a full disk costs a line of history, not the chat
                 super().store_string(self._unfold(string).encode("utf-8", "replace").decode())

@@ -22,7 +22,7 @@ from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import Screen, transient_line
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
-from zkchat_cli.terminal.toolbar import ToolbarMetrics, shorten_middle
+from zkchat_cli.terminal.toolbar import measure_line, measure_prompt, shorten_middle
 from zkchat_cli.text.sanitize import sanitize_name
 
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
@@ -39,14 +39,14 @@ BUSY_SECONDS = 1.0
 """Seconds after a key during which no vectors are computed."""
 STOP_TIMEOUT = 0.2
 """Seconds that quitting waits for the model that makes a title."""
-MAX_MODEL_NAME, MAX_SPEAKER = 40, 24
-"""Columns of the model's name in the greeting, and of who answers below an answer."""
+MAX_MODEL_NAME = 40
+"""Columns of the model's name in the greeting."""
 
 
 class Repl:
     """Reads lines and runs turns until the user quits."""
 
-    _session: "ZkChatSession"
+    session: "ZkChatSession"
     """Set once the chat `_has_session`."""
 
     def __init__(
@@ -57,9 +57,8 @@ class Repl:
         keep_history: bool = True,
         unsafe: bool = False,
         asking: "ApprovalPrompt | None" = None,
-        typed: str = "",
     ) -> None:
-        """`asking` asks before a note is changed (with `unsafe`). `typed` are keys that were pressed already."""
+        """`asking` asks before a note is changed (with `unsafe`)."""
         self._unsafe = unsafe
         self._keep_history = keep_history
         self._has_session = self._greeted = self._turn_is_running = False
@@ -72,14 +71,11 @@ class Repl:
             self._history,
             pastes,
             line_changed=self._line_changed,
-            typed=typed,
             drawn=lambda: threading.Timer(START_DELAY, self._background.start).start(),
         )
-        self._metrics = ToolbarMetrics(self._prompt.update, self.current)
         self._background = BackgroundLoader(
             start_session,
             notify=lambda: self._prompt.call_soon(self._apply_background_results),
-            show_state=lambda state: self._prompt.update(state=state),
             measure=self._measure,
             is_busy=lambda: self._turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS,
         )
@@ -87,7 +83,7 @@ class Repl:
         self._confirmation = asking.question if asking is not None else Confirmation(colour=screen.colour)
         self._next_input = ""
         """The text for the next prompt: from a command, or a line that could not be sent."""
-        self._screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
+        self.screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
 
     def run(self) -> int:
         """Run the chat: 0 after /quit, Ctrl-D or two Ctrl-C; 128 + the signal after a signal or when the terminal was closed.
@@ -109,7 +105,7 @@ class Repl:
                 self._stop_background()
         if interrupts.ending is None:
             return 0
-        self._screen.abandon()
+        self.screen.abandon()
         return 128 + interrupts.ending
 
     def _loop(self, interrupts: InterruptHandler) -> None:
@@ -130,12 +126,12 @@ class Repl:
             if not self._wait_until_ready(line, interrupts):
                 self._next_input = line
                 if interrupts.ending is None:
-                    self._screen.print("  not sent; the text is in the input line again", "yellow")
+                    self.screen.print("  not sent; the text is in the input line again", "yellow")
                 continue
             self._apply_background_results()
             running = self._handle_line(line, interrupts)
-            if self._session.runtime.counter.ready:  # else the background is about to measure
-                self._metrics.measure_prompt()
+            if self.session.runtime.counter.ready:  # else the background is about to measure
+                self._prompt.update(**measure_prompt(self.session))
 
     def _handle_line(self, line: str, interrupts: InterruptHandler) -> bool:
         """Run a command or a turn; False when the chat is to end."""
@@ -143,41 +139,33 @@ class Repl:
         from zkchat_cli.terminal import command_runner
         from zkchat_cli.terminal.turn_renderer import show_error
 
-        before = self._session.history[-1:]
+        before = self.session.history[-1:]
         try:
             if slash.is_command(line):
-                if not command_runner.run(line, self, interrupts.stoppable):
+                if not command_runner.carry_out(lambda: slash.run(line, self.session), self, interrupts.stoppable):
                     return False
             else:
                 with interrupts.stoppable():
-                    self.take_turn(self._session.send(line))
+                    self.take_turn(self.session.send(line))
         except KeyboardInterrupt:
-            stored = self._session.history[-1:]
-            self._screen.print(f"  stopped{self._stopped_hint() if stored != before else ''}", "yellow")
+            stored = self.session.history[-1:]
+            self.screen.print(f"  stopped{self._stopped_hint() if stored != before else ''}", "yellow")
         except ZkchatError as e:
-            show_error(e, self._screen.print)
-        self._screen.print()
+            show_error(e, self.screen.print)
+        self.screen.print()
         return True
 
     def _stopped_hint(self) -> str:
-        last = self._session.history[-1] if self._session.history else None
+        last = self.session.history[-1] if self.session.history else None
         partial = last is not None and last.role == "assistant" and last.status == "unfinished" and last.content.strip()
         return "; the partial answer is kept: /continue or /retry" if partial else " before the answer began; /retry asks again"
 
-    # what a command needs of the chat: see command_runner.Chat
-
-    @property
-    def session(self) -> "ZkChatSession":
-        return self._session
-
-    @property
-    def screen(self) -> Screen:
-        return self._screen
+    # for the results of commands: see command_runner.py
 
     def switch_to(self, session: "ZkChatSession") -> None:
-        self._session.stop_background_tasks()
-        session.verbose = self._session.verbose
-        self._session = session
+        self.session.stop_background_tasks()
+        session.verbose = self.session.verbose
+        self.session = session
 
     def ask(self, question: str) -> bool:
         return self._confirmation.ask(question)
@@ -189,41 +177,42 @@ class Repl:
         from zkchat_cli.events import TurnFailed  # as above
         from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn
 
-        self._session.stop_background_tasks()
+        self.session.stop_background_tasks()
         if self._asking is not None:
             self._asking.begin_turn()
-        self._screen.print()
-        settings = self._session.runtime.settings
+        self.screen.print()
+        settings = self.session.runtime.settings
         verbosity = Verbosity(
             settings.references.max_displayed,
             reasoning=settings.chat.show_reasoning,
-            detail=self._session.verbose,
+            detail=self.session.verbose,
             costs=settings.context.show_token_count,
-            links=link_targets(self._session, self._screen.address),
-            who=shorten_middle(self._session.runtime.speaker_label, MAX_SPEAKER),
+            links=link_targets(self.session, self.screen.address),
+            who=self.session.runtime.speaker_label,
         )
         self._turn_is_running = True
         try:
             with closing(events) as turn:
-                last = show_turn(turn, self._screen, self._screen.print, verbosity)
+                last = show_turn(turn, self.screen, self.screen.print, verbosity)
         finally:
             self._turn_is_running = False
         if isinstance(last, TurnFailed):
-            show_error(last.error, self._screen.print, last.partial)
-            self._screen.print("  /retry asks again", "dim")
+            show_error(last.error, self.screen.print, last.partial)
+            self.screen.print("  /retry asks again", "dim")
         elif last is not None:
-            self._session.start_background_tasks()
+            self.session.start_background_tasks()
 
     # the background, and its results
 
     def _line_changed(self, line: str) -> None:
         self._typed_at = time.monotonic()
-        self._metrics.measure_line(line)
+        if (session := self.current()) is not None:
+            self._prompt.update(**measure_line(session, line))
 
     def current(self) -> "ZkChatSession | None":
         """The session in use, or the one that was just opened."""
         if self._has_session:
-            return self._session
+            return self.session
         return self._background.opened.session if self._background.opened is not None else None
 
     def _wait_until_ready(self, line: str, interrupts: InterruptHandler) -> bool:
@@ -234,7 +223,7 @@ class Repl:
         self._background.start()
         needed = (self._background.ready, *(() if line.startswith("/") else (self._background.indexed,)))
         try:
-            with interrupts.stoppable(), transient_line(self._screen.out) as show:
+            with interrupts.stoppable(), transient_line(self.screen.out) as show:
                 pause = SHOW_WAIT_AFTER
                 for event in needed:
                     while self._background.failure is None and not event.wait(pause):
@@ -247,6 +236,7 @@ class Repl:
 
     def _apply_background_results(self) -> None:
         """Use what the background has finished; in the prompt's thread, or between two prompts."""
+        self._prompt.update(state=self._background.state)
         if self._background.failure is not None:
             self._prompt.end_input(erase=True)
             return
@@ -254,27 +244,27 @@ class Repl:
             return
         if not self._has_session:
             self._use_session(self._background.opened)
+            self._prompt.complete()
         if not self._greeted and self._background.notes is not None:
             self._greeted = True
             self._prompt.print_above(self._greet)
-        self._prompt.complete()
+            self._prompt.complete()
 
     def _use_session(self, opened: StartedSession) -> None:
         from zkchat_cli.store.input_history import history_file  # 9 ms that the first prompt does not need
 
-        app, self._session = opened.app, opened.session
+        app, self.session = opened.app, opened.session
         settings = app.loaded.values
         self._has_session = True
-        self._screen = replace(self._screen, address=note_opener(app.vault.root))
+        self.screen = replace(self.screen, address=note_opener(app.vault.root))
         self._history.set_file(history_file(app.loaded.places.data_dir, str(app.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
         self._prompt.update(
-            model=self._session.runtime.speaker_label,
+            model=self.session.runtime.speaker_label,
             vault=app.vault.name,
             threshold=settings.context.summarization_threshold,
             show_tokens=settings.context.show_token_count,
-            state="",
         )
 
     def _greet(self) -> None:
@@ -283,26 +273,26 @@ class Repl:
         from zkchat_cli.terminal.change_approval import warn_if_unable
         from zkchat_cli.text.truncate import truncate
 
-        session, opened = self._session, self._background.opened
+        session, opened = self.session, self._background.opened
         name = session.runtime.model.name
         model = f"offline: {providers.provider(name).help}" if name == "offline" else shorten_middle(name, MAX_MODEL_NAME)
         model = f"{session.runtime.agent.name} · {model}" if session.runtime.agent is not None else model
-        self._screen.print(sanitize_name(f"zkchat {__version__} · {session.vault.name} ({self._background.notes}) · {model}"), "bold")
+        self.screen.print(sanitize_name(f"zkchat {__version__} · {session.vault.name} ({self._background.notes}) · {model}"), "bold")
         if session.history:
             title = truncate(session.conversation.title or session.conversation.id, 60)
-            self._screen.print(f"resumed “{title}” ({len(session.history)} messages)", "dim")
+            self.screen.print(f"resumed “{title}” ({len(session.history)} messages)", "dim")
         elif opened is not None and opened.tip:
-            self._screen.print(opened.tip, "dim")
-        self._screen.print()
-        warn_if_unable(session, self._screen, unsafe=self._unsafe)
+            self.screen.print(opened.tip, "dim")
+        self.screen.print()
+        warn_if_unable(session, self.screen, unsafe=self._unsafe)
         for warning in opened.warnings if opened is not None else ():
-            self._screen.warn(*warning)
+            self.screen.warn(*warning)
         for problem in self._background.problems:
-            self._screen.warn(problem)
+            self.screen.warn(problem)
 
     def _measure(self) -> None:
-        self._metrics.measure_prompt()
-        self._metrics.measure_line(self._prompt.text)
+        if (session := self.current()) is not None:
+            self._prompt.update(**measure_prompt(session), **measure_line(session, self._prompt.text))
 
     def _raise_failure(self) -> None:
         if self._background.failure is not None:
@@ -311,7 +301,7 @@ class Repl:
     def _stop_background(self) -> None:
         self._history.set_file(None)
         if self._has_session:
-            self._session.stop_background_tasks()
+            self.session.stop_background_tasks()
         self._background.stop()
         if self._has_session:
-            self._session.stop_background_tasks(STOP_TIMEOUT)
+            self.session.stop_background_tasks(STOP_TIMEOUT)

@@ -45,9 +45,9 @@ StartSession = Callable[[], StartedSession]
 class BackgroundLoader:
     """Works in a thread of its own from `start` until `stop`.
 
-    `opened` is set before `ready`; `failure` is the error that ends the chat. The callbacks run in the background thread: `notify` when
-    one of these attributes changed, `show_state` with the current work (empty: none), `measure` when token counts may have changed. Vectors
-    are computed unless the user `is_busy`.
+    `opened` is set before `ready`; `failure` is the error that ends the chat; `state` is the current work, empty if there is none. The
+    callbacks run in the background thread: `notify` when one of these attributes changed, `measure` when token counts may have changed.
+    Vectors are computed unless the user `is_busy`.
     """
 
     def __init__(
@@ -55,7 +55,6 @@ class BackgroundLoader:
         start_session: StartSession,
         *,
         notify: Callable[[], object],
-        show_state: Callable[[str], None],
         measure: Callable[[], None],
         is_busy: Callable[[], bool],
     ) -> None:
@@ -68,7 +67,7 @@ class BackgroundLoader:
         self.notes: int | None = None
         self.state = "loading"
         self._start_session = start_session
-        self._notify, self._show_state, self._measure, self._is_busy = notify, show_state, measure, is_busy
+        self._notify, self._measure, self._is_busy = notify, measure, is_busy
         self._stopped = threading.Event()
         self._start_lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="startup", daemon=True)
@@ -95,7 +94,7 @@ class BackgroundLoader:
             if self.opened.app.vault.has_index:
                 self._announce_index(self.opened)
             self.ready.set()
-            self._notify()
+            self._set_state("")
             self._prepare(self.opened)
         except _StoppedError:
             pass
@@ -138,7 +137,7 @@ class BackgroundLoader:
             self.state = f"indexing {done}/{total}"
             if time.monotonic() - shown_at > PROGRESS_INTERVAL:
                 shown_at = time.monotonic()
-                self._show_state(self.state)
+                self._notify()
 
         try:
             report = opened.app.vault.refresh(progress=progress)
@@ -147,11 +146,10 @@ class BackgroundLoader:
                 raise
             return  # a message that needs the vault will report it
         opened.session.apply_scan(report)
-        self._set_state("")
         if not self.indexed.is_set():
             self.problems = report.problems
             self._announce_index(opened)
-            self._notify()
+        self._set_state("")
 
     def _announce_index(self, opened: StartedSession) -> None:
         with suppress(ZkchatError):
@@ -160,7 +158,7 @@ class BackgroundLoader:
 
     def _set_state(self, state: str) -> None:
         self.state = state
-        self._show_state(state)
+        self._notify()
 
     def _check_stopped(self) -> None:
         if self._stopped.is_set():

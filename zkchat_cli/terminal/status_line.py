@@ -7,8 +7,6 @@ from zkchat_cli.text.sanitize import sanitize_name
 
 BYTES_PER_TOKEN = 4
 """A rough figure for prose: single deltas cannot be counted exactly, and the end of the turn has the exact figures."""
-MIN_RATE_TIME = 0.5
-"""Seconds of an answer before its tokens per second are shown."""
 STOP_HINT = "Ctrl-C stops"
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
@@ -21,27 +19,20 @@ class StatusLine:
         self.began = began
         self._activity = self._waiting = ""
         self._tokens = 0.0
-        self._tokens_of_call = 0.0
-        """Tokens of the current model call: the time that tools take has nothing to do with the speed of the model."""
-        self._call_began: float | None = None
         self._frame = 0
 
     def set_activity(self, activity: str) -> None:
         """What runs now; empty for the model."""
         self._activity, self._waiting = sanitize_name(activity), ""
-        self._tokens_of_call, self._call_began = 0.0, None
 
     def set_waiting(self, seconds: float, reason: str) -> None:
         """The model is called again in so many seconds."""
         self._waiting = sanitize_name(f"again in {max(1, round(seconds))} s, {STOP_HINT}: {reason}")
 
-    def count(self, text: str, now: float) -> None:
+    def count(self, text: str) -> None:
         """More of the reasoning or of the answer arrived."""
         self._waiting = ""
-        self._call_began = now if self._call_began is None else self._call_began
-        tokens = len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN
-        self._tokens += tokens
-        self._tokens_of_call += tokens
+        self._tokens += len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN
 
     @property
     def is_waiting(self) -> bool:
@@ -63,6 +54,4 @@ class StatusLine:
         if self._waiting:
             return self._waiting, seconds
         tokens = f"~{self._tokens:.0f} tokens" if self._tokens else ""
-        took = now - self._call_began if self._call_began is not None else 0.0
-        rate = f"~{self._tokens_of_call / took:.0f} tokens/s" if took > MIN_RATE_TIME else ""
-        return self._activity or self._who, seconds, STOP_HINT, tokens, rate
+        return self._activity or self._who, seconds, STOP_HINT, tokens

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,19 +53,14 @@ def show_turn(
 
     However the turn ends, all of the answer that arrived is shown.
     """
-    view = _choose_view(screen, print_note, verbosity)
-    try:
-        return _show_events(turn, view, screen, verbosity)
-    finally:
-        view.close()
-
-
-def _choose_view(screen: Screen, print_note: NotePrinter, verbosity: Verbosity) -> "StreamingView | PlainTurnView":
     if screen.columns is not None and screen.colour:
         from zkchat_cli.terminal.streaming_view import StreamingView  # loads rich and markdown-it, which a pipe does not need
 
-        return StreamingView(screen, verbosity.links, who=verbosity.who)
-    return PlainTurnView(screen, print_note)
+        view: StreamingView | PlainTurnView = StreamingView(screen, verbosity.links, who=verbosity.who)
+    else:
+        view = PlainTurnView(screen, print_note)
+    with closing(view):
+        return _show_events(turn, view, screen, verbosity)
 
 
 def _show_events(

@@ -12,7 +12,7 @@ class CommandHints:
     continue_answer: str = "/continue"
     unpin: str = "/unpin {}"
     forget: str = "/forget {}"
-    new_conversation: str = "/new"
+    agent: str = "/agent NAME"
     all_sources: str = "/refs"
 
 
@@ -23,7 +23,7 @@ IN_SHELL = CommandHints(
     continue_answer="zkchat ask -c",
     unpin="/unpin {} in the chat",
     forget="zkchat memory forget {}",
-    new_conversation="zkchat ask without -c",
+    agent="--agent NAME",
     all_sources="references.max_displayed",
 )
 UNSTORED = replace(IN_SHELL, undo="", continue_answer="")

@@ -179,7 +179,7 @@ def _largest_item_lines(items: Iterable[_Item], width: int) -> Iterator[StyledLi
 
 
 def _advice(message: PromptMessage, hints: CommandHints, pinned: Mapping[str, int], *, only_turn: bool) -> str:
-    """How to make a message smaller. `only_turn`: there is no older turn that could be summarized."""
+    """What makes a message smaller, if anything does. `only_turn`: there is no older turn that could be summarized."""
     if turns := [pinned[id_] for id_ in message.source_ids if id_ in pinned]:
         return hints.unpin.format(turns[0])
     if message.kind == "memory":
@@ -187,15 +187,15 @@ def _advice(message: PromptMessage, hints: CommandHints, pinned: Mapping[str, in
         key = source.removeprefix("fact:")
         return hints.forget.format(key) if key != source else f"shorten {source}, or set context.memory_integration = false"
     if message.kind == "summary":
-        return f"lower context.summary_ratio; {hints.new_conversation} starts without it"
-    if only_turn:
-        return f"{hints.new_conversation} starts without it"
-    return f"{hints.compact}; name fewer documents at once" if message.kind == "documents" else hints.compact
+        return "a lower context.summary_ratio shortens the next summary"
+    if message.kind == "documents":
+        return ("" if only_turn else f"{hints.compact}, or ") + "name [[Note#Heading]]"
+    return "" if only_turn else hints.compact
 
 
 def _items(prompt: Prompt, hints: CommandHints, pinned: Mapping[str, int]) -> Iterator[_Item]:
     if prompt.tools:
-        yield _Item(prompt.usage.tool_tokens, f"{len(prompt.tools)} tool descriptions", "", "")
+        yield _Item(prompt.usage.tool_tokens, f"{len(prompt.tools)} tool descriptions", "", f"{hints.agent} with fewer tools")
     only_turn = sum(1 for m in prompt.messages if m.role == "user" and m.kind == "conversation") < 2
     for message in prompt.messages:
         if message.kind != "system":

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError, reason
-from zkchat_cli.fileio import can_lock, make_private_folder, open_regular
+from zkchat_cli.fileio import can_lock, lock_timeout, make_private_folder, open_regular
 
 BUSY_SECONDS = 10.0
 _CHECK_DISK = "Check the disk and its permissions, or set ZKCHAT_HOME."
@@ -22,7 +22,10 @@ def sqlite_errors(file: Path) -> Iterator[None]:
         match getattr(e, "sqlite_errorname", "").split("_")[1:2]:
             case ["BUSY" | "LOCKED"] if can_lock(file.parent):
                 raise VaultError(f"another zkchat is writing the index {file}", "Try again when it is done.") from e
-            case ["BUSY" | "LOCKED" | "PROTOCOL" | "FULL" | "READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
+            case ["BUSY" | "LOCKED"]:
+                problem = f"the index {file} cannot be written: its file system cannot lock files"
+                raise IndexUnwritable(problem, "Set ZKCHAT_HOME to a folder on a local disk.") from e
+            case ["PROTOCOL" | "FULL" | "READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
                 raise IndexUnwritable(f"the index {file} cannot be written: {e}", _CHECK_DISK) from e
             case _:
                 raise IndexDamaged(f"the index {file} is damaged: {e}", "`zkchat vault index --full` rebuilds it.") from e
@@ -40,7 +43,8 @@ def connect(file: Path) -> sqlite3.Connection:
     except OSError as e:
         raise IndexUnwritable(f"the index {file} cannot be written: {reason(e)}", _CHECK_DISK) from e
     with sqlite_errors(file):
-        connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        timeout = lock_timeout(file, BUSY_SECONDS)
+        connection = sqlite3.connect(file, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         with sqlite_errors(file):
             with suppress(sqlite3.OperationalError):  # another process is setting it, which counts for the file

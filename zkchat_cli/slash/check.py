@@ -1,0 +1,84 @@
+"""/check: ask the model whether each cited sentence of the last answer is supported by its passage.
+
+One short call, which is not part of the conversation. Without a language model, the verdicts by words, numbers, names and negations are
+shown, which zkchat makes after each answer.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.citations.support_check import read_verdicts, support_request
+from zkchat_cli.citations.verify import CitedSentence, cited_sentences
+from zkchat_cli.errors import ProviderError, UsageError
+from zkchat_cli.events import Event, TextDelta, Waiting
+from zkchat_cli.llm.base import Options, Request
+from zkchat_cli.llm.tasks import collect
+from zkchat_cli.models import PromptMessage, TokenUsage
+from zkchat_cli.references import provenance
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.tools.base import plural
+
+LINE_TOKENS = 60
+"""Tokens of the model's answer for each sentence."""
+THINKING_TOKENS = 1000
+
+
+def _check(session: ZkChatSession, _: str) -> CommandResult:
+    last = provenance.last_exchange(session.history)
+    if last is None:
+        raise UsageError("there is no answer yet", "Ask something first.")
+    chunks = {citation.number: session.references.chunk(citation.number) for citation in last.answer.citations}
+    passages = {number: chunk.text for number, chunk in chunks.items() if chunk}
+    sentences = [each for each in cited_sentences(last.answer.content, last.answer.citations) if passages.keys() & set(each.numbers)]
+    if not sentences:
+        return CommandResult("No sentence of the last answer cites a passage.")
+    if not session.runtime.can_summarize:
+        return CommandResult(f"Only a language model can check sentences (/model). By their words:\n{_verdicts(sentences, sentences)}")
+    return CommandResult(turn=_ask(session, sentences, passages))
+
+
+def _ask(session: ZkChatSession, every: Sequence[CitedSentence], passages: Mapping[int, str]) -> Generator[Event, None, None]:
+    """The call as events: the screen shows delays, and Ctrl-C stops it. What does not fit into the window is not checked."""
+    runtime = session.runtime
+    count = len(every)
+    while count > 1 and _size(session, support_request(every[:count], passages)) + _answer_tokens(count) > runtime.budget.effective_limit:
+        count -= 1
+    messages = support_request(every[:count], passages)
+    # a model with an effort setting needs a low one: long reasoning would use up the tokens
+    options = Options(_answer_tokens(count), reasoning_effort="low" if runtime.options.reasoning_effort else None)
+    call = collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
+    while True:
+        try:
+            delay = next(call)
+        except StopIteration as end:
+            answer = end.value
+            break
+        yield Waiting(delay.seconds, delay.reason)
+    checked = read_verdicts(answer.text, every)
+    if not checked:
+        raise ProviderError("bad_answer", f"the sentences were not checked: {answer.problem or 'the model gave no verdicts'}")
+    counted = TokenUsage(prompt_tokens=_size(session, messages), completion_tokens=runtime.counter.count(answer.text), estimated=True)
+    usage = answer.usage or counted
+    about = "about " if usage.estimated else ""
+    cost = f"{runtime.model.name}: {about}{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out."
+    yield TextDelta(f"{_verdicts(checked, every)} {cost}")
+
+
+def _answer_tokens(sentences: int) -> int:
+    return THINKING_TOKENS + LINE_TOKENS * sentences
+
+
+def _size(session: ZkChatSession, messages: Sequence[PromptMessage]) -> int:
+    return sum(session.runtime.counter.count(message.content) for message in messages)
+
+
+def _verdicts(checked: Sequence[CitedSentence], every: Sequence[CitedSentence]) -> str:
+    """A line for each sentence that is not supported, and how many were checked."""
+    refuted = [each for each in checked if each.support == "does_not_support"]
+    unclear = sum(each.support == "unclear" for each in checked)
+    lines = [f"- ✗ {each.text} {list(each.numbers)}{f': {each.reason}' if each.reason else ''}" for each in refuted]
+    counts = f"{len(checked)} of {plural(len(every), 'cited sentence')} checked: {len(refuted)} not supported, {unclear} unclear."
+    return "\n".join([*lines, *([""] if lines else []), counts])
+
+
+COMMAND = SlashCommand(_check)
