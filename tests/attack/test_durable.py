@@ -455,10 +455,16 @@ def test_where_files_cannot_be_locked_the_question_is_answered_at_once_and_the_r
 # killed, stopped and interleaved turns (the long form: python tests/turn_killer.py)
 
 
-def test_killed_and_stopped_turns_leave_whole_turns(tmp_path: Path) -> None:
-    outcomes = turn_killer.kill_turns(turn_killer.a_program(tmp_path), 8)
-    assert outcomes["complete"] > 3
-    assert set(outcomes) <= {"complete", "pending", "unfinished"}
+def test_a_process_killed_or_stopped_in_any_phase_leaves_whole_turns(tmp_path: Path) -> None:
+    command = [sys.executable, turn_killer.__file__, "phases", tmp_path, "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 2 * len(turn_killer.PHASES)
+
+
+def test_a_chat_in_a_terminal_that_is_killed_or_stopped_leaves_whole_turns(tmp_path: Path) -> None:
+    outcomes = turn_killer.kill_chats(turn_killer.a_program(tmp_path, turn_killer.SLOW_SCRIPT))
+    assert outcomes["complete"] == 5
 
 
 def test_two_chats_and_other_processes_share_a_conversation(tmp_path: Path) -> None:
