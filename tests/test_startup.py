@@ -146,18 +146,18 @@ def test_a_termination_while_loading_is_an_orderly_end(chat: Chat, monkeypatch: 
     chat.open.set()
 
 
-def test_the_first_index_is_counted_and_awaited_by_a_message_only(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_index_is_counted_and_awaited_by_a_message(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repl, "SHOW_WAIT_AFTER", 0.001)
     monkeypatch.setattr(repl, "WAIT_INTERVAL", 0.001)
     write_notes(chat.folder / "notes", {f"Many/{n}.md": f"# Note {n}\n\nThe number is {n}.\n" for n in range(600)})
 
     def after(chat: Chat) -> None:
+        chat.keyboard.send_text(f"which number is 599?{ENTER}")
+        chat.wait_for("loading …")
         chat.open.set()
-        chat.keyboard.send_text(f"/help{ENTER}which number is 599?{ENTER}")
         chat.wait_for("Sources")
         chat.keyboard.send_text(CTRL_D)
 
     assert chat.run(after) == 0
-    shown = chat.printed.getvalue()
-    assert re.search(rf"  indexing \d+/{600 + len(NOTES)} …", shown)
-    assert shown.index("Ctrl+R") < shown.index("Many/599.md")
+    assert re.search(rf"  indexing \d+/{600 + len(NOTES)} …", chat.printed.getvalue())
+    assert "Many/599.md" in chat.printed.getvalue()

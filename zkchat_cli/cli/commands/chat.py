@@ -68,10 +68,10 @@ def chat(
             return StartedSession(app, session, warnings, tip)
 
         if interactive:
-            with typing_ahead() as typed:  # keys pressed before the prompt appears
+            with typing_ahead():  # keys pressed before the prompt appears
                 from zkchat_cli.terminal.repl import Repl  # imports prompt_toolkit (0.1 s), which pipes do not need
 
-                repl = Repl(start_session, screen, keep_history=not no_store, unsafe=unsafe, asking=asking, typed=typed)
+                repl = Repl(start_session, screen, keep_history=not no_store, unsafe=unsafe, asking=asking)
                 code = repl.run()
             if (last := repl.current()) is not None:
                 last.flush()

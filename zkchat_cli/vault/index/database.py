@@ -8,7 +8,7 @@ its old values again, so the version must be raised when the tokens of a text ch
 import json
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -215,32 +215,6 @@ class IndexDatabase:
         """The languages that the notes are written in, each with its stems in the vocabulary."""
         return tuple((self.meta("languages") or "").split())
 
-    def allow(
-        self,
-        tags: Iterable[str],
-        paths: Iterable[str],
-        no_tags: Iterable[str] = (),
-        no_paths: Iterable[str] = (),
-        period: Period | None = None,
-    ) -> None:
-        """Put into `temp.allowed` the ids of the notes that have all of these tags (or tags nested in them) and all of these texts in
-        their paths, and none of the excluded, and a date in the period. Tags and texts are folded."""
-        conditions: list[str] = []
-        values: list[object] = []
-        if period:
-            conditions.append(in_period(period, values))
-        folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
-        for negation, some_tags, some_paths in (("", tags, paths), ("NOT ", no_tags, no_paths)):
-            for tag in some_tags:
-                conditions.append(f"id {negation}IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
-                values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
-            for path in some_paths:
-                conditions.append(f"{negation}instr({folded}, ?)")
-                values.append(path)
-        self.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
-        self.rows("DELETE FROM temp.allowed")
-        self.rows(f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {' AND '.join(conditions)}", *values)
-
     def chunk_ids(self, note_id: int) -> list[int]:
         return [id_ for (id_,) in self.rows("SELECT id FROM chunks WHERE note_id = ? ORDER BY id", note_id)]
 
@@ -253,9 +227,14 @@ class IndexDatabase:
         """A value that changes whenever any process writes to the index."""
         return self._opened, self.rows("PRAGMA data_version")[0][0], self._written
 
-    def chunk_keys(self) -> list[tuple[int, int]]:
-        """Note and key of all chunks."""
-        return self.rows("SELECT note_id, key FROM chunks ORDER BY id")
+    def chunk_keys(self) -> list[int]:
+        """The keys of all chunks; first those of the newest and of the most linked notes, alternately."""
+        sql = """WITH linked AS (SELECT target, COUNT(DISTINCT note_id) AS notes FROM links WHERE target IS NOT NULL GROUP BY target),
+                     ranked AS (SELECT id, ROW_NUMBER() OVER (ORDER BY mtime_ns DESC) AS newest,
+                                       IIF(linked.notes, ROW_NUMBER() OVER (ORDER BY linked.notes DESC), NULL) AS most_linked
+                                FROM notes LEFT JOIN linked ON target = path)
+                 SELECT key FROM chunks JOIN ranked ON ranked.id = note_id ORDER BY MIN(newest, COALESCE(most_linked, newest)), chunks.id"""
+        return [key for (key,) in self.rows(sql)]
 
     def text_size(self, keys: Sequence[int]) -> int:
         """The characters of the chunks with these keys."""
@@ -274,13 +253,6 @@ class IndexDatabase:
         sql = f"""SELECT id, note_id, key FROM chunks WHERE id IN (SELECT value FROM json_each(?)
                       UNION SELECT id FROM chunks WHERE key IN (SELECT value FROM json_each(?)) {within})"""
         return [ChunkPlace._make(row) for row in self.rows(sql, json.dumps(ids), json.dumps(keys))]
-
-    def note_importance(self) -> list[tuple[int, int, int]]:
-        """For each note its id, the time of its last change, and the number of notes that link to it."""
-        return self.rows(
-            """WITH linked AS (SELECT target, COUNT(DISTINCT note_id) AS notes FROM links WHERE target IS NOT NULL GROUP BY target)
-               SELECT id, mtime_ns, COALESCE(linked.notes, 0) FROM notes LEFT JOIN linked ON target = path"""
-        )
 
     def chunks(self, ids: Sequence[int]) -> list[ContentChunk]:
         """These chunks in this order, without deleted ones."""
