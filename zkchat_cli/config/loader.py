@@ -24,7 +24,6 @@ PROJECT_FILE = ".zkchat.toml"
 
 FOR_A_VAULT = (
     "chat.show_reasoning",
-    "chat.model_titles",
     "context.strategy",
     "context.max_tokens",
     "context.message_budget_ratio",
