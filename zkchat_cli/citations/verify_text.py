@@ -90,7 +90,6 @@ class _Notes:
     vault: Vault
     verified_text: str
     by_number: Mapping[int, ContentChunk] = field(default_factory=dict)
-    highest_number: int = 0
     _named: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _texts: dict[str, QuotableChunk | None] = field(default_factory=dict)
 
@@ -98,9 +97,6 @@ class _Notes:
         if name not in self._named:
             self._named[name] = self.vault.notes_named(name)
         return self._named[name]
-
-    def has_name_ending_with(self, word: str) -> bool:  # noqa: ARG002  it is cheaper to try every name
-        return True
 
     def read(self, paths: Sequence[str]) -> Iterator[QuotableChunk]:
         for path in paths:
