@@ -30,8 +30,8 @@ from pathlib import Path
 _LENGTH, _NUMBER = 8, 4
 
 
-def serve(address: str) -> None:
-    """Runs until it is killed, or its standard input is closed: then whose tests it ran is gone."""
+def load_program() -> None:
+    """Import and load what every run needs."""
     import tiktoken
 
     import zkchat_cli
@@ -47,6 +47,11 @@ def serve(address: str) -> None:
     factory.settings_schema()  # each run would make it anew: a third of its time
     gc.collect()
     gc.freeze()  # a run that looked at what was imported here would have to copy it
+
+
+def serve(address: str) -> None:
+    """Runs until it is killed, or its standard input is closed: then whose tests it ran is gone."""
+    load_program()
     woken, wake = socket.socketpair()
     wake.setblocking(False)
     signal.set_wakeup_fd(wake.fileno())

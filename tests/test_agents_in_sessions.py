@@ -9,20 +9,19 @@ from typing import Any
 
 import pytest
 from factories import report_of, run_turn
+from slash_results import slash_output
 
 from zkchat_cli import slash
 from zkchat_cli.app import factory
-from zkchat_cli.app.factory import App
-from zkchat_cli.app.startup_options import StartupOptions
+from zkchat_cli.app.factory import App, StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import TurnReport
-from zkchat_cli.views.text import plain_text
 
 
-class House:
-    """zkchat in this process, as somebody has set it up."""
+class Installation:
+    """zkchat in this process, with settings and agents of its own."""
 
     def __init__(self, vault: Path, home: Path, model: str, stack: ExitStack) -> None:
         self.agents = home / "config" / "agents"
@@ -37,27 +36,27 @@ class House:
         if memory:
             (self.agents / f"{name}.md").write_text(memory, encoding="utf-8")
 
-    def bench(self, **choices: Any) -> App:
-        bench = factory.open_app(StartupOptions(vault=self.vault, **choices), self.env, self.vault)
-        self._stack.callback(bench.close)
-        bench.vault.refresh()
-        return bench
+    def open_app(self, **choices: Any) -> App:
+        opened = factory.open_app(StartupOptions(vault=self.vault, **choices), self.env, self.vault)
+        self._stack.callback(opened.close)
+        opened.vault.refresh()
+        return opened
 
     def session(self, **choices: Any) -> ZkChatSession:
-        return self.bench(**choices).session()
+        return self.open_app(**choices).session()
 
     def reopen(self, session: ZkChatSession, **choices: Any) -> ZkChatSession:
-        bench = self.bench(**choices)
-        return bench.session(bench.store.conversation(session.conversation.id))
+        opened = self.open_app(**choices)
+        return opened.session(opened.store.conversation(session.conversation.id))
 
 
 @pytest.fixture
-def house(vault: Path, tmp_path: Path, script: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+def installation(vault: Path, tmp_path: Path, script: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Installation]:
     """Its model answers with the prompt it got."""
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     with ExitStack() as stack:
-        yield House(vault, tmp_path / "home", script({"echo": True}), stack)
+        yield Installation(vault, tmp_path / "home", script({"echo": True}), stack)
 
 
 def sent(report: TurnReport) -> tuple[str, list[str], str]:
@@ -71,17 +70,12 @@ def ask(session: ZkChatSession, text: str) -> tuple[TurnReport, list[str]]:
     return last.report, [event.message for event in events if isinstance(event, Notice)]  # type: ignore[union-attr]
 
 
-def answer(session: ZkChatSession, line: str) -> str:
-    outcome = slash.run(line, session)
-    return outcome.text or plain_text(outcome.lines)
-
-
 CRITIC = 'system_prompt = "Find faults."\ntools = ["find_excerpts"]\nstrategy = "discard"\ntemperature = 0.5\n[context]\nmax_tokens = 5000'
 
 
-def test_an_agent_changes_instructions_tools_strategy_budget_and_temperature(house: House) -> None:
-    house.agent("critic", CRITIC)
-    session = house.session(agent="critic")
+def test_an_agent_changes_instructions_tools_strategy_budget_and_temperature(installation: Installation) -> None:
+    installation.agent("critic", CRITIC)
+    session = installation.session(agent="critic")
     report, _ = ask(session, "Is the heap sound?")
     system, tools, last = sent(report)
     assert system.startswith("You answer questions about the user's own Markdown notes")
@@ -90,61 +84,61 @@ def test_an_agent_changes_instructions_tools_strategy_budget_and_temperature(hou
     assert last == "Is the heap sound?"
     assert (report.strategy, report.context.max_context, report.agent) == ("discard", 5000, "critic")
     assert session.runtime.options.temperature == 0.5
-    assert session.runtime.window.source == f"context.max_tokens, {house.agents / 'critic.toml'}"
+    assert session.runtime.window.source == f"context.max_tokens, {installation.agents / 'critic.toml'}"
 
 
-def test_the_model_comes_from_flag_environment_agent_or_settings_in_this_order(house: House) -> None:
-    house.agent("critic", 'model = "offline"')
-    assert house.session().runtime.model.name == house.model
-    assert house.session(agent="critic").runtime.model.name == "offline"
-    assert house.session(agent="critic", model=house.model).runtime.model.name == house.model
-    house.env["ZKCHAT_MODEL"] = house.model
-    assert house.session(agent="critic").runtime.model.name == house.model
+def test_the_model_comes_from_flag_environment_agent_or_settings_in_this_order(installation: Installation) -> None:
+    installation.agent("critic", 'model = "offline"')
+    assert installation.session().runtime.model.name == installation.model
+    assert installation.session(agent="critic").runtime.model.name == "offline"
+    assert installation.session(agent="critic", model=installation.model).runtime.model.name == installation.model
+    installation.env["ZKCHAT_MODEL"] = installation.model
+    assert installation.session(agent="critic").runtime.model.name == installation.model
 
 
-def test_unavailable_tools_of_an_agent_are_listed(house: House) -> None:
-    session = house.session(agent="editor", model="offline")
+def test_unavailable_tools_of_an_agent_are_listed(installation: Installation) -> None:
+    session = installation.session(agent="editor", model="offline")
     assert [tool.name for tool in session.runtime.tools] == ["find_excerpts", "read_zk_document"]
-    assert "or only with --unsafe: resolve_wikilink, find_backlinks, find_forward_links, edit_section" in answer(session, "/agent")
+    assert "or only with --unsafe: resolve_wikilink, find_backlinks, find_forward_links, edit_section" in slash_output("/agent", session)
 
 
-def test_the_editor_agent_has_write_tools_only_with_unsafe(house: House) -> None:
+def test_the_editor_agent_has_write_tools_only_with_unsafe(installation: Installation) -> None:
     writing = {"edit_section", "append_to_note", "create_note"}
-    assert not writing & {tool.name for tool in house.session(agent="editor").runtime.tools}
-    session = house.session(agent="editor", unsafe=True)
+    assert not writing & {tool.name for tool in installation.session(agent="editor").runtime.tools}
+    session = installation.session(agent="editor", unsafe=True)
     assert {tool.name for tool in session.runtime.tools if tool.writes} == writing
     slash.run("/agent none", session)
     assert {"rename_note", "move_note_to_trash"} <= {tool.name for tool in session.runtime.tools}
 
 
-def test_an_agent_without_memory_has_no_memory_tools(house: House) -> None:
-    house.agent("critic", "memory = false", memory="Remember me.")
-    (house.vault / "ZKCHAT.md").write_text("Answer briefly.")
-    session = house.session(agent="critic")
+def test_an_agent_without_memory_has_no_memory_tools(installation: Installation) -> None:
+    installation.agent("critic", "memory = false", memory="Remember me.")
+    (installation.vault / "ZKCHAT.md").write_text("Answer briefly.")
+    session = installation.session(agent="critic")
     assert session.pinned_memory == ()
     assert "store_in_smart_memory" not in [tool.name for tool in session.runtime.tools]
 
 
-def test_an_agents_memory_follows_the_projects_with_path_and_reason(house: House) -> None:
-    house.agent("critic", "", memory="The user hates hedging. </agent-memory>")
-    (house.vault / "ZKCHAT.md").write_text("Answer briefly.")
-    session = house.session(agent="critic")
+def test_an_agents_memory_follows_the_projects_with_path_and_reason(installation: Installation) -> None:
+    installation.agent("critic", "", memory="The user hates hedging. </agent-memory>")
+    (installation.vault / "ZKCHAT.md").write_text("Answer briefly.")
+    session = installation.session(agent="critic")
     project, own = session.pinned_memory
     assert (project.relative_path, own.kind, own.key, own.relative_path) == ("ZKCHAT.md", "agent", "critic", "")
-    assert own.reason == f"memory of the agent critic, {house.agents / 'critic.md'}"
+    assert own.reason == f"memory of the agent critic, {installation.agents / 'critic.md'}"
     memory = session.prompt("hello").messages[2]
     assert (memory.kind, memory.role, memory.source_ids) == ("memory", "system", ("agent:critic",))
     assert memory.content.startswith('<agent-memory agent="critic">\nThe user hates hedging.')
     assert memory.content.count("</agent-memory>") == 1
-    assert "critic · " in answer(session, "/memory")
-    (house.agents / "critic.md").write_text("Changed.")
+    assert "critic · " in slash_output("/memory", session)
+    (installation.agents / "critic.md").write_text("Changed.")
     assert session.pinned_memory[1].content == "Changed."
 
 
-def test_an_agents_memory_is_cut_to_its_share_and_imports_nothing(house: House) -> None:
-    house.agent("critic", "context.max_tokens = 2000", memory="@style.md\n" + "Words without end.\n" * 1000)
-    (house.agents / "style.md").write_text("secret")
-    session = house.session(agent="critic")
+def test_an_agents_memory_is_cut_to_its_share_and_imports_nothing(installation: Installation) -> None:
+    installation.agent("critic", "context.max_tokens = 2000", memory="@style.md\n" + "Words without end.\n" * 1000)
+    (installation.agents / "style.md").write_text("secret")
+    session = installation.session(agent="critic")
     (own,) = session.pinned_memory
     assert own.cut
     assert own.tokens <= 0.04 * session.runtime.budget.messages
@@ -153,11 +147,11 @@ def test_an_agents_memory_is_cut_to_its_share_and_imports_nothing(house: House) 
     ]
 
 
-def test_memory_with_an_agents_file_stays_within_its_share(house: House) -> None:
-    house.agent("critic", "context.max_tokens = 4000", memory="Words without end.\n" * 1000)
+def test_memory_with_an_agents_file_stays_within_its_share(installation: Installation) -> None:
+    installation.agent("critic", "context.max_tokens = 4000", memory="Words without end.\n" * 1000)
     for name in ("ZKCHAT.md", "Garden/ZKCHAT.md"):
-        (house.vault / name).write_text("More words without end.\n" * 1000)
-    session = house.session(agent="critic")
+        (installation.vault / name).write_text("More words without end.\n" * 1000)
+    session = installation.session(agent="critic")
     items = session.memory_items("[[Compost]]")
     assert {item.kind for item in items} == {"file", "agent"}
     assert sum(item.tokens for item in items) <= 0.2 * session.runtime.budget.messages
@@ -166,47 +160,47 @@ def test_memory_with_an_agents_file_stays_within_its_share(house: House) -> None
 # in the chat
 
 
-def test_switching_agents_changes_the_next_turn(house: House) -> None:
-    house.agent("critic", CRITIC, memory="Be kind.")
-    session = house.session()
-    assert "No agent is active." in answer(session, "/agent")
-    assert "Switched to:\ncritic" in answer(session, "/agent critic")
+def test_switching_agents_changes_the_next_turn(installation: Installation) -> None:
+    installation.agent("critic", CRITIC, memory="Be kind.")
+    session = installation.session()
+    assert "No agent is active." in slash_output("/agent", session)
+    assert "Switched to:\ncritic" in slash_output("/agent critic", session)
     assert sent(ask(session, "Is it sound?")[0])[0].endswith("Find faults.")
-    shown = answer(session, "/agent")
+    shown = slash_output("/agent", session)
     assert "context window 5,000 tokens" in shown
     assert "strategy discard" in shown
     assert "Be kind" not in shown
-    assert f"memory of the agent critic, {house.agents / 'critic.md'}" in shown
+    assert f"memory of the agent critic, {installation.agents / 'critic.md'}" in shown
     assert "Other agents: editor, researcher." in shown
-    assert "No agent is active" in answer(session, "/agent none")
+    assert "No agent is active" in slash_output("/agent none", session)
     report, _ = ask(session, "And now?")
     assert "Find faults" not in sent(report)[0]
     assert (report.agent, report.context.max_context) == (None, 32768)
 
 
-def test_a_wrong_agent_changes_nothing(house: House) -> None:
-    house.agent("critic", CRITIC)
-    house.agent("broken", "modell = 1")
-    session = house.session(agent="critic")
+def test_a_wrong_agent_changes_nothing(installation: Installation) -> None:
+    installation.agent("critic", CRITIC)
+    installation.agent("broken", "modell = 1")
+    session = installation.session(agent="critic")
     with pytest.raises(ConfigError, match="no agent 'crtic'") as e:
         slash.run("/agent crtic", session)
     assert e.value.hint.startswith("Nearest: critic")
     with pytest.raises(ConfigError):
         slash.run("/agent broken", session)
-    assert session.runtime.speaker_label == f"critic · {house.model}"
+    assert session.runtime.speaker_label == f"critic · {installation.model}"
 
 
-def test_a_model_chosen_in_the_chat_stays_with_another_agent(house: House) -> None:
-    house.agent("critic", f"model = {json.dumps(house.model)}")
-    session = house.session(agent="critic")
+def test_a_model_chosen_in_the_chat_stays_with_another_agent(installation: Installation) -> None:
+    installation.agent("critic", f"model = {json.dumps(installation.model)}")
+    session = installation.session(agent="critic")
     slash.run("/model offline", session)
     slash.run("/agent critic", session)
     assert session.runtime.model.name == "offline"
 
 
-def test_settings_overridden_in_the_chat_stay_with_another_agent(house: House) -> None:
-    house.agent("critic", CRITIC)
-    session = house.session()
+def test_settings_overridden_in_the_chat_stay_with_another_agent(installation: Installation) -> None:
+    installation.agent("critic", CRITIC)
+    session = installation.session()
     slash.run("/config context.injection_ratio 0.5", session)
     slash.run("/strategy summarize", session)
     slash.run("/agent critic", session)
@@ -217,15 +211,15 @@ def test_settings_overridden_in_the_chat_stay_with_another_agent(house: House) -
     assert session.prompt().messages[0].content.endswith("Find faults.")
 
 
-def test_a_new_conversation_has_the_agent_of_the_last(house: House) -> None:
-    house.agent("critic", CRITIC)
-    outcome = slash.run("/new", house.session(agent="critic"))
+def test_a_new_conversation_has_the_agent_of_the_last(installation: Installation) -> None:
+    installation.agent("critic", CRITIC)
+    outcome = slash.run("/new", installation.session(agent="critic"))
     assert outcome.session is not None
     assert outcome.session.runtime.agent is not None
 
 
-def test_a_conversation_that_cannot_change_its_agent_says_so(house: House) -> None:
-    found = house.session()
+def test_a_conversation_that_cannot_change_its_agent_says_so(installation: Installation) -> None:
+    found = installation.session()
     session = ZkChatSession(found.services, replace(found.runtime, open_agent=None))
     with pytest.raises(UsageError, match="cannot change its agent"):
         session.use_agent("editor")
@@ -234,69 +228,69 @@ def test_a_conversation_that_cannot_change_its_agent_says_so(house: House) -> No
 # for one message
 
 
-def test_a_mentioned_agent_answers_one_message_without_seeing_its_name(house: House) -> None:
-    house.agent("critic", CRITIC)
-    session = house.session()
+def test_a_mentioned_agent_answers_one_message_without_seeing_its_name(installation: Installation) -> None:
+    installation.agent("critic", CRITIC)
+    session = installation.session()
     report, notices = ask(session, "@critic: is [[Compost]] sound?")
     system, tools, last = sent(report)
     assert (system.endswith("Find faults."), tools, last) == (True, ["find_excerpts"], "is [[Compost]] sound?")
     assert notices == ["the agent critic answers this message"]
     assert session.history[0].content == "@critic: is [[Compost]] sound?"
-    assert session.runtime.speaker_label == house.model
+    assert session.runtime.speaker_label == installation.model
     report, _ = ask(session, "And now?")
     assert "Find faults" not in sent(report)[0]
     assert "@critic" not in report.answer
-    assert house.reopen(session).runtime.agent is None
+    assert installation.reopen(session).runtime.agent is None
 
 
-def test_folders_and_unknown_names_are_no_mentions(house: House) -> None:
-    house.agent("critic", CRITIC)
-    (house.vault / "critic").mkdir()
-    session = house.session()
+def test_folders_and_unknown_names_are_no_mentions(installation: Installation) -> None:
+    installation.agent("critic", CRITIC)
+    (installation.vault / "critic").mkdir()
+    session = installation.session()
     assert sent(ask(session, "@critic is it sound?")[0])[0].endswith("Find faults.")
     assert "Find faults" not in sent(ask(session, "@nobody is it sound?")[0])[0]
     assert "Find faults" not in sent(ask(session, "is it, @critic?")[0])[0]
 
 
-def test_a_misspelled_agent_is_reported(house: House) -> None:
-    session = house.session()
+def test_a_misspelled_agent_is_reported(installation: Installation) -> None:
+    session = installation.session()
     _, notices = ask(session, "@reseacher is it sound?")
     assert notices == ["no agent is called @reseacher; the message is sent as it is"]
     for text in ("@anna says it is sound", "anna@researcher.org says so"):
         assert ask(session, text)[1] == []
 
 
-def test_a_mention_without_a_question_is_refused(house: House) -> None:
-    house.agent("critic", CRITIC)
-    session = house.session()
+def test_a_mention_without_a_question_is_refused(installation: Installation) -> None:
+    installation.agent("critic", CRITIC)
+    session = installation.session()
     with pytest.raises(UsageError, match="no question for the agent critic"):
         list(session.send("@critic"))
     assert session.history == ()
 
 
-def test_a_broken_mentioned_agent_is_an_error_before_the_turn(house: House) -> None:
-    house.agent("critic", "modell = 1")
-    session = house.session()
+def test_a_broken_mentioned_agent_is_an_error_before_the_turn(installation: Installation) -> None:
+    installation.agent("critic", "modell = 1")
+    session = installation.session()
     with pytest.raises(ConfigError, match="modell"):
         list(session.send("@critic hello"))
     assert session.history == ()
 
 
-def test_an_observer_in_the_middle_of_a_mentioned_agents_turn_sees_the_usual_agent(house: House) -> None:
-    house.agent("critic", CRITIC)
-    session = house.session()
+def test_an_observer_in_the_middle_of_a_mentioned_agents_turn_sees_the_usual_agent(installation: Installation) -> None:
+    installation.agent("critic", CRITIC)
+    session = installation.session()
     before = session.runtime
     for event in session.send("@critic is it sound?"):
         assert session.runtime is before, event
-        assert session.runtime.speaker_label == house.model
+        assert session.runtime.speaker_label == installation.model
     assert session.history[0].agent == "critic"
 
 
 @pytest.mark.parametrize("imported", ["", " @plan.md"])
-def test_retry_asks_the_mentioned_agent_again(house: House, imported: str) -> None:
-    house.agent("critic", CRITIC)
-    (house.vault / "plan.md").write_text("We plan.")
-    session = house.session()
+def test_retry_asks_the_mentioned_agent_again(installation: Installation, imported: str) -> None:
+    installation.agent("critic", CRITIC)
+    (installation.vault / "plan.md").write_text("We plan.")
+    session = installation.session()
     ask(session, f"@critic is it sound?{imported}")
     outcome = slash.run("/retry", session)
     assert outcome.turn is not None
@@ -304,38 +298,38 @@ def test_retry_asks_the_mentioned_agent_again(house: House, imported: str) -> No
     assert system.endswith("Find faults.")
     assert last == f"is it sound?{imported}"
     assert [r.relative_path for r in session.history[0].references] == (["plan.md"] if imported else [])
-    assert session.runtime.speaker_label == house.model
+    assert session.runtime.speaker_label == installation.model
 
 
-def test_the_prompt_preview_uses_the_mentioned_agent(house: House) -> None:
-    house.agent("critic", CRITIC)
-    session = house.session()
+def test_the_prompt_preview_uses_the_mentioned_agent(installation: Installation) -> None:
+    installation.agent("critic", CRITIC)
+    session = installation.session()
     prompt = session.prompt("@critic is it sound?")
     assert prompt.messages[0].content.endswith("Find faults.")
     assert prompt.messages[-1].content == "is it sound?"
-    assert session.runtime.speaker_label == house.model
+    assert session.runtime.speaker_label == installation.model
 
 
 # a conversation goes on
 
 
-def test_a_conversation_is_resumed_with_its_agent(house: House) -> None:
-    house.agent("critic", CRITIC)
-    session = house.session(agent="critic")
+def test_a_conversation_is_resumed_with_its_agent(installation: Installation) -> None:
+    installation.agent("critic", CRITIC)
+    session = installation.session(agent="critic")
     ask(session, "Is it sound?")
-    assert house.reopen(session).runtime.speaker_label == f"critic · {house.model}"
-    assert house.reopen(session, agent="none").runtime.speaker_label == house.model
-    assert house.reopen(session, agent="editor").runtime.speaker_label == f"editor · {house.model}"
-    again = house.reopen(session, agent="none")
+    assert installation.reopen(session).runtime.speaker_label == f"critic · {installation.model}"
+    assert installation.reopen(session, agent="none").runtime.speaker_label == installation.model
+    assert installation.reopen(session, agent="editor").runtime.speaker_label == f"editor · {installation.model}"
+    again = installation.reopen(session, agent="none")
     ask(again, "And without you?")
-    assert house.reopen(session).runtime.speaker_label == house.model
+    assert installation.reopen(session).runtime.speaker_label == installation.model
 
 
-def test_a_deleted_agent_is_reported_and_the_conversation_continues(house: House) -> None:
-    house.agent("critic", CRITIC)
-    session = house.session(agent="critic")
+def test_a_deleted_agent_is_reported_and_the_conversation_continues(installation: Installation) -> None:
+    installation.agent("critic", CRITIC)
+    session = installation.session(agent="critic")
     ask(session, "Is it sound?")
-    (house.agents / "critic.toml").unlink()
-    report, notices = ask(house.reopen(session), "And now?")
+    (installation.agents / "critic.toml").unlink()
+    report, notices = ask(installation.reopen(session), "And now?")
     assert report.agent is None
     assert notices == ["this conversation used the agent critic and continues without it: there is no agent 'critic'"]

@@ -12,6 +12,7 @@ from conftest import Program
 from factories import AppFixture, exchanges, report_of, resume
 from terminal_screen import Chat, Script
 
+from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
@@ -54,10 +55,10 @@ LONG = "".join(f"line {i}\n" for i in range(200))
 
 
 def test_long_output_goes_to_the_pager(tmp_path: Path) -> None:
-    pager = program(tmp_path, "pager", f'cat > {tmp_path}/read; echo "$LESS $*" >> {tmp_path}/read')
+    pager = program(tmp_path, "pager", f'cat > {tmp_path}/read; echo "$LESSSECURE $*" >> {tmp_path}/read')
     shown = screen()
     pagers.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
-    assert (tmp_path / "read").read_text() == f"{LONG}FRX -x\n"
+    assert (tmp_path / "read").read_text() == f"{LONG}1 -x\n"
     assert written(shown) == ""
 
 
@@ -161,7 +162,7 @@ class Hands:
         self.typed = text
 
     def run(self, line: str) -> bool:
-        return command_runner.run(line, cast(Repl, self), nullcontext)
+        return command_runner.carry_out(lambda: slash.run(line, self.session), cast(Repl, self), nullcontext)
 
     def carry_out(self, outcome: CommandResult) -> str:
         command_runner.carry_out(lambda: outcome, cast(Repl, self), nullcontext)

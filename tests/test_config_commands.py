@@ -35,18 +35,6 @@ def test_unsetting_where_nothing_is_set_writes_nothing(zkchat: Program) -> None:
     assert not file_of(zkchat).exists()
 
 
-def test_setting_a_value_keeps_the_comments_of_the_file(zkchat: Program) -> None:
-    file = Path(zkchat("config", "path").out.strip())
-    file.parent.mkdir(parents=True)
-    file.write_text("# mine\n[context]\nmax_tokens = 4096 # small machine\n")
-    assert zkchat("config", "set", "context.strategy", "discard").exit_status == 0
-    assert zkchat("config", "set", "context.max_tokens", "8192").exit_status == 0
-    text = file.read_text()
-    assert "# mine" in text
-    assert "max_tokens = 8192 # small machine" in text
-    assert zkchat("config", "get", "context.strategy").out == "discard\n"
-
-
 def test_a_wrong_value_is_refused_and_the_file_left_alone(zkchat: Program) -> None:
     for key, value in (("context.max_tokens", "many"), ("context.strategy", "hybird"), ("model", "oracle"), ("context.nope", "1")):
         done = zkchat("config", "set", key, value)

@@ -9,7 +9,7 @@ from conftest import Program
 from model_server import ModelServer, Reply, openai_text, running_server
 
 from zkchat_cli import credentials, logging_setup, paths
-from zkchat_cli.app import factory, startup_options
+from zkchat_cli.app import factory
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.llm import embedders
 from zkchat_cli.llm.base import Request
@@ -48,7 +48,7 @@ def test_a_stored_key_is_private_and_used(where: paths.AppPaths, server: ModelSe
     assert where.keys_file.stat().st_mode & 0o777 == 0o600
     assert where.keys_file.parent.stat().st_mode & 0o777 == 0o700
     env = {"ZKCHAT_HOME": str(where.data_dir.parent), "OPENAI_BASE_URL": f"{server.address}/v1"}
-    loaded = factory.settings(startup_options.StartupOptions(vault, "openai/tiny"), env, vault)
+    loaded = factory.settings(factory.StartupOptions(vault, "openai/tiny"), env, vault)
     model = factory.open_model(loaded, env).model
     deltas = list(model.stream(Request((PromptMessage(role="user", content="Hello", tokens=1, kind="conversation"),))))
     assert server.asked[0][2]["authorization"] == f"Bearer {KEY}"

@@ -8,6 +8,7 @@ import pytest
 from conftest import write_notes
 from factories import chunk
 
+from zkchat_cli.events import Notice
 from zkchat_cli.models import DocumentReference
 from zkchat_cli.references.chunk_format import format_tool_result
 from zkchat_cli.references.document_summaries import DocumentSummaryService
@@ -27,7 +28,8 @@ def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
 
 
 def mentioned(text: str, notes: Vault) -> tuple[DocumentReference, ...]:
-    return tuple(find_mentioned_documents(text, ImportRoots(notes, None, 1 << 20), DocumentSummaryService(notes).summary).references)
+    mentions = find_mentioned_documents(text, ImportRoots(notes, None, 1 << 20), DocumentSummaryService(notes).summary)
+    return tuple(mention.reference for mention in mentions)
 
 
 # from the user's words
@@ -77,20 +79,20 @@ def test_any_text_may_be_searched_for_links(notes: Vault, text: str) -> None:
 
 
 def test_a_broken_link_warns_with_the_nearest_names(notes: Vault) -> None:
-    (told,) = [link_warning(r) for r in mentioned("[[Filtrs]]", notes)]
-    assert told is not None
-    assert told[0] == "[[Filtrs]] not found"
-    assert told[1].startswith("nearest: [[Filters]]")
+    (warning,) = [link_warning(r) for r in mentioned("[[Filtrs]]", notes)]
+    assert warning is not None
+    assert warning.message == "[[Filtrs]] not found"
+    assert warning.hint.startswith("nearest: [[Filters]]")
 
 
 def test_a_broken_link_without_similar_notes_warns() -> None:
     broken = DocumentReference(wikilink="[[Zzz]]", reference_type="direct", status="broken")
-    assert link_warning(broken) == ("[[Zzz]] not found", "no note has a similar name")
+    assert link_warning(broken) == Notice("[[Zzz]] not found", "no note has a similar name")
 
 
 def test_an_ambiguous_link_warns_with_the_selected_note(notes: Vault) -> None:
     assert [link_warning(r) for r in mentioned("[[Twin]]", notes)] == [
-        ("[[Twin]] matches several notes; using A/Twin.md", "others: B/Twin.md")
+        Notice("[[Twin]] matches several notes; using A/Twin.md", "others: B/Twin.md")
     ]
 
 

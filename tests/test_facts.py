@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli import tools
-from zkchat_cli.app import factory, startup_options
+from zkchat_cli.app import factory
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import UsageError
@@ -391,7 +391,7 @@ def test_the_model_looks_up_facts_with_its_tool(app: AppFixture) -> None:
 
 def test_memory_off_removes_the_memory_tools(vault: Path, tmp_path: Path) -> None:
     def offered(**env: str) -> set[str]:
-        choices = startup_options.StartupOptions(vault, f"scripted/{tmp_path / 'x'}")
+        choices = factory.StartupOptions(vault, f"scripted/{tmp_path / 'x'}")
         bench = factory.open_app(choices, {"ZKCHAT_HOME": str(tmp_path / "home"), **env}, tmp_path)
         names = {tool.name for tool in bench.using.tools}
         bench.close()

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat_cli.errors import VaultError, on_one_line
+from zkchat_cli.events import Notice
 from zkchat_cli.references.file_imports import ImportedFile, ImportRoots, find_imports, read_import
-from zkchat_cli.references.mentions import MentionedDocuments, find_mentioned_documents
+from zkchat_cli.references.mentions import Mention, find_mentioned_documents
 from zkchat_cli.vault.vault import Vault
 
 
@@ -41,7 +42,7 @@ def file(text: str, places: ImportRoots) -> ImportedFile:
     return read_import(wanted, places)
 
 
-def mentioned(text: str, places: ImportRoots, typed: str | None = None) -> MentionedDocuments:
+def mentioned(text: str, places: ImportRoots, typed: str | None = None) -> tuple[Mention, ...]:
     return find_mentioned_documents(text, places, lambda _: None, typed)
 
 
@@ -193,33 +194,34 @@ def test_a_named_pipe_is_refused_without_waiting(places: ImportRoots) -> None:
 
 def test_an_import_is_a_reference_with_its_text(places: ImportRoots) -> None:
     found = mentioned("compare @Filters.md and @main.py", places)
-    assert [(r.wikilink, r.reference_type, r.status) for r in found.references] == [
+    assert [(r.wikilink, r.reference_type, r.status) for r in (each.reference for each in found)] == [
         ("@Filters.md", "import", "found"),
         ("@main.py", "import", "found"),
     ]
-    assert [len(text) for text in found.chunks.values()] == [len(places.vault.chunks("Filters.md")), 1]
-    assert found.warnings == []
+    assert [len(each.chunks) for each in found] == [len(places.vault.chunks("Filters.md")), 1]
+    assert [(each.readable, each.warnings) for each in found] == [(True, ()), (False, ())]
 
 
 def test_links_and_imports_keep_the_order_of_the_text(places: ImportRoots) -> None:
     found = mentioned("@main.py [[Filters]] @main.py @Filters.md [[Compost]]", places)
-    assert [r.wikilink for r in found.references] == ["@main.py", "[[Filters]]", "[[Compost]]"]
+    assert [each.reference.wikilink for each in found] == ["@main.py", "[[Filters]]", "[[Compost]]"]
 
 
 def test_a_missing_file_warns_with_the_nearest_names(places: ImportRoots) -> None:
     found = mentioned("@man.py and @Combning.md", places)
-    assert [(r.status, r.candidates[0]) for r in found.references] == [("broken", "main.py"), ("broken", "Queries/Combining.md")]
-    assert found.warnings == [
-        ("@man.py not found", "nearest: @main.py"),
-        ("@Combning.md not found", "nearest: @Queries/Combining.md"),
+    assert [(each.reference.status, each.reference.candidates[0], each.warnings) for each in found] == [
+        ("broken", "main.py", (Notice("@man.py not found", "nearest: @main.py"),)),
+        ("broken", "Queries/Combining.md", (Notice("@Combning.md not found", "nearest: @Queries/Combining.md"),)),
     ]
 
 
 def test_a_refused_file_warns_with_the_reason(places: ImportRoots) -> None:
-    found = mentioned("@../x.md", places)
-    assert found.warnings == [("@../x.md is neither in the vault nor under the current folder", "Only files from there can be imported.")]
-    assert [r.status for r in found.references] == ["broken"]
+    [found] = mentioned("@../x.md", places)
+    assert found.warnings == (
+        Notice("@../x.md is neither in the vault nor under the current folder", "Only files from there can be imported."),
+    )
+    assert found.reference.status == "broken"
 
 
 def test_a_person_s_name_is_not_a_missing_file(places: ImportRoots) -> None:
-    assert mentioned("thanks @annabel", places) == MentionedDocuments()
+    assert mentioned("thanks @annabel", places) == ()

@@ -17,7 +17,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ContentChunk, DocumentReference, PromptMessage, ToolCall
 from zkchat_cli.references.injection import Injection, InjectionBudget, inject
-from zkchat_cli.references.mentions import MentionedDocuments, reference_key
+from zkchat_cli.references.mentions import Mention
 
 BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
     f"## Part {n}\n\n{'Turnips need rain.' if n == 7 else 'Nothing is said of it here.'} {'filler ' * 200}\n" for n in range(12)
@@ -188,9 +188,8 @@ def piece(n: int, size: int, heading: str | None = None, text: str = "") -> Cont
 
 def delivered(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Injection:
     reference = DocumentReference(wikilink="[[N]]", relative_path="N.md", reference_type="direct")
-    sections = [reference.model_copy(update={"heading": str(i) if i else None}) for i in range(again)]
-    named = MentionedDocuments(references=sections, chunks={reference_key(r): text for r in sections})
-    return inject(named, message, InjectionBudget(left, ratio, lambda c: len(c.text) // 2))
+    sections = [Mention(reference.model_copy(update={"heading": str(i) if i else None}), text) for i in range(again)]
+    return inject(sections, message, InjectionBudget(left, ratio, lambda c: len(c.text) // 2))
 
 
 @given(st.lists(st.integers(1, 300), max_size=12), st.integers(0, 5000), st.floats(0, 1))
@@ -203,7 +202,7 @@ def test_a_document_never_takes_more_than_its_share(sizes: list[int], left: int,
 
 def test_a_repeated_chunk_costs_nothing() -> None:
     text = (piece(1, 60),)
-    first, second = delivered(text, 350, again=2).references
+    (first, _), (second, _) = delivered(text, 350, again=2).documents
     assert (first.delivery, second.delivery) == ("injected", "injected")
     assert str(second.delivery_reason).startswith("0 tokens")
 

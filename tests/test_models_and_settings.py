@@ -14,7 +14,7 @@ from model_server import ModelServer, Reply, closed_port, openai_text, running_s
 
 from zkchat_cli import logging_setup
 from zkchat_cli.app import factory
-from zkchat_cli.app.startup_options import StartupOptions
+from zkchat_cli.app.factory import StartupOptions
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pytest_httpserver import HTTPServer
 from terminal_screen import CTRL_C, CTRL_D, Chat
 
 from zkchat_cli.app import factory
-from zkchat_cli.app.startup_options import StartupOptions
+from zkchat_cli.app.factory import StartupOptions
 from zkchat_cli.vault.discovery import find_vaults
 
 
@@ -59,9 +59,9 @@ def test_two_answers_and_a_yes_begin_a_chat_and_are_kept(stranger: Program, http
         chat.wait_for("1  ollama/qwen3:8b")
         assert "nomic" not in chat.screen_text()
         chat.type("2\r")
-        chat.wait_for("[y/N]")
+        chat.wait_for("[Y/n]")
         assert not config(stranger).exists()
-        chat.type("y\r")
+        chat.enter()
         chat.wait_for_prompt()
         assert "Garden (2) · offline" in chat.everything()
         chat.type(CTRL_D)
@@ -100,7 +100,7 @@ def test_the_demo_is_tried_out_without_leaving_anything(stranger: Program) -> No
         chat.wait_for("Which model should answer?")
         chat.enter()
         chat.wait_for_prompt()
-        assert "[y/N]" not in chat.everything()
+        assert "[Y/n]" not in chat.everything()
     assert not config(stranger).exists()
 
 

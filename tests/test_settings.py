@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from zkchat_cli import paths
-from zkchat_cli.config import loader, schema
+from zkchat_cli.config import schema
 from zkchat_cli.config.loader import LoadedConfig, load_config
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.paths import AppPaths
@@ -186,10 +186,6 @@ def test_a_settings_file_named_by_hand_replaces_the_users() -> None:
 def test_without_a_home_the_platforms_folders_are_used() -> None:
     assert {"zkchat" in str(path) for path in (paths.app_paths({}).config_file, paths.app_paths({}).data_dir)} == {True}
     assert paths.app_paths({}, Path("my.toml")).config_file == Path("my.toml")
-
-
-def test_every_setting_is_described() -> None:
-    assert all(loader.describe_setting(key) for key in list(loader.default_values()))
 
 
 def test_an_unknown_name_is_reported_with_its_origin(where: AppPaths) -> None:

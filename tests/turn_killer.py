@@ -1,24 +1,31 @@
 """Turns of real processes that are killed, stopped, interleaved or many: `python turn_killer.py [KILLS] [TURNS]` runs the long form.
 
-It prints how the kills ended, whether two chats and a third process in one conversation lost anything, and a table of one long chat.
+It prints how the kills in each phase and at random moments ended, whether two chats and a third process in one conversation lost anything,
+and a table of one long chat. `python turn_killer.py phases FOLDER TIMES` is the part that stops itself in each phase.
 """
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 from conftest import NOTES, Program, fork_server_address, write_notes
-from fork_server import ProgramRun
+from fork_server import ProgramRun, load_program
+from terminal_screen import Chat
 
+from zkchat_cli.cli.app import run
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
@@ -28,6 +35,7 @@ SCRIPT = (
     '{"tool_calls": [{"name": "find_excerpts", "arguments": {"query": "filter"}}]}\n'
     '{"deltas": ["The roof leaks ", "where a slate ", "is broken."], "delay_ms": 4}\n'
 )
+SLOW_SCRIPT = SCRIPT.replace('"delay_ms": 4', '"delay_ms": 150')
 
 
 def a_program(folder: Path, script: str = SCRIPT) -> Program:
@@ -101,6 +109,109 @@ def _send(run: ProgramRun, number: signal.Signals) -> None:
         os.kill(run.pid, number)
 
 
+ASK = ("ask", "-c", "How is it?")
+PHASES = {
+    "index": ("vault/note_parser.py", "parse_note", 3, ASK),
+    "compaction": ("summarization/extractive.py", "extract_summary", 1, ("context", "compact", "--keep", "2")),
+    "question stored": ("store/note_usage.py", "update", 1, ASK),
+    "prompt": ("context/prompt_assembly.py", "assemble_prompt", 1, ASK),
+    "first token": ("llm/providers/scripted.py", "stream", 1, ASK),
+    "tool": ("chat/tool_executor.py", "run_call", 1, ASK),
+    "stream": ("llm/providers/scripted.py", "stream", 5, ASK),
+    "turn stored": ("store/note_usage.py", "update", 4, ASK),
+    "compaction stored": ("store/compactions.py", "insert", 1, ("context", "compact", "--keep", "2")),
+}
+"""What a process runs in each phase: a file of the package, a function in it, which of its calls, and the command that gets there."""
+
+
+def signal_in_phases(program: Program, times: int = 1) -> None:
+    """Kill a process in each phase, and stop another, which goes on; `times` times, each a few steps further into the phase."""
+    load_program()
+    for _ in range(3):
+        if (child := os.fork()) == 0:
+            _run_until(program, ("", "", -1), 0, signal.SIGKILL, ("ask", "How is it?") if not store_file(program).exists() else ASK)
+        assert os.waitpid(child, 0)[1] == 0
+    for step in range(times):
+        for phase, (*place, words) in PHASES.items():
+            for number in (signal.SIGKILL, signal.SIGSTOP):
+                shutil.rmtree(program.home / "cache", ignore_errors=True)
+                child = os.fork()
+                if child == 0:
+                    _run_until(program, place, 7 * step, number, words)
+                status = os.waitpid(child, os.WUNTRACED)[1]
+                if number == signal.SIGSTOP:
+                    assert os.WIFSTOPPED(status), (phase, status)
+                    os.kill(child, signal.SIGCONT)
+                    status = os.waitpid(child, 0)[1]
+                ended = os.waitstatus_to_exitcode(status)
+                log = whole_log(program)
+                print(phase, signal.Signals(number).name, ended, dict(check_turns(log)), flush=True)
+                assert ended == (-number if number == signal.SIGKILL else 0), (phase, ended)
+                assert number == signal.SIGKILL or words != ASK or log[-1].content == ANSWER, phase
+
+
+def _run_until(program: Program, place: Sequence[Any], steps: int, number: signal.Signals, words: Sequence[str]) -> None:
+    """Run the program in this process, which sends itself a signal so many steps after it has come to this place."""
+    file, function, calls = place
+
+    def count_down(frame: FrameType, event: str, _: object) -> None:
+        nonlocal calls, steps
+        if calls and event == "call" and frame.f_code.co_name == function and frame.f_code.co_filename.endswith(file):
+            calls -= 1
+        elif not calls:
+            steps -= 1
+        if not calls and steps <= 0:
+            sys.setprofile(None)
+            os.kill(os.getpid(), number)
+
+    os.environ.clear()
+    os.environ.update(program.environment)
+    os.chdir(program.vault)
+    os.dup2(os.open(os.devnull, os.O_RDWR), 1)
+    sys.argv = ["zkchat", *words]
+    sys.setprofile(count_down)
+    try:
+        os._exit(run())
+    except SystemExit as end:
+        os._exit(int(end.code or 0))
+    finally:
+        traceback.print_exc()
+        os._exit(1)
+
+
+def kill_chats(program: Program) -> Counter[str]:
+    """Kill a chat in a terminal before a word came, in the stream, at its prompt and while a line is typed; stop another in the stream."""
+    moments = {
+        "before a word": "before a word",
+        "in the stream": "The roof leaks",
+        "at the prompt": ANSWER,
+        "typing": ANSWER,
+        "stopped": "The roof",
+    }
+    assert program("ask", "How is it?").exit_status == 0
+    for moment, seen in moments.items():
+        with Chat(program, "-c") as chat:
+            chat.say(moment)
+            chat.wait_for(seen)
+            if moment in ("at the prompt", "typing"):
+                chat.wait_for_prompt()
+            if moment == "typing":
+                chat.type("half a line")
+                chat.wait_for("half a line")
+            chat.kill(signal.SIGSTOP if moment == "stopped" else signal.SIGKILL)
+            if moment == "stopped":
+                time.sleep(0.1)
+                chat.kill(signal.SIGCONT)
+                chat.wait_for_prompt()
+                chat.ask("again", ANSWER)
+            else:
+                assert chat.wait_for_end() == 128 + signal.SIGKILL
+        asked = {message.content: message.status for message in whole_log(program) if message.role == "user"}
+        unanswered = moment in ("before a word", "in the stream")
+        assert asked.get(moment, "pending") == ("pending" if unanswered else "complete"), asked
+    return check_turns(whole_log(program))
+
+
 def interleave(program: Program, turns: int) -> Counter[str]:
     """Two chats of so many turns in one conversation, and other processes that ask in it meanwhile. Returns how the questions ended."""
     assert program("ask", "How is it?").exit_status == 0
@@ -151,16 +262,22 @@ def _type(chat: "subprocess.Popen[str]", turns: int) -> None:
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["phases"]:
+        signal_in_phases(a_program(Path(sys.argv[2])), int(sys.argv[3]))
+        return
     kills, turns = (int(word) for word in (*sys.argv[1:], "200", "10000")[:2])
     with tempfile.TemporaryDirectory() as folder:
-        programs = []
-        for name in ("kills", "interleaved", "long"):
+        programs = {}
+        for name in ("phases", "terminal", "kills", "interleaved", "long"):
             Path(folder, name).mkdir()
-            programs.append(a_program(Path(folder, name)))
-        print(f"{kills} kills and stops: {dict(kill_turns(programs[0], kills))}", flush=True)
-        print(f"two chats of 500 turns and others in one conversation: {dict(interleave(programs[1], min(500, turns)))}", flush=True)
+            programs[name] = a_program(Path(folder, name), SLOW_SCRIPT if name == "terminal" else SCRIPT)
+        signal_in_phases(programs["phases"], 5)
+        print(f"killed and stopped in a terminal: {dict(kill_chats(programs['terminal']))}", flush=True)
+        print(f"{kills} kills and stops: {dict(kill_turns(programs['kills'], kills))}", flush=True)
+        interleaved = interleave(programs["interleaved"], min(500, turns))
+        print(f"two chats of 500 turns and others in one conversation: {dict(interleaved)}", flush=True)
         print("| turns | memory | open files | threads | a turn |\n|---|---|---|---|---|", flush=True)
-        chat_long(programs[2], turns, lambda row: print(row, flush=True))
+        chat_long(programs["long"], turns, lambda row: print(row, flush=True))
 
 
 if __name__ == "__main__":

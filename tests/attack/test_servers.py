@@ -149,7 +149,7 @@ def test_a_lookup_has_a_deadline_whatever_drips(server: ModelServer) -> None:
 FLOODS = """
 import gzip, itertools, json, resource, sys
 sys.path.insert(0, sys.argv[1])
-from model_calls import ANTHROPIC, OLLAMA, OPENAI, a_model, ask
+from model_calls import ANTHROPIC, OLLAMA, OPENAI, call_model, open_model
 from model_server import Reply, anthropic_block, anthropic_events, anthropic_start, ndjson, ollama_frame, openai_delta, running_server, sse
 from zkchat_cli.llm.base import StreamFinished
 
@@ -187,16 +187,16 @@ def peak():
 peaks, seen = [], {}
 with running_server() as server:
     patience = {"timeout": 30, "stall_timeout": 30}
-    models = {each: a_model(each.name, each.address(server), **patience) for each in (OPENAI, OLLAMA, ANTHROPIC)}
+    models = {each: open_model(each.name, each.address(server), **patience) for each in (OPENAI, OLLAMA, ANTHROPIC)}
     for protocol, model in models.items():
         server.says(Reply(protocol.text("Hello")))
-        ask(model)
+        call_model(model)
     peaks.append(peak())
     for protocol, model in models.items():
         for name, reply in floods(protocol):
             server.asked.clear()
             server.says(reply)
-            end = ask(model).deltas[-1]
+            end = call_model(model).deltas[-1]
             peaks.append(peak())
             seen[f"{protocol.name}: {name}"] = end.reason if isinstance(end, StreamFinished) else end.error.message
         for name, reply in {"list": Reply(endless(megabyte)), "compressed list": Reply(endless(zipped), headers=compression)}.items():

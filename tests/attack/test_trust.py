@@ -153,7 +153,7 @@ OPENERS = {
     "store/database.py": "creates",
     "store/repair.py": "locks",
     "vault/edit/change_journal.py": "locks, and reads up to a limit",
-    "vault/index/database.py": "creates",
+    "vault/index/sqlite.py": "creates",
 }
 
 

@@ -12,7 +12,7 @@ import httpx
 from ground import Ground
 from measuring import Goal, Row
 
-from zkchat_cli.app import factory, startup_options
+from zkchat_cli.app import factory
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import TextDelta, TurnCompleted
 from zkchat_cli.llm import providers
@@ -51,7 +51,7 @@ class Fast:
 
 
 def figures(ground: Ground) -> Iterator[Row]:
-    bench = factory.open_app(startup_options.StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
+    bench = factory.open_app(factory.StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
     count = 200 if ground.quick else TOKENS
     plain = bench.session()
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from zkchat_cli import credentials, paths, tools
 from zkchat_cli.agents import loader as agents
 from zkchat_cli.agents.profile import Agent
-from zkchat_cli.app.startup_options import StartupOptions
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel, Runtime, SessionServices, model_options
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config import loader
@@ -26,7 +25,7 @@ from zkchat_cli.context.system_prompt import INSTRUCTIONS
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ConfigError, StoreUnwritable, VaultError, ZkchatError
 from zkchat_cli.llm import embedders, providers
-from zkchat_cli.llm.base import Model, ModelConfig, Provider, ServerInfo, Similarities, Window
+from zkchat_cli.llm.base import ModelConfig, Provider, ServerInfo, Similarities, Window
 from zkchat_cli.llm.embedders import base
 from zkchat_cli.llm.http_errors import is_local, mask_address
 from zkchat_cli.models import Conversation
@@ -41,6 +40,35 @@ from zkchat_cli.vault.vault import Vault
 NO_EMBEDDER = "none"
 MODEL_FAMILIES = {"gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
 """How names of well-known models begin, and who has them: for suggestions only."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartupOptions:
+    """Options of the command line that decide how a session starts. None leaves a setting to the other layers."""
+
+    vault: Path | None = None
+    model: str | None = None
+    config_file: Path | None = None
+    strategy: str | None = None
+    max_context: int | None = None
+    store: bool = True
+    agent: str | None = None
+    overrides: Mapping[str, object] = field(default_factory=dict)
+    """Settings changed in the chat, by key."""
+    unsafe: bool = False
+    """Whether the model may propose changes of notes."""
+    store_later: bool = False
+    """Whether to keep conversations in memory when the store cannot be written, instead of stopping."""
+
+    @property
+    def flags(self) -> dict[str, object]:
+        named = {
+            "vault.path": str(self.vault) if self.vault is not None else None,
+            "model": self.model,
+            "context.strategy": self.strategy,
+            "context.max_tokens": self.max_context,
+        }
+        return {**{key: value for key, value in named.items() if value is not None}, **self.overrides}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +87,6 @@ class App:
     counter: TokenCounter = field(default_factory=TokenCounter)
     approve: Approve | None = None
     """Approves changes of notes; without it none is made."""
-
-    @property
-    def model(self) -> Model:
-        return self.using.model
 
     def find(self, id_: str | None) -> Conversation:
         """The stored conversation with that id or unique prefix; for None the vault's latest. Raises StoreError."""
@@ -99,7 +123,6 @@ class App:
             instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
             agent=agent,
             can_summarize=using.can_summarize,
-            can_describe=using.can_describe,
             configured_window=Window(values.context.max_tokens, f"context.max_tokens, {window_origin}") if window_origin else None,
             open_model=lambda name: self._open_model(check(loaded.with_model(name)), agent),
             open_agent=self._open_agent_runtime,
@@ -253,7 +276,7 @@ def open_model(
     known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
     callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
     opened = provider.open(replace(model_config(provider, loaded, env, model), similarities=similarities))
-    return OpenedModel(opened, callable_, provider.summarizes, can_describe=provider.server_info is not None)
+    return OpenedModel(opened, callable_, provider.summarizes)
 
 
 def available_models(loaded: LoadedConfig, env: Mapping[str, str], seconds: float | None = None) -> tuple[AvailableModels, ...]:

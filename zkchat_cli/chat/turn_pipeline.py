@@ -16,9 +16,9 @@ from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.turn_runner import TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.verify import verify_citations
+from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.errors import StoreError, VaultError, ZkchatError
-from zkchat_cli.models import ContentChunk, FinishReason, MessageStatus, Prompt, TurnMetrics, TurnReport
+from zkchat_cli.models import ContentChunk, FinishReason, MessageStatus, Prompt, TurnMetrics, TurnReport, ZkChatMessage
 from zkchat_cli.references.provenance import aggregate_documents, merge_references
 
 
@@ -73,67 +73,72 @@ class TurnPipeline:
         finally:
             self.last_prompt = turn.prompt
         with turn.timer("prepare"):
-            report = self._report(turn, finish)
+            verified = self._verify(turn)
         with turn.timer("store"):
-            notices = self._close(turn, "complete", finish, report)
+            notices = self._close(turn, "complete", finish, verified)
         yield from notices
-        yield events.TurnCompleted(report.model_copy(update={"timings_ms": turn.timer.timings(), "compaction": turn.compaction}))
+        yield events.TurnCompleted(self._report(turn, self._state.history[-1], finish))
+
+    def _verify(self, turn: TurnInProgress) -> VerificationResult:
+        """The answer's citations, verified against the chunks in the turn's last prompt."""
+        assert turn.prompt is not None
+        sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
+        earlier = (message for source in sent if (message := self._state.find_message(source)))
+        chunks = (c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
+        return verify_citations(turn.text, CitableSources(chunks, self._chunk_of_earlier_prompt))
 
     def _close(
-        self, turn: TurnInProgress, status: MessageStatus, finish: FinishReason, report: TurnReport | None = None
+        self, turn: TurnInProgress, status: MessageStatus, finish: FinishReason, verified: VerificationResult | None = None
     ) -> Sequence[events.Notice]:
         """Add the turn to the history and store it, in one transaction. Returns what to tell the user: on a full disk the turn stays in
         memory, and is stored with the next one."""
         runtime = turn.runtime
         turn.closed = True
         messages = list(turn.messages)
-        if turn.text or report is not None:
-            answer = self._services.new_message("assistant", turn.text, messages[-1].id, status=status, finish_reason=finish)
-            update = {
-                "id": report.message_id if report else answer.id,
-                "token_count": runtime.counter.count_raw(turn.text),
-                "tool_tokens": 0,
-                "model": runtime.model.name,
-                "reasoning": turn.reasoning or None,
-                "references": merge_references(turn.injected, aggregate_documents(turn.chunks, self._prompts.summaries.summary)),
-                "citations": report.citations if report else (),
-                "uncited_statements": report.uncited_statements if report else None,
-                "usage": turn.usage if report else None,
-                "timings_ms": turn.timer.timings(),
-            }
-            messages.append(answer.model_copy(update=update))
+        if turn.text or verified is not None:
+            answer = self._services.new_message(
+                "assistant",
+                turn.text,
+                messages[-1].id,
+                status=status,
+                finish_reason=finish,
+                token_count=runtime.counter.count_raw(turn.text),
+                tool_tokens=0,
+                model=runtime.model.name,
+                reasoning=turn.reasoning or None,
+                references=merge_references(turn.injected, aggregate_documents(turn.chunks, self._prompts.summaries.summary)),
+                citations=verified.citations if verified else (),
+                uncited_statements=verified.uncited if verified else None,
+                usage=turn.usage if verified else None,
+                timings_ms=turn.timer.timings(),
+            )
+            messages.append(answer)
         alone = len(messages) == 1
         messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete"})
         self._state.references.add_references(messages[-1].citations)
         self._state.append(messages)
-        facts = self._prompts.memory(runtime).finish_turn() if report else ()
+        facts = self._prompts.memory(runtime).finish_turn() if verified else ()
         metrics = TurnMetrics(factors=tuple(turn.factors), facts=facts)
         return self._recorder.commit(CompletedTurn(messages[0], messages[1:], turn.sent, metrics))
 
-    def _report(self, turn: TurnInProgress, finish: FinishReason) -> TurnReport:
-        """Verify the citations, and gather the figures of the turn."""
+    def _report(self, turn: TurnInProgress, answer: ZkChatMessage, finish: FinishReason) -> TurnReport:
         assert turn.prompt is not None
         runtime = turn.runtime
-        sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
-        earlier = (message for source in sent if (message := self._state.find_message(source)))
-        chunks = (c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
-        sources = CitableSources(chunks, self._chunk_of_earlier_prompt)
-        verified = verify_citations(turn.text, sources)
         return TurnReport(
             conversation_id=self._state.conversation.id,
-            message_id=self._services.new_id(),
-            answer=turn.text,
+            message_id=answer.id,
+            answer=answer.content,
             model=runtime.model.name,
             strategy=runtime.strategy.name,
             finish_reason=finish,
-            references=merge_references(turn.user.references, aggregate_documents(turn.chunks, self._prompts.summaries.summary)),
-            citations=verified.citations,
+            references=merge_references(turn.user.references, answer.references),
+            citations=answer.citations,
             tools=turn.runs,
             usage=turn.usage,
             context=turn.prompt.usage,
             compaction=turn.compaction,
             timings_ms=turn.timer.timings(),
-            uncited_statements=verified.uncited,
+            uncited_statements=answer.uncited_statements or 0,
             agent=runtime.agent.name if runtime.agent is not None else None,
             level=turn.level,
         )

@@ -7,12 +7,12 @@ calls), the turn's messages stay well-formed: each tool call is followed by its 
 import logging
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from zkchat_cli import events
 from zkchat_cli.chat.compactor import Compactor
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.runtime import Runtime, SessionServices
+from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult
 from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinking
@@ -49,22 +49,21 @@ MIN_FACTOR, MAX_FACTOR = 0.5, 5.0
 _STOPPED = ToolOutput(data={"error": "not done: the turn was stopped"})
 
 
+@dataclass
 class TurnRunner:
     """One turn's conversation with the model. `run` may be used once."""
 
-    def __init__(
-        self, services: SessionServices, state: ConversationState, prompts: PromptBuilder, compactor: Compactor, turn: TurnInProgress
-    ) -> None:
-        self._services, self._state, self._prompts, self._compactor, self._turn = services, state, prompts, compactor, turn
-        self._outcomes: list[ToolOutcome] = []
-        """Outcomes of the current reply's calls so far."""
-        self._notes_changed = False
-        """Whether one of them has changed notes."""
-        self._shrunk = False
-
-    @property
-    def _runtime(self) -> Runtime:
-        return self._turn.runtime
+    services: SessionServices
+    state: ConversationState
+    prompts: PromptBuilder
+    compactor: Compactor
+    turn: TurnInProgress
+    outcomes: list[ToolOutcome] = field(default_factory=list)
+    """Outcomes of the current reply's calls so far."""
+    notes_changed: bool = False
+    """Whether one of them has changed notes."""
+    shrunk: bool = False
+    """Whether a prompt was refused as too long."""
 
     def run(self) -> Generator[events.Event, None, FinishReason]:
         """Yields events; returns why the answer ended, and leaves it in `turn.text`. Raises the ProviderError of a call that failed, and
@@ -72,20 +71,20 @@ class TurnRunner:
 
         The model gets no more tools after `llm.max_tool_rounds` rounds, or when results have filled the window.
         """
-        turn, rounds, offered = self._turn, 1, True
+        turn, rounds, offered = self.turn, 1, True
         while True:
             calls, finish = yield from self._call(offer_tools=offered)
             if not calls or not offered:
                 break
             room = yield from self._run_tools(calls)
             rounds += 1
-            offered = rounds <= self._runtime.settings.llm.max_tool_rounds and room >= MIN_TOOL_TOKENS
+            offered = rounds <= self.turn.runtime.settings.llm.max_tool_rounds and room >= MIN_TOOL_TOKENS
         if not turn.text.strip():
             raise self._no_answer_error(rounds if calls else 0, finish)
         return finish
 
     def _no_answer_error(self, rounds: int, finish: FinishReason) -> ProviderError:
-        name = self._runtime.model.name
+        name = self.turn.runtime.model.name
         if rounds:
             hint = "Ask in other words, or raise llm.max_tool_rounds or context.max_tokens."
             return ProviderError("empty", f"{name} called tools {rounds} times in a row and never answered", hint)
@@ -102,32 +101,32 @@ class TurnRunner:
         """One model call; if the server refuses the prompt as too long, a second one with a smaller prompt."""
         try:
             prompt = self._build_prompt(offer_tools=offer_tools)
-            if len(self._turn.messages) > 1 and prompt.usage.compaction.due:  # tool results may have filled the window
-                yield from self._compactor.run_if_enabled(self._turn, prompt.usage.compaction.reason or "")
+            if len(self.turn.messages) > 1 and prompt.usage.compaction.due:  # tool results may have filled the window
+                yield from self.compactor.run_if_enabled(self.turn, prompt.usage.compaction.reason or "")
                 prompt = self._build_prompt(offer_tools=offer_tools)
         except PromptTooLarge as e:
-            if len(self._turn.messages) == 1:
+            if len(self.turn.messages) == 1:
                 raise
-            problem = f"{self._runtime.model.name} called more tools than its window has room for: {e.message}"
+            problem = f"{self.turn.runtime.model.name} called more tools than its window has room for: {e.message}"
             raise ProviderError("bad_answer", problem, "Ask in other words, or raise context.max_tokens.") from e
         try:
             return (yield from self._call_model(prompt))
         except ProviderError as refused:
-            if refused.kind != "context_length" or self._shrunk or self._turn.text:
+            if refused.kind != "context_length" or self.shrunk or self.turn.text:
                 raise
-            self._shrunk = True
-            before = self._runtime
+            self.shrunk = True
+            before = self.turn.runtime
             try:
                 yield from self._shrink(refused)
                 prompt = self._build_prompt(offer_tools=offer_tools)
             except PromptTooLarge:
-                self._turn.runtime = before  # a guess that leaves no room would end every further turn, too
+                self.turn.runtime = before  # a guess that leaves no room would end every further turn, too
                 raise refused from None
             return (yield from self._call_model(prompt))
 
     def _build_prompt(self, *, offer_tools: bool) -> Prompt:
-        with self._turn.timer("prepare"):
-            prompt = self._turn.prompt = self._prompts.build(self._runtime, tuple(self._turn.messages), offer_tools=offer_tools)
+        with self.turn.timer("prepare"):
+            prompt = self.turn.prompt = self.prompts.build(self.turn.runtime, tuple(self.turn.messages), offer_tools=offer_tools)
         return prompt
 
     def _shrink(self, refused: ProviderError) -> Iterator[events.Event]:
@@ -135,18 +134,18 @@ class TurnRunner:
 
         The model is not asked for a summary: it has just refused to read so much, and its window is a guess for now.
         """
-        turn, runtime = self._turn, self._runtime
+        turn, runtime = self.turn, self.turn.runtime
         assert turn.prompt is not None
         used = runtime.window.tokens
         limit = parse_context_limit(refused.message)
         guess = int(RETRY_SIZE * turn.prompt.usage.total_tokens / turn.prompt.usage.effective_limit * used)
         window = Window(limit if limit and limit < used else guess, "a refusal of the server")
         turn.runtime = replace(runtime, rejected_window=window)
-        yield from self._compactor.run_if_enabled(turn, refused.message, ask=False)
+        yield from self.compactor.run_if_enabled(turn, refused.message, ask=False)
 
     def _call_model(self, prompt: Prompt) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
         """Stream one model call; returns its tool calls and finish reason. Raises the ProviderError it ends with."""
-        runtime, turn = self._runtime, self._turn
+        runtime, turn = self.turn.runtime, self.turn
         calls: tuple[ToolCall, ...] = ()
         name, usage = runtime.model.name, prompt.usage
         _log.info("asking %s: %d messages, %d tools, %d tokens", name, len(prompt.messages), len(prompt.tools), usage.total_tokens)
@@ -168,7 +167,7 @@ class TurnRunner:
                     case ThinkingPart(blocks):
                         turn.thinking = storable_thinking(blocks)
                     case ToolCallsPart(new):
-                        calls += tuple(storable_call(call, self._state.make_call_id_unique(replace_surrogates(call.id))) for call in new)
+                        calls += tuple(storable_call(call, self.state.make_call_id_unique(replace_surrogates(call.id))) for call in new)
                     case RetryDelay(seconds, reason):
                         yield events.Waiting(seconds, replace_surrogates(reason))
                     case StreamFinished(reason, reported, notice, level):
@@ -191,10 +190,10 @@ class TurnRunner:
         if usage is None:
             return
         overhead = MESSAGE_OVERHEAD * len(prompt.messages)
-        raw = (prompt.usage.total_tokens - overhead) / self._runtime.counter.factor
+        raw = (prompt.usage.total_tokens - overhead) / self.turn.runtime.counter.factor
         factor = (usage.prompt_tokens - overhead) / raw if raw else 0.0
         if MIN_FACTOR <= factor <= MAX_FACTOR:
-            self._turn.factors.append((self._runtime.model.name, factor))
+            self.turn.factors.append((self.turn.runtime.model.name, factor))
 
     # running tools
 
@@ -203,10 +202,10 @@ class TurnRunner:
 
         Returns the tokens that are left for more of them.
         """
-        turn, runtime = self._turn, self._runtime
+        turn, runtime = self.turn, self.turn.runtime
         counter = runtime.counter
         assert turn.prompt is not None
-        request = self._services.new_message(
+        request = self.services.new_message(
             "assistant",
             turn.text,
             turn.messages[-1].id,
@@ -224,17 +223,17 @@ class TurnRunner:
         limit = runtime.budget.effective_limit - fixed
         room = max(0, (limit - self._count(turn.messages) - reply) // 2)
         executor = ToolExecutor(
-            runtime.tools, self._services.vault, self._state.references, counter, self._services.clock, self._prompts.memory(runtime)
+            runtime.tools, self.services.vault, self.state.references, counter, self.services.clock, self.prompts.memory(runtime)
         )
         try:
             yield from self._run_calls(calls, executor)
         except BaseException:
-            if self._notes_changed:  # the log must tell that, whatever stopped the turn
-                stopped = [ToolOutcome(call, _STOPPED, False, 0.0) for call in calls[len(self._outcomes) :]]
-                self._add_results(request, executor.results([*self._outcomes, *stopped], room))
+            if self.notes_changed:  # the log must tell that, whatever stopped the turn
+                stopped = [ToolOutcome(call, _STOPPED, False, 0.0) for call in calls[len(self.outcomes) :]]
+                self._add_results(request, executor.results([*self.outcomes, *stopped], room))
             raise
         with turn.timer("tools"):
-            results = executor.results(self._outcomes, room)
+            results = executor.results(self.outcomes, room)
         for call, result in zip(calls, results, strict=True):
             yield events.ToolCallFinished(call, result.run, len(result.chunks))
         self._add_results(request, results)
@@ -242,41 +241,41 @@ class TurnRunner:
 
     def _run_calls(self, calls: tuple[ToolCall, ...], executor: ToolExecutor) -> Iterator[events.Event]:
         """Run the calls one after another, and make the changes that the user approves."""
-        memory = self._prompts.memory(self._runtime)
-        self._outcomes, self._notes_changed = [], False
+        memory = self.prompts.memory(self.turn.runtime)
+        self.outcomes, self.notes_changed = [], False
         for call in calls:
             yield events.ToolCallStarted(call)
-            with self._turn.timer("tools"):
+            with self.turn.timer("tools"):
                 outcome = executor.run_call(call)
             if outcome.finding.change is not None:
                 yield from self._decide(outcome, outcome.finding.change, executor)
             else:
-                self._outcomes.append(outcome)
-            yield from (events.Notice(w.message, w.hint) for w in self._services.vault.take_warnings())
+                self.outcomes.append(outcome)
+            yield from (events.Notice(w.message, w.hint) for w in self.services.vault.take_warnings())
             yield from (events.Notice(*each) for each in memory.pop_notices())
 
     def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:
         """Show a proposed change, get it approved or declined, and make it."""
         call = outcome.call
-        lasting = self._prompts.memory(self._runtime).lasting_files.first_among(proposed.paths)
+        lasting = self.prompts.memory(self.turn.runtime).lasting_files.first_among(proposed.paths)
         change = mark_memory_file(proposed, lasting)
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
-        decision = self._services.approve(change)  # the user's time, not the tools'
-        with self._turn.timer("tools"):
+        decision = self.services.approve(change)  # the user's time, not the tools'
+        with self.turn.timer("tools"):
             decided, applied = executor.apply_decision(outcome, decision)
-        self._outcomes.append(decided)
+        self.outcomes.append(decided)
         if applied is not None:
-            self._notes_changed = True
-            self._prompts.forget_summaries()
+            self.notes_changed = True
+            self.prompts.forget_summaries()
         yield events.ChangeDecided(call, applied is not None, "done" if applied is not None else str(decided.finding.data["error"]))
         if applied is not None and applied.interrupted:
             raise KeyboardInterrupt
 
     def _add_results(self, request: ZkChatMessage, results: Iterable[ToolResult]) -> None:
         """Add a reply's calls and their results to the turn."""
-        turn, messages = self._turn, [request]
+        turn, messages = self.turn, [request]
         for call, result in zip(request.tool_calls, results, strict=True):
-            message = self._services.new_message(
+            message = self.services.new_message(
                 "tool",
                 result.content,
                 messages[-1].id,
@@ -284,7 +283,7 @@ class TurnRunner:
                 tool_name=call.name,
                 tool_run=result.run,
                 chunks=result.chunks,
-                token_count=self._runtime.counter.count_raw(result.content),
+                token_count=self.turn.runtime.counter.count_raw(result.content),
             )
             messages.append(message)
         turn.messages += messages
@@ -292,7 +291,7 @@ class TurnRunner:
         turn.thinking = None
 
     def _count(self, messages: Sequence[ZkChatMessage]) -> int:
-        return sum(m.tokens for m in render_turn(messages, self._runtime.counter, thinking=True))
+        return sum(m.tokens for m in render_turn(messages, self.turn.runtime.counter, thinking=True))
 
 
 def cited_events(found: Iterable[CitationMark]) -> Iterator[events.Cited]:

@@ -99,14 +99,11 @@ class UserMessageBuilder:
         chunks = references.extract_referenceable_chunks(bare.id, injected.chunks)
         named = injected.number_references(chunks)
         update = {"references": named, "chunks": chunks, "augmented_token_count": tokens + count(describe_documents(named, chunks))}
-        return bare.model_copy(update=update), [Notice(*each) for each in injected.warnings]
+        return bare.model_copy(update=update), [*injected.warnings]
 
     def _inject(self, runtime: Runtime, message: ZkChatMessage, text: str, typed: str | None) -> Injection:
-        roots, summaries = import_roots(self.services, runtime), self.prompts.summaries
-        named = find_mentioned_documents(text, roots, summaries.summary, typed)
-        if not named.references:
-            return Injection(warnings=tuple(named.warnings))
-        return inject(named, text, self._injection_budget(runtime, message))
+        mentions = find_mentioned_documents(text, import_roots(self.services, runtime), self.prompts.summaries.summary, typed)
+        return inject(mentions, text, self._injection_budget(runtime, message)) if mentions else Injection()
 
     def _injection_budget(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
         """Room for the documents that a message names: what it leaves of the messages' budget without them."""

@@ -26,8 +26,7 @@ from zkchat_cli.terminal.pager import paged
 from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
-    from zkchat_cli.app.factory import App
-    from zkchat_cli.app.startup_options import StartupOptions
+    from zkchat_cli.app.factory import App, StartupOptions
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.config.loader import LoadedConfig
     from zkchat_cli.models import IndexReport
@@ -55,7 +54,7 @@ class CommandContext:
         self.screen = Screen.of()
 
     def startup_options(self, **more: Any) -> "StartupOptions":
-        from zkchat_cli.app.startup_options import StartupOptions
+        from zkchat_cli.app.factory import StartupOptions
 
         return StartupOptions(**self.shared, **more)
 

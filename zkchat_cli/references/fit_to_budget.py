@@ -69,19 +69,10 @@ def _cost(chunk: ContentChunk, room: int, count: Count) -> int:
 
 def _share(calls: Sequence[Sequence[ContentChunk]], wanted: dict[int, int], room: int, count: Count) -> dict[int, ContentChunk]:
     """The best chunk of each call, truncated to a share of the room; of the first calls only if a few words of each do not fit."""
-    least: dict[int, int] = {}
-    spare = room
-    for call, want in wanted.items():
-        words = min(want, min_chunk_tokens(calls[call][0], count))
-        spare -= words
-        if spare < 0:
-            break
-        least[call] = words
-    served = list(least)
-    lows = list(least.values())
-    all_fit = len(served) == len(wanted)
-    shares = share_evenly([wanted[call] for call in served], room, lows) if all_fit else lows
-    return {
-        call: calls[call][0] if wanted[call] <= share else truncate_chunk(calls[call][0], share, count)
-        for call, share in zip(served, shares, strict=True)
-    }
+    shares = {call: min(want, min_chunk_tokens(calls[call][0], count)) for call, want in wanted.items()}
+    if sum(shares.values()) <= room:
+        shares = dict(zip(wanted, share_evenly([*wanted.values()], room, [*shares.values()]), strict=True))
+    while shares and sum(shares.values()) > room:
+        shares.popitem()
+    best = {call: calls[call][0] for call in shares}
+    return {call: best[call] if wanted[call] <= share else truncate_chunk(best[call], share, count) for call, share in shares.items()}

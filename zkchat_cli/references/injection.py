@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, Delivery, DocumentReference
 from zkchat_cli.references.chunk_format import format_tool_result
-from zkchat_cli.references.mentions import MentionedDocuments, reference_key
+from zkchat_cli.references.mentions import Mention
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_terms, stem
 
@@ -25,22 +26,21 @@ MAX_HEADINGS, MAX_HEADING_LENGTH = 40, 80
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """The references with their delivery and its reason, the chunks to inject (not numbered yet), and warnings (problem and hint).
+    """Each reference with its delivery and the ids of its chunks, the chunks to inject (not numbered yet), and what to tell the user.
 
-    `chunk_ids`: for each reference the ids of its chunks. `numbers`: the numbers of chunks that are already in the prompt.
+    `numbers`: the numbers of chunks that are already in the prompt.
     """
 
-    references: tuple[DocumentReference, ...] = ()
+    documents: tuple[tuple[DocumentReference, tuple[str, ...]], ...] = ()
     chunks: tuple[ContentChunk, ...] = ()
-    chunk_ids: tuple[tuple[str, ...], ...] = ()
-    warnings: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[Notice, ...] = ()
     numbers: Mapping[str, int] = field(default_factory=dict)
 
     def number_references(self, chunks: Sequence[ContentChunk]) -> tuple[DocumentReference, ...]:
         """The references with the numbers of their chunks."""
         numbers = {**self.numbers, **{chunk.id: chunk.number for chunk in chunks if chunk.number is not None}}
         numbered = []
-        for reference, ids in zip(self.references, self.chunk_ids, strict=True):
+        for reference, ids in self.documents:
             own = tuple(numbers[id_] for id_ in ids if id_ in numbers)
             numbered.append(reference.model_copy(update={"numbers": own, "number": own[0]}) if own else reference)
         return tuple(numbered)
@@ -59,45 +59,43 @@ class InjectionBudget:
     in_prompt: Mapping[str, ContentChunk] = field(default_factory=dict)
 
 
-def inject(mentioned: MentionedDocuments, message: str, budget: InjectionBudget) -> Injection:
+def inject(mentions: Sequence[Mention], message: str, budget: InjectionBudget) -> Injection:
     """Decide for each document in order. Together they take at most `TOTAL_SHARE`, or one document's share if that is larger."""
     left = budget.left
     total = int(max(TOTAL_SHARE, budget.ratio) * left)
     numbers: dict[str, int] = {}
-    found: list[tuple[DocumentReference, tuple[str, ...]]] = []
+    documents: list[tuple[DocumentReference, tuple[str, ...]]] = []
     chunks: dict[str, ContentChunk] = {}
-    warnings = list(mentioned.warnings)
-    for reference in mentioned.references:  # the name itself does not make a section relevant
-        message = message.replace(reference.wikilink, " ")
-    for reference in mentioned.references:
+    warnings = [warning for mention in mentions for warning in mention.warnings]
+    for mention in mentions:  # the name itself does not make a section relevant
+        message = message.replace(mention.reference.wikilink, " ")
+    for mention in mentions:
+        reference, text = mention.reference, mention.chunks
         if reference.relative_path is None:
-            found.append((reference, ()))
+            documents.append((reference, ()))
             continue
-        unreadable = reference_key(reference) in mentioned.unreadable
-        text = mentioned.chunks.get(reference_key(reference), ())
         if present := _numbers_in_prompt(text, budget.in_prompt):
             numbers |= present
             reason = f"its text is in the prompt already, source {', '.join(map(str, present.values()))}"
             present_already = {"delivery": "injected", "delivery_reason": reason, "above": True}
-            found.append((reference.model_copy(update=present_already), tuple(present)))
+            documents.append((reference.model_copy(update=present_already), tuple(present)))
             continue
         costs = [0 if chunk.id in chunks else budget.cost(chunk) for chunk in text]
-        room = min(int((max(budget.ratio, UNREADABLE_SHARE) if unreadable else budget.ratio) * left), total)
-        indexes = _select(text, costs, room, message, from_start=unreadable)
+        room = min(int((budget.ratio if mention.readable else max(budget.ratio, UNREADABLE_SHARE)) * left), total)
+        indexes = _select(text, costs, room, message, from_start=not mention.readable)
         selected = [text[i] for i in indexes]
         spent = sum(costs[i] for i in indexes)
         delivery: Delivery = "offered" if not selected else "injected" if len(selected) == len(text) else "partly"
-        if unreadable and delivery != "injected":
+        if not mention.readable and delivery != "injected":
             warnings.append(_cut_warning(reference, text, selected))
         reason = _reason(text, costs, selected, spent, room, left)
         headings = () if delivery == "injected" else _headings(text)
         reference = reference.model_copy(update={"delivery": delivery, "delivery_reason": reason, "headings": headings})
-        found.append((reference, tuple(chunk.id for chunk in selected)))
+        documents.append((reference, tuple(chunk.id for chunk in selected)))
         chunks |= {chunk.id: chunk for chunk in selected}
         left -= spent
         total -= spent
-    references, chunk_ids = (r for r, _ in found), (ids for _, ids in found)
-    return Injection(tuple(references), tuple(chunks.values()), tuple(chunk_ids), tuple(warnings), numbers)
+    return Injection(tuple(documents), tuple(chunks.values()), tuple(warnings), numbers)
 
 
 def _numbers_in_prompt(text: Sequence[ContentChunk], in_prompt: Mapping[str, ContentChunk]) -> dict[str, int]:
@@ -144,13 +142,13 @@ def _reason(text: Sequence[ContentChunk], costs: Sequence[int], selected: Sequen
     return f"{part}all of it takes {sum(costs)} tokens; {share}"
 
 
-def _cut_warning(reference: DocumentReference, text: Sequence[ContentChunk], selected: Sequence[ContentChunk]) -> tuple[str, str]:
+def _cut_warning(reference: DocumentReference, text: Sequence[ContentChunk], selected: Sequence[ContentChunk]) -> Notice:
     if not text:
-        return f"{reference.wikilink} is empty", "Nothing was sent to the model."
+        return Notice(f"{reference.wikilink} is empty", "Nothing was sent to the model.")
     if not selected:
-        return f"{reference.wikilink} does not fit, and the model cannot read it with a tool", HINT
+        return Notice(f"{reference.wikilink} does not fit, and the model cannot read it with a tool", HINT)
     lines = f"{selected[0].start_line} to {selected[-1].end_line} of {text[-1].end_line}"
-    return f"only lines {lines} of {reference.wikilink} went to the model", HINT
+    return Notice(f"only lines {lines} of {reference.wikilink} went to the model", HINT)
 
 
 def _headings(text: Sequence[ContentChunk]) -> tuple[str, ...]:

@@ -25,13 +25,11 @@ if TYPE_CHECKING:
     from zkchat_cli.terminal.repl import Repl
 
 
-def run(line: str, chat: "Repl", stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
-    """Run a command; False when it ends the chat. Ctrl-C stops the work inside `stoppable`; questions handle their own keys."""
-    return carry_out(lambda: slash.run(line, chat.session), chat, stoppable)
-
-
 def carry_out(step: Callable[[], CommandResult], chat: "Repl", stoppable: Callable[[], AbstractContextManager[None]]) -> bool:
-    """Carry out the result of a step, and of the one that it asks about if the user says yes."""
+    """Carry out the result of a step, and of the one that it asks about if the user says yes; False when it ends the chat.
+
+    Ctrl-C stops the work inside `stoppable`; questions handle their own keys.
+    """
     with stoppable():
         result = step()
         if not result.paged:

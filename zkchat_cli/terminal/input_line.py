@@ -19,9 +19,6 @@ from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
 from prompt_toolkit.formatted_text.utils import fragment_list_len
 from prompt_toolkit.history import History
 from prompt_toolkit.input import Input
-from prompt_toolkit.input.typeahead import store_typeahead
-from prompt_toolkit.input.vt100_parser import Vt100Parser
-from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.output import ColorDepth, Output
@@ -41,7 +38,7 @@ MENU_LINES = 8
 class InputLine:
     """`ask` waits for a line; `update` and `call_soon` may be called from any thread meanwhile.
 
-    `typed` are keys that were pressed before. `drawn` is called once, when the first prompt is on the screen.
+    `drawn` is called once, when the first prompt is on the screen.
     """
 
     def __init__(
@@ -52,7 +49,6 @@ class InputLine:
         pastes: Pastes,
         *,
         line_changed: Callable[[str], None],
-        typed: str = "",
         drawn: Callable[[], None] = lambda: None,
         keyboard: Input | None = None,
         screen: Output | None = None,
@@ -92,10 +88,6 @@ class InputLine:
         self._session.layout.current_window.dont_extend_height = Always()  # the toolbar is right below the line
         self._session.app.after_render += self._on_first_render
         self._session.default_buffer.on_text_changed += lambda buffer: self._on_text_changed(buffer.text)
-        if typed:
-            keys: list[KeyPress] = []
-            Vt100Parser(keys.append).feed_and_flush(typed)
-            store_typeahead(self._session.input, keys)
 
     def ask(self, default: str = "") -> str:
         """The next line, with pastes in full. Raises EOFError at the end of the input or after `end_input`, and on a dumb terminal
@@ -137,15 +129,12 @@ class InputLine:
 
     # from any thread or a signal handler
 
-    def call_soon(self, action: Callable[[], None]) -> bool:
-        """Run `action` in the thread that waits for keys; False when none does."""
+    def call_soon(self, action: Callable[[], None]) -> None:
+        """Run `action` in the thread that waits for keys, if one does."""
         app = self._app_session.app
-        if app is None or not app.is_running or app.loop is None:
-            return False
-        with suppress(RuntimeError):  # it has just ended
-            app.loop.call_soon_threadsafe(action)
-            return True
-        return False
+        if app is not None and app.is_running and app.loop is not None:
+            with suppress(RuntimeError):  # it has just ended
+                app.loop.call_soon_threadsafe(action)
 
     def end_input(self, *, erase: bool = False) -> None:
         """End the prompt, as at the end of the input; `erase` removes it from the screen."""

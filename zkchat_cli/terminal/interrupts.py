@@ -4,8 +4,6 @@ Ctrl-C, `kill` and a closed terminal all raise one KeyboardInterrupt; a second s
 prompt Ctrl-C is a key: see key_bindings.py.
 """
 
-import os
-import select
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -19,8 +17,6 @@ try:
 except ImportError:  # Windows: keys are echoed there
     termios = None
 
-MAX_TYPEAHEAD = 4096
-"""Bytes of unread input that a terminal keeps (Linux)."""
 STOPPED = "\x03"
 """The answer to a question that Ctrl-C ended."""
 ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -76,13 +72,10 @@ class InterruptHandler:
 
 
 @contextmanager
-def typing_ahead() -> Iterator[str]:
-    """Keys pressed in this block are not echoed and wait for the next prompt, Enter included; Ctrl-C works, Ctrl-Z only at a prompt.
-
-    The value is what was typed before the block, for the first prompt.
-    """
+def typing_ahead() -> Iterator[None]:
+    """Keys pressed in this block are not echoed and wait for the next prompt, Enter included; Ctrl-C works, Ctrl-Z only at a prompt."""
     if termios is None or not sys.stdin.isatty():
-        yield ""
+        yield
         return
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
@@ -92,14 +85,7 @@ def typing_ahead() -> Iterator[str]:
     quiet[6][termios.VSUSP] = b"\0"  # a shell would not restore this mode after `fg`
     termios.tcsetattr(keyboard, termios.TCSANOW, quiet)
     try:
-        yield _read_typeahead(keyboard)
+        yield
     finally:
         with suppress(termios.error):  # the terminal may have been closed
             termios.tcsetattr(keyboard, termios.TCSANOW, before)
-
-
-def _read_typeahead(keyboard: int) -> str:
-    """What was typed while the terminal was still in its usual mode, which turns Enter into a line end and Ctrl-D into NUL."""
-    ready, _, _ = select.select([keyboard], [], [], 0)
-    typed = os.read(keyboard, MAX_TYPEAHEAD) if ready else b""
-    return typed.decode("utf-8", "replace").replace("\n", "\r").replace("\0", "").replace("\x04", "")

@@ -1,6 +1,6 @@
 """Onboarding: at a terminal, without settings and without notes at hand, two questions choose the notes and the model.
 
-The answers are for this chat; they are saved to the settings only after a yes. Ctrl-C leaves and changes nothing.
+The answers are saved to the settings unless the user says no. Ctrl-C leaves and changes nothing.
 """
 
 import sys
@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from zkchat_cli.app import demo, factory
-from zkchat_cli.app.startup_options import StartupOptions
+from zkchat_cli.app.factory import StartupOptions
 from zkchat_cli.paths import AppPaths
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
@@ -58,7 +58,7 @@ def _offer_to_save(screen: Screen, settings: Mapping[str, str], where: AppPaths)
     screen.print(f"\nSave these settings in {where.config_file}?")
     for key, value in settings.items():
         screen.print(f"  {key} = {value}")
-    if _read_line(screen, "[y/N] ").lower() not in ("y", "yes"):
+    if _read_line(screen, "[Y/n] ").lower() not in ("", "y", "yes"):
         screen.print("Not saved: used for this chat only. `zkchat config set KEY VALUE` saves a setting.")
         return
     for key, value in settings.items():

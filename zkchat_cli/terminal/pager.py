@@ -14,8 +14,8 @@ from zkchat_cli.terminal.foreground import run_in_foreground
 from zkchat_cli.terminal.screen import Screen
 
 PAGER = "less -R"
-LESS = "FRX"
-"""As git sets it: text that fits the screen is only printed, and the text stays on the screen afterwards."""
+LESS = {"LESS": "FRXPsSpace shows more, q leaves$", "LESSCHARSET": "utf-8", "LESSSECURE": "1"}
+"""As git sets it: text that fits the screen is only printed, and the text stays on the screen afterwards; and less runs no commands."""
 INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 
 
@@ -50,7 +50,7 @@ def _pager_command(env: Mapping[str, str]) -> list[str] | None:
 
 def _run_pager(command: list[str], text: str, env: Mapping[str, str]) -> bool:
     try:
-        code = run_in_foreground(command, stdin=text.encode("utf-8", "replace"), env={"LESS": LESS, "LESSCHARSET": "utf-8", **env})
+        code = run_in_foreground(command, stdin=text.encode("utf-8", "replace"), env={**LESS, **env})
     except OSError:
         return False
     if code in INTERRUPTED:

@@ -22,7 +22,7 @@ from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import Screen, transient_line
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
-from zkchat_cli.terminal.toolbar import ToolbarMetrics, shorten_middle
+from zkchat_cli.terminal.toolbar import measure_line, measure_prompt, shorten_middle
 from zkchat_cli.text.sanitize import sanitize_name
 
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
@@ -37,10 +37,8 @@ SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
 BUSY_SECONDS = 1.0
 """Seconds after a key during which no vectors are computed."""
-STOP_TIMEOUT = 0.2
-"""Seconds that quitting waits for the model that makes a title."""
-MAX_MODEL_NAME, MAX_SPEAKER = 40, 24
-"""Columns of the model's name in the greeting, and of who answers below an answer."""
+MAX_MODEL_NAME = 40
+"""Columns of the model's name in the greeting."""
 
 
 class Repl:
@@ -57,9 +55,8 @@ class Repl:
         keep_history: bool = True,
         unsafe: bool = False,
         asking: "ApprovalPrompt | None" = None,
-        typed: str = "",
     ) -> None:
-        """`asking` asks before a note is changed (with `unsafe`). `typed` are keys that were pressed already."""
+        """`asking` asks before a note is changed (with `unsafe`)."""
         self._unsafe = unsafe
         self._keep_history = keep_history
         self._has_session = self._greeted = self._turn_is_running = False
@@ -72,10 +69,8 @@ class Repl:
             self._history,
             pastes,
             line_changed=self._line_changed,
-            typed=typed,
             drawn=lambda: threading.Timer(START_DELAY, self._background.start).start(),
         )
-        self._metrics = ToolbarMetrics(self._prompt.update, self.current)
         self._background = BackgroundLoader(
             start_session,
             notify=lambda: self._prompt.call_soon(self._apply_background_results),
@@ -134,7 +129,7 @@ class Repl:
             self._apply_background_results()
             running = self._handle_line(line, interrupts)
             if self.session.runtime.counter.ready:  # else the background is about to measure
-                self._metrics.measure_prompt()
+                self._prompt.update(**measure_prompt(self.session))
 
     def _handle_line(self, line: str, interrupts: InterruptHandler) -> bool:
         """Run a command or a turn; False when the chat is to end."""
@@ -145,7 +140,7 @@ class Repl:
         before = self.session.history[-1:]
         try:
             if slash.is_command(line):
-                if not command_runner.run(line, self, interrupts.stoppable):
+                if not command_runner.carry_out(lambda: slash.run(line, self.session), self, interrupts.stoppable):
                     return False
             else:
                 with interrupts.stoppable():
@@ -166,7 +161,6 @@ class Repl:
     # for the results of commands: see command_runner.py
 
     def switch_to(self, session: "ZkChatSession") -> None:
-        self.session.stop_background_tasks()
         session.verbose = self.session.verbose
         self.session = session
 
@@ -180,7 +174,6 @@ class Repl:
         from zkchat_cli.events import TurnFailed  # as above
         from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn
 
-        self.session.stop_background_tasks()
         if self._asking is not None:
             self._asking.begin_turn()
         self.screen.print()
@@ -191,7 +184,7 @@ class Repl:
             detail=self.session.verbose,
             costs=settings.context.show_token_count,
             links=link_targets(self.session, self.screen.address),
-            who=shorten_middle(self.session.runtime.speaker_label, MAX_SPEAKER),
+            who=self.session.runtime.speaker_label,
         )
         self._turn_is_running = True
         try:
@@ -202,14 +195,13 @@ class Repl:
         if isinstance(last, TurnFailed):
             show_error(last.error, self.screen.print, last.partial)
             self.screen.print("  /retry asks again", "dim")
-        elif last is not None:
-            self.session.start_background_tasks()
 
     # the background, and its results
 
     def _line_changed(self, line: str) -> None:
         self._typed_at = time.monotonic()
-        self._metrics.measure_line(line)
+        if (session := self.current()) is not None:
+            self._prompt.update(**measure_line(session, line))
 
     def current(self) -> "ZkChatSession | None":
         """The session in use, or the one that was just opened."""
@@ -293,8 +285,8 @@ class Repl:
             self.screen.warn(problem)
 
     def _measure(self) -> None:
-        self._metrics.measure_prompt()
-        self._metrics.measure_line(self._prompt.text)
+        if (session := self.current()) is not None:
+            self._prompt.update(**measure_prompt(session), **measure_line(session, self._prompt.text))
 
     def _raise_failure(self) -> None:
         if self._background.failure is not None:
@@ -302,8 +294,4 @@ class Repl:
 
     def _stop_background(self) -> None:
         self._history.set_file(None)
-        if self._has_session:
-            self.session.stop_background_tasks()
         self._background.stop()
-        if self._has_session:
-            self.session.stop_background_tasks(STOP_TIMEOUT)

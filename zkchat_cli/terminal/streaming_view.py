@@ -12,18 +12,18 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from rich.cells import split_graphemes
 from rich.color import ColorSystem
-from rich.console import Console
 from rich.segment import Segment
+from rich.text import Text
 
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
-from zkchat_cli.terminal.markdown_blocks import Canvas, Row
+from zkchat_cli.terminal.markdown_blocks import Canvas, Prefix, Row, TextBlock
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.status_line import StatusLine
 from zkchat_cli.terminal.streaming_markdown import StreamingMarkdown
-from zkchat_cli.terminal.text_layout import break_line
 from zkchat_cli.text.sanitize import Sanitizer
 
 MIN_INTERVAL, IDLE_FACTOR = 1 / 30, 9
@@ -34,7 +34,7 @@ STATUS_DELAY = 0.4
 STATUS_INTERVAL = 1.0
 """Seconds between two states of the status line while an answer streams, which shows by itself that something happens."""
 
-
+_INDENT = Prefix((("  ", ""),), (("  ", ""),))
 _UNSURE = re.compile("[\u00ad\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 """Characters that join or change others: terminals disagree on how wide the result is."""
 
@@ -42,21 +42,21 @@ _UNSURE = re.compile("[\u00ad\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff\U0001
 class StreamingReasoning:
     """A model's reasoning: dimmed and indented text, not Markdown."""
 
-    def __init__(self, console: Console) -> None:
-        self._style = console.get_style("dim italic")
-        self._text = ""
+    def __init__(self, canvas: Canvas) -> None:
+        self._canvas = canvas
+        self._block = TextBlock(_INDENT, Text(style="dim italic"), 0)
+        self._offset = 0
 
     def feed(self, text: str) -> None:
-        self._text += text
+        self._block.text.append(text)
+        self._block.certain = len(self._block.text)
 
     def render(self, width: int, *, final: bool = False) -> tuple[list[Row], list[Row]]:
-        """All rows but the last one are final."""
-        text, self._text = self._text.rstrip("\n") if final else self._text, ""
-        rows = [row for line in text.split("\n") for row in break_line(line, max(1, width - 2))] if text else []
-        if rows and not final:
-            self._text = rows[-1]
-        lines: list[Row] = [[Segment("  "), Segment(row.rstrip(), self._style)] if row.strip() else [] for row in rows]
-        return (lines, []) if final else (lines[:-1], lines[-1:])
+        """The rows that are final since the last call, and the last row."""
+        if final:
+            self._block.text.rstrip()
+        rows, open_rows, self._offset = self._block.split(self._offset, replace(self._canvas, width=width), closed=final)
+        return rows, open_rows
 
 
 class OpenRows:
@@ -88,29 +88,13 @@ class OpenRows:
             before = old[number] if number < len(old) else []
             if row != before or number >= len(old):
                 move(number)
-                out.append(_change(before, row))
+                out += ["\r", *_with_columns(row), "\x1b[K" if before else ""]
         if len(old) > len(new):
             move(len(new))
             out.append("\r\x1b[J")
         move(len(final))
         self._rows = rows
         return "".join([*out, "\r"] if out else [])
-
-
-def _change(old: Row, new: Row) -> str:
-    """What makes the cursor's row the new one, which mostly is the old one with more text."""
-    if any(_UNSURE.search(segment.text) for segment in new):
-        return "\r\x1b[K" + "".join(_with_columns(new))
-    same = 0
-    while same < min(len(old), len(new)) and old[same] == new[same]:
-        same += 1
-    column = sum(segment.cell_length for segment in new[:same])
-    rest = [*new[same:]]
-    if rest and same == len(old) - 1 and rest[0].style == old[same].style and rest[0].text.startswith(old[same].text):
-        column += old[same].cell_length
-        rest[0] = Segment(rest[0].text[len(old[same].text) :], rest[0].style)
-    shorter = sum(segment.cell_length for segment in old) > sum(segment.cell_length for segment in new)
-    return (f"\x1b[{column + 1}G" if column else "\r") + "".join(map(_ansi, rest)) + ("\x1b[K" if shorter or (old and not column) else "")
 
 
 def _with_columns(row: Row) -> Iterator[str]:
@@ -126,11 +110,7 @@ def _with_columns(row: Row) -> Iterator[str]:
                 text += f"\x1b[{column + 1}G" if _UNSURE.search(segment.text[start:end]) else ""
         else:
             column += segment.cell_length
-        yield _ansi(Segment(text, segment.style))
-
-
-def _ansi(segment: Segment) -> str:
-    return segment.style.render(segment.text, color_system=ColorSystem.EIGHT_BIT) if segment.style else segment.text
+        yield segment.style.render(text, color_system=ColorSystem.EIGHT_BIT) if segment.style else text
 
 
 class StreamingView:
@@ -191,7 +171,7 @@ class StreamingView:
                 self._end()
                 self._needs_gap = False
                 self._screen.print("  thinking", "dim")
-                self._begin(StreamingReasoning(self._console))
+                self._begin(StreamingReasoning(Canvas(self._console)))
             self._add(text)
 
     def print_note(self, line: str, style: str = "") -> None:

@@ -4,7 +4,7 @@ It is drawn from values that are measured when something changes, never while dr
 out first, whole parts at a time.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -73,36 +73,23 @@ class Toolbar:
         return parts
 
 
-class ToolbarMetrics:
-    """Measures the current session for the toolbar; does nothing while there is none. `update` takes the toolbar's fields."""
+def measure_line(session: "ZkChatSession", text: str) -> dict[str, Any]:
+    """The toolbar's fields about the line being typed."""
+    counter = session.runtime.counter
+    if counter.ready and len(text) <= MAX_COUNTED:
+        return {"typed": counter.count(text), "typed_estimated": bool(text) and counter.estimated}
+    from zkchat_cli.tokens.counter import estimate_tokens  # the session has loaded it
 
-    def __init__(self, update: Callable[..., Any], session: "Callable[[], ZkChatSession | None]") -> None:
-        self._update = update
-        self._session = session
+    return {"typed": estimate_tokens(text), "typed_estimated": bool(text)}
 
-    def measure_line(self, text: str) -> None:
-        session = self._session()
-        if session is None:
-            return
-        counter = session.runtime.counter
-        if counter.ready and len(text) <= MAX_COUNTED:
-            tokens, estimated = counter.count(text), counter.estimated
-        else:
-            from zkchat_cli.tokens.counter import estimate_tokens  # the session has loaded it
 
-            tokens, estimated = estimate_tokens(text), True
-        self._update(typed=tokens, typed_estimated=bool(text) and estimated)
-
-    def measure_prompt(self) -> None:
-        """Measure the next prompt: in a background thread, or between two prompts."""
-        session = self._session()
-        if session is None:
-            return
-        try:
-            usage = session.usage
-        except ZkchatError:
-            usage = None
-        self._update(usage=usage, model=session.runtime.speaker_label)
+def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
+    """The toolbar's fields about the next prompt: in a background thread, or between two prompts."""
+    try:
+        usage = session.usage
+    except ZkchatError:
+        usage = None
+    return {"usage": usage, "model": session.runtime.speaker_label}
 
 
 def shorten_middle(name: str, width: int) -> str:

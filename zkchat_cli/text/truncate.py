@@ -19,20 +19,9 @@ def truncate(text: str, limit: int) -> str:
     return flat[:end].rstrip(" ,;:，、；：（「『《【〈“([{") + "…"
 
 
-def _is_wide(character: str) -> bool:
-    """Whether a line may break next to it: `CJK` and its punctuation. Comparisons, because compiling the class takes 8 ms."""
-    return (
-        "\u3001" <= character <= "\u9fff"
-        or "\uac00" <= character <= "\ud7af"
-        or "\uf900" <= character <= "\ufaff"
-        or "\uff01" <= character <= "\uff60"
-        or "\U00020000" <= character <= "\U0002fa1f"
-    )
-
-
 def _is_boundary(text: str, at: int) -> bool:
-    """Whether a line of CJK text may end before `at`."""
-    return (_is_wide(text[at]) or _is_wide(text[at - 1])) and not _combines(text, at)
+    """Whether a line may end before `at`, without a space: next to a wide character, as CJK text and its punctuation are."""
+    return any(unicodedata.east_asian_width(each) in "WF" for each in text[at - 1 : at + 1]) and not _combines(text, at)
 
 
 _FLAGS = ("\U0001f1e6", "\U0001f1ff")

@@ -55,7 +55,6 @@ def ask(
     from zkchat_cli.terminal.plain_view import note_printer
     from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
-    from zkchat_cli.views.context_usage import overview_lines
 
     as_json, hints = ctx.as_json, UNSTORED if no_store else IN_SHELL
     continuing = continue_ or cid is not None
@@ -88,6 +87,8 @@ def ask(
                     session.rename(default_title(typed))  # the question is a better title than the piped text before it
         finally:
             if show_context and session.last_prompt is not None:
+                from zkchat_cli.views.context_usage import overview_lines  # 15 ms
+
                 for line in overview_lines(session.last_prompt):
                     screen.remark(line)
         ctx.embed_for_a_moment(app.vault)

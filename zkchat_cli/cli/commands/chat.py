@@ -55,10 +55,9 @@ def chat(
 
         def start_session() -> StartedSession:
             from zkchat_cli.app.demo import demo_folder, demo_vault
-            from zkchat_cli.config import loader  # with pydantic, 80 ms
 
             if demo:
-                shared["vault"] = demo_vault(paths.app_paths(loader.environment(), shared["config_file"]))
+                shared["vault"] = demo_vault(paths.app_paths(os.environ, shared["config_file"]))
             new = resume is None and not continue_
             opened = resources.enter_context(ctx.open_app(store=not no_store, store_later=new, unsafe=unsafe))
             app = replace(opened, approve=approve)
@@ -69,10 +68,10 @@ def chat(
             return StartedSession(app, session, warnings, tip)
 
         if interactive:
-            with typing_ahead() as typed:  # keys pressed before the prompt appears
+            with typing_ahead():  # keys pressed before the prompt appears
                 from zkchat_cli.terminal.repl import Repl  # imports prompt_toolkit (0.1 s), which pipes do not need
 
-                repl = Repl(start_session, screen, keep_history=not no_store, unsafe=unsafe, asking=asking, typed=typed)
+                repl = Repl(start_session, screen, keep_history=not no_store, unsafe=unsafe, asking=asking)
                 code = repl.run()
             if (last := repl.current()) is not None:
                 last.flush()

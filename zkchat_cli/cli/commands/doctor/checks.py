@@ -11,8 +11,8 @@ from typing import Any
 
 from zkchat_cli import credentials
 from zkchat_cli.app import factory
-from zkchat_cli.app.startup_options import StartupOptions
-from zkchat_cli.config.loader import LoadedConfig, environment, load_config
+from zkchat_cli.app.factory import StartupOptions
+from zkchat_cli.config.loader import LoadedConfig, load_config
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ServerInfo
@@ -49,10 +49,10 @@ def checks(choices: StartupOptions) -> list[dict[str, Any]]:
 def _load_settings(choices: StartupOptions) -> tuple[LoadedConfig, ZkchatError | None]:
     """The settings; or, if they are invalid, the defaults with the vault from the command line or ZKCHAT_VAULT, and the error."""
     try:
-        return factory.settings(choices, environment(), Path.cwd()), None
+        return factory.settings(choices, os.environ, Path.cwd()), None
     except ZkchatError as e:
-        where = app_paths(environment(), choices.config_file)
-        vault = choices.vault or environment().get("ZKCHAT_VAULT")
+        where = app_paths(os.environ, choices.config_file)
+        vault = choices.vault or os.environ.get("ZKCHAT_VAULT")
         flags = {"vault.path": str(vault)} if vault else {}
         nothing = replace(where, config_file=where.config_file / "none")
         return replace(load_config(flags, {}, nothing, schema=factory.settings_schema()), places=where), e
@@ -74,13 +74,15 @@ def _settings(loaded: LoadedConfig, problem: ZkchatError | None) -> str:
 
 
 def _vault(loaded: LoadedConfig) -> str:
-    vault = factory.open_vault(loaded, environment(), Path.cwd())
+    vault = factory.open_vault(loaded, os.environ, Path.cwd())
     vault.close()
     return f"{vault.root}" + ("" if os.access(vault.root, os.W_OK) else ", read-only: /save and --unsafe cannot write")
 
 
 def _index(loaded: LoadedConfig) -> str:
-    with closing(factory.open_vault(loaded, environment(), Path.cwd())) as vault:
+    with closing(factory.open_vault(loaded, os.environ, Path.cwd())) as vault:
+        if vault.has_index:
+            vault.check_index()
         report = vault.refresh()
         if vault.index_problem:
             raise vault.index_problem
@@ -111,7 +113,7 @@ def _vocabulary() -> str:
 
 def _provider(loaded: LoadedConfig) -> str:
     """The model in use: it opens, and its window is known."""
-    model = factory.open_model(loaded, environment()).model
+    model = factory.open_model(loaded, os.environ).model
     model.prepare()
     window = f"; window {model.window.tokens} tokens ({model.window.source})" if model.window else ""
     return f"{model.name} is ready{window}"
@@ -122,7 +124,7 @@ def _servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
     chosen, _, model = loaded.values.model.partition("/")
     checks = []
     for name in providers.names():
-        server = factory.server_info(name, loaded, environment())
+        server = factory.server_info(name, loaded, os.environ)
         if server is not None and (server.configured_by or name == chosen):
             checks.append(_check(name, partial(_server, server, model if name == chosen else "")))
     return checks
@@ -141,19 +143,19 @@ def _server(server: ServerInfo, model: str) -> str:
 
 def _semantic(loaded: LoadedConfig) -> str:
     """One call to the embedder, and how many vectors are there."""
-    embedder = factory.open_embedder(loaded, environment())
+    embedder = factory.open_embedder(loaded, os.environ)
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
     with closing(embedder):
         dimensions = len(vector_store.compute_vectors(embedder, [SAMPLE], "query")[0])
-    with closing(factory.open_vault(loaded, environment(), Path.cwd())) as vault:
+    with closing(factory.open_vault(loaded, os.environ, Path.cwd())) as vault:
         found = vault.status().semantic
     return f"{describe_semantic_status(found)}; {dimensions} dimensions" if found else ""
 
 
 def _keys(where: AppPaths) -> str:
     """Where each provider's key comes from."""
-    env = environment()
+    env = os.environ
     credentials.read_keys(where)  # a damaged file is an error here
     found = {provider: credentials.find_key(provider, variable, env, where) for provider, variable in factory.key_variables(env).items()}
     return "; ".join(f"{provider}: {key.description}" for provider, key in found.items() if key.value) or "none (offline needs none)"
