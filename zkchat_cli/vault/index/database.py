@@ -20,8 +20,9 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.index.sqlite import connect, sqlite_errors, transaction
+from zkchat_cli.vault.index.sqlite import connect, damaged, sqlite_errors, transaction
 from zkchat_cli.vault.links.resolver import Name
+from zkchat_cli.vault.search.embedding_windows import chunk_key
 
 VERSION = 9
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
@@ -255,9 +256,24 @@ class IndexDatabase:
 
     def chunks(self, ids: Sequence[int]) -> list[ContentChunk]:
         """These chunks in this order, without deleted ones."""
-        sql = """SELECT notes.path, title, heading, start_line, end_line, text
+        sql = """SELECT notes.path, title, heading, start_line, end_line, text, headings, chunks.key
                  FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id ORDER BY wanted.key"""
-        return [make_chunk(*row) for row in self.rows(sql, json.dumps(ids))]
+        found = []
+        for path, title, heading, start, end, text, headings, key in self.rows(sql, json.dumps(ids)):
+            self._check_chunk(path, title, headings, text, key)
+            found.append(make_chunk(path, title, heading, start, end, text))
+        return found
+
+    def _check_chunk(self, path: str, title: str, headings: str, text: str, key: int) -> None:
+        """Raises IndexDamaged for a chunk that is not what was stored, so that nobody is shown other words than the note's."""
+        if chunk_key(title, headings, text) != key:
+            raise damaged(self.file, f"a part of {path} is not as it was stored")
+
+    def check(self) -> None:
+        """Raises IndexDamaged for any damage that SQLite can find: it reads the whole file."""
+        [(result,)] = self.rows("PRAGMA integrity_check(1)")
+        if result != "ok":
+            raise damaged(self.file, result)
 
     def links_from(self, path: str) -> list[LinkRow]:
         return self.link_rows("notes.path = ?", path)
@@ -271,7 +287,8 @@ class IndexDatabase:
     def link_rows(self, condition: str, *values: object) -> list[LinkRow]:
         """Links with the line around them, taken from their chunk; a link in front matter has no other context."""
         rows = self.rows(
-            f"""SELECT notes.path, links.target, raw, line, links.heading, links.status, chunks.start_line, chunks.end_line, chunks.text
+            f"""SELECT notes.path, links.target, raw, line, links.heading, links.status, chunks.start_line, chunks.end_line, chunks.text,
+                    title, headings, chunks.key
                 FROM links JOIN notes ON notes.id = links.note_id LEFT JOIN chunks ON chunks.id =
                     (SELECT MIN(id) FROM chunks AS here WHERE here.note_id = links.note_id AND start_line =
                         (SELECT MAX(start_line) FROM chunks AS above WHERE above.note_id = links.note_id AND start_line <= line))
@@ -279,8 +296,11 @@ class IndexDatabase:
             *values,
         )
         found: list[LinkRow] = []
-        for source, target, raw, line, heading, status, start, end, text in rows:
-            context = text.split("\n")[line - start] if text is not None and line <= end else raw
+        for source, target, raw, line, heading, status, start, end, text, title, headings, key in rows:
+            context = raw
+            if text is not None and line <= end:
+                self._check_chunk(source, title, headings, text, key)
+                context = next(iter(text.split("\n")[line - start :]), raw)
             found.append(LinkRow(source, target, raw, line, snippet(context, raw), heading, status))
         return found
 
