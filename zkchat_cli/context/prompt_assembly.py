@@ -211,7 +211,8 @@ def count_covered_turns(compaction: Compaction, turns: Sequence[Turn]) -> int:
 
 def _fit_passages(selection: Selection, window: HistoryWindow) -> tuple[Selection, tuple[PromptMessage, ...]]:
     """The selection without its oldest passages if they take more tokens than estimated, and the others as a message."""
-    budget = window.budget - sum(turn.tokens for turn in selection.turns) - window.other_fixed_tokens(selection.turns)
+    limit = min(window.budget, window.compaction_room) if window.folded_count else window.budget
+    budget = limit - sum(turn.tokens for turn in selection.turns) - window.other_fixed_tokens(selection.turns)
     recalled = _render_passages(selection, window.counter)
     while sum(m.tokens for m in recalled) > budget and selection.passages:
         selection = replace(selection, passages=selection.passages[1:])
