@@ -223,7 +223,7 @@ def test_stopping_in_the_middle_of_a_summary_loses_nothing(app: AppFixture, afte
         if seen > after:
             turn.close()
     assert seen == after + 1
-    assert session.compactions == ()
+    assert session.compaction is None
     assert app.store.compactions(session.conversation.id) == ()
     assert session.history[-1].content == "And now?"
     again = app.reopen(session, SummaryModel([summary_reply()]))
@@ -239,7 +239,7 @@ def test_a_compaction_that_cannot_be_stored_is_reported_and_the_turn_continues(a
     events = list(turn)
     assert any(isinstance(event, Notice) and "was not compacted" in event.message for event in events)
     assert report_of(iter(events)).answer == "Noted."
-    assert session.compactions == ()
+    assert session.compaction is None
 
 
 # when

@@ -61,6 +61,7 @@ def import_(
     path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")],
 ) -> None:
     """Remember each list item and each paragraph of a file."""
+    from zkchat_cli.chat.user_message import import_roots
     from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
     from zkchat_cli.references.file_imports import find_imports, read_import
     from zkchat_cli.tools.base import plural
@@ -69,7 +70,7 @@ def import_(
     if not wanted:
         raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
     with _session_without_conversation(ctx) as session:
-        file = read_import(wanted[0], session.import_roots)
+        file = read_import(wanted[0], import_roots(session.services, session.runtime))
         every = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
         taken = [fact for fact in every if len(fact) <= MAX_FACT]
         if not taken:
