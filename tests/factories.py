@@ -170,6 +170,20 @@ def failure_of(turn: Iterator[Event]) -> TurnFailed:
     return last
 
 
+def prompt_texts(session: ZkChatSession) -> list[str]:
+    return [m.content for m in session.prompt().messages[1:]]
+
+
+def stored_log(session: ZkChatSession) -> list[tuple[str, str, str]]:
+    """Role, status and content of all that is stored."""
+    return [(m.role, m.status, m.content) for m in session.store.log(session.conversation.id)]
+
+
+def run_until(turn: Generator[Event, None, None], wanted: type) -> Any:
+    """Run a turn up to the first event of a kind."""
+    return next(event for event in turn if isinstance(event, wanted))
+
+
 def chunk(number: int | None = 1, text: str = "Filters say which tasks you want to see.", **more: Any) -> ContentChunk:
     values: dict[str, Any] = {
         "id": f"c{number}",

@@ -1,14 +1,16 @@
 """What the tests of the compaction ladder share: conversations, and a model that summarises in every way a model can."""
 
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from factories import COUNTER, chunk, message
+from factories import COUNTER, AppFixture, chunk, exchanges, message, resume
 
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
-from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished, TextPart, Window
-from zkchat_cli.models import Prompt, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.events import CompactionDone, Event
+from zkchat_cli.llm.base import Delta, Model, Request, StreamFailed, StreamFinished, TextPart, Window
+from zkchat_cli.models import Compaction, Prompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.summarization.prompt import INSTRUCTIONS, SIMPLE_INSTRUCTIONS
 
 SUMMARY = "The user moves things: the anvil to shelf 7, see [[Filters]] [3]."
@@ -92,6 +94,17 @@ def search_turns(
         for each in more:
             messages.append(each.model_copy(update={"parent_id": messages[-1].id if messages else None}))
     return messages
+
+
+def overfull_session(app: AppFixture, model: Model, turns: int = 16) -> ZkChatSession:
+    """A conversation for which compaction is due."""
+    app.max_context = 4000
+    return resume(app, exchanges(*numbered_exchanges(turns, 5)), model=model)
+
+
+def find_compaction(events: Iterable[Event]) -> Compaction:
+    (done,) = (event.compaction for event in events if isinstance(event, CompactionDone))
+    return done
 
 
 def check_prompt(prompt: Prompt) -> None:
