@@ -9,8 +9,7 @@ the text that came before them.
     http_errors        HTTP failures as ProviderErrors
     response_limits    how much of a response is read
     chat_reader        streams of the servers' protocols, made regular
-    mojentic_adapter   mojentic's stream with recovery, for OpenAI-compatible servers and Ollama
-    anthropic_client   Anthropic's SDK, for Claude
+    mojentic_adapter   mojentic's stream with recovery, for all servers
     offline            answers without a model: it searches the notes and quotes them
     tasks              single calls: a title, a description, a whole answer
 """
