@@ -1,4 +1,4 @@
-"""The tree of a conversation's messages, and moving in it: whatever is taken back, asked again or edited, nothing is lost."""
+"""Undo, redo, retry, edit and branches: nothing is lost."""
 
 from dataclasses import replace
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""How documents that a message names reach the model: in the prompt where they take a small share of what is left, else to be read."""
+"""Documents that a message names: their text is in the prompt if it takes a small share of the room, else the model may read them."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How a note begins, and what says most in one that has no real paragraph."""
+"""The first paragraph of a note, and the most telling part of one without a paragraph."""
 
 import time
 

@@ -67,7 +67,7 @@ def read(text: str) -> ConversationArchive:
 
 
 def import_elsewhere(app: AppFixture, text: str) -> tuple[AppFixture, str]:
-    """A room whose store contains only this conversation, and its id."""
+    """An app with only this conversation in its store, and the id."""
     other = replace(app, store=ChatSessionStore.open(None))
     return other, other.store.restore(read(text), CountingIds("unused")).id
 

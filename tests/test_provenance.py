@@ -1,4 +1,4 @@
-"""How documents came into a conversation and what became of them, told from its messages alone."""
+"""How documents came into a conversation and how they were used, from its messages alone."""
 
 from typing import Any
 
@@ -81,7 +81,7 @@ def test_citations_of_a_number_are_found_in_every_turn() -> None:
     assert provenance.find_citations(3, TALK) == ()
 
 
-# what the user means
+# finding the document that the user names
 
 
 def test_a_document_matches_by_path_name_title_or_link() -> None:

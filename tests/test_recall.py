@@ -1,4 +1,4 @@
-"""Recall: what was said earlier and bears on the new message is found, however long ago, and quoted with its date and speaker."""
+"""Recall: earlier messages that are relevant to the new one are found, however old, and quoted with date and speaker."""
 
 import random
 import string

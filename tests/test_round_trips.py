@@ -39,7 +39,7 @@ def build_archive(app: AppFixture, history: Sequence[ZkChatMessage], head: int, 
 
 
 def import_into_new_app(app: AppFixture, text: str) -> tuple[AppFixture, str]:
-    """A room whose store holds just that, and the conversation's id."""
+    """An app with only this conversation in its store, and the id."""
     read = read_conversations(text.encode(), vault="/elsewhere", new_id=CountingIds("x"), now=NOON)
     there = AppFixture(app.vault, ChatSessionStore.open(None))
     return there, there.store.restore_all(read.archives, CountingIds("y"))[0].id

@@ -1,4 +1,4 @@
-"""The first step of the compaction ladder in sessions: old results are masked, and what that does to prompts."""
+"""Masking of old tool results in sessions, the first step of a compaction."""
 
 from factories import AppFixture, report_of, resume
 from summary_models import SummaryModel, check_prompt, find_compaction, search_turns, summary_reply
