@@ -100,7 +100,7 @@ def relevance(
 ) -> None:
     """How relevant each memory is to a conversation's last message, and which go into the prompt."""
     from zkchat_cli.views.memory import memory_search_lines
-    from zkchat_cli.views.text import styled_line
+    from zkchat_cli.views.text import StyledLine, styled_line
 
     with ctx.open_app() as app:
         if next_:
@@ -110,14 +110,11 @@ def relevance(
         ranked = session.memory.rank(question)
         sent = {(item.kind, item.key) for item in session.memory_items(next_)}
     documents = [{**_ranked_document(each), "reason": each.reason, "included": (each.item.kind, each.item.key) in sent} for each in ranked]
-    lines = (
-        line
-        for each, document in zip(ranked, documents, strict=True)
-        for line in (
-            *memory_search_lines([each]),
-            *([] if document["included"] else [styled_line("  not relevant enough for the prompt", "dim")]),
-        )
-    )
+    lines: list[StyledLine] = []
+    for each, document in zip(ranked, documents, strict=True):
+        lines += memory_search_lines([each])
+        if not document["included"]:
+            lines.append(styled_line("  not relevant enough for the prompt", "dim"))
     ctx.result(documents, lines, NO_MATCH)
 
 
