@@ -65,12 +65,13 @@ NUMBER_AS_TEXT = {"type": "content_block_delta", "index": 0, "delta": {"type": "
     ("reply", "kind", "tries", "text", "message"),
     [
         (anthropic_error(529, "Overloaded"), "server", 3, "", "failed (529): Overloaded"),
+        (Reply([anthropic_events(anthropic_error_event("overloaded_error", "Overloaded"))]), "server", 3, "", "failed (529)"),
         (Reply([BEGUN, anthropic_events(anthropic_error_event("overloaded_error", "Overloaded"))]), "server", 1, "Hel", "failed (529)"),
         (Reply([BEGUN, anthropic_events(*anthropic_end("refusal"))]), "content_filter", 1, "Hel", "content filter"),
         (Reply([anthropic_events({"type": "content_block_delta"})]), "bad_answer", 1, "", ""),
         (Reply([BEGUN, anthropic_events(NUMBER_AS_TEXT), *anthropic_text("lo")]), "bad_answer", 1, "Hel", ""),
     ],
-    ids=["529", "overloaded after text", "a refusal", "an event without its fields", "a number as text"],
+    ids=["529", "overloaded before text", "overloaded after text", "a refusal", "an event without its fields", "a number as text"],
 )
 def test_fault_of_anthropics_own(server: ModelServer, reply: Reply, kind: str, tries: int, text: str, message: str) -> None:
     answer = call(server, reply)
