@@ -1,11 +1,6 @@
-"""The properties at the head of a note: what YAML says they are, without YAML where that is plain."""
-
-import subprocess
-import sys
+"""The properties at the head of a note."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from zkchat_cli.vault import front_matter, note_parser
 from zkchat_cli.vault.markup import read_markup
@@ -104,70 +99,3 @@ def test_tags_and_aliases_are_read_from_front_matter_and_text():
     note = note_parser.parse_note("Note.md", "---\ntags:\n  - a/b\n  - '#c, 12'\nalias: Other\n---\n#a/b and\n#\u65e5\u8a18/\n")
     assert note.tags == ("a/b", "c", "\u65e5\u8a18")
     assert note.front_matter.texts("aliases", "alias") == ("Other",)
-
-
-def test_plain_properties_do_not_load_yaml():
-    reading = "import sys; from zkchat_cli.vault import front_matter; front_matter.read_front_matter('---\\na: b\\nc:\\n  - d\\n---\\n')"
-    assert subprocess.run([sys.executable, "-c", f"{reading}; sys.exit('yaml' in sys.modules)"], check=False).returncode == 0
-
-
-_FRAGMENTS = [
-    "a",
-    "key",
-    "title:",
-    "tags:",
-    "\n- b",
-    "\n  - c",
-    "\n",
-    ":",
-    ": ",
-    " ",
-    "-",
-    "- ",
-    ", ",
-    "#",
-    "'",
-    '"',
-    "[",
-    "]",
-    "{",
-    "}",
-    "x y",
-    "1",
-    "=",
-]
-_RARE = [
-    "null",
-    "~",
-    "é",
-    "🐤",
-    "&a",
-    "*a",
-    "|",
-    ">",
-    "%",
-    "@",
-    "!",
-    "?",
-    "<<",
-    "---",
-    "...",
-    "\\",
-    "\t",
-    "\u3000",
-    "\xa0",
-    "\x85",
-    "\u2028",
-    "\ufeff",
-]
-
-
-@settings(max_examples=1000, deadline=None)
-@given(st.lists(st.sampled_from(_FRAGMENTS * 3 + _RARE), max_size=14).map("".join))
-def test_plain_properties_equal_those_of_yaml(source):
-    plain = front_matter._parse_plain(source)
-    if plain is None:
-        return
-    by_yaml = front_matter.FrontMatter(1, front_matter._parse_yaml(source))
-    for name in {*plain, *by_yaml.written}:
-        assert front_matter.FrontMatter(1, plain).texts(name) == by_yaml.texts(name)

@@ -178,13 +178,13 @@ def test_note_is_summarized_in_its_own_words(app: AppFixture) -> None:
         app.settings = configured
         report = report_of(app.session().send("Summarise [[Compost]]"))
         assert [run.name for run in report.tools] == tools
-        assert report.answer.startswith("[[Compost]]:\n\n“A compost heap needs air, water and patience.” [1]")
+        assert report.answer.startswith("[[Compost]]:\n\n- “A compost heap needs air, water and patience.” [1]")
         assert all(c.valid for c in report.citations)
 
 
 def test_two_notes_are_compared(app: AppFixture) -> None:
     text = answer(app, "Compare [[Compost]] with [[Filters]]")
-    assert text.index("[[Compost]]:\n\n“") < text.index("[[Filters]]:\n\n“")
+    assert text.index("[[Compost]]:\n\n") < text.index("[[Filters]]:\n\n")
 
 
 def test_text_in_the_message_is_summarized(app: AppFixture) -> None:

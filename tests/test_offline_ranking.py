@@ -7,9 +7,12 @@ from factories import prompt_message
 
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question
 from zkchat_cli.llm.offline.ranking import (
+    MAX_QUOTES,
     MAX_SOURCES,
+    ROWS,
     QuoteSource,
     RankedPassages,
+    count_rows,
     rank_passages,
     select_quotes,
     select_sections,
@@ -77,6 +80,26 @@ def test_levels_by_words(text: str, is_answer: bool, matches: bool) -> None:
     assert (ranked.is_answer(), ranked.matches) == (is_answer, matches)
 
 
+def test_forms_of_a_word_are_found_in_the_language_of_the_notes() -> None:
+    text = "- Der Komposthaufen braucht viel Luft und etwas Wasser.\n- Die Blätter der Bäume werden nicht gegossen, weil sie sonst faulen."
+    assert quotes(rank_passages(question("Blatt eines Baumes gießen?"), [note(text)]))[0].startswith("Die Blätter der Bäume")
+
+
+@pytest.mark.parametrize(("title", "is_answer"), [("晚上睡不着怎么办", True), ("机票", False)])
+def test_title_with_characters_of_a_chinese_question_makes_an_answer(title: str, is_answer: bool) -> None:
+    text = "- 睡前三小时不要吃东西，咖啡也不要喝。\n- 房间要黑。\n- 晚上少看屏幕。"
+    assert rank_passages(question("晚上老睡不着，有什么办法睡好一点"), [note(text, title=title)]).is_answer() is is_answer
+
+
+def test_quotes_with_their_sources_leave_room_on_a_screen_of_24_rows() -> None:
+    words = [" ".join(f"{letter}{i}{letter}" for i in range(30)) for letter in "abcdefgh"]
+    ranked = rank_passages(question("Do beans need poles?"), [note(f"Beans need poles: {each}.", n) for n, each in enumerate(words, 1)])
+    in_sections = [quote for section in select_sections(ranked) for quote in section]
+    for found, named in ((select_quotes(ranked.all), False), (in_sections, True)):
+        assert 1 < len(found) < MAX_QUOTES
+        assert count_rows(found, named=named) <= ROWS
+
+
 @pytest.mark.parametrize(
     ("text", "similarity", "is_answer", "matches"),
     [
@@ -93,7 +116,7 @@ def test_levels_by_meaning(text: str, similarity: float, is_answer: bool, matche
 
 def test_likeliest_sections_begin_with_their_opening() -> None:
     text = "# Heap\n\nA heap is warm.\n\n- Worms come.\n- Snails eat a heap."
-    [first] = select_sections(rank_passages(question("snails"), [note(text)]), (1,))
+    [first] = select_sections(rank_passages(question("snails"), [note(text)]))
     assert [quote.text for quote in first] == ["A heap is warm.", "Snails eat a heap."]
     assert first[0].section == ("Garden", "Heap")
 

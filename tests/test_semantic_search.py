@@ -375,7 +375,7 @@ def test_the_background_waits_after_a_failure(notes: Notes) -> None:
 
 
 def missing_keys(notes: Notes) -> list[bytes]:
-    every = notes.vault._ask(lambda index: [key for _, key in index.chunk_keys()])
+    every = notes.vault._ask(lambda index: index.chunk_keys())
     store = VectorStore(notes.vectors, lambda: notes.embedder.id)
     found = store.missing(every)
     store.close()

@@ -132,6 +132,11 @@ def test_each_of_adjacent_citations_is_checked_for_the_quote() -> None:
     ]
 
 
+def test_a_mark_does_not_introduce_the_quotation_of_the_next_list_item() -> None:
+    found = check("- “Filters say which tasks” [1]\n- “NOT, in capitals” [2]").citations
+    assert [(c.number, c.quote) for c in found] == [(1, "Filters say which tasks"), (2, "NOT, in capitals")]
+
+
 def test_a_quote_belongs_to_the_first_citation_after_it() -> None:
     first, second = check("“Filters say which tasks” [1] and more [2]").citations
     assert first.quote

@@ -184,6 +184,22 @@ def test_a_damaged_message_is_never_sent_to_a_model(vault: Path, tmp_path: Path)
         assert [message.status for message in store.history(conversation.id)].count("damaged") == 2, "pinning does not make it intact"
 
 
+@pytest.mark.parametrize("hidden", ["1", "11, 12", "24", "13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24"])
+def test_a_damaged_index_of_the_store_hides_no_message(file: Path, hidden: str) -> None:
+    with closing(ChatSessionStore.open(file)) as store:
+        before = store.log("c1")
+    with closing(sqlite3.connect(file, isolation_level=None)) as db:
+        [(whole,)] = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'message_conversation'")
+        db.execute("DROP INDEX message_conversation")
+        db.execute(f"{whole} WHERE seq NOT IN ({hidden})")
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("UPDATE sqlite_schema SET sql = ? WHERE name = 'message_conversation'", (whole,))
+    with closing(ChatSessionStore.open(file)) as store:
+        assert store.log("c1") == before
+    with pytest.raises(StoreError, match="missing from index message_conversation"):
+        repair.check_store(file)
+
+
 def test_a_store_of_the_first_layout_gets_its_checksums(file: Path) -> None:
     with closing(ChatSessionStore.open(file)) as store:
         said = everything(store, str(file.parents[2] / "notes"))
@@ -317,6 +333,32 @@ def test_a_damaged_index_is_rebuilt_and_never_an_error(
             again.backlinks("Queries/Combining.md")
             again.suggest_names("Filtres")
             again.related_notes("Filters.md")
+
+
+def test_no_excerpt_of_a_damaged_index_has_other_words_than_the_note(vault: Path, tmp_path: Path, zkchat: Program) -> None:
+    with closing(Vault.open(vault, tmp_path / "cache")) as notes:
+        notes.refresh()
+        found, linked = notes.search("compost air"), notes.backlinks("Queries/Combining.md")
+    for change in ("text = replace(text, 'air', 'oil')", "text = replace(text, 'See', 'Sea')", "headings = 'Oil'"):
+        with closing(sqlite3.connect(notes.index_file)) as db:
+            db.execute(f"UPDATE chunks SET {change}")
+            db.commit()
+        with closing(Vault.open(vault, tmp_path / "cache")) as again:
+            assert (again.search("compost air"), again.backlinks("Queries/Combining.md")) == (found, linked)
+            assert "is not as it was stored" in (again.status().rebuilt or "")
+
+
+def test_doctor_reads_the_whole_index_and_builds_a_damaged_one_anew(zkchat: Program) -> None:
+    assert zkchat("vault", "index").exit_status == 0
+    [index] = (zkchat.home / "cache/index").glob("*.db")
+    with closing(sqlite3.connect(index, isolation_level=None)) as db:
+        [(whole,)] = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'names_by_key'")
+        db.execute("DROP INDEX names_by_key")
+        db.execute(f"{whole} WHERE key > 'f'")
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("UPDATE sqlite_schema SET sql = ? WHERE name = 'names_by_key'", (whole,))
+    assert "it was rebuilt: the index" in zkchat("doctor").out
+    assert "it was rebuilt" not in zkchat("doctor").out
 
 
 # killed in the middle of a change of notes

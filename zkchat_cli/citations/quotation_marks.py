@@ -18,7 +18,7 @@ _SINGLE = {"'": "'", "‘": "’", "‚": "‘’"}
 _ELISION = re.compile(
     r"['‘](?:tis|twas|em|n|til|cause|round|\d0s)\b|(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=from ))['‘]\d\d\b", re.IGNORECASE
 )
-BLANK_LINE = re.compile(r"\n[ \t>]*+(?=\n)")
+_BLANK_LINE = re.compile(r"\n[ \t>]*+(?=\n)")
 _BLOCK_QUOTATION = re.compile(r"(?:^[ ]{0,3}>.*(?:\n|\Z))+", re.MULTILINE)
 _QUOTE_SIGN = re.compile(r"^[ ]{0,3}>[ \t>]*", re.MULTILINE)
 _LONGEST_SINGLE = 2000
@@ -40,7 +40,7 @@ def find_quotations(answer: str, text: str) -> list[Quotation]:
     unless most of it is in quotation marks.
     """
     marks = [(m.start(), m[0]) for m in _QUOTE_MARK.finditer(text)]
-    blank = [m.start() for m in BLANK_LINE.finditer(text)]
+    blank = [m.start() for m in _BLANK_LINE.finditer(text)]
     found: list[Quotation] = []
     end = 0
     for first, last in sorted([*_nested(marks), *_flat(marks, answer, text, blank), *_single(answer, text, blank)]):

@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.quotation_marks import BLANK_LINE, Quotation
+from zkchat_cli.citations.quotation_marks import Quotation
 from zkchat_cli.citations.quotes import is_long_enough
 
 _BETWEEN = re.compile(r"[\s.,;:!?。，(（]{0,3}")
@@ -110,7 +110,7 @@ def _introduced_quotations(spans: Sequence[tuple[int, int]], quotations: Sequenc
             if _BEFORE_BLOCK.fullmatch(text, end, starts[index]):
                 found[index] = at
             continue
-        if BLANK_LINE.search(text, end, starts[index]) or not _INTRODUCTION.fullmatch(text, end, starts[index]):
+        if _BORDER.search(text, end, starts[index]) or not _INTRODUCTION.fullmatch(text, end, starts[index]):
             continue
         found[index] = at
         limit = spans[at + 1][0] if at + 1 < len(spans) else len(text)

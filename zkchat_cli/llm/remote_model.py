@@ -160,6 +160,7 @@ class KeyedProvider:
     name: str
     company: str
     address: str
+    address_variable: str
     other_name: str
 
     def server(
@@ -167,23 +168,22 @@ class KeyedProvider:
     ) -> JsonClient:
         """Its server, or the one that the user has configured. `headers` makes those for a key, and gets whether it is the company's own
         server; `suffix` is an end of addresses to leave out."""
-        variable = f"{self.name.upper()}_BASE_URL"
-        from_environment = config.env.get(variable, "").strip()
+        from_environment = config.env.get(self.address_variable, "").strip()
         address = (from_environment or settings.base_url.strip()).rstrip("/").removesuffix(suffix) or self.address
         official = address == self.address
         key = config.key.value or config.env.get(settings.key_variable, "").strip()
         key_name = config.key.description or settings.key_variable
         key_error = None
         if official and not key:
-            hint = f"Set it, or run zkchat keys set {self.name}; or set {variable} to a server that needs none."
+            hint = f"Set it, or run zkchat keys set {self.name}; or set {self.address_variable} to a server that needs none."
             key_error = ProviderError("auth", f"{self.company} needs a key, and {settings.key_variable} is not set", hint)
         elif not (key.isascii() and key.isprintable()) or " " in key:
             problem = f"{settings.key_variable} contains characters that no key has"
             key_error = ProviderError("auth", problem, "Set it again; was more copied than the key?")
-        check = f"Is it running? Check {self.name}.base_url or {variable}; OpenAI-compatible ones mostly end in /v1."
+        check = f"Is it running? Check {self.name}.base_url or {self.address_variable}; OpenAI-compatible ones mostly end in /v1."
         configured_by = [key_name] if key else []
         if not official:
-            configured_by.append(variable if from_environment else f"{self.name}.base_url")
+            configured_by.append(self.address_variable if from_environment else f"{self.name}.base_url")
         return JsonClient(
             self.company if official else self.other_name,
             address,
@@ -204,5 +204,5 @@ def bearer(key: str, _official: bool = False) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-OPENAI = KeyedProvider("openai", "OpenAI", "https://api.openai.com/v1", "the OpenAI-compatible server")
-ANTHROPIC = KeyedProvider("anthropic", "Anthropic", "https://api.anthropic.com", "the server for anthropic")
+OPENAI = KeyedProvider("openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_BASE_URL", "the OpenAI-compatible server")
+ANTHROPIC = KeyedProvider("anthropic", "Anthropic", "https://api.anthropic.com", "ANTHROPIC_BASE_URL", "the server for anthropic")

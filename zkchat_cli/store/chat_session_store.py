@@ -16,6 +16,7 @@ from zkchat_cli.models import (
     Compaction,
     Conversation,
     ConversationArchive,
+    ConversationSummary,
     Fact,
     FoundMessage,
     SentPrompt,
@@ -252,15 +253,20 @@ class ChatSessionStore:
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """Every message of every branch, in the order of writing."""
         with self._reading("read a conversation"):
-            conversations.read(self._db, conversation_id)
-            query, values = f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq", (replace_surrogates(conversation_id),)
-            try:
-                return rows.to_messages(self._db.execute(query, values))
-            except sqlite3.OperationalError as e:
-                if not is_bad_text(e):
-                    raise
-                self._db.text_factory = rows.decode_leniently
-                return rows.to_messages(self._db.execute(query, values))
+            known = conversations.overview(self._db, conversation_id)
+            log = self._read_log("", known.id)
+            # a damaged page of an SQLite index hides messages; reading the whole table finds them
+            return log if _is_complete(log, known) else self._read_log("NOT INDEXED", known.id)
+
+    def _read_log(self, how: str, conversation_id: str) -> tuple[ZkChatMessage, ...]:
+        query = f"{_MESSAGE} {how} WHERE conversation_id = ? ORDER BY seq"
+        try:
+            return rows.to_messages(self._db.execute(query, (conversation_id,)))
+        except sqlite3.OperationalError as e:
+            if not is_bad_text(e):
+                raise
+            self._db.text_factory = rows.decode_leniently
+            return rows.to_messages(self._db.execute(query, (conversation_id,)))
 
     # Compactions
 
@@ -331,6 +337,13 @@ class ChatSessionStore:
     def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> None:
         rows.insert(self._db, "message", rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)})
         note_usage.update(self._db, message)
+
+
+def _is_complete(log: Sequence[ZkChatMessage], known: ConversationSummary) -> bool:
+    """Whether a log has the head of the conversation and all its questions and answers, and no lost message."""
+    spoken = sum(m.role == "user" or (m.role == "assistant" and bool(m.content) and not m.tool_calls) for m in log)
+    has_head = known.head_id is None or any(message.id == known.head_id for message in log)
+    return has_head and spoken >= known.messages and all(message.status != "damaged" for message in log)
 
 
 def _text(text: str | None) -> str | None:

@@ -11,7 +11,7 @@ from zkchat_cli.text.words import replace_surrogates
 COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created_at", "last_accessed", "ended_at")
 _FACT = f"""
     SELECT {", ".join(f"fact.{column}" for column in ("vault", "checksum", *COLUMNS))}, conversation.title
-    FROM fact LEFT JOIN conversation ON conversation.id = fact.conversation_id
+    FROM fact NOT INDEXED LEFT JOIN conversation ON conversation.id = fact.conversation_id
 """
 
 

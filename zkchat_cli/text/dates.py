@@ -7,7 +7,7 @@ the past, and `3/5/2024` is the third of May. "may", "march" and weekdays are da
 import re
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import MAXYEAR, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from zkchat_cli.text.words import STOPWORDS, terms
@@ -161,11 +161,10 @@ def parse_period(words: str, today: date) -> Period | None:
     return Period(date(day.year, 1, 1), date(day.year, 12, 31)) if found.period == "year" else Period(day, day)
 
 
-def dates_in_name(name: str) -> tuple[Period, ...]:
-    """The period of a daily, weekly or monthly note, by its name: `2024-05-01`, `20240501 Meeting`, `2024-W18`, `2024-05`."""
-    match = _ISO.match(name) or _COMPACT.match(name)
-    period = _iso_period(match) if match and (match["week"] or match["month"]) else None
-    return (period,) if period else ()
+def leading_date(text: str) -> Period | None:
+    """The days of an ISO date at the beginning of a note's name or property: `2024-05-01T10:00`, `20240501 Tea`, `2024-W18`, `2024-05`."""
+    match = _ISO.match(text) or _COMPACT.match(text)
+    return _iso_period(match) if match and (match["week"] or match["month"]) else None
 
 
 def _iso_period(match: re.Match[str]) -> Period | None:
@@ -180,15 +179,3 @@ def _iso_period(match: re.Match[str]) -> Period | None:
     except (ValueError, OverflowError):
         return None
     return Period(first, last)
-
-
-_WRITTEN = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)(?!\d)")
-
-
-def written_date(value: str) -> date | None:
-    """The day of a property such as `created: 2024-05-01T10:00`; None if it does not begin with an ISO date."""
-    match = _WRITTEN.match(value)
-    try:
-        return date(*map(int, match.groups())) if match and int(match[1]) <= MAXYEAR else None
-    except ValueError:
-        return None

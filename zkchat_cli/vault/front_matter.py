@@ -1,8 +1,7 @@
 """The properties at the beginning of a note, as texts: only scalars and flat lists of scalars are used.
 
 YAML is read as events, not with a loader: nested or self-referring data crashes a recursive loader (100 000 brackets end the process in
-libyaml's). Most notes need no YAML at all: one pattern per line reads what Obsidian writes, a `key: value` or a `- item`, four times faster
-and without loading the library. Front matter that is not valid YAML is ordinary text.
+libyaml's). Front matter that is not valid YAML is ordinary text.
 """
 
 import re
@@ -14,18 +13,6 @@ MAX_CHARACTERS = 64 * 1024
 _EMPTY = ("", "~", "null", "Null", "NULL")
 
 _CLOSING = re.compile(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
-# Characters that have no special meaning in YAML; anything else is left to YAML.
-_UNUSUAL = re.compile("[^\n -~\xa1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-_QUOTED = r"""(?:'[^']*+'|"[^"\\]*+")[ ]*+"""
-_PLAIN = r"""(?![\s\-?:,\[\]{}#&*!|>'"%@`])(?:[^:\#]++|:(?=\S)|(?<=\S)\#)++"""
-_LISTED = r"""[^\s\-?:,\[\]{}#&*!|>'"%@`][^?:,\[\]{}#'"]*+"""
-_LINE = re.compile(
-    rf"""(?: (?P<key>[^\W_][\w -]{{0,99}}+):
-             (?: [ ]++ (?: (?P<value>{_QUOTED}|{_PLAIN}) | \[[ ]*+(?P<list>{_LISTED}(?:,[ ]*+{_LISTED})*+)?\] )? )?+
-           | (?P<indent>[ ]*+)-[ ]++(?P<item>{_QUOTED}|{_PLAIN})
-         )? [ ]*+\Z""",
-    re.VERBOSE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,58 +44,18 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter()
     source = head[begin + 1 : closing.start()]
     lines = head.count("\n", begin, closing.start()) + 2
-    plain = _parse_plain(source)
-    if plain is not None:
-        return FrontMatter(lines, plain)
-    import yaml  # 15 ms, which a vault of plain front matter does not need
+    import yaml  # 15 ms, which notes without front matter do not need
 
     try:
         values = _parse_yaml(source)
-    except _NoMapping:
-        return FrontMatter()
     except (yaml.YAMLError, ValueError) as e:
         cause = " ".join(str(getattr(e, "problem", None) or e).split())
         return FrontMatter(problem=f"front matter is not valid YAML ({cause}), read as text")
-    return FrontMatter(lines, values)
+    return FrontMatter() if values is None else FrontMatter(lines, values)
 
 
-class _NoMapping(Exception):
-    """Valid YAML, but not a mapping."""
-
-
-def _parse_plain(source: str) -> dict[str, list[str]] | None:
-    """The values if every line is plain; None if YAML is needed."""
-    if _UNUSUAL.search(source):
-        return None
-    written: dict[str, list[str]] = {}
-    values: list[str] = []
-    column: int | None = None  # of the list's items; -1 before the first, None outside of a list
-    for line in source.split("\n"):
-        match = _LINE.match(line)
-        if not match:
-            return None
-        key, value, several, indent, item = match.groups()
-        if key:
-            column = -1 if line.rstrip()[-1] == ":" else None
-            values = written.setdefault(key.rstrip().casefold(), [])
-            if value:
-                values.append(_unquoted(value))
-            elif several:
-                values.extend(several.split(","))
-        elif item:
-            if column not in (-1, len(indent)):
-                return None
-            column = len(indent)
-            values.append(_unquoted(item))
-    return written
-
-
-def _unquoted(value: str) -> str:
-    return value.rstrip()[1:-1] if value[0] in "'\"" else value
-
-
-def _parse_yaml(source: str) -> dict[str, list[str]]:
-    """The same by YAML: the top-level scalars and lists of scalars of a mapping; an empty text is one."""
+def _parse_yaml(source: str) -> dict[str, list[str]] | None:
+    """The top-level scalars and lists of scalars of a mapping, which an empty text is; None if it is no mapping."""
     import yaml
 
     written: dict[str, list[str]] = {}
@@ -116,7 +63,7 @@ def _parse_yaml(source: str) -> dict[str, list[str]]:
     for event in yaml.parse(source, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
         match event:
             case yaml.ScalarEvent() | yaml.SequenceStartEvent() if depth == 0:
-                raise _NoMapping
+                return None
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                 depth += 1
                 if depth > _MAX_DEPTH:

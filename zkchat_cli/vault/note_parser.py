@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from zkchat_cli.text.dates import Period, dates_in_name, written_date
+from zkchat_cli.text.dates import Period, leading_date
 from zkchat_cli.vault import front_matter
 from zkchat_cli.vault.chunking import NoteChunk, chunk_note
 from zkchat_cli.vault.front_matter import FrontMatter
@@ -49,8 +49,10 @@ class ParsedNote:
     @property
     def dates(self) -> tuple[Period, ...]:
         """The dates of its front matter; without any, the period that the name of a daily, weekly or monthly note means."""
-        days = dict.fromkeys(day for value in self.front_matter.texts(*_DATES) if (day := written_date(value)))
-        return tuple(Period(day, day) for day in days) or dates_in_name(stem(self.relative_path))
+        written = self.front_matter.texts(*_DATES)
+        return tuple(dict.fromkeys(filter(None, map(leading_date, written)))) or tuple(
+            filter(None, [leading_date(stem(self.relative_path))])
+        )
 
     @cached_property
     def chunks(self) -> tuple[NoteChunk, ...]:

@@ -8,23 +8,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
-from zkchat_cli.fileio import read_beginning
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault import filesystem, front_matter, note_parser, sections
 from zkchat_cli.vault.chunking import chunk_note
-from zkchat_cli.vault.filesystem import NoteBytes
 from zkchat_cli.vault.index.database import LinkRow, make_chunk
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, stem
 from zkchat_cli.vault.markup import Markup
 from zkchat_cli.vault.note_parser import ParsedNote
 
-OPENING = 64 * 1024
-"""Bytes of a note that are read for a line about it."""
-
 
 class NoteOpening(NamedTuple):
-    """The beginning of a note: its title, its description, and its body without the front matter."""
+    """What a note begins with: its title, its description, and its body without the front matter."""
 
     title: str
     description: str | None
@@ -55,13 +50,11 @@ class NoteReader:
         return note_parser.parse_note(relative_path, filesystem.decode(note)[0])
 
     def opening(self, relative_path: str) -> NoteOpening | None:
-        """The beginning of a note, however long it is; None when it cannot be read."""
+        """What a line about a note is made from; None when it cannot be read."""
         try:
-            raw = read_beginning(filesystem.resolve_inside(self.root, relative_path), OPENING)
-            filesystem.refuse_binary(relative_path, raw)
-        except (VaultError, OSError):
+            text = self.read(relative_path)
+        except VaultError:
             return None
-        text, _ = filesystem.decode(NoteBytes(filesystem.trim_to_whole_lines(raw) if len(raw) == OPENING else raw))
         properties = front_matter.read_front_matter(text)
         body = text.split("\n", properties.lines)[-1]
         return NoteOpening(properties.text("title") or stem(relative_path), properties.text("description", "summary"), body)

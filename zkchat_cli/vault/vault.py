@@ -117,6 +117,10 @@ class Vault:
         refreshed = self._index.refresh(full=full, progress=progress, only=only)
         return self._ask(lambda index: self._report(index, refreshed))
 
+    def check_index(self) -> None:
+        """Read the whole index, and build it anew if it is damaged."""
+        self._ask(IndexDatabase.check)
+
     def status(self) -> IndexReport:
         """What the index holds, without looking at the files."""
         report = self._ask(lambda index: self._report(index, IndexRefresh(rebuilt=self._index.take_rebuilt())))

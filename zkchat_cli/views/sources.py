@@ -18,7 +18,7 @@ MARKS: dict[CitationVerdict, tuple[str, str]] = {
     "missing": ("✗", "red"),
 }
 """The mark and style of each verdict; both wrong ones have the same mark, and the text says which."""
-MAX_UNUSED = 5
+MAX_UNUSED = 3
 MAX_HEADING = 80
 MAX_QUOTE = 60
 UNSUPPORTED = "the note does not seem to say what the answer says here"

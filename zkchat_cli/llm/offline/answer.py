@@ -34,8 +34,6 @@ MAX_SUMMARY, MAX_PER_DOCUMENT, MAX_FACTS = 6, 2, 2
 """Quotes in a summary of a document, and in one of several documents; remembered facts."""
 MIN_SENTENCES, MAX_DIGEST = 4, 12
 """Sentences of a text worth summarizing, and of its summary."""
-LIKELY_SECTIONS = (2, 1)
-"""Quotes after the opening of each section that is named where no sentence answers."""
 NOTHING = "Nothing in your notes is about this.\n"
 NO_SENTENCE = "I found no sentence that answers this. Most likely: "
 LEFT_OUT = "There was no room in the context window for passages of your notes. Raise context.max_tokens, or ask in a new conversation.\n"
@@ -166,7 +164,7 @@ def quote_answer(
         ranked = rank_passages(question, named, similarities)
     elif not ranked.matches:
         return Answer(NOTHING, "nothing")
-    sections = select_sections(ranked, LIKELY_SECTIONS)
+    sections = select_sections(ranked)
     if not sections:
         return Answer(NOTHING, "nothing")
     shown = [f"{_name_section(quotes[0])}\n\n{_format_quotes(quotes)}" for quotes in sections]
@@ -178,7 +176,8 @@ def _name_section(quote: RankedQuote) -> str:
 
 
 def _format_quotes(quotes: Sequence[RankedQuote]) -> str:
-    return "\n\n".join(_in_quotation_marks(q) + " " + "".join(f"[{s}]" for s in q.sources) for q in quotes) + "\n"
+    mark = "- " if len(quotes) > 1 else ""
+    return "".join(f"{mark}{_in_quotation_marks(q)} {''.join(f'[{s}]' for s in q.sources)}\n" for q in quotes)
 
 
 def _in_quotation_marks(quote: RankedQuote) -> str:

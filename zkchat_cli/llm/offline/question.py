@@ -78,7 +78,7 @@ _SUMMARIZED_QUESTION = re.compile(r"\buser: (.*)$", re.MULTILINE)
 class AnalyzedQuestion:
     """`text` is the question for a comparison by meaning, `searches` are the queries for it, best first.
 
-    `weights` has the stems that an answer should contain; those in `subject` are the question's own, without the fillers.
+    `weights` has the words that an answer should contain, in any form; those in `subject` are the question's own, without the fillers.
     """
 
     text: str
@@ -98,23 +98,23 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     text = remove_links(messages[position].content) if position >= 0 else ""
     dates, rest = _split_dates(text)
     words = _content_words(rest)
-    weights = {stem(word): FILLER_WEIGHT if stem(word) in _FILLERS else 1.0 for word in words}
+    weights = {word: FILLER_WEIGHT if stem(word) in _FILLERS else 1.0 for word in words}
     own = [word for word in words if word not in STOPWORDS and stem(word) not in _FILLERS]
     plain = " ".join(_OPERATORS.sub(" ", text).split())
     about_document = not _subject(text) - _DOCUMENT_WORDS
     topic = _question_before(messages[:position]) if position > 0 and refers_to_earlier(text) else ""
-    ignored = _FILLERS | _DOCUMENT_WORDS | weights.keys()
+    ignored = {*_FILLERS, *_DOCUMENT_WORDS, *map(stem, weights)}
     added = [word for word in _content_words(topic) if word not in STOPWORDS and stem(word) not in ignored][:MAX_TOPIC_WORDS]
     if not added:
-        subject = frozenset(map(stem, own)) or frozenset(weights)
+        subject = frozenset(own) or frozenset(weights)
         about_period = bool(dates) and not own
         searches = (dates,) if about_period else (plain, dates) if dates else (plain,)
         return AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period)
     weights = {word: weight for word, weight in weights.items() if word not in STOPWORDS}
-    weights |= {stem(word): TOPIC_WEIGHT if own else 1.0 for word in added}
+    weights |= dict.fromkeys(added, TOPIC_WEIGHT if own else 1.0)
     joined = " ".join(dict.fromkeys([*added, *own]))
     full = f"{' '.join(topic.split())} {plain}"
-    subject = frozenset(map(stem, [*own, *added]))
+    subject = frozenset([*own, *added])
     return AnalyzedQuestion(full, (f"{joined} {dates}".strip(), plain), weights, subject, asks_for_summary(text), is_follow_up=True)
 
 

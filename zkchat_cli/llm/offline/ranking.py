@@ -13,11 +13,15 @@ from dataclasses import dataclass, replace
 from zkchat_cli.llm.base import Similarities
 from zkchat_cli.llm.offline.passages import MAX_GROUP, QuotablePassage, quotable_chunk, quotable_passages, render_passage
 from zkchat_cli.llm.offline.question import AnalyzedQuestion
-from zkchat_cli.text.words import STOPWORDS, fold, stem, terms
+from zkchat_cli.text.languages import detect_languages
+from zkchat_cli.text.words import STOPWORDS, cjk_pattern, fold, stem, terms
 
-MAX_QUOTES, MAX_QUOTED = 5, 480
-"""Quotes in an answer, and their characters together from which on no further one follows: an answer fits a screen."""
-MAX_SOURCES = 4
+MAX_QUOTES = 5
+ROWS, COLUMNS = 17, 80
+"""The room for quotes and the sources below them, so that an answer with its first line and the unused notes fits a screen of 24 rows."""
+SOURCE_ROWS, NAME_ROWS = 2, 2
+"""A source with its heading and path often takes two rows; the name of a section has an empty one below it."""
+MAX_SOURCES = 2
 """Notes cited for the same sentence."""
 MAX_COMPARED = 64
 """Passages that are compared by meaning, those with the most words of the question; each takes about 3 ms."""
@@ -39,6 +43,8 @@ UNKNOWN, COVERED = 0.3, 0.1
 """What words of the question that no passage has take from the confidence, and what the covered share of the question adds."""
 MIN_CONFIDENCE, MIN_COVERAGE = 0.4, 0.52
 """From which on passages are an answer, with and without a sentence model."""
+MIN_TITLE = 0.17
+"""The share of the characters of a Chinese question that the title of a note must contain to answer it, without a sentence model."""
 SURE_COVERAGE = 0.75
 """The same for a question that the model may not understand, such as one in another language."""
 NAMED = 0.6
@@ -47,6 +53,8 @@ MIN_SIMILARITY, MIN_PASSAGE_SIMILARITY = 0.25, 0.35
 """Below the first, nothing is about the question; below the second, a passage without a rare word of the question is off its topic."""
 RARE = 0.25
 """A word is rare if at most this share of the passages has it, or at most twice as many as the question's rarest word."""
+CHARACTER = 0.5
+"""What a single Chinese character counts: a paraphrase shares characters more often than pairs of them."""
 REPEATED = 0.1
 """What a word is still worth in a summary once it was said."""
 _KIND_QUALITY = {"prose": 1.0, "item": 0.95, "row": 0.85, "code": 0.75}
@@ -93,6 +101,10 @@ class RankedQuote:
         """The title and the innermost heading."""
         return tuple(dict.fromkeys((self.excerpt.title, *self.passage.headings[-1:])))
 
+    @property
+    def section_key(self) -> tuple[object, ...]:
+        return (self.order[0], *self.section)
+
 
 @dataclass(frozen=True, slots=True)
 class RankedPassages:
@@ -108,12 +120,13 @@ class RankedPassages:
     known: float = 0.0
     similarity: float | None = None
     heading_similarity: float = 0.0
+    title_characters: float = 0.0
 
     def is_answer(self, factor: float = 1.0) -> bool:
         if not self.on_topic:
             return False
         if self.similarity is None:
-            return self.coverage >= factor * MIN_COVERAGE
+            return self.coverage >= factor * MIN_COVERAGE or self.title_characters >= factor * MIN_TITLE
         confidence = (self.similarity + self.heading_similarity) / 2 - UNKNOWN * (1 - self.known) + COVERED * self.coverage
         return confidence >= factor * MIN_CONFIDENCE or self.coverage >= factor * SURE_COVERAGE
 
@@ -123,13 +136,20 @@ class RankedPassages:
         return bool(self.all) and (self.known > 0 or (self.similarity or 0.0) >= MIN_SIMILARITY)
 
 
-def rank_passages(question: AnalyzedQuestion, excerpts: Iterable[QuoteSource], similarities: Similarities | None = None) -> RankedPassages:
+def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], similarities: Similarities | None = None) -> RankedPassages:
     """The passages of the excerpts, ranked for the question."""
-    candidates = _candidates(excerpts)
-    frequency = Counter(word for c in candidates for word in (c.words | c.above) & question.weights.keys())
-    rarity = {word: weight * math.log(1 + len(candidates) / (frequency[word] or 0.5)) for word, weight in question.weights.items()}
-    known = [frequency[word] for word in question.subject if frequency[word]]
-    rare = {word for word in question.subject if frequency[word] <= max(RARE * len(candidates), 2 * min(known, default=0))}
+    languages = detect_languages(excerpt.text for excerpt in excerpts)
+    candidates = _candidates(excerpts, languages)
+    weights = {form: weight for word, weight in question.weights.items() for form in (stem(word, languages), *_characters(word))}
+    subject = {stem(word, languages) for word in question.subject}
+    frequency = Counter(word for c in candidates for word in (c.words | c.above) & weights.keys())
+    rarity = {
+        word: weight * (CHARACTER if len(word) == 1 else 1.0) * math.log(1 + len(candidates) / (frequency[word] or 0.5))
+        for word, weight in weights.items()
+    }
+    characters = {word: rarity[word] for word in rarity if len(word) == 1 and cjk_pattern().match(word)}
+    known = [frequency[word] for word in subject if frequency[word]]
+    rare = {word for word in subject if frequency[word] <= max(RARE * len(candidates), 2 * min(known, default=0))}
     lexical: dict[int, float] = {}
     coverage = 0.0
     for i, c in enumerate(candidates):
@@ -149,7 +169,7 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Iterable[QuoteSource], s
     on_topic: list[int] = []
     for i, c in enumerate(candidates):
         similar, heading = by_passage.get(i, 0.0), by_section.get(c.section, 0.0)
-        matching = heading if cosines is not None else _share(_stems(c.section[-1]), rarity)
+        matching = heading if cosines is not None else _share(_stems(c.section[-1], languages), rarity)
         opening = max(0.0, matching - MIN_HEADING) if c.passage.place == 0 else 0.0
         by_meaning = similar + HEADING * heading + opening
         value = (WORDS * lexical[i] + by_meaning + FOUND_FIRST / math.sqrt(1 + c.order[0])) * c.quality
@@ -162,51 +182,61 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Iterable[QuoteSource], s
         tuple(best_first),
         tuple(sorted((ranked[i] for i in on_topic), key=lambda q: (-q.value, q.order))),
         coverage,
-        len(question.subject & seen) / max(1, len(question.subject)),
+        len(subject & seen) / max(1, len(subject)),
         max(by_passage.values(), default=None) if cosines else None,
         max(by_section.values(), default=0.0),
+        max((_share(filter(characters.__contains__, _characters_of(c.excerpt.title)), characters) for c in candidates), default=0.0),
     )
 
 
-def select_quotes(quotes: Sequence[RankedQuote], limit: int = MAX_QUOTES) -> list[RankedQuote]:
-    """The best quotes that differ, best first. The same words in several notes are one quote with several sources."""
-    selected: list[RankedQuote] = []
+def select_quotes(quotes: Sequence[RankedQuote], limit: int = MAX_QUOTES, first: Sequence[RankedQuote] = ()) -> list[RankedQuote]:
+    """The best quotes that differ and fit a screen, best first, after the `first`. The same words in several notes are one quote with
+    several sources."""
+    selected = list(first)
     for quote in quotes:
-        if selected and quote.value < MIN_SHARE * selected[0].value:
+        if quote.value < MIN_SHARE * quotes[0].value:
             break
         same = next((i for i, other in enumerate(selected) if fold(other.text) == fold(quote.text)), None)
         if same is not None:
             sources = dict.fromkeys((*selected[same].sources, *quote.sources))
             selected[same] = replace(selected[same], sources=tuple(sources)[:MAX_SOURCES])
-        elif (
+        elif not selected or (
             len(selected) < limit
-            and sum(len(other.text) for other in selected) < MAX_QUOTED
+            and count_rows([*selected, quote], named=bool(first)) <= ROWS
             and all(len(quote.words & other.words) <= MAX_OVERLAP * min(len(quote.words), len(other.words)) for other in selected)
         ):
             selected.append(quote)
     return selected
 
 
-def select_sections(ranked: RankedPassages, further: Sequence[int]) -> list[list[RankedQuote]]:
-    """The likeliest sections, one for each number in `further`: the opening and so many of the best passages, in the order of the note."""
-    sections: dict[tuple[int, tuple[str, ...]], list[RankedQuote]] = {}
-    for quote in ranked.all:
-        sections.setdefault((quote.order[0], quote.section), []).append(quote)
-    found = []
-    for all_, count in zip(sections.values(), further, strict=False):
-        best = [quote for quote in all_ if quote.passage.kind != "code"] or all_
-        opening = min(best, key=lambda q: q.order)
-        chosen = [opening, *(quote for quote in best if quote is not opening)][: 1 + count]
-        found.append(sorted(chosen, key=lambda q: q.order))
-    return found
+def select_sections(ranked: RankedPassages) -> list[list[RankedQuote]]:
+    """The best quotes by their sections, the likeliest first, which also has its opening; each section in the order of the note."""
+    best = [quote for quote in ranked.all if quote.passage.kind != "code"] or ranked.all
+    if not best:
+        return []
+    opening = min((quote for quote in best if quote.section_key == best[0].section_key), key=lambda q: q.order)
+    sections: dict[tuple[object, ...], list[RankedQuote]] = {}
+    for quote in select_quotes(best, first=[opening]):
+        sections.setdefault(quote.section_key, []).append(quote)
+    return [sorted(quotes, key=lambda q: q.order) for quotes in sections.values()]
 
 
-def summarize_excerpts(excerpts: Iterable[QuoteSource], limit: int) -> list[RankedQuote]:
+def count_rows(quotes: Sequence[RankedQuote], *, named: bool = False) -> int:
+    """The rows that quotes and their sources take, and the names of their sections if they are `named`. A Chinese character is two columns
+    wide."""
+    widths = [len(quote.text) + len(cjk_pattern().findall(quote.text)) + len("  • “” [1]") for quote in quotes]
+    sources = {source for quote in quotes for source in quote.sources}
+    names = {quote.section_key for quote in quotes} if named else ()
+    return sum(math.ceil(width / COLUMNS) for width in widths) + SOURCE_ROWS * len(sources) + NAME_ROWS * len(names)
+
+
+def summarize_excerpts(excerpts: Sequence[QuoteSource], limit: int) -> list[RankedQuote]:
     """A summary in the notes' own words: the passages that cover most of the text, in its order.
 
     Greedy: a passage is worth the frequent words in it that none before contains, and more at the beginning of a note or section.
     """
-    candidates = [c for c in _candidates(excerpts, max_group=0) if c.passage.kind in ("prose", "item")]
+    languages = detect_languages(excerpt.text for excerpt in excerpts)
+    candidates = [c for c in _candidates(excerpts, languages, max_group=0) if c.passage.kind in ("prose", "item")]
     frequency = Counter(word for c in candidates for word in c.words)
     worth = {word: math.log(1 + n) for word, n in frequency.items()}
     weights = {c: c.quality * (1.0 + (c.passage.place == 0)) / max(len(c.words), 8) ** 0.5 for c in candidates}
@@ -222,22 +252,32 @@ def summarize_excerpts(excerpts: Iterable[QuoteSource], limit: int) -> list[Rank
     return sorted(selected, key=candidates.index)
 
 
-def _candidates(excerpts: Iterable[QuoteSource], max_group: int = MAX_GROUP) -> list[RankedQuote]:
+def _candidates(excerpts: Iterable[QuoteSource], languages: tuple[str, ...], max_group: int = MAX_GROUP) -> list[RankedQuote]:
     found = []
     for excerpt in excerpts:
         above: dict[tuple[str, ...], frozenset[str]] = {}
         chunk = quotable_chunk(excerpt.text)
         for position, passage in enumerate(quotable_passages(excerpt.text, excerpt.heading, max_group=max_group)):
             if passage.headings not in above:
-                above[passage.headings] = _stems(" ".join((excerpt.title, *passage.headings)))
+                above[passage.headings] = _stems(" ".join((excerpt.title, *passage.headings)), languages)
             if (text := render_passage(passage, chunk)) is not None:
-                order, words = (excerpt.rank, position), _stems(text)
+                order, words = (excerpt.rank, position), _stems(text, languages)
                 found.append(RankedQuote(passage, excerpt, (excerpt.source,), order, text, words, above[passage.headings]))
     return found
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(term) for term in terms(text) if term not in STOPWORDS)
+def _stems(text: str, languages: tuple[str, ...]) -> frozenset[str]:
+    """The words of a text as they are compared: stems, and Chinese characters in pairs and alone."""
+    words = [word for word in terms(text) if word not in STOPWORDS]
+    return frozenset(form for word in words for form in (stem(word, languages), *_characters(word)))
+
+
+def _characters_of(text: str) -> set[str]:
+    return {character for word in terms(text) for character in _characters(word)}
+
+
+def _characters(word: str) -> str:
+    return word if cjk_pattern().match(word) else ""
 
 
 def _share(words: Iterable[str], rarity: Mapping[str, float]) -> float:

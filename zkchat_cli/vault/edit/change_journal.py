@@ -7,7 +7,7 @@ scratch files. The next zkchat that opens the vault then makes the rest of the s
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -25,9 +25,9 @@ class FileStep(NamedTuple):
     """One file: its new text in a scratch file (none if the text stays), its old path (none if it is new), its new path, and the hash of
     the text that it had."""
 
-    scratch: str
-    source: str
-    target: str
+    scratch: Path | None
+    source: Path | None
+    target: Path
     before: str
 
 
@@ -41,19 +41,21 @@ def record_steps(journal: Path, steps: Sequence[FileStep]) -> Iterator[Callable[
 
     Raises VaultError while another process makes a change. Where no journal can be written there is none.
     """
-    with ExitStack() as stack:
-        commit: Callable[[], None] = lambda: None  # noqa: E731
+    try:
+        opened = open(journal, "x+b", opener=partial(os.open, mode=0o600))  # noqa: SIM115 - closed below
+    except FileExistsError as e:
+        raise VaultError("another zkchat is changing notes of this vault", "Nothing was changed. Try again when it is done.") from e
+    except OSError:
+        yield lambda: None
+        return
+    with opened:
         try:
-            opened = stack.enter_context(open(journal, "x+b", opener=partial(os.open, mode=0o600)))
-            stack.callback(journal.unlink, missing_ok=True)
-            _lock(opened)
-            _write_line(opened, json.dumps(steps))
-            commit = partial(_write_line, opened, _COMMITTED)
-        except FileExistsError as e:
-            raise VaultError("another zkchat is changing notes of this vault", "Nothing was changed. Try again when it is done.") from e
-        except OSError:
-            pass
-        yield commit
+            with suppress(OSError):  # a full disk, but not that of the notes
+                _lock(opened)
+                _write_line(opened, json.dumps(steps, default=str))
+            yield partial(_write_line, opened, _COMMITTED)
+        finally:
+            journal.unlink(missing_ok=True)
 
 
 def finish_interrupted(journal: Path) -> None:
@@ -63,15 +65,15 @@ def finish_interrupted(journal: Path) -> None:
             return
         with suppress(ValueError, TypeError):  # half of a line
             steps, committed, *_ = (*opened.read(MAX_JOURNAL).decode().split("\n"), "")
-            for step in json.loads(steps or "[]"):
-                _finish_step(FileStep(*step), committed=committed == _COMMITTED)
+            for scratch, source, target, before in json.loads(steps or "[]"):
+                step = FileStep(scratch and Path(scratch), source and Path(source), Path(target), before)
+                _finish_step(step, committed=committed == _COMMITTED)
         journal.unlink()
 
 
 def _finish_step(step: FileStep, *, committed: bool) -> None:
-    scratch, source, target = Path(step.scratch), Path(step.source), Path(step.target)
-    file = source if step.source else target
-    if step.scratch and scratch.exists():
+    scratch, target, file = step.scratch, step.target, step.source or step.target
+    if scratch and scratch.exists():
         if committed and content_hash(read_file(file, LARGEST_NOTE) if file.exists() else b"") == step.before:
             scratch.replace(file)
         else:

@@ -68,14 +68,14 @@ def apply_files(root: Path, files: Sequence[FileChange], journal: Path) -> None:
     """Raises VaultError, and then nothing has changed: a file is not as it was read, a path is taken, or the disk refuses."""
     finish_interrupted(journal)
     try:
-        scratches = [_choose_scratch(root, each) for each in files]
-        steps = [_file_step(root, each, scratch) for each, scratch in zip(files, scratches, strict=True)]
+        steps = [_plan_step(root, each) for each in files]
         with record_steps(journal, steps) as commit, ExitStack() as undo:
-            for each, scratch in zip(files, scratches, strict=True):
-                _write_scratch(root, each, scratch, undo)
+            for each, step in zip(files, steps, strict=True):
+                _write_scratch(each, step, undo)
             commit()
-            for each, scratch in zip(files, scratches, strict=True):
-                _exchange(root, each, scratch, undo)
+            for each, step in zip(files, steps, strict=True):
+                _require_unchanged(each, step.source)
+                _exchange(each, step, undo)
             undo.pop_all()
     except OSError as e:
         names = ", ".join(printable(each.new_path) for each in files[:3])
@@ -92,59 +92,52 @@ def resolve_path(root: Path, relative_path: str) -> Path:
     return root / TRASH / resolve_inside(root, "/".join(parts[1:])).relative_to(root)
 
 
-def _file_step(root: Path, change: FileChange, scratch: Path | None) -> FileStep:
-    source = resolve_path(root, change.path) if change.path is not None else ""
-    return FileStep(str(scratch or ""), str(source), str(resolve_path(root, change.new_path)), content_hash(change.before))
-
-
-def _choose_scratch(root: Path, change: FileChange) -> Path | None:
-    """A name for the new text beside its target; None if the text stays."""
-    source = _require_unchanged(root, change)
-    if source is not None and change.before == change.after:
-        return None
-    return scratch_file(source or resolve_path(root, change.new_path))
-
-
-def _write_scratch(root: Path, change: FileChange, scratch: Path | None, undo: ExitStack) -> None:
-    """Write the new text, if it has a scratch file."""
-    source = _require_unchanged(root, change)
+def _plan_step(root: Path, change: FileChange) -> FileStep:
+    source = resolve_path(root, change.path) if change.path is not None else None
     target = resolve_path(root, change.new_path)
-    for folder in reversed([folder for folder in target.parents if not folder.exists()]):
+    _require_unchanged(change, source)
+    scratch = None if source and change.before == change.after else scratch_file(source or target)
+    return FileStep(scratch, source, target, content_hash(change.before))
+
+
+def _write_scratch(change: FileChange, step: FileStep, undo: ExitStack) -> None:
+    """Write the new text, if it has a scratch file."""
+    for folder in reversed([folder for folder in step.target.parents if not folder.exists()]):
         folder.mkdir()
         undo.callback(_remove_folder, folder)
-    if scratch is None:
+    if step.scratch is None:
         return
-    undo.callback(scratch.unlink, missing_ok=True)
-    with scratch.open("xb") as out:
+    undo.callback(step.scratch.unlink, missing_ok=True)
+    with step.scratch.open("xb") as out:
         out.write(change.after)
         out.flush()
         os.fsync(out.fileno())
-    if source is not None:
-        shutil.copymode(source, scratch)
+    if step.source is not None:
+        shutil.copymode(step.source, step.scratch)
 
 
-def _exchange(root: Path, change: FileChange, scratch: Path | None, undo: ExitStack) -> None:
+def _exchange(change: FileChange, step: FileStep, undo: ExitStack) -> None:
     """Put a file's new text in place, then give the file its new name."""
-    source, target = _require_unchanged(root, change), resolve_path(root, change.new_path)
+    source, target = step.source, step.target
     if not target.exists():
         target.touch(exist_ok=False)  # reserves the name: fails if somebody else just took it
         undo.callback(target.unlink, missing_ok=True)
     elif source is None or not source.samefile(target):  # two spellings of a name may mean one file
         raise VaultError(f"{printable(change.new_path)} exists already", "Name another; nothing is ever overwritten.")
-    if scratch is not None:
+    if step.scratch is not None:
         if source is not None:
             undo.callback(atomic_write, source, change.before)
-        scratch.replace(source or target)
+        step.scratch.replace(source or target)
     if source is not None and source != target:
         source.replace(target)
         undo.callback(target.replace, source)
 
 
-def _require_unchanged(root: Path, change: FileChange) -> Path | None:
-    """The file to be changed; None for a new one. Raises VaultError if it is not as it was read."""
-    if change.path is None:
-        return None
-    file, name = resolve_path(root, change.path), printable(change.path)
+def _require_unchanged(change: FileChange, file: Path | None) -> None:
+    """Raises VaultError if a file to be changed is not as it was read."""
+    if change.path is None or file is None:
+        return
+    name = printable(change.path)
     try:
         now = read_file(file, LARGEST_NOTE)
     except (FileNotFoundError, NotADirectoryError) as e:
@@ -153,7 +146,6 @@ def _require_unchanged(root: Path, change: FileChange) -> Path | None:
         raise VaultError(f"{name} was changed by somebody else since it was read", "Nothing was changed. Read it again first.")
     if not os.access(file, os.W_OK):
         raise VaultError(f"{name} may not be written", "Check its permissions; nothing was changed.")
-    return file
 
 
 def _remove_folder(folder: Path) -> None:

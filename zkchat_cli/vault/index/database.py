@@ -8,7 +8,7 @@ its old values again, so the version must be raised when the tokens of a text ch
 import json
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -20,8 +20,9 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.index.sqlite import connect, sqlite_errors, transaction
+from zkchat_cli.vault.index.sqlite import connect, damaged, sqlite_errors, transaction
 from zkchat_cli.vault.links.resolver import Name
+from zkchat_cli.vault.search.embedding_windows import chunk_key
 
 VERSION = 9
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
@@ -214,32 +215,6 @@ class IndexDatabase:
         """The languages that the notes are written in, each with its stems in the vocabulary."""
         return tuple((self.meta("languages") or "").split())
 
-    def allow(
-        self,
-        tags: Iterable[str],
-        paths: Iterable[str],
-        no_tags: Iterable[str] = (),
-        no_paths: Iterable[str] = (),
-        period: Period | None = None,
-    ) -> None:
-        """Put into `temp.allowed` the ids of the notes that have all of these tags (or tags nested in them) and all of these texts in
-        their paths, and none of the excluded, and a date in the period. Tags and texts are folded."""
-        conditions: list[str] = []
-        values: list[object] = []
-        if period:
-            conditions.append(in_period(period, values))
-        folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
-        for negation, some_tags, some_paths in (("", tags, paths), ("NOT ", no_tags, no_paths)):
-            for tag in some_tags:
-                conditions.append(f"id {negation}IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
-                values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
-            for path in some_paths:
-                conditions.append(f"{negation}instr({folded}, ?)")
-                values.append(path)
-        self.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
-        self.rows("DELETE FROM temp.allowed")
-        self.rows(f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {' AND '.join(conditions)}", *values)
-
     def chunk_ids(self, note_id: int) -> list[int]:
         return [id_ for (id_,) in self.rows("SELECT id FROM chunks WHERE note_id = ? ORDER BY id", note_id)]
 
@@ -252,9 +227,14 @@ class IndexDatabase:
         """A value that changes whenever any process writes to the index."""
         return self._opened, self.rows("PRAGMA data_version")[0][0], self._written
 
-    def chunk_keys(self) -> list[tuple[int, int]]:
-        """Note and key of all chunks."""
-        return self.rows("SELECT note_id, key FROM chunks ORDER BY id")
+    def chunk_keys(self) -> list[int]:
+        """The keys of all chunks; first those of the newest and of the most linked notes, alternately."""
+        sql = """WITH linked AS (SELECT target, COUNT(DISTINCT note_id) AS notes FROM links WHERE target IS NOT NULL GROUP BY target),
+                     ranked AS (SELECT id, ROW_NUMBER() OVER (ORDER BY mtime_ns DESC) AS newest,
+                                       IIF(linked.notes, ROW_NUMBER() OVER (ORDER BY linked.notes DESC), NULL) AS most_linked
+                                FROM notes LEFT JOIN linked ON target = path)
+                 SELECT key FROM chunks JOIN ranked ON ranked.id = note_id ORDER BY MIN(newest, COALESCE(most_linked, newest)), chunks.id"""
+        return [key for (key,) in self.rows(sql)]
 
     def text_size(self, keys: Sequence[int]) -> int:
         """The characters of the chunks with these keys."""
@@ -274,18 +254,26 @@ class IndexDatabase:
                       UNION SELECT id FROM chunks WHERE key IN (SELECT value FROM json_each(?)) {within})"""
         return [ChunkPlace._make(row) for row in self.rows(sql, json.dumps(ids), json.dumps(keys))]
 
-    def note_importance(self) -> list[tuple[int, int, int]]:
-        """For each note its id, the time of its last change, and the number of notes that link to it."""
-        return self.rows(
-            """WITH linked AS (SELECT target, COUNT(DISTINCT note_id) AS notes FROM links WHERE target IS NOT NULL GROUP BY target)
-               SELECT id, mtime_ns, COALESCE(linked.notes, 0) FROM notes LEFT JOIN linked ON target = path"""
-        )
-
     def chunks(self, ids: Sequence[int]) -> list[ContentChunk]:
         """These chunks in this order, without deleted ones."""
-        sql = """SELECT notes.path, title, heading, start_line, end_line, text
+        sql = """SELECT notes.path, title, heading, start_line, end_line, text, headings, chunks.key
                  FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id ORDER BY wanted.key"""
-        return [make_chunk(*row) for row in self.rows(sql, json.dumps(ids))]
+        found = []
+        for path, title, heading, start, end, text, headings, key in self.rows(sql, json.dumps(ids)):
+            self._check_chunk(path, title, headings, text, key)
+            found.append(make_chunk(path, title, heading, start, end, text))
+        return found
+
+    def _check_chunk(self, path: str, title: str, headings: str, text: str, key: int) -> None:
+        """Raises IndexDamaged for a chunk that is not what was stored, so that nobody is shown other words than the note's."""
+        if chunk_key(title, headings, text) != key:
+            raise damaged(self.file, f"a part of {path} is not as it was stored")
+
+    def check(self) -> None:
+        """Raises IndexDamaged for any damage that SQLite can find: it reads the whole file."""
+        [(result,)] = self.rows("PRAGMA integrity_check(1)")
+        if result != "ok":
+            raise damaged(self.file, result)
 
     def links_from(self, path: str) -> list[LinkRow]:
         return self.link_rows("notes.path = ?", path)
@@ -299,7 +287,8 @@ class IndexDatabase:
     def link_rows(self, condition: str, *values: object) -> list[LinkRow]:
         """Links with the line around them, taken from their chunk; a link in front matter has no other context."""
         rows = self.rows(
-            f"""SELECT notes.path, links.target, raw, line, links.heading, links.status, chunks.start_line, chunks.end_line, chunks.text
+            f"""SELECT notes.path, links.target, raw, line, links.heading, links.status, chunks.start_line, chunks.end_line, chunks.text,
+                    title, headings, chunks.key
                 FROM links JOIN notes ON notes.id = links.note_id LEFT JOIN chunks ON chunks.id =
                     (SELECT MIN(id) FROM chunks AS here WHERE here.note_id = links.note_id AND start_line =
                         (SELECT MAX(start_line) FROM chunks AS above WHERE above.note_id = links.note_id AND start_line <= line))
@@ -307,8 +296,11 @@ class IndexDatabase:
             *values,
         )
         found: list[LinkRow] = []
-        for source, target, raw, line, heading, status, start, end, text in rows:
-            context = text.split("\n")[line - start] if text is not None and line <= end else raw
+        for source, target, raw, line, heading, status, start, end, text, title, headings, key in rows:
+            context = raw
+            if text is not None and line <= end:
+                self._check_chunk(source, title, headings, text, key)
+                context = next(iter(text.split("\n")[line - start :]), raw)
             found.append(LinkRow(source, target, raw, line, snippet(context, raw), heading, status))
         return found
 

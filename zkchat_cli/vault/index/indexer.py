@@ -8,19 +8,19 @@ Notes are indexed oldest change first, so that chunk ids ascend with time: searc
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from sqlite3 import Connection
 from typing import NamedTuple
 
-from zkchat_cli.text import words
+from zkchat_cli.text.words import fold
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.chunking import BYTES_PER_TOKEN
-from zkchat_cli.vault.filesystem import Listing, NoteBytes
-from zkchat_cli.vault.index import vocabulary
+from zkchat_cli.vault.filesystem import Listing, NoteBytes, Stamp
 from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, Sizes
+from zkchat_cli.vault.index.vocabulary import WordTables
 from zkchat_cli.vault.links.name_suggestions import pairs
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, Name
 from zkchat_cli.vault.links.wikilinks import WrittenLink, key, stem
@@ -53,16 +53,9 @@ def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
-def _is_anchor(source: str, target: str | None, text: str | None, embed: bool) -> bool:
-    """Whether a link's alias describes its target: not a link of a note to itself, nor the width of a picture."""
-    return bool(target and text and target != source and not (embed and text[0] in "0123456789"))
-
-
 class _IndexedNote(NamedTuple):
     id: int
-    mtime_ns: int
-    ctime_ns: int
-    size: int
+    stamp: Stamp
     hash: bytes | None
 
 
@@ -86,8 +79,7 @@ def refresh(index: IndexDatabase, root: Path, listing: Listing, progress: Progre
         changes = update.run(root, progress)
         if anew:
             index.optimize()
-        if update.is_new:
-            vocabulary.rebuild(connection)
+        update.words.update_vocabulary()
     if anew:
         index.rows("PRAGMA wal_checkpoint (TRUNCATE)")
     return changes
@@ -99,35 +91,29 @@ class _IndexUpdate:
     listing: Listing
     known: dict[str, _IndexedNote] = field(default_factory=dict)
     next_chunk: int = 1
+    words: WordTables = field(init=False)
     is_new: bool = False
     """A new index has no names and no SQL indexes yet."""
     changed_keys: set[str] = field(default_factory=set)
     """Keys of names that were added or removed: links with these keys may have other targets now."""
-    changed_targets: set[str] = field(default_factory=set)
-    """Old and new targets of links that were resolved again."""
-    anchors: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By target and alias: the change in the number of links from the notes read in this run."""
+    changed_targets: set[str | None] = field(default_factory=set)
+    """Notes with a link that is new, deleted or resolved again, so that they may be found by other words."""
     pending_notes: set[int] = field(default_factory=set)
     """Notes whose links must be resolved or whose names must be written to `note_words`."""
     chunk_rows: list[tuple[object, ...]] = field(default_factory=list)
-    word_rows: list[tuple[object, ...]] = field(default_factory=list)
     growth: Counter[str] = field(default_factory=Counter)
     """The changes of the `Sizes`; `tokens` in bytes."""
-    chunk_terms: Counter[str] = field(default_factory=Counter)
-    """The change in the number of chunks with each word; like `name_terms`, empty for a new index, whose vocabulary is made at the end."""
-    name_terms: Counter[str] = field(default_factory=Counter)
-    openings: list[str] = field(default_factory=list)
-    """The first lines of the notes read in this run, to recognize their language."""
 
     def __post_init__(self) -> None:
         sql = "SELECT path, id, mtime_ns, ctime_ns, size, hash FROM notes"
         if self.listing.only is not None:
             self._stage("listed", ((path,) for path in self.listing.only))
             sql += " WHERE path IN (SELECT value FROM listed)"
-        self.known = {path: _IndexedNote(*row) for path, *row in self.connection.execute(sql)}
+        self.known = {path: _IndexedNote(id_, tuple(stamp), hash_) for path, id_, *stamp, hash_ in self.connection.execute(sql)}
         [[last]] = self.connection.execute("SELECT MAX(id) FROM chunks").fetchall()
         self.next_chunk = (last or 0) + 1
         self.is_new = not self.connection.execute("SELECT 1 FROM names LIMIT 1").fetchall()
+        self.words = WordTables(self.connection, is_new=self.is_new)
 
     def run(self, root: Path, progress: Progress | None) -> IndexChanges:
         candidates = self._find_changed_notes()
@@ -157,20 +143,14 @@ class _IndexUpdate:
         self._resolve_links()
         self._update_anchors()
         self._write_note_words()
-        if not self.is_new:
-            vocabulary.update(self.connection, self.chunk_terms, self.name_terms, self.openings)
         self.growth["notes"] = added - len(gone)
         self._update_sizes()
         return IndexChanges(added, changed, len(gone))
 
     def _find_changed_notes(self) -> list[str]:
         """Notes that are new, may have changed, or could not be read last time, oldest change first."""
-        known, candidates = self.known, []
-        for path, stamp in self.listing.stamps.items():
-            old = known.get(path)
-            if old is None or old.hash is None or (old.mtime_ns, old.ctime_ns, old.size) != stamp:
-                candidates.append((stamp[0], path))
-        return [path for _, path in sorted(candidates)]
+        listed = ((stamp, path, self.known.get(path)) for path, stamp in self.listing.stamps.items())
+        return [path for _, path in sorted((stamp, path) for stamp, path, old in listed if not old or not old.hash or old.stamp != stamp)]
 
     def _add(self, path: str, note: NoteBytes) -> None:
         # Not RETURNING: SQLite opens a savepoint for it, which flushes FTS5's buffer, 0.3 ms each time.
@@ -213,7 +193,7 @@ class _IndexUpdate:
             "INSERT INTO links (note_id, line, kind, raw, text, heading, alias, embed, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [(note_id, k.line, k.kind, k.raw, k.text, k.heading, k.alias, k.embed, key(k.text)) for k in parsed.markup.links],
         )
-        tags = {(words.fold(tag), note_id) for tag in parsed.tags}
+        tags = {(fold(tag), note_id) for tag in parsed.tags}
         self.connection.executemany("INSERT INTO tags VALUES (?, ?)", tags)
         dates = {(note_id, period.first.isoformat(), period.last.isoformat()) for period in parsed.dates}
         self.connection.executemany("INSERT INTO dates VALUES (?, ?, ?)", dates)
@@ -224,16 +204,12 @@ class _IndexUpdate:
         self.pending_notes.add(note_id)
 
     def _collect_chunks(self, note_id: int, parsed: ParsedNote) -> None:
-        if parsed.chunks:
-            self.openings.append(parsed.chunks[0].text[:1000])
+        self.words.note_language(parsed.chunks[0].text)
         for p in parsed.chunks:
             headings = "\n".join(p.headings)
             key_ = chunk_key(parsed.title, headings, p.text)
             self.chunk_rows.append((self.next_chunk, note_id, p.heading, headings, p.start_line, p.end_line, p.text, key_))
-            texts = words.to_index_text(headings), words.to_index_text(p.text)
-            self.word_rows.append((self.next_chunk, *texts))
-            if not self.is_new:
-                self.chunk_terms.update(vocabulary.indexed_terms(*texts))
+            self.words.add_chunk(self.next_chunk, headings, p.text)
             self.next_chunk += 1
             self.growth["chunks"] += 1
             self.growth["tokens"] += _bytes(p.text)
@@ -245,26 +221,22 @@ class _IndexUpdate:
             "INSERT INTO chunks (id, note_id, heading, headings, start_line, end_line, text, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             self.chunk_rows,
         )
-        self.connection.executemany("INSERT INTO words (rowid, headings, body) VALUES (?, ?, ?)", self.word_rows)
-        self.chunk_rows, self.word_rows = [], []
+        self.words.write_chunks()
+        self.chunk_rows = []
 
     def _delete_content(self, path: str, note_id: int) -> None:
         """Delete what `_insert_content` and `_write_note_words` have inserted, except the note's row and names."""
         [names] = self.connection.execute("SELECT title, aliases, tags, anchors FROM notes WHERE id = ?", (note_id,)).fetchall()
-        self._delete_note_words(note_id, names)
+        self.words.delete_names(note_id, names)
         chunks = self.connection.execute("SELECT id, headings, text FROM chunks WHERE note_id = ?", (note_id,)).fetchall()
-        texts = [(id_, words.to_index_text(headings), words.to_index_text(text)) for id_, headings, text in chunks]
-        self.connection.executemany("INSERT INTO words (words, rowid, headings, body) VALUES ('delete', ?, ?, ?)", texts)
-        for _, *indexed in texts:
-            self.chunk_terms.subtract(vocabulary.indexed_terms(*indexed))
+        for chunk in chunks:
+            self.words.delete_chunk(*chunk)
         self.growth["chunks"] -= len(chunks)
         self.growth["tokens"] -= sum(_bytes(text) for *_, text in chunks)
-        links = self.connection.execute("SELECT target, alias, embed, status FROM links WHERE note_id = ?", (note_id,))
-        for target, alias, embed, status in links:
+        for target, status in self.connection.execute("SELECT target, status FROM links WHERE note_id = ?", (note_id,)):
             self._count_link(status, -1)
-            if _is_anchor(path, target, alias, embed):
-                self.anchors[target, alias] -= 1
-        tags = [(words.fold(tag), note_id) for tag in names[2].split("\n")]
+            self.changed_targets.add(target)
+        tags = [(fold(tag), note_id) for tag in names[2].split("\n")]
         self.connection.executemany("DELETE FROM tags WHERE tag = ? AND note_id = ?", tags)
         for table in ("chunks", "links", "dates"):
             self.connection.execute(f"DELETE FROM {table} WHERE note_id = ?", (note_id,))
@@ -272,24 +244,19 @@ class _IndexUpdate:
 
     def _set_names(self, path: str, names: Iterable[Name]) -> None:
         """Replace the names of `path`."""
-        wanted = dict.fromkeys((key(name.spelled) if name.kind == "alias" else key(name.path), *name) for name in names)
-        sql = "SELECT rowid, key, path, kind, spelled FROM names WHERE path = ?"
-        for rowid, *row in () if self.is_new else self.connection.execute(sql, (path,)).fetchall():
-            if tuple(row) in wanted:
-                del wanted[tuple(row)]
-                continue
-            folded, _, kind, spelled = row
-            self.changed_keys.add(folded)
-            self.connection.execute("DELETE FROM names WHERE rowid = ?", (rowid,))
-            if kind != "file":
-                self.connection.execute(
-                    "INSERT INTO name_pairs (name_pairs, rowid, pairs) VALUES ('delete', ?, ?)", (rowid, " ".join(pairs(spelled)))
-                )
-        for row in wanted:
-            self.changed_keys.add(row[0])
+        wanted = {(key(name.spelled) if name.kind == "alias" else key(name.path), *name) for name in names}
+        sql = "SELECT key, path, kind, spelled, rowid FROM names WHERE path = ?"
+        known = {} if self.is_new else {tuple(row): rowid for *row, rowid in self.connection.execute(sql, (path,))}
+        for row in sorted(known.keys() - wanted):
+            self.connection.execute("DELETE FROM names WHERE rowid = ?", (known[row],))
+            if row[2] != "file":
+                delete = "INSERT INTO name_pairs (name_pairs, rowid, pairs) VALUES ('delete', ?, ?)"
+                self.connection.execute(delete, (known[row], " ".join(pairs(row[3]))))
+        for row in sorted(wanted - known.keys()):
             rowid = self.connection.execute("INSERT INTO names VALUES (?, ?, ?, ?)", row).lastrowid
             if row[2] != "file":
                 self.connection.execute("INSERT INTO name_pairs (rowid, pairs) VALUES (?, ?)", (rowid, " ".join(pairs(row[3]))))
+        self.changed_keys |= {row[0] for row in known.keys() ^ wanted}
 
     def _update_attachments(self) -> None:
         sql = "SELECT path FROM names WHERE kind = 'file'"
@@ -325,7 +292,7 @@ class _IndexUpdate:
         self._stage("pending", rowids)
         links = self.connection.execute(
             """SELECT links.rowid, links.target, links.status, notes.path, links.key,
-                      notes.id, links.raw, links.kind, links.text, links.heading, links.alias, links.embed, links.line
+                      links.raw, links.kind, links.text, links.heading, links.alias, links.embed, links.line
                FROM pending CROSS JOIN links ON links.rowid = pending.value CROSS JOIN notes ON notes.id = links.note_id"""
         ).fetchall()
         self._stage("wanted", ((k,) for k in {row[4] for row in links}))
@@ -336,56 +303,41 @@ class _IndexUpdate:
             names[folded].append(Name(*name))
         resolver = BulkLinkResolver(names)
         resolved: list[tuple[str | None, str | None, int]] = []
-        for rowid, target, status, source, _, note_id, *written in links:
-            link = WrittenLink(*written)
-            answer = resolver.resolve(link, source)
+        for rowid, target, status, source, _, *written in links:
+            answer = resolver.resolve(WrittenLink(*written), source)
             if (answer.target, answer.status) != (target, status):
                 resolved.append((answer.target, answer.status, rowid))
                 self._count_link(status, -1)
                 self._count_link(answer.status, 1)
-                if note_id not in self.pending_notes:
-                    self.changed_targets.update(path for path in (target, answer.target) if path)
-            if note_id in self.pending_notes and answer.target and link.alias and _is_anchor(source, answer.target, link.alias, link.embed):
-                self.anchors[answer.target, link.alias] += 1
+                self.changed_targets |= {target, answer.target}
         self.connection.executemany("UPDATE links SET target = ?, status = ? WHERE rowid = ?", resolved)
 
     def _update_anchors(self) -> None:
         """Update the link aliases of the notes whose incoming links have changed."""
-        targets = self.changed_targets | {target for (target, _), more in self.anchors.items() if more}
-        self._stage("targets", ((path,) for path in targets))
-        anchors: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        for link in self.connection.execute(
-            """SELECT notes.path, links.target, links.alias, links.embed FROM links JOIN notes ON notes.id = links.note_id
-               WHERE links.target IN (SELECT value FROM targets) AND links.alias IS NOT NULL"""
+        self._stage("targets", ((path,) for path in self.changed_targets if path))
+        anchors: dict[str, Counter[str]] = defaultdict(Counter)
+        for target, alias, embed in self.connection.execute(
+            """SELECT links.target, links.alias, links.embed FROM links JOIN notes ON notes.id = links.note_id
+               WHERE links.target IN (SELECT value FROM targets) AND links.alias != '' AND notes.path != links.target"""
         ):
-            if _is_anchor(*link):
-                _, target, alias, _ = link
+            if not (embed and alias[0] in "0123456789"):  # the width of a picture
                 anchors[target][" ".join(alias.split())[:200]] += 1
         for note_id, path, *names, old in self.connection.execute(
             "SELECT id, path, title, aliases, tags, anchors FROM notes WHERE path IN (SELECT value FROM targets)"
         ).fetchall():
-            counted = anchors.get(path, {})
+            counted = anchors[path]
             new = "\n".join(sorted(counted, key=lambda anchor: (-counted[anchor], anchor))[:MOST_ANCHORS])
             if new != old:
                 if note_id not in self.pending_notes:
-                    self._delete_note_words(note_id, (*names, old))
+                    self.words.delete_names(note_id, (*names, old))
                     self.pending_notes.add(note_id)
                 self.connection.execute("UPDATE notes SET anchors = ? WHERE id = ?", (new, note_id))
-
-    def _delete_note_words(self, note_id: int, names: Sequence[str]) -> None:
-        texts = [*map(words.to_index_text, names)]
-        self.connection.execute(
-            "INSERT INTO note_words (note_words, rowid, title, aliases, tags, anchors) VALUES ('delete', ?, ?, ?, ?, ?)", (note_id, *texts)
-        )
-        self.name_terms.subtract(vocabulary.indexed_terms(*texts))
 
     def _write_note_words(self) -> None:
         self._stage("pending_notes", ((note_id,) for note_id in self.pending_notes))
         named = self.connection.execute("SELECT id, title, aliases, tags, anchors FROM notes WHERE id IN (SELECT value FROM pending_notes)")
-        rows = [(note_id, *map(words.to_index_text, names)) for note_id, *names in named]
-        self.connection.executemany("INSERT INTO note_words (rowid, title, aliases, tags, anchors) VALUES (?, ?, ?, ?, ?)", rows)
-        for _, *texts in () if self.is_new else rows:
-            self.name_terms.update(vocabulary.indexed_terms(*texts))
+        for note_id, *names in named.fetchall():
+            self.words.add_names(note_id, names)
 
     def _count_link(self, status: str | None, more: int) -> None:
         self.growth["links"] += more if status else 0

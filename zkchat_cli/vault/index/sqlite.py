@@ -28,7 +28,11 @@ def sqlite_errors(file: Path) -> Iterator[None]:
             case ["PROTOCOL" | "FULL" | "READONLY" | "CANTOPEN" | "IOERR" | "PERM" | "AUTH"]:
                 raise IndexUnwritable(f"the index {file} cannot be written: {e}", _CHECK_DISK) from e
             case _:
-                raise IndexDamaged(f"the index {file} is damaged: {e}", "`zkchat vault index --full` rebuilds it.") from e
+                raise damaged(file, str(e)) from e
+
+
+def damaged(file: Path, problem: str) -> IndexDamaged:
+    return IndexDamaged(f"the index {file} is damaged: {problem}", "`zkchat vault index --full` rebuilds it.")
 
 
 def connect(file: Path) -> sqlite3.Connection:

@@ -1,4 +1,4 @@
-"""The vocabulary of the index: each word of the notes with its stems, and how many chunks and names have it.
+"""The words of the index: the FTS5 tables, and the vocabulary: each word with its stems, and how many chunks and names have it.
 
 Search finds all forms of a word by their common stem, so that the words themselves are indexed once, as they are written. The stemmers
 are those of the languages that the vault is written in. CJK words have no forms and are left out.
@@ -6,7 +6,7 @@ are those of the languages that the vault is written in. CJK words have no forms
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from sqlite3 import Connection
 
 from zkchat_cli.text import languages, words
@@ -20,47 +20,95 @@ _TERM = re.compile("[0-9A-Za-z\x80-\U0010ffff]+")
 """What the index's tokenizer takes for a word."""
 
 
-def indexed_terms(*index_texts: str) -> set[str]:
+def _indexed_terms(index_texts: Sequence[str]) -> set[str]:
     """The different words that the FTS5 tables find in these texts, without CJK."""
     found = {term for text in index_texts for term in _TERM.findall(text.lower())}
     return found if all(map(str.isascii, index_texts)) else {term for term in found if term < END}
 
 
-def rebuild(db: Connection) -> None:
-    """Make the vocabulary from the FTS5 tables, by the languages of a sample of chunks."""
-    used = _sample_languages(db)
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('languages', ?)", (" ".join(used),))
-    counts: dict[str, list[int]] = {}
-    for column, table in enumerate(("words", "note_words")):
-        db.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, {table}, row)")
-        for term, count in db.execute("SELECT term, doc FROM temp.terms WHERE term < ?", (END,)):
-            counts.setdefault(term, [0, 0])[column] = count
-        db.execute("DROP TABLE temp.terms")
-    db.execute("DELETE FROM vocabulary")
-    known = list(counts)
-    for language in used:
-        rows = ((language, stem, term, *counts[term]) for stem, term in sorted(zip(words.stem_words(known, language), known, strict=True)))
-        db.executemany("INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)", rows)
+class WordTables:
+    """What one refresh changes in the words of chunks and names."""
 
+    def __init__(self, db: Connection, *, is_new: bool) -> None:
+        """`is_new`: the vocabulary of a new index is made at the end."""
+        self._db = db
+        self._is_new = is_new
+        self._chunks: list[tuple[int, str, str]] = []
+        self._chunk_terms: Counter[str] = Counter()
+        """The change in the number of chunks with each word."""
+        self._name_terms: Counter[str] = Counter()
+        self._languages: set[str | None] = set()
 
-def update(db: Connection, chunks: Counter[str], notes: Counter[str], new_texts: Iterable[str]) -> None:
-    """Count words that more, or fewer, chunks and names have than before. A new language means a new vocabulary."""
-    [[names]] = db.execute("SELECT value FROM meta WHERE key = 'languages'").fetchall()
-    used = tuple(names.split())
-    if not {*map(languages.detect_language, new_texts)} <= {*used, None} and _sample_languages(db) != used:
-        rebuild(db)
-        return
-    changed = [term for term in chunks.keys() | notes.keys() if chunks[term] or notes[term]]
-    for language in used:
-        stems = words.stem_words(changed, language)
-        rows = [(language, stem, term, chunks[term], notes[term]) for stem, term in zip(stems, changed, strict=True)]
-        db.executemany(
-            """INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)
-               ON CONFLICT DO UPDATE SET chunks = chunks + excluded.chunks, notes = notes + excluded.notes""",
-            rows,
-        )
-        fewer = [row[:3] for row in rows if min(row[3:]) < 0]
-        db.executemany("DELETE FROM vocabulary WHERE (language, stem, term) = (?, ?, ?) AND chunks <= 0 AND notes <= 0", fewer)
+    def note_language(self, opening: str) -> None:
+        """Recognize the language of a new note by its opening."""
+        self._languages.add(languages.detect_language(opening[:1000]))
+
+    def add_chunk(self, id_: int, headings: str, text: str) -> None:
+        """Add a chunk, with the next `write_chunks`."""
+        self._chunks.append((id_, words.to_index_text(headings), words.to_index_text(text)))
+
+    def write_chunks(self) -> None:
+        self._db.executemany("INSERT INTO words (rowid, headings, body) VALUES (?, ?, ?)", self._chunks)
+        for _, *texts in () if self._is_new else self._chunks:
+            self._chunk_terms.update(_indexed_terms(texts))
+        self._chunks = []
+
+    def delete_chunk(self, id_: int, headings: str, text: str) -> None:
+        """Delete a chunk, of which FTS5 needs the old texts."""
+        texts = words.to_index_text(headings), words.to_index_text(text)
+        self._db.execute("INSERT INTO words (words, rowid, headings, body) VALUES ('delete', ?, ?, ?)", (id_, *texts))
+        self._chunk_terms.subtract(_indexed_terms(texts))
+
+    def add_names(self, note_id: int, names: Sequence[str]) -> None:
+        """Add the title, aliases, tags and anchors of a note."""
+        texts = [*map(words.to_index_text, names)]
+        self._db.execute("INSERT INTO note_words (rowid, title, aliases, tags, anchors) VALUES (?, ?, ?, ?, ?)", (note_id, *texts))
+        if not self._is_new:
+            self._name_terms.update(_indexed_terms(texts))
+
+    def delete_names(self, note_id: int, names: Sequence[str]) -> None:
+        texts = [*map(words.to_index_text, names)]
+        sql = "INSERT INTO note_words (note_words, rowid, title, aliases, tags, anchors) VALUES ('delete', ?, ?, ?, ?, ?)"
+        self._db.execute(sql, (note_id, *texts))
+        self._name_terms.subtract(_indexed_terms(texts))
+
+    def update_vocabulary(self) -> None:
+        """Count the words that more, or fewer, chunks and names have than before. A new language means a new vocabulary."""
+        rows = self._db.execute("SELECT value FROM meta WHERE key = 'languages'").fetchall()
+        used = tuple(rows[0][0].split()) if rows else ()
+        if self._is_new or (not self._languages <= {*used, None} and _sample_languages(self._db) != used):
+            self._rebuild_vocabulary()
+            return
+        chunks, notes = self._chunk_terms, self._name_terms
+        changed = [term for term in chunks.keys() | notes.keys() if chunks[term] or notes[term]]
+        for language in used:
+            stems = words.stem_words(changed, language)
+            counted = [(language, stem, term, chunks[term], notes[term]) for stem, term in zip(stems, changed, strict=True)]
+            self._db.executemany(
+                """INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)
+                   ON CONFLICT DO UPDATE SET chunks = chunks + excluded.chunks, notes = notes + excluded.notes""",
+                counted,
+            )
+            fewer = [row[:3] for row in counted if min(row[3:]) < 0]
+            sql = "DELETE FROM vocabulary WHERE (language, stem, term) = (?, ?, ?) AND chunks <= 0 AND notes <= 0"
+            self._db.executemany(sql, fewer)
+
+    def _rebuild_vocabulary(self) -> None:
+        """Make the vocabulary from the FTS5 tables, by the languages of a sample of chunks."""
+        used = _sample_languages(self._db)
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('languages', ?)", (" ".join(used),))
+        counts: dict[str, list[int]] = {}
+        for column, table in enumerate(("words", "note_words")):
+            self._db.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, {table}, row)")
+            for term, count in self._db.execute("SELECT term, doc FROM temp.terms WHERE term < ?", (END,)):
+                counts.setdefault(term, [0, 0])[column] = count
+            self._db.execute("DROP TABLE temp.terms")
+        self._db.execute("DELETE FROM vocabulary")
+        known = list(counts)
+        for language in used:
+            stemmed = sorted(zip(words.stem_words(known, language), known, strict=True))
+            rows = ((language, stem, term, *counts[term]) for stem, term in stemmed)
+            self._db.executemany("INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?)", rows)
 
 
 def _sample_languages(db: Connection) -> tuple[str, ...]:

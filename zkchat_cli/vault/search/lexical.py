@@ -15,7 +15,7 @@ from typing import NamedTuple
 from zkchat_cli.text import words
 from zkchat_cli.text.words import STOPWORDS
 from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_tokens
-from zkchat_cli.vault.index.database import IndexDatabase
+from zkchat_cli.vault.index.database import IndexDatabase, in_period
 from zkchat_cli.vault.search import ranking
 from zkchat_cli.vault.search.query import SearchQuery, all_of, any_of, is_cjk, quoted, word
 from zkchat_cli.vault.search.ranking import RANKING, Corpus, Ranking, RankingCandidate
@@ -83,7 +83,25 @@ class _Search:
         self.is_filtered = query.is_filtered
         self.excluded = " OR ".join(quoted(phrase) for phrase in query.without)
         if self.is_filtered:
-            index.allow(query.tags, query.paths, query.without_tags, query.without_paths, query.period)
+            self._allow(query)
+
+    def _allow(self, query: SearchQuery) -> None:
+        """Put into `temp.allowed` the ids of the notes that the filters allow. A tag means tags nested in it, too."""
+        conditions: list[str] = []
+        values: list[object] = []
+        if query.period:
+            conditions.append(in_period(query.period, values))
+        folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
+        for negation, tags, paths in (("", query.tags, query.paths), ("NOT ", query.without_tags, query.without_paths)):
+            for tag in tags:
+                conditions.append(f"id {negation}IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
+                values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
+            for path in paths:
+                conditions.append(f"{negation}instr({folded}, ?)")
+                values.append(path)
+        self.index.rows("CREATE TEMP TABLE IF NOT EXISTS allowed (value INTEGER PRIMARY KEY)")
+        self.index.rows("DELETE FROM temp.allowed")
+        self.index.rows(f"INSERT INTO temp.allowed SELECT id FROM notes WHERE {' AND '.join(conditions)}", *values)
 
     def run(self) -> dict[int, float]:
         """The scores by id, best first."""
@@ -214,15 +232,16 @@ class _Search:
         return {r[0]: RankingCandidate._make((*r[:8], estimate_tokens(r[7]), r[8] / BYTES_PER_TOKEN, *r[9:])) for r in found}
 
     def _boosts(self, scores: dict[int, float]) -> dict[int, float]:
-        """The boosts of the notes that the best chunks of the best notes link to."""
-        if not self.weights.link:
-            return {}
+        """The boosts of the notes that the best chunks of the best notes link to, by the lead of their hits over a later one."""
         chunks: dict[int, int] = {}
         for id_ in scores:
             chunks.setdefault(self.rows[id_].note_id, id_)
-            if len(chunks) == max(BOOSTING_NOTES, self.weights.boost_rank + 1):
-                break
-        best = [(note, scores[id_]) for note, id_ in chunks.items()]
-        rows = ((note, self.rows[id_]) for note, id_ in chunks.items())
-        links = {note: self.index.notes_linked_from(note, row.start_line, row.end_line) for note, row in rows}
-        return ranking.neighbour_boost(best, links, self.weights)
+        best = [self.rows[id_] for id_ in chunks.values()][:BOOSTING_NOTES]
+        baseline = scores[best[min(self.weights.boost_rank, len(best) - 1)].id] if best and self.weights.boost_rank else 0.0
+        boosts: dict[int, float] = {}
+        for row in best if self.weights.link else ():
+            boost = self.weights.link * (scores[row.id] - baseline)
+            for target in self.index.notes_linked_from(row.note_id, row.start_line, row.end_line) if boost > 0 else ():
+                if target != row.note_id:
+                    boosts[target] = max(boosts.get(target, 0.0), boost)
+        return boosts

@@ -6,7 +6,6 @@ contributes.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -138,19 +137,6 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
     if ranking.adjacency:
         _boost_adjacent_words(ordered, texts, query.order, rarity, ranking.adjacency)
     return dict(sorted(ordered.items(), key=lambda item: (-item[1], item[0])))
-
-
-def neighbour_boost(best: Sequence[tuple[int, float]], links: Mapping[int, Iterable[int]], ranking: Ranking = RANKING) -> dict[int, float]:
-    """The boosts of notes linked from the best hits: `best` are (note, score), best first, `links` the targets of their best chunks."""
-    if not best or not ranking.link:
-        return {}
-    baseline = best[min(ranking.boost_rank, len(best) - 1)][1] if ranking.boost_rank else 0.0
-    boosts: dict[int, float] = defaultdict(float)
-    for note, score in best:
-        for target in links.get(note, ()):
-            if target != note and score > baseline:
-                boosts[target] = max(boosts[target], ranking.link * (score - baseline))
-    return dict(boosts)
 
 
 def _terms(text: str) -> list[str]:

@@ -107,7 +107,7 @@ class SemanticSearch:
         provider, _, model = "", "", ""
         try:
             provider, _, model = self._embedder.id.partition("/")
-            missing = self._store.missing(self._ask(lambda index: [key for _, key in index.chunk_keys()]))
+            missing = self._store.missing(self._ask(lambda index: index.chunk_keys()))
             windows = self._store.count_windows()
             expected = self._ask(lambda index: index.text_size(missing)) // CHARACTERS + len(missing)
         except (ProviderError, VaultError) as e:
@@ -154,7 +154,7 @@ class SemanticSearch:
         """
         try:
             while True:
-                wanted = list(dict.fromkeys(self._ask(_keys_by_importance)))
+                wanted = list(dict.fromkeys(self._ask(lambda index: index.chunk_keys())))
                 missing = self._store.missing(wanted)
                 if not missing:
                     self._store.prune(set(wanted))
@@ -229,15 +229,3 @@ class SemanticSearch:
         if e.message not in self._reported:
             self._reported.add(e.message)
             self._warnings.append(ZkchatError(f"no search by meaning, only by words: {e.message}", e.hint))
-
-
-def _keys_by_importance(index: IndexDatabase) -> list[int]:
-    """The keys of all chunks; first those of the newest and of the most linked notes, alternately."""
-    notes = index.note_importance()
-    newest = [id_ for id_, _, _ in sorted(notes, key=lambda note: -note[1])]
-    most_linked = [id_ for id_, _, links in sorted(notes, key=lambda note: -note[2]) if links]
-    rank: dict[int, int] = {}
-    for ranking in (newest, most_linked):
-        for place, id_ in enumerate(ranking):
-            rank[id_] = min(place, rank.get(id_, place))
-    return [key for _, key in sorted(index.chunk_keys(), key=lambda row: rank.get(row[0], len(rank)))]

@@ -81,6 +81,8 @@ def _vault(loaded: LoadedConfig) -> str:
 
 def _index(loaded: LoadedConfig) -> str:
     with closing(factory.open_vault(loaded, os.environ, Path.cwd())) as vault:
+        if vault.has_index:
+            vault.check_index()
         report = vault.refresh()
         if vault.index_problem:
             raise vault.index_problem
