@@ -68,7 +68,7 @@ def load_agent(where: Path, name: str) -> Agent:
 def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
     """The values converted to their types. Raises ConfigError for an unknown key, with the nearest ones, or an invalid value."""
     for key in given:
-        loader.require_known_key(key, origin, AgentProfile, "key of an agent")
+        loader.require_known_key(key, origin, AgentProfile, "is not a key of an agent")
     values = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentProfile))
     return {key: values[key] for key in given}
 

@@ -123,7 +123,6 @@ class App:
             instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
             agent=agent,
             can_summarize=using.can_summarize,
-            can_describe=using.can_describe,
             configured_window=Window(values.context.max_tokens, f"context.max_tokens, {window_origin}") if window_origin else None,
             open_model=lambda name: self._open_model(check(loaded.with_model(name)), agent),
             open_agent=self._open_agent_runtime,
@@ -277,7 +276,7 @@ def open_model(
     known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
     callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
     opened = provider.open(replace(model_config(provider, loaded, env, model), similarities=similarities))
-    return OpenedModel(opened, callable_, provider.summarizes, can_describe=provider.server_info is not None)
+    return OpenedModel(opened, callable_, provider.summarizes)
 
 
 def available_models(loaded: LoadedConfig, env: Mapping[str, str], seconds: float | None = None) -> tuple[AvailableModels, ...]:

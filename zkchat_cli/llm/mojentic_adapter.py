@@ -1,4 +1,4 @@
-"""mojentic's stream with recovery, for OpenAI-compatible servers and Ollama. Importing this file imports mojentic, which takes a second.
+"""mojentic's stream with recovery, for all model servers. Importing this file imports mojentic, which takes a second.
 
 mojentic makes the HTTP call, retries it before the first word, and accepts an answer only with its final event; zkchat owns the tool loop.
 mojentic reads exactly OpenAI's own format and rejects an answer for any deviation. So each response body passes a `ChatReader` first,

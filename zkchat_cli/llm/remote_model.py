@@ -111,7 +111,7 @@ class RemoteModel(ABC):
             await self.call(self.body(request), emit)
 
         timeouts = Timeouts(self.settings.timeout, self.settings.stall_timeout)
-        yield from stream_in_thread(call, self.server, timeouts, request.wanted, request.options.max_answer_bytes)
+        yield from stream_in_thread(call, self.server, timeouts, request.options.max_answer_bytes)
 
     def server_info(self) -> ServerInfo:
         return ServerInfo(self.server.address, self.server.key_status, self.server.configured_by, self.list_models)

@@ -35,7 +35,6 @@ from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, quoted_words, related, snippets
 from zkchat_cli.vault.search.embedding_thread import EmbeddingThread
 from zkchat_cli.vault.search.query import parse_query, read_date
-from zkchat_cli.vault.search.ranking import RANKING, Ranking
 from zkchat_cli.vault.search.related import RelatedNote
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.search.snippets import Snippet
@@ -139,7 +138,7 @@ class Vault:
             rebuilt=refreshed.rebuilt,
         )
 
-    def search(self, query: str, limit: int = 10, *, weights: Ranking = RANKING) -> list[ContentChunk]:
+    def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
         """The best chunks for any text, best first, few from one note. Scores are comparable within one search.
 
         By words and, as far as there are vectors, by meaning; a query with "phrases" or -words goes by words alone. A model that fails is a
@@ -150,7 +149,7 @@ class Vault:
             return []
         by_meaning = self._semantic if parsed.has_meaning else None
         match = by_meaning.match(parsed.text, filtered=parsed.is_filtered) if by_meaning else None
-        return self._ask(lambda index: fusion.find(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE, weights))
+        return self._ask(lambda index: fusion.find(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE))
 
     def snippet(self, chunk: ContentChunk, query: str) -> tuple[str | None, Snippet]:
         """The heading and the lines of a chunk that show best why `query` found it."""
