@@ -19,7 +19,7 @@ FILTERS = "Filters say which tasks you want to see."
 
 
 def check(answer: str) -> VerificationResult:
-    return verify_citations(answer, CitableSources.from_chunks(CHUNKS.values()))
+    return verify_citations(answer, CitableSources(CHUNKS.values()))
 
 
 def numbers(answer: str) -> list[int]:

@@ -203,7 +203,7 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
         ) from e
 
 
-def invalid_value_error(origin: str, key: str, wrong: object, problem: str, hint: str) -> ConfigError:
+def invalid_value_error(origin: str, key: str, wrong: object, problem: str, hint: str = "") -> ConfigError:
     """The error about a value, as all settings tell it."""
     shown = _short(as_toml(wrong))
     return ConfigError(f"{origin}: {key} = {shown} is not valid; {problem}", hint)

@@ -194,14 +194,14 @@ class Vault:
     def resolve_links(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text` in order, as if it were in the note `source`, or in the vault's root; without those that mean no note."""
         links = note_parser.parse_note(source or "", replace_surrogates(text)).markup.links
-        return self._suggest_by_meaning(self._ask(lambda index: resolve_all(links, source, index.names, _path_suggester(index))))
+        return self._resolve(links, source)
 
     def resolve(self, target: str, source: str | None = None) -> LinkResolution:
         """What `[[target]]` points to, with or without brackets; `Note#heading` and `Note|alias` are understood."""
         target = replace_surrogates(target)
         bare = target.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
         link = WrittenLink(target, "wikilink", *split_target(bare), False)
-        [resolution] = self._suggest_by_meaning(self._ask(lambda index: resolve_all([link], source, index.names, _path_suggester(index))))
+        [resolution] = self._resolve([link], source)
         return resolution
 
     def notes_named(self, name: str) -> tuple[str, ...]:
@@ -218,8 +218,9 @@ class Vault:
         """The paths of the notes that have most of this text's rare words, the best first."""
         return self._ask(lambda index: quoted_words.notes_with_most_words(index, text))
 
-    def _suggest_by_meaning(self, links: list[LinkResolution]) -> list[LinkResolution]:
-        """Broken links with the notes that are about their words as candidates, if no note has a similar name."""
+    def _resolve(self, written: Sequence[WrittenLink], source: str | None) -> list[LinkResolution]:
+        """The links with their targets; broken ones with the notes of similar names as candidates, or else notes about their words."""
+        links = self._ask(lambda index: resolve_all(written, source, index.names, _path_suggester(index)))
         broken = [link for link in links if link.status == "broken" and link.text.strip() and not link.candidates]
         for link in broken[:MOST_SUGGESTED_BY_MEANING] if self._semantic else ():
             near = [c.relative_path for c in self.search(link.text, SUGGESTIONS) if (c.score_meaning or 0) >= SIMILAR]
