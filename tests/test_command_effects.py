@@ -145,7 +145,7 @@ class Hands:
     session: ZkChatSession
     yes: bool = True
     screen: Screen = field(default_factory=lambda: screen(columns=80))
-    typed: str = ""
+    next_input: str = ""
 
     def switch_to(self, session: ZkChatSession) -> None:
         self.session = session
@@ -155,9 +155,6 @@ class Hands:
 
     def ask(self, _question: str) -> bool:
         return self.yes
-
-    def set_input(self, text: str) -> None:
-        self.typed = text
 
     def run(self, line: str) -> bool:
         return command_runner.carry_out(lambda: slash.run(line, self.session), cast(Repl, self), nullcontext)

@@ -47,7 +47,7 @@ def carry_out(step: Callable[[], CommandResult], chat: "Repl", stoppable: Callab
     if result.open_note is not None:
         _open(result.open_note, chat)
     if result.input_text:
-        chat.set_input(result.input_text)
+        chat.next_input = result.input_text
     if result.confirm is not None:
         if chat.ask(result.confirm.question):
             return carry_out(result.confirm.run, chat, stoppable)

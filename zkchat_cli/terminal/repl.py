@@ -79,7 +79,7 @@ class Repl:
         )
         self._asking = asking
         self._confirmation = asking.question if asking is not None else Confirmation(colour=screen.colour)
-        self._next_input = ""
+        self.next_input = ""
         """The text for the next prompt: from a command, or a line that could not be sent."""
         self.screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
 
@@ -112,7 +112,7 @@ class Repl:
             self._apply_background_results()
             self._raise_failure()
             try:
-                text, self._next_input = self._next_input, ""
+                text, self.next_input = self.next_input, ""
                 line = self._prompt.ask(text)
             except EOFError:
                 self._raise_failure()
@@ -122,7 +122,7 @@ class Repl:
             if not line.strip():
                 continue
             if not self._wait_until_ready(line, interrupts):
-                self._next_input = line
+                self.next_input = line
                 if interrupts.ending is None:
                     self.screen.print("  not sent; the text is in the input line again", "yellow")
                 continue
@@ -167,9 +167,6 @@ class Repl:
     def ask(self, question: str) -> bool:
         return self._confirmation.ask(question)
 
-    def set_input(self, text: str) -> None:
-        self._next_input = text
-
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
         from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn
@@ -180,10 +177,10 @@ class Repl:
         settings = self.session.runtime.settings
         verbosity = Verbosity(
             settings.references.max_displayed,
-            reasoning=settings.chat.show_reasoning,
+            reasoning=settings.chat.show_reasoning or self.session.verbose,
             detail=self.session.verbose,
             costs=settings.context.show_token_count,
-            links=link_targets(self.session, self.screen.address),
+            links=link_targets(self.session),
             who=self.session.runtime.speaker_label,
         )
         self._turn_is_running = True

@@ -33,7 +33,7 @@ SEARCHES = ("find_excerpts", "find_zk_documents_related_to")
 class Verbosity:
     """How much of a turn is shown. By default the answer and its sources.
 
-    `max_sources` is the length of the list of sources, 0 for none. `detail` adds timings and the parts of the prompt, and the reasoning.
+    `max_sources` is the length of the list of sources, 0 for none. `detail` adds timings and the parts of the prompt.
     `costs` adds a line with time and tokens. `who` answers, for the status line; `hints` are the commands to suggest.
     """
 
@@ -66,7 +66,7 @@ def show_turn(
 def _show_events(
     turn: Iterable[events.Event], view: "StreamingView | PlainTurnView", screen: Screen, verbosity: Verbosity
 ) -> events.TurnCompleted | events.TurnFailed | None:
-    reasoning = (verbosity.reasoning or verbosity.detail) and screen.columns is not None
+    reasoning = verbosity.reasoning and screen.columns is not None
     last: events.TurnCompleted | events.TurnFailed | None = None
     finished: list[tuple[ToolRun, int]] = []
     compactions: list[str] = []
