@@ -22,7 +22,7 @@ from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import Screen, transient_line
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
-from zkchat_cli.terminal.toolbar import measure_line, measure_prompt, shorten_middle
+from zkchat_cli.terminal.toolbar import measure_line, measure_prompt
 from zkchat_cli.text.sanitize import sanitize_name
 
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
@@ -37,8 +37,6 @@ SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
 BUSY_SECONDS = 1.0
 """Seconds after a key during which no vectors are computed."""
-MAX_MODEL_NAME = 40
-"""Columns of the model's name in the greeting."""
 
 
 class Repl:
@@ -266,7 +264,7 @@ class Repl:
 
         session, opened = self.session, self._background.opened
         name = session.runtime.model.name
-        model = f"offline: {providers.provider(name).help}" if name == "offline" else shorten_middle(name, MAX_MODEL_NAME)
+        model = f"offline: {providers.provider(name).help}" if name == "offline" else name
         model = f"{session.runtime.agent.name} · {model}" if session.runtime.agent is not None else model
         self.screen.print(sanitize_name(f"zkchat {__version__} · {session.vault.name} ({self._background.notes}) · {model}"), "bold")
         if session.history:

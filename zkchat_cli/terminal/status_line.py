@@ -1,8 +1,7 @@
 """The line at the bottom while a turn runs: who answers or what runs, for how long, how much arrived, and how to stop it."""
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
-from zkchat_cli.terminal.text_layout import clip
 from zkchat_cli.text.sanitize import sanitize_name
 
 BYTES_PER_TOKEN = 4
@@ -47,7 +46,7 @@ class StatusLine:
             if separator != " " and cell_len(line + separator + part) > columns:
                 break
             line, separator = line + separator + part, " · "
-        return clip(line, columns)
+        return chop_cells(line, max(1, columns))[0]
 
     def _parts(self, now: float) -> tuple[str, ...]:
         seconds = f"{now - self.began:.0f} s"

@@ -71,15 +71,12 @@ class OpenRows:
         """What puts the final rows above the cursor, and the others at it and below."""
         new, old = [*final, *rows], self._rows
         out: list[str] = []
-        at, bottom = 0, max(0, len(old) - 1)  # the cursor's row, and the last row that exists
+        at = 0  # the cursor's row
 
         def move(row: int) -> None:
-            nonlocal at, bottom
-            if row != at:
-                reached = min(row, bottom)
-                out.append(f"\x1b[{abs(reached - at)}{'B' if reached > at else 'A'}" if reached != at else "")
-                out.append("\n" * (row - reached))
-                at, bottom = row, max(row, bottom)
+            nonlocal at
+            out.append(f"\x1b[{at - row}A" if row < at else "\n" * (row - at))
+            at = row
 
         for number, row in enumerate(new):
             before = old[number] if number < len(old) else []
@@ -91,7 +88,8 @@ class OpenRows:
             out.append("\r\x1b[J")
         move(len(final))
         self._rows = rows
-        return "".join([*out, "\r"] if out else [])
+        text = "".join(out)
+        return text and text + "\r"
 
 
 def _with_columns(row: Row) -> Iterator[str]:
@@ -135,7 +133,6 @@ class StreamingView:
         self._status = StatusLine(who, clock())
         self._stream: StreamingMarkdown | StreamingReasoning | None = None
         self._is_answer = False
-        self._leading_space = ""
         self._sanitizer = Sanitizer()
         self._needs_gap = self._paused = False
         self._open = OpenRows()
@@ -150,10 +147,9 @@ class StreamingView:
         """More of the answer."""
         with self._lock:
             if not self._is_answer:
-                self._leading_space += text
-                if not self._leading_space.strip():
-                    return  # an answer does not begin with an empty row
-                text = self._leading_space
+                text = text.lstrip()  # an answer does not begin with an empty row
+                if not text:
+                    return
                 self._end()
                 self._begin(StreamingMarkdown(Canvas(self._console), self._links))
                 self._is_answer = True
@@ -219,7 +215,7 @@ class StreamingView:
         self._draw()
 
     def _end(self) -> None:
-        stream, self._stream, self._is_answer, self._leading_space = self._stream, None, False, ""
+        stream, self._stream, self._is_answer = self._stream, None, False
         rows: list[Row] = []
         if stream:
             stream.feed(self._sanitizer.close())
