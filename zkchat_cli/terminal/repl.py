@@ -22,7 +22,7 @@ from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import Screen, transient_line
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
-from zkchat_cli.terminal.toolbar import measure_line, measure_prompt
+from zkchat_cli.terminal.toolbar import MAX_NAME, measure_line, measure_prompt, shorten_middle
 from zkchat_cli.text.sanitize import sanitize_name
 
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
@@ -179,7 +179,7 @@ class Repl:
             detail=self.session.verbose,
             costs=settings.context.show_token_count,
             links=link_targets(self.session),
-            who=self.session.runtime.speaker_label,
+            who=shorten_middle(self.session.runtime.speaker_label, MAX_NAME),
         )
         self._turn_is_running = True
         try:
