@@ -119,7 +119,6 @@ class AppFixture:
             "settings": settings.model_copy(update={"context": settings.context.model_copy(update={"max_tokens": max_context})}),
             "counter": COUNTER,
             "can_summarize": model.name != "offline",
-            "can_describe": model.name != "offline",
         }
         values |= {name: value for name, value in changes.items() if name not in {*SERVICES, "settings", "max_context"}}
         return Runtime(**values | {"strategy": strategies.load_strategy(changes.get("strategy", self.strategy))})

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from factories import report_of, run_turn
+from slash_results import slash_output
 
 from zkchat_cli import slash
 from zkchat_cli.app import factory
@@ -17,7 +18,6 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import TurnReport
-from zkchat_cli.views.text import plain_text
 
 
 class Installation:
@@ -70,11 +70,6 @@ def ask(session: ZkChatSession, text: str) -> tuple[TurnReport, list[str]]:
     return last.report, [event.message for event in events if isinstance(event, Notice)]  # type: ignore[union-attr]
 
 
-def answer(session: ZkChatSession, line: str) -> str:
-    outcome = slash.run(line, session)
-    return outcome.text or plain_text(outcome.lines)
-
-
 CRITIC = 'system_prompt = "Find faults."\ntools = ["find_excerpts"]\nstrategy = "discard"\ntemperature = 0.5\n[context]\nmax_tokens = 5000'
 
 
@@ -104,7 +99,7 @@ def test_the_model_comes_from_flag_environment_agent_or_settings_in_this_order(i
 def test_unavailable_tools_of_an_agent_are_listed(installation: Installation) -> None:
     session = installation.session(agent="editor", model="offline")
     assert [tool.name for tool in session.runtime.tools] == ["find_excerpts", "read_zk_document"]
-    assert "or only with --unsafe: resolve_wikilink, find_backlinks, find_forward_links, edit_section" in answer(session, "/agent")
+    assert "or only with --unsafe: resolve_wikilink, find_backlinks, find_forward_links, edit_section" in slash_output("/agent", session)
 
 
 def test_the_editor_agent_has_write_tools_only_with_unsafe(installation: Installation) -> None:
@@ -135,7 +130,7 @@ def test_an_agents_memory_follows_the_projects_with_path_and_reason(installation
     assert (memory.kind, memory.role, memory.source_ids) == ("memory", "system", ("agent:critic",))
     assert memory.content.startswith('<agent-memory agent="critic">\nThe user hates hedging.')
     assert memory.content.count("</agent-memory>") == 1
-    assert "critic · " in answer(session, "/memory")
+    assert "critic · " in slash_output("/memory", session)
     (installation.agents / "critic.md").write_text("Changed.")
     assert session.pinned_memory[1].content == "Changed."
 
@@ -168,16 +163,16 @@ def test_memory_with_an_agents_file_stays_within_its_share(installation: Install
 def test_switching_agents_changes_the_next_turn(installation: Installation) -> None:
     installation.agent("critic", CRITIC, memory="Be kind.")
     session = installation.session()
-    assert "No agent is active." in answer(session, "/agent")
-    assert "Switched to:\ncritic" in answer(session, "/agent critic")
+    assert "No agent is active." in slash_output("/agent", session)
+    assert "Switched to:\ncritic" in slash_output("/agent critic", session)
     assert sent(ask(session, "Is it sound?")[0])[0].endswith("Find faults.")
-    shown = answer(session, "/agent")
+    shown = slash_output("/agent", session)
     assert "context window 5,000 tokens" in shown
     assert "strategy discard" in shown
     assert "Be kind" not in shown
     assert f"memory of the agent critic, {installation.agents / 'critic.md'}" in shown
     assert "Other agents: editor, researcher." in shown
-    assert "No agent is active" in answer(session, "/agent none")
+    assert "No agent is active" in slash_output("/agent none", session)
     report, _ = ask(session, "And now?")
     assert "Find faults" not in sent(report)[0]
     assert (report.agent, report.context.max_context) == (None, 32768)

@@ -1,15 +1,11 @@
 """The benchmark itself: that it runs, not how fast anything is (a busy machine must not fail the tests)."""
 
-import json
 import os
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
-
-from zkchat_cli.vault.search.ranking import Ranking
 
 BENCH = Path(__file__).parent / "bench"
 ROWS = (
@@ -85,23 +81,3 @@ def test_prompt_properties_can_be_tried_on_any_number_of_histories() -> None:
 def test_one_part_of_the_benchmark_can_be_measured_alone() -> None:
     rows = bench("run.py", "--quick", "--notes", "30", "--only", "tokens").split("\n\n")[1].splitlines()[1:]
     assert [row.partition("  ")[0] for row in rows] == ["tokens of 500 characters"]
-
-
-def test_the_ablation_has_a_row_for_everything_that_can_be_off() -> None:
-    kinds, _, *rows = bench("ablation.py", "--most", "2").split("\n\n")[1].splitlines()
-    for kind in ("first_sentence (2)", "heading (2)", "alias (2)", "alias, source out (2)", "context (2)", "context, source out (2)"):
-        assert kind in kinds
-    off = [f"no {field.name}" for field in fields(Ranking) if field.name != "saturation"]
-    assert [row.partition("  ")[0] for row in rows] == ["everything", "plain FTS5", *off]
-
-
-def test_the_ablation_finds_the_queries_of_a_file_with_and_without_the_note_they_were_taken_from(tmp_path: Path) -> None:
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    (notes / "Ferns.md").write_text("They like shade.", encoding="utf-8")
-    (notes / "Garden.md").write_text("What to plant: [[Ferns|green feathers]] and moss.", encoding="utf-8")
-    asked = {"kind": "alias", "query": "green feathers", "relevant": ["Ferns.md"], "exclude": ["Garden.md"]}
-    (tmp_path / "queries.jsonl").write_text(json.dumps(asked) + "\n", encoding="utf-8")
-    table = bench("ablation.py", "--vault", str(notes), "--queries", str(tmp_path / "queries.jsonl")).split("\n\n")[1].splitlines()
-    assert table[2].split() == ["everything", "1.000", "1.000", "0.000", "0.000"]
-    assert sorted(path.name for path in notes.iterdir()) == ["Ferns.md", "Garden.md"]

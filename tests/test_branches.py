@@ -7,6 +7,7 @@ import pytest
 from factories import NOON, AppFixture, CountingIds, DeltaModel, exchanges, failure_of, find_call, reply, report_of, resume, tool_reply
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from slash_results import slash_output
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
@@ -15,16 +16,10 @@ from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.views.text import plain_text
 
 
 def contents(session: ZkChatSession) -> list[str]:
     return [message.content for message in session.history]
-
-
-def answer(line: str, session: ZkChatSession) -> str:
-    outcome = slash.run(line, session)
-    return outcome.text or plain_text(outcome.lines)
 
 
 def turn(line: str, session: ZkChatSession) -> str:
@@ -39,18 +34,18 @@ def turn(line: str, session: ZkChatSession) -> str:
 def test_undo_and_redo_a_turn(app: AppFixture) -> None:
     session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2")))
     prompt = session.prompt()
-    assert answer("/undo", session) == "Undone: “And two?”. The conversation now ends with turn 1. /redo restores it."
+    assert slash_output("/undo", session) == "Undone: “And two?”. The conversation now ends with turn 1. /redo restores it."
     assert contents(session) == contents(app.reopen(session)) == ["What is one?", "1"]
-    assert answer("/redo", session).startswith("Restored. The conversation now ends with turn 2: “And two?”")
+    assert slash_output("/redo", session).startswith("Restored. The conversation now ends with turn 2: “And two?”")
     assert session.prompt() == prompt == app.reopen(session).prompt()
 
 
 def test_redo_restores_several_turns_undone_at_once(app: AppFixture) -> None:
     session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2"), ("Three?", "3")))
-    assert "“And two?” and 1 more" in answer("/undo 2", session)
-    assert "at its beginning" in answer("/undo", session)
-    assert "now ends with turn 1" in answer("/redo", session)
-    assert "now ends with turn 3: “Three?”" in answer("/redo", session)
+    assert "“And two?” and 1 more" in slash_output("/undo 2", session)
+    assert "at its beginning" in slash_output("/undo", session)
+    assert "now ends with turn 1" in slash_output("/redo", session)
+    assert "now ends with turn 3: “Three?”" in slash_output("/redo", session)
 
 
 @pytest.mark.parametrize("line", ["/undo", "/redo", "/retry", "/edit", "/edit 1 x", "/branches 1"])
@@ -77,7 +72,7 @@ def test_retry_makes_a_new_branch(app: AppFixture) -> None:
     assert turn("/retry", session) == "Five."
     assert contents(session) == contents(app.reopen(session)) == ["What is 2 + 3?", "Five."]
     assert len(session.store.log(session.conversation.id)) == 4
-    assert "Switched to branch 1" in answer("/branches 1", session)
+    assert "Switched to branch 1" in slash_output("/branches 1", session)
     assert contents(session) == ["What is 2 + 3?", "Four."]
 
 
@@ -123,13 +118,13 @@ def test_pending_turns_are_in_the_tree_and_stored_before_a_move(app: AppFixture)
     events = slash.run("/edit 1 What is two?", session).turn
     assert events is not None
     assert report_of(events).answer == "2"
-    assert "What is two?" in answer("/branches", session)
+    assert "What is two?" in slash_output("/branches", session)
     for line in ("/undo", "/clear", "/branches 1", "/redo", "/new", "/resume x"):
         with pytest.raises((StoreError, UsageError)):
             slash.run(line, session)
         assert contents(session) == ["What is two?", "2"]
     app.store._db.execute("PRAGMA query_only = OFF")
-    answer("/branches 1", session)
+    slash_output("/branches 1", session)
     assert contents(session) == ["What is one?", "1"]
     assert [message.content for message in session.store.log(session.conversation.id)] == ["What is one?", "1", "What is two?", "2"]
 
@@ -147,36 +142,36 @@ def test_a_stopped_retry_keeps_both_branches(app: AppFixture) -> None:
 
 def test_clear_empties_the_context_and_redo_restores_it(app: AppFixture) -> None:
     session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2")), model=DeltaModel([reply("3")]))
-    assert answer("/clear", session).startswith("Context cleared: 2 turns no longer sent")
+    assert slash_output("/clear", session).startswith("Context cleared: 2 turns no longer sent")
     assert session.history == app.reopen(session).history == ()
-    assert answer("/clear", session) == "The context is already empty."
-    assert "beginning" in answer("/branches", session)
+    assert slash_output("/clear", session) == "The context is already empty."
+    assert "beginning" in slash_output("/branches", session)
     with pytest.raises(UsageError, match="nothing to undo"):
         slash.run("/undo", session)
-    assert "ends with turn 2" in answer("/redo", session)
+    assert "ends with turn 2" in slash_output("/redo", session)
 
 
 def test_branches_shows_where_they_part_and_where_one_is(app: AppFixture) -> None:
     session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2")), model=DeltaModel([reply("3")]))
     turn("/edit 2 And three?", session)
-    assert answer("/branches", session).splitlines() == [
+    assert slash_output("/branches", session).splitlines() == [
         "  ·  turn 1  “What is one?”   2025-05-02 12:00",
         "    1  turn 2  “And two?”   2025-05-03 12:00",
         "→   2  turn 2  “And three?”   2025-05-08 12:00",
         "/branches N switches to the end of a branch.",
     ]
-    answer("/undo", session)
-    assert answer("/branches", session).splitlines()[0] == "→ ·  turn 1  “What is one?”   2025-05-02 12:00"
-    assert answer("/branches", app.session()) == "No messages yet."
+    slash_output("/undo", session)
+    assert slash_output("/branches", session).splitlines()[0] == "→ ·  turn 1  “What is one?”   2025-05-02 12:00"
+    assert slash_output("/branches", app.session()) == "No messages yet."
 
 
 def test_a_summary_of_undone_turns_is_not_used(app: AppFixture) -> None:
     session = resume(app, exchanges(*[(f"On day {i} I moved thing {i} to shelf {i * 7}.", f"Noted: shelf {i * 7}.") for i in range(1, 13)]))
     session.compact()
     assert session.compaction is not None
-    answer("/undo 11", session)
+    slash_output("/undo 11", session)
     assert session.compaction is None
-    answer("/redo", session)
+    slash_output("/redo", session)
     assert session.compaction is not None
 
 

@@ -110,7 +110,7 @@ def statements() -> Iterator[tuple[QuotableChunk, str]]:
 def test_a_true_quotation_is_verified_in_every_dress() -> None:
     count = 0
     for note, words in statements():
-        sources = CitableSources({1: note.chunk})
+        sources = CitableSources([note.chunk])
         for dress in DRESSES:
             for written in (dress.format(words), dress.format(words.replace(" ", "\u00a0", 1).replace("-", "‑"))):
                 citations = verify_citations(f"The note says {written} [1].", sources).citations

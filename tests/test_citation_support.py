@@ -53,7 +53,7 @@ def test_chinese_sentences_are_compared_by_their_characters() -> None:
 
 def support(answer: str) -> list[tuple[int, str | None]]:
     other = chunk(2, "The garden has 12 apple trees and a shed of 30 square metres.", relative_path="Garden.md")
-    return [(c.number, c.support) for c in verify_citations(answer, CitableSources.from_chunks([HOUSE, other])).citations]
+    return [(c.number, c.support) for c in verify_citations(answer, CitableSources([HOUSE, other])).citations]
 
 
 def test_the_sources_of_a_sentence_are_judged_together() -> None:
@@ -76,7 +76,7 @@ def test_what_states_nothing_or_has_no_source_is_not_judged() -> None:
 def test_a_verified_quotation_of_two_sentences_supports_itself() -> None:
     note = chunk(1, "Use months with care. A month without that day is skipped. The day is not moved. So March follows.")
     quote = "A month without that day is skipped. The day is not moved."
-    [citation] = verify_citations(f"The note says: “{quote}” [1]", CitableSources({1: note})).citations
+    [citation] = verify_citations(f"The note says: “{quote}” [1]", CitableSources([note])).citations
     assert (citation.verdict, citation.support) == ("verified", "supports")
-    [citation] = verify_citations(f"“{quote}” is no longer true for leap years [1].", CitableSources({1: note})).citations
+    [citation] = verify_citations(f"“{quote}” is no longer true for leap years [1].", CitableSources([note])).citations
     assert citation.support != "supports"

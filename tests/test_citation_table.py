@@ -34,7 +34,7 @@ Each filter is a line of its own, and `limit 10` is none.
 
 ## Boolean operators
 AND, OR and NOT are written in capitals[^1] – always."""
-SOURCES = CitableSources.from_chunks(
+SOURCES = CitableSources(
     [
         chunk(1, FILTERS, id="1", relative_path="Queries/Filters.md", start_line=1, heading="Filters"),
         chunk(

@@ -124,14 +124,6 @@ def test_the_list_shows_source_and_last_characters(zkchat: Program) -> None:
     assert "OPENAI_API_KEY is set and overrides it" in zkchat("keys", "set", "openai", stdin=f"{KEY}\n").err
 
 
-def test_a_damaged_key_file_is_reported(zkchat: Program) -> None:
-    file = zkchat.home / "config" / "keys.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text("openai = ")
-    done = zkchat("keys", "list")
-    assert (done.exit_status, "cannot be read" in done.err) == (2, True)
-
-
 def test_a_key_is_never_an_argument_or_printed(zkchat: Program) -> None:
     for done in (
         zkchat("keys", "set", "openai", KEY, "--verbose"),

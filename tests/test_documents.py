@@ -259,7 +259,8 @@ def test_every_environment_variable_is_listed_and_no_other() -> None:
         _read_from_the_environment(tree for name, tree in parsed().items() if name != "terminal/shell.py")
     )  # what it reads a shell sets
     assert {name for name in read if not name.startswith("_")} - told == set()
-    named = {node.value for tree in parsed().values() for node in ast.walk(tree) if _is_text(node)}
+    texts = [node.value for tree in parsed().values() for node in ast.walk(tree) if _is_text(node)]
+    named = {name for text in texts for name in re.findall(r"\b[A-Z_]{4,}\b", text)}
     settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.default_values(factory.settings_schema())}
     assert told - named - settings == set()
 

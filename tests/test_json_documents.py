@@ -212,12 +212,6 @@ def test_token_figures_add_up(program: Program) -> None:
     assert usage["message_tokens"] == sum(usage["message_breakdown"].values())
 
 
-def test_an_event_stream_ends_with_the_answer_document(program: Program) -> None:
-    lines = program("ask", "what does a filter say?", "--stream-json", "--no-store").lines
-    assert all(isinstance(event["type"], str) for event in lines)
-    assert violations(lines[-1], {**ANSWER, "type": one_of("turn_completed")}) == []
-
-
 def test_each_line_of_input_gets_one_document(program: Program) -> None:
     found = program("vault", "search", "-", "--json", stdin="filter\nzeppelin\n").lines
     assert violations(found, [{"query": str, "results": [FOUND]}]) == []

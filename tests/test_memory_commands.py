@@ -8,43 +8,28 @@ from typing import Any
 import pytest
 from conftest import Program, write_notes
 from factories import AppFixture, DeltaModel, reply, report_of
+from slash_results import slash_error, slash_output
 
 from zkchat_cli import slash
-from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
-from zkchat_cli.errors import UsageError
-from zkchat_cli.views.text import plain_text
-
-
-def answer(line: str, session: ZkChatSession) -> str:
-    outcome = slash.run(line, session)
-    return outcome.text or plain_text(outcome.lines)
-
-
-def refused(line: str, session: ZkChatSession) -> UsageError:
-    with pytest.raises(UsageError) as e:
-        slash.run(line, session)
-    assert e.value.hint
-    return e.value
-
 
 # in the chat
 
 
 def test_a_fact_is_remembered_corrected_and_forgotten(app: AppFixture) -> None:
     session = app.session()
-    assert answer("/remember The deadline is 1 May", session) == "Remembered as deadline: The deadline is 1 May"
-    assert answer("/remem The deadline is 3 June", session).endswith("It replaces the fact of 2025-05-08: The deadline is 1 May")
-    assert "replaces" not in answer("/remember The deadline is 3 June", session)
-    assert answer("/forget dead", session) == "Forgotten: The deadline is 3 June (deadline)"
-    assert "nothing is remembered as 'deadline'" in refused("/forget deadline", session).message
+    assert slash_output("/remember The deadline is 1 May", session) == "Remembered as deadline: The deadline is 1 May"
+    assert slash_output("/remem The deadline is 3 June", session).endswith("It replaces the fact of 2025-05-08: The deadline is 1 May")
+    assert "replaces" not in slash_output("/remember The deadline is 3 June", session)
+    assert slash_output("/forget dead", session) == "Forgotten: The deadline is 3 June (deadline)"
+    assert "nothing is remembered as 'deadline'" in slash_error("/forget deadline", session).message
 
 
 def test_what_cannot_be_remembered_or_forgotten_says_how_to(app: AppFixture) -> None:
     session = app.session()
-    assert refused("/remember …", session).message == "there is nothing to remember"
-    assert "too long" in refused("/remember " + "word " * 1000, session).message
-    assert refused("/forget", session).message == "/forget needs KEY"
+    assert slash_error("/remember …", session).message == "there is nothing to remember"
+    assert "too long" in slash_error("/remember " + "word " * 1000, session).message
+    assert slash_error("/forget", session).message == "/forget needs KEY"
 
 
 def test_forget_completes_the_keys(app: AppFixture) -> None:
@@ -52,7 +37,6 @@ def test_forget_completes_the_keys(app: AppFixture) -> None:
     for text in ("cat: Tom", "dog: Rex"):
         session.memory.remember(text)
     [command] = [command for command in slash.commands() if command.name == "forget"]
-    assert command.values is not None
     session.memory.facts()
     assert command.values(session) == ["dog", "cat"]
 
@@ -62,23 +46,23 @@ def test_memory_shows_what_would_be_sent_and_why_and_all_that_is_remembered(app:
     session = app.session(DeltaModel([reply("So.")]))
     session.memory.remember("The roof deadline is 3 June")
     session.memory.remember("cat: Tom")
-    before = answer("/memory", session)
+    before = slash_output("/memory", session)
     assert "In the prompt for your first message:" in before
     assert "its end is cut" in before
     assert "! memory: ZKCHAT.md is longer than its share" in before
-    asked = answer("/memory When is the roof deadline?", session)
+    asked = slash_output("/memory When is the roof deadline?", session)
     assert "In the prompt for that message:" in asked
     assert "tokens · shares roof, deadline with the message\n  The roof deadline is 3 June (roof-deadline; 2025-05-08" in asked
     assert "Remembered facts: 2\ncat · 2025-05-08 · told by the user\n  cat: Tom" in asked
     report_of(session.send("When is the roof deadline?"))
-    assert "In the prompt for your last message:" in answer("/memory", session)
+    assert "In the prompt for your last message:" in slash_output("/memory", session)
 
 
 def test_memory_that_is_off_says_how_to_switch_it_on(app: AppFixture) -> None:
     app.settings = Config.model_validate({"context": {"memory_integration": False}})
     session = app.session()
-    assert "zkchat config set context.memory_integration true" in answer("/memory", session)
-    assert "switched off" in refused("/remember cat: Tom", session).message
+    assert "zkchat config set context.memory_integration true" in slash_output("/memory", session)
+    assert "switched off" in slash_error("/remember cat: Tom", session).message
 
 
 # in a shell

@@ -238,7 +238,7 @@ def test_every_quote_is_in_the_note(text: str, question: str) -> None:
     source = QuoteSource(1, "T.md", "T", None, text)
     for asked in (question, text, "T"):
         said = quote_answer(analyze_question([prompt_message("user", asked)], 0), [source]).text
-        verdict = verify_citations(said, CitableSources.from_chunks([chunk(text=text)]))
+        verdict = verify_citations(said, CitableSources([chunk(text=text)]))
         assert all(c.valid for c in verdict.citations)
 
 

@@ -9,10 +9,10 @@ from factories import COUNTER, AppFixture, DeltaModel, chunk, exchanges, make_ap
 from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slash_results import slash_output
 from summary_models import SummaryModel, summary_reply
 
 from zkchat_cli import slash
-from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget, measure_usage
@@ -24,7 +24,6 @@ from zkchat_cli.errors import PromptTooLarge, UsageError
 from zkchat_cli.exporters.json import export
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.models import Prompt, ZkChatMessage
-from zkchat_cli.views.text import plain_text
 
 STRATEGIES = ["discard", "summarize", "hybrid"]
 RULE = "From now on, answer in German. Grüße: <b>&amp;\t…"
@@ -142,18 +141,13 @@ def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
     made.vault.close()
 
 
-def answer(line: str, session: ZkChatSession) -> str:
-    outcome = slash.run(line, session)
-    return outcome.text or plain_text(outcome.lines)
-
-
 def test_pins_instructions_and_facts_survive_ten_compactions(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply("Noted. " * 40)]))
     report_of(session.send(RULE))
     report_of(session.send("The anvil zq81x stands on shelf seven."))
-    answer("/pin 2 question", session)
+    slash_output("/pin 2 question", session)
     report_of(session.send("The rent of the mill is due on the ninth."))
-    answer("/pin 3 question", session)
+    slash_output("/pin 3 question", session)
     for i in range(10):
         for j in range(2):
             report_of(session.send(f"Fact f{i}{j}q: thing {i}{j} weighs {i * 7 + j} pounds, as the scale in hall {i} says. " * 3))
@@ -190,28 +184,28 @@ def test_the_documents_of_an_instruction_are_not_masked(app: AppFixture) -> None
 
 def test_pin_and_unpin_a_turn(app: AppFixture) -> None:
     session = resume(app, exchanges(("Which shelf?", "Shelf seven."), *CHATTER))
-    assert answer("/pin 1", session).startswith("Pinned turn 1, question and answer: ")
+    assert slash_output("/pin 1", session).startswith("Pinned turn 1, question and answer: ")
     assert [m.pinned for m in app.reopen(session).history[:3]] == [True, True, None]
-    assert "1 question" in answer("/pin", session).split("The last turns:")[0]
-    assert "Unpinned" in answer("/unpin 1", session)
+    assert "1 question" in slash_output("/pin", session).split("The last turns:")[0]
+    assert "Unpinned" in slash_output("/unpin 1", session)
     assert not any(m.pinned for m in app.reopen(session).history)
-    assert "That turn is not pinned" in answer("/unpin 1", session)
-    answer("/pin 1 answer", session)
+    assert "That turn is not pinned" in slash_output("/unpin 1", session)
+    slash_output("/pin 1 answer", session)
     assert [m.content for m in session.history if m.pinned] == ["Shelf seven."]
 
 
 def test_an_instruction_can_be_unpinned_and_put_back(app: AppFixture) -> None:
     session = resume(app, exchanges(("Always answer in German.", "Gern."), ("So?", "So.")))
-    assert "an instruction" in answer("/pin", session)
-    assert "Unpinned turn 1, question." in answer("/unpin 1", session)
-    assert answer("/pin", session).startswith("Nothing is pinned")
-    answer("/pin 1 question", session)
-    assert "pinned: Always answer in German." in answer("/pin", session)
+    assert "an instruction" in slash_output("/pin", session)
+    assert "Unpinned turn 1, question." in slash_output("/unpin 1", session)
+    assert slash_output("/pin", session).startswith("Nothing is pinned")
+    slash_output("/pin 1 question", session)
+    assert "pinned: Always answer in German." in slash_output("/pin", session)
 
 
 def test_pins_survive_export_and_import(app: AppFixture) -> None:
     session = resume(app, exchanges(("Which shelf?", "Shelf seven."), ("So?", "So.")))
-    answer("/pin 1", session)
+    slash_output("/pin 1", session)
     text = export(app.store.archive(session.conversation.id))
     (archive,) = read_conversations(text.encode(), vault="/elsewhere", new_id=app.new_id, now="2025-05-08T12:00:00Z").archives
     copy = app.session(conversation=app.store.restore(archive, app.new_id))

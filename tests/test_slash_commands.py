@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from factories import AppFixture, DeltaModel, exchanges, find_call, make_app, reply, report_of, resume, tool_reply
+from slash_results import slash_error, slash_output
 
 from zkchat_cli import slash
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
 from zkchat_cli.llm.base import StreamFinished, TextPart, Window
-from zkchat_cli.views.text import plain_text
 
 MOVES = [
     (f"On day {i} I moved thing {i} to shelf {i * 7}, for a reason that only day {i} knows.", f"Noted: shelf {i * 7}.")
@@ -36,18 +36,6 @@ def session(app: AppFixture) -> ZkChatSession:
     one = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply("It needs air [1].")]))
     report_of(one.send("What does [[Compst]] need, and [[Filters]]?"))
     return one
-
-
-def answer(line: str, session: ZkChatSession) -> str:
-    outcome = slash.run(line, session)
-    return outcome.text or plain_text(outcome.lines)
-
-
-def refused(line: str, session: ZkChatSession) -> UsageError:
-    with pytest.raises(UsageError) as e:
-        slash.run(line, session)
-    assert e.value.hint
-    return e.value
 
 
 # which line is a command
@@ -74,20 +62,20 @@ def test_anything_else_is_a_message(line: str) -> None:
     ],
 )
 def test_an_unknown_command_is_refused_with_the_nearest(session: ZkChatSession, line: str, problem: str, hint: str) -> None:
-    error = refused(line, session)
+    error = slash_error(line, session)
     assert error.message == problem and error.hint.startswith(hint)
 
 
 @pytest.mark.parametrize("line", ["/h", "/hel", "/help", "/HELP", "  /help  "])
 def test_a_unique_beginning_will_do(session: ZkChatSession, line: str) -> None:
-    assert "/compact" in answer(line, session)
+    assert "/compact" in slash_output(line, session)
 
 
 # what they do
 
 
 def test_context_is_the_table_of_the_next_prompt(session: ZkChatSession) -> None:
-    text = answer("/context", session)
+    text = slash_output("/context", session)
     assert "instructions" in text
     assert "tool results" in text
     assert f"{session.prompt().usage.total_tokens:,}" in text
@@ -96,16 +84,16 @@ def test_context_is_the_table_of_the_next_prompt(session: ZkChatSession) -> None
 def test_compact_folds_and_undo_unfolds(app: AppFixture) -> None:
     session = resume(app, exchanges(*MOVES))
     before = session.prompt()
-    assert "ummarized 14 messages" in answer("/compact", session)
+    assert "ummarized 14 messages" in slash_output("/compact", session)
     assert session.prompt() != before
-    assert "undone" in answer("/compact undo", session)
+    assert "undone" in slash_output("/compact undo", session)
     assert session.prompt() == before
-    assert "No compaction" in answer("/compact undo", session)
+    assert "No compaction" in slash_output("/compact undo", session)
 
 
 def test_compact_takes_instructions(app: AppFixture) -> None:
     session = resume(app, exchanges(*MOVES))
-    answer("/compact keep what concerns\nshelf 21", session)
+    slash_output("/compact keep what concerns\nshelf 21", session)
     assert session.compaction is not None
     assert session.compaction.instructions == "keep what concerns\nshelf 21"
 
@@ -123,10 +111,10 @@ def test_new_begins_another_conversation_and_says_where_this_one_is(session: ZkC
 
 def test_export_writes_a_new_file_in_the_given_format(session: ZkChatSession) -> None:
     own = f"zkchat-{session.conversation.id}.md"
-    assert answer("/export", session) == f"Exported to {own}"
+    assert slash_output("/export", session) == f"Exported to {own}"
     assert "It needs air" in Path(own).read_text()
-    assert "already exists" in refused(f"/export md {own}", session).message
-    answer("/export json my talk.json", session)
+    assert "already exists" in slash_error(f"/export md {own}", session).message
+    slash_output("/export json my talk.json", session)
     assert json.loads(Path("my talk.json").read_text())["format"] == "zkchat-conversation"
 
 
@@ -137,7 +125,7 @@ def test_export_to_where_nothing_can_be_written_is_refused(session: ZkChatSessio
 
 
 def test_export_of_an_unknown_format_is_refused_with_the_known_ones(session: ZkChatSession) -> None:
-    assert "json" in refused("/export docx", session).hint
+    assert "json" in slash_error("/export docx", session).hint
 
 
 # models
@@ -156,7 +144,7 @@ def offering(app: AppFixture, *offers: AvailableModels) -> ZkChatSession:
 
 def test_model_shows_its_name_window_and_alternatives(app: AppFixture) -> None:
     session = offering(app, AvailableModels("big", ("big/one", "big/two")), AvailableModels("down", problem="down cannot be reached"))
-    said = answer("/model", session)
+    said = slash_output("/model", session)
     assert said.startswith(f"{session.runtime.model.name}, context window 32,768 tokens (default")
     assert "\n  big/one\n  big/two\n  down: down cannot be reached\n" in said
 
@@ -164,16 +152,16 @@ def test_model_shows_its_name_window_and_alternatives(app: AppFixture) -> None:
 def test_model_switches_to_another_and_its_window(app: AppFixture) -> None:
     session = offering(app, AvailableModels("big", ("big/one", "big/two")))
     report_of(session.send("Hello?"))
-    assert answer("/model big/two", session) == "Switched to big/two, context window 5,000 tokens (a test)"
+    assert slash_output("/model big/two", session) == "Switched to big/two, context window 5,000 tokens (a test)"
     assert session.runtime.budget.max_context == 5000
     assert report_of(session.send("And who are you?")).model == "big/two"
 
 
 def test_a_model_may_be_named_without_its_provider_if_that_is_enough(app: AppFixture) -> None:
     session = offering(app, AvailableModels("a", ("a/x", "a/y")), AvailableModels("b", ("b/y",)))
-    assert answer("/model x", session).startswith("Switched to a/x")
+    assert slash_output("/model x", session).startswith("Switched to a/x")
     with pytest.raises(ProviderError, match="there is no y"):
-        answer("/model y", session)
+        slash_output("/model y", session)
     assert session.runtime.model.name == "a/x"
 
 

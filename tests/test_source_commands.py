@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from factories import AppFixture, DeltaModel, chunk, find_call, make_app, message, reply, report_of, resume, tool_reply
+from slash_results import slash_error, slash_output
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
@@ -15,7 +16,6 @@ from zkchat_cli.errors import VaultError, ZkchatError
 from zkchat_cli.events import TextDelta
 from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
-from zkchat_cli.views.text import plain_text
 
 ANSWER = "“It is ready after nine months” [1], said the note, which “smells of roses” [1]. It needs air [1]."
 
@@ -34,18 +34,6 @@ def session(app: AppFixture) -> ZkChatSession:
     one = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply(ANSWER)]))
     report_of(one.send("What does [[Compst]] need, and [[Filters]]?"))
     return one
-
-
-def answer(line: str, session: ZkChatSession) -> str:
-    outcome = slash.run(line, session)
-    return outcome.text or plain_text(outcome.lines)
-
-
-def refused(line: str, session: ZkChatSession) -> ZkchatError:
-    with pytest.raises(ZkchatError) as e:
-        slash.run(line, session)
-    assert e.value.hint
-    return e.value
 
 
 def a_log(app: AppFixture, *messages: ZkChatMessage, **changes: Any) -> ZkChatSession:
@@ -70,36 +58,36 @@ def values(name: str, session: ZkChatSession) -> list[str]:
 def test_sources_alone_counts_what_has_no_citation(app: AppFixture) -> None:
     one = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply("It needs air [1]. It costs nothing to anybody at all.")]))
     report_of(one.send("What does compost need?"))
-    assert "1 sentence has no citation" in answer("/sources", one)
-    assert "1 sentence has no citation" in answer("/sources", app.reopen(one))
+    assert "1 sentence has no citation" in slash_output("/sources", one)
+    assert "1 sentence has no citation" in slash_output("/sources", app.reopen(one))
 
 
 def test_sources_are_the_same_when_the_conversation_is_resumed(app: AppFixture, session: ZkChatSession) -> None:
-    assert answer("/sources", app.reopen(session)) == answer("/sources", session)
-    assert answer("/sources 1", app.reopen(session)) == answer("/sources 1", session)
+    assert slash_output("/sources", app.reopen(session)) == slash_output("/sources", session)
+    assert slash_output("/sources 1", app.reopen(session)) == slash_output("/sources 1", session)
 
 
 def test_an_answer_without_citations_has_no_sources(app: AppFixture) -> None:
     one = app.session(DeltaModel([reply("Hello.")]))
-    assert "no answer yet" in refused("/sources", one).message
+    assert "no answer yet" in slash_error("/sources", one).message
     report_of(one.send("Hello?"))
-    assert answer("/sources", one) == "The last answer has no sources."
-    assert "Nothing has been found yet" in refused("/sources 1", one).hint
+    assert slash_output("/sources", one) == "The last answer has no sources."
+    assert "Nothing has been found yet" in slash_error("/sources 1", one).hint
 
 
 def test_a_number_shows_the_excerpt_in_its_note_with_the_quote_marked(session: ZkChatSession) -> None:
-    text = answer("/sources 1", session)
+    text = slash_output("/sources 1", session)
     assert text.startswith("[1] [[Compost]]   Garden/Compost.md:1-3\n\n")
     assert "> 3 │ A compost heap needs air, water and patience. »It is ready after nine months«." in text
     assert "✓ cited in turn 1, the quotation is in the note: “It is ready after nine months”" in text
     assert "✗ cited in turn 1, the quotation is not in the note: “smells of roses”" in text
     assert "○ cited in turn 1, without a quotation" in text
-    assert answer("/sources [1]", session) == text
+    assert slash_output("/sources [1]", session) == text
 
 
 def test_an_excerpt_that_has_moved_is_shown_where_it_is_now(session: ZkChatSession) -> None:
     compost(session).write_text("New lines.\n\n" + compost(session).read_text(), encoding="utf-8")
-    text = answer("/sources 1", session)
+    text = slash_output("/sources 1", session)
     assert text.startswith("[1] [[Compost]]   Garden/Compost.md:3-5\n")
     assert "edited: the text was on lines 1-3 and is here now" in text
     assert "> 5 │ A compost heap" in text
@@ -107,7 +95,7 @@ def test_an_excerpt_that_has_moved_is_shown_where_it_is_now(session: ZkChatSessi
 
 def test_of_an_edited_note_what_the_model_saw_is_shown(session: ZkChatSession) -> None:
     compost(session).write_text("# Compost\n\nIt is never ready.\n", encoding="utf-8")
-    text = answer("/sources 1", session)
+    text = slash_output("/sources 1", session)
     assert "edited and no longer contains this text. This is what the model saw:" in text
     assert "»It is ready after nine months«" in text
     assert "never ready" not in text
@@ -115,14 +103,14 @@ def test_of_an_edited_note_what_the_model_saw_is_shown(session: ZkChatSession) -
 
 def test_of_a_deleted_note_what_the_model_saw_is_shown(session: ZkChatSession) -> None:
     compost(session).unlink()
-    text = answer("/sources 1", session)
+    text = slash_output("/sources 1", session)
     assert "The note no longer exists. This is what the model saw:" in text
     assert "»It is ready after nine months«" in text
 
 
 @pytest.mark.parametrize("number", ["0", "2", "99999999999999999999", "one", "-1", "²", "1 2"])
 def test_an_unknown_number_is_refused_with_the_valid_ones(session: ZkChatSession, number: str) -> None:
-    error = refused(f"/sources {number}", session)
+    error = slash_error(f"/sources {number}", session)
     assert error.message == f"unknown source {number}"
     assert error.hint == "Valid numbers: 1"
 
@@ -130,13 +118,13 @@ def test_an_unknown_number_is_refused_with_the_valid_ones(session: ZkChatSession
 def test_a_citation_of_a_number_outside_the_prompt_is_reported(app: AppFixture) -> None:
     found = message("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1)])
     one = a_log(app, message("user", "What?", "u"), found, message("assistant", "So [1].", "a", citations=[Citation(number=1)]))
-    assert answer("/sources 1", one).endswith("✗ cited in turn 1, but it was not in that prompt")
+    assert slash_output("/sources 1", one).endswith("✗ cited in turn 1, but it was not in that prompt")
 
 
 def test_a_path_out_of_the_vault_in_an_imported_log_reads_nothing(app: AppFixture) -> None:
     (app.vault.root.parent / "secret.md").write_text("secret words")
     one = a_log(app, message("tool", "{}", "t", tool_call_id="t", chunks=[chunk(1, "secret", relative_path="../secret.md")]))
-    text = answer("/sources 1", one)
+    text = slash_output("/sources 1", one)
     assert "The note no longer exists" in text
     assert "words" not in text
 
@@ -146,7 +134,7 @@ def test_a_path_out_of_the_vault_in_an_imported_log_reads_nothing(app: AppFixtur
 
 def test_refs_counts_how_each_document_was_used(session: ZkChatSession) -> None:
     report_of(session.send("And [[Filters]]?"))
-    assert answer("/refs", session).split("\n") == [
+    assert slash_output("/refs", session).split("\n") == [
         "✗ [[Compst]] not found",
         "    named once; did you mean [[Compost]], [[Combining]]?",
         "[[Filters]]   Filters.md",
@@ -163,7 +151,7 @@ def test_refs_counts_how_each_document_was_used(session: ZkChatSession) -> None:
 
 @pytest.mark.parametrize("asked", ["Garden/Compost.md", "Compost", "[[compost]]", "1", "[1]"])
 def test_why_tells_which_call_found_a_document_and_where_it_was_cited(session: ZkChatSession, asked: str) -> None:
-    rows = answer(f"/why {asked}", session).split("\n")
+    rows = slash_output(f"/why {asked}", session).split("\n")
     assert rows[:2] == ["Garden/Compost.md", '  found in turn 1 by find_excerpts "compost heap"']
     assert re.fullmatch(r" {6}\[1\] lines 1-3, 1 of 1 excerpts?, score \d+\.\d\d", rows[2])
     assert rows[3] == "      in the prompt now"
@@ -172,7 +160,7 @@ def test_why_tells_which_call_found_a_document_and_where_it_was_cited(session: Z
 
 
 def test_why_of_a_link_that_leads_nowhere_names_the_nearest(session: ZkChatSession) -> None:
-    assert "not found; did you mean [[Compost]]" in answer("/why Compst", session)
+    assert "not found; did you mean [[Compost]]" in slash_output("/why Compst", session)
 
 
 def named(kind: str, **more: object) -> DocumentReference:
@@ -191,7 +179,7 @@ def named(kind: str, **more: object) -> DocumentReference:
 )
 def test_why_tells_how_a_named_document_was_delivered(app: AppFixture, reference: DocumentReference, told: str) -> None:
     one = a_log(app, message("user", "What?", "u", references=[reference], chunks=[chunk(4)]), message("assistant", "So.", "a"))
-    text = answer("/why Filters", one)
+    text = slash_output("/why Filters", one)
     assert told in text
     assert "[4] lines 5" in text
     assert "in the prompt now" in text
@@ -202,26 +190,26 @@ def test_why_tells_that_a_turn_is_not_in_the_prompt_any_more(app: AppFixture) ->
     report_of(one.send("What does compost need?"))
     for n in range(8):
         report_of(one.send(f"And then, at step {n}? " + "word " * 100))
-    assert "not in the prompt now: no room" in answer("/why Compost", one)
+    assert "not in the prompt now: no room" in slash_output("/why Compost", one)
 
 
 def test_why_of_project_memory(app: AppFixture) -> None:
     (app.vault.root / "ZKCHAT.md").write_text("Answer briefly.")
     app.vault.refresh()
     one = app.session(DeltaModel([reply("Yes.")]))
-    assert "project memory: included in every prompt" in answer("/why ZKCHAT.md", one)
+    assert "project memory: included in every prompt" in slash_output("/why ZKCHAT.md", one)
 
 
 def test_why_of_what_has_not_come_in_or_does_not_exist(session: ZkChatSession) -> None:
-    assert "Limiting.md is not part of this conversation" in refused("/why Limiting", session).message
-    assert "there is no note Nonsense" in refused("/why Nonsense", session).message
-    assert "/why needs PATH" in refused("/why", session).message
+    assert "Limiting.md is not part of this conversation" in slash_error("/why Limiting", session).message
+    assert "there is no note Nonsense" in slash_error("/why Nonsense", session).message
+    assert "/why needs PATH" in slash_error("/why", session).message
 
 
 def test_why_of_a_name_that_several_have_asks_for_a_path(app: AppFixture) -> None:
     chunks = [chunk(1, relative_path="a/Same.md"), chunk(2, relative_path="b/Same.md", id="c2")]
     one = a_log(app, message("tool", "{}", "t", tool_call_id="t", chunks=chunks))
-    error = refused("/why same", one)
+    error = slash_error("/why same", one)
     assert "matches 2 documents" in error.message
     assert error.hint == "Give a path: a/Same.md, b/Same.md"
 
@@ -267,7 +255,7 @@ def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(sess
     [("--yes a b", "a b.md"), ("a b.MD --yes", "a b.MD"), ("--yes x/y/z.markdown", "x/y/z.markdown"), ("--yes v1.2", "v1.2.md")],
 )
 def test_a_path_gets_its_ending_and_its_folders(session: ZkChatSession, asked: str, path: str) -> None:
-    assert answer(f"/save {asked}", session) == f"Saved as {path}"
+    assert slash_output(f"/save {asked}", session) == f"Saved as {path}"
     assert (session.vault.root / path).is_file()
     assert path in session.vault.note_paths()
 
@@ -277,7 +265,7 @@ def test_save_never_writes_over_a_note(session: ZkChatSession, path: str) -> Non
     file = session.vault.root / (path.removesuffix(".md") + ".md")
     before = file.read_bytes()
     for line in (f"/save {path}", f"/save --yes {path}"):
-        assert "exists already" in refused(line, session).message
+        assert "exists already" in slash_error(line, session).message
     assert file.read_bytes() == before
 
 
@@ -293,7 +281,7 @@ def test_a_note_that_came_while_the_user_was_asked_is_not_written_over(session: 
 @pytest.mark.parametrize("path", ["../out", "/etc/out", "~/out", "a/../../out", ".hidden/x", ".obsidian/x", "a\0b", "x" * 300])
 def test_save_stays_in_the_vault_and_out_of_hidden_folders(session: ZkChatSession, path: str) -> None:
     for line in (f"/save {path}", f"/save --yes {path}"):
-        assert isinstance(refused(line, session), VaultError)
+        assert isinstance(slash_error(line, session), VaultError)
 
 
 def test_a_name_that_two_notes_have_is_linked_by_its_path(app: AppFixture) -> None:
@@ -301,14 +289,14 @@ def test_a_name_that_two_notes_have_is_linked_by_its_path(app: AppFixture) -> No
     read = ToolCall(id="c", name="read_zk_document", arguments={"relative_path": "Garden/Compost.md"})
     one = app.session(DeltaModel([tool_reply(read), reply("Air [1].")]))
     report_of(one.send("What does compost need?"))
-    answer("/save --yes new", one)
+    slash_output("/save --yes new", one)
     assert "Air [[Garden/Compost]]." in (app.vault.root / "new.md").read_text()
 
 
 def test_there_must_be_an_answer_to_save(app: AppFixture) -> None:
-    assert "no answer to save" in refused("/save", app.session()).message
+    assert "no answer to save" in slash_error("/save", app.session()).message
     one = a_log(app, message("assistant", "An import may begin so.", "a"))
-    assert answer("/save --yes", one) == "Saved as Answer.md"
+    assert slash_output("/save --yes", one) == "Saved as Answer.md"
 
 
 # /check

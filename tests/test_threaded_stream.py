@@ -94,10 +94,3 @@ def test_closing_does_not_wait_for_a_blocked_call() -> None:
     stream.close()
     assert not over.is_set()
     over.set()
-
-
-def test_timeouts_apply_while_the_answer_is_wanted() -> None:
-    assert list(stream_in_thread(emits(TextPart("a"), 0.12, END), SERVER, Timeouts(5, 5), lambda: True)) == [TextPart("a"), END]
-    [*_, last] = stream_in_thread(emits(60.0), SERVER, Timeouts(0.12, 5), lambda: True)
-    assert isinstance(last, StreamFailed)
-    assert last.error.kind == "timeout"

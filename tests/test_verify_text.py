@@ -49,6 +49,8 @@ def places(verified: list[TextQuotation]) -> list[str]:
         ("“zebras gallop over wide savannas”", "not_found"),
         (f"“{RED}” [[House]], “{PUMP}” (Heat pump.md:3)", "verified House.md:5|verified Garden/Heat pump.md:3"),
         (f"“{RED}” [[Heat pump]].", "misquoted House.md:5"),
+        (f"“{RED}” ([see](Garden/Heat%20pump.md#care)).", "misquoted House.md:5"),
+        ("See [[House#'a heading of some words' here|House]].", ""),
         (f"“{RED}”. More is in [[Heat pump]].", "verified House.md:5"),
         (f"“{RED}” [[No such note]].", "verified House.md:5"),
         ("“limit 10” [[House]], the “so-called house”", "verified House.md:7"),

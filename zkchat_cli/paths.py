@@ -6,6 +6,8 @@ from pathlib import Path
 
 from zkchat_cli.errors import ConfigError
 
+NAME = "zkchat"
+
 
 @dataclass(frozen=True, slots=True)
 class AppPaths:
@@ -39,14 +41,9 @@ def app_paths(env: Mapping[str, str], config_file: Path | None = None) -> AppPat
             root = Path(home).expanduser()
         except RuntimeError as e:
             raise ConfigError(f"ZKCHAT_HOME={home}: {e}", "It must be a folder such as ~/zkchat or /srv/zkchat.") from e
-        own = root / "config"
-        return AppPaths(config_file or own / "config.toml", root / "data", root / "cache", own if config_file else None)
-    import platformdirs  # 2 ms, not needed with ZKCHAT_HOME
+        config, data, cache = root / "config", root / "data", root / "cache"
+    else:
+        import platformdirs  # 2 ms, not needed with ZKCHAT_HOME
 
-    own = platformdirs.user_config_path("zkchat")
-    return AppPaths(
-        config_file or own / "config.toml",
-        platformdirs.user_data_path("zkchat"),
-        platformdirs.user_cache_path("zkchat"),
-        own if config_file else None,
-    )
+        config, data, cache = (platformdirs.user_config_path(NAME), platformdirs.user_data_path(NAME), platformdirs.user_cache_path(NAME))
+    return AppPaths(config_file or config / "config.toml", data, cache, config if config_file else None)

@@ -31,7 +31,7 @@ def figures(ground: Ground) -> Iterator[Row]:
         for _ in re.finditer(r"\[\d+\]", text):
             pass
 
-    checked = in_turns(timed(lambda text: verify_citations(text, CitableSources.from_chunks(chunks))), timed(floor), answers)
+    checked = in_turns(timed(lambda text: verify_citations(text, CitableSources(chunks))), timed(floor), answers)
     yield Row("verify an answer of 2000 words", *checked, "re.finditer of [n]", Goal(10, "p95"))
     yield Row("read its citations as it comes in", *in_turns(timed(stream), timed(floor), answers), "re.finditer of [n]")
 

@@ -68,7 +68,7 @@ def load_agent(where: Path, name: str) -> Agent:
 def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
     """The values converted to their types. Raises ConfigError for an unknown key, with the nearest ones, or an invalid value."""
     for key in given:
-        loader.require_known_key(key, origin, AgentProfile, "key of an agent")
+        loader.require_known_key(key, origin, AgentProfile, "is not a key of an agent")
     values = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentProfile))
     return {key: values[key] for key in given}
 
@@ -77,12 +77,10 @@ def check_names(agent: Agent, *, tools: Collection[str], strategies: Collection[
     """Raises ConfigError for unknown tools and strategies."""
     wrong = next((tool for tool in agent.tools or () if tool not in tools), None)
     if wrong is not None:
-        near = difflib.get_close_matches(wrong, tools, n=2, cutoff=0.5)
-        hint = f"Nearest: {', '.join(near)}" if near else ""
-        raise loader.invalid_value_error(agent.origin, "tools", wrong, f"it must be one of {', '.join(sorted(tools))}", hint)
+        raise loader.invalid_value_error(agent.origin, "tools", wrong, f"it must be one of {', '.join(sorted(tools))}")
     for key in ("strategy", "context.strategy"):
         if agent.values.get(key) not in (None, "", *strategies):
-            raise loader.invalid_value_error(agent.origin, key, agent.values[key], f"it must be {' or '.join(strategies)}", "")
+            raise loader.invalid_value_error(agent.origin, key, agent.values[key], f"it must be {' or '.join(strategies)}")
     return agent
 
 

@@ -123,7 +123,6 @@ class App:
             instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
             agent=agent,
             can_summarize=using.can_summarize,
-            can_describe=using.can_describe,
             configured_window=Window(values.context.max_tokens, f"context.max_tokens, {window_origin}") if window_origin else None,
             open_model=lambda name: self._open_model(check(loaded.with_model(name)), agent),
             open_agent=self._open_agent_runtime,
@@ -185,10 +184,9 @@ def save_setting(key: str, value: str, where: AppPaths) -> object:
     """Set a key in the user's settings file; returns the value as it is stored. Raises ConfigError without changing the file."""
     from zkchat_cli.config.toml_editor import edit_toml  # imports tomlkit: 15 ms that only a change needs
 
-    checked = loader.flatten(loader.with_value(settings_schema()(), key, value, "command line"))[key]
-    check(loader.load_config({key: value}, {}, where, schema=settings_schema()))
-    edit_toml(where.config_file, {key: checked})
-    return checked
+    stored = loader.flatten(check(loader.load_config({key: value}, {}, where, schema=settings_schema())).values)[key]
+    edit_toml(where.config_file, {key: stored})
+    return stored
 
 
 def check(loaded: LoadedConfig) -> LoadedConfig:
@@ -277,7 +275,7 @@ def open_model(
     known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
     callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
     opened = provider.open(replace(model_config(provider, loaded, env, model), similarities=similarities))
-    return OpenedModel(opened, callable_, provider.summarizes, can_describe=provider.server_info is not None)
+    return OpenedModel(opened, callable_, provider.summarizes)
 
 
 def available_models(loaded: LoadedConfig, env: Mapping[str, str], seconds: float | None = None) -> tuple[AvailableModels, ...]:
@@ -327,19 +325,16 @@ def key_variables(env: Mapping[str, str]) -> dict[str, str]:
     return {name: getattr(values, name).key_variable for name in tables}
 
 
-def open_store(loaded: LoadedConfig, *, keep: bool = True) -> ChatSessionStore:
-    """The user's conversations, read-only where they cannot be written; without `keep`, a store in memory that leaves no trace on disk."""
-    return ChatSessionStore.open_to_read(loaded.places.store_file) if keep else ChatSessionStore.open(None)
-
-
-def _conversations(loaded: LoadedConfig, choices: StartupOptions) -> tuple[ChatSessionStore, StoreUnwritable | None]:
+def _open_store(file: Path, choices: StartupOptions) -> tuple[ChatSessionStore, StoreUnwritable | None]:
     """The store of an App, and why it is only in memory where it should not be."""
-    if not choices.store or not choices.store_later:
-        return open_store(loaded, keep=choices.store), None
+    if not choices.store:
+        return ChatSessionStore.open(None), None
     try:
-        return ChatSessionStore.open(loaded.places.store_file), None
+        return ChatSessionStore.open(file) if choices.store_later else ChatSessionStore.open_to_read(file), None
     except StoreUnwritable as e:
-        return open_store(loaded, keep=False), e
+        if not choices.store_later:
+            raise
+        return ChatSessionStore.open(None), e
 
 
 def open_app(choices: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
@@ -354,6 +349,6 @@ def open_app(choices: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
         vault = open_vault(loaded, env, cwd)
         opened.callback(vault.close)
         using = open_model(loaded, env, agent, unsafe=choices.unsafe, similarities=vault.similarities)
-        store, unstored = _conversations(loaded, choices)
+        store, unstored = _open_store(loaded.places.store_file, choices)
         opened.pop_all()
     return App(loaded, vault, store, env, using, choices, cwd, unstored)

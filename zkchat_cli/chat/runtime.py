@@ -44,8 +44,6 @@ class OpenedModel:
     tools: tuple[Tool, ...]
     can_summarize: bool = False
     """Whether it can summarize a conversation in words of its own."""
-    can_describe: bool = False
-    """Whether it can write titles and describe notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,6 @@ class Runtime:
     instructions: str = INSTRUCTIONS
     agent: Agent | None = None
     can_summarize: bool = False
-    can_describe: bool = False
     configured_window: Window | None = None
     """The window that the user set; else it is the model's own, or `context.max_tokens` while that is unknown."""
     rejected_window: Window | None = None
@@ -144,7 +141,6 @@ class Runtime:
             model=opened.model,
             tools=opened.tools,
             can_summarize=opened.can_summarize,
-            can_describe=opened.can_describe,
             rejected_window=None,
             overrides={**self.overrides, "model": name},
         )

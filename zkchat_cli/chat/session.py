@@ -10,7 +10,6 @@ from typing import Any
 
 from zkchat_cli import events
 from zkchat_cli.chat import branch_navigation, pins
-from zkchat_cli.chat.auto_title import AutoTitle
 from zkchat_cli.chat.branch_navigation import BranchMove
 from zkchat_cli.chat.compactor import CompactionRequest, Compactor
 from zkchat_cli.chat.pins import TurnPart
@@ -51,7 +50,6 @@ class ZkChatSession:
         self._pipeline = TurnPipeline(services, self._state, self._prompts, self._compactor, self._recorder)
         self._scanned_at = float("-inf")
         self._rebuilt: str | None = None
-        self._auto_title = AutoTitle(services, self._state)
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         self.verbose = False
         """Whether the user wants to see the details of each turn."""
@@ -319,7 +317,7 @@ class ZkChatSession:
         runtime, current = self._next_message(text) if text else (self._runtime, last)
         return (*self._prompts.pinned_memory(runtime), *self._prompts.contextual_memory(runtime, current))
 
-    # the vault, and work between turns
+    # the vault
 
     def apply_scan(self, report: IndexReport) -> None:
         """Take in the report of a scan, whoever started it."""
@@ -338,9 +336,3 @@ class ZkChatSession:
                 return [events.Notice(e.message, e.hint)]
         rebuilt, self._rebuilt = self._rebuilt, None
         return [events.Notice(f"the index was rebuilt: {rebuilt}")] if rebuilt else []
-
-    def start_background_tasks(self) -> None:
-        self._auto_title.start(self._runtime)
-
-    def stop_background_tasks(self, seconds: float = 0.0) -> None:
-        self._auto_title.stop(seconds)

@@ -85,7 +85,7 @@ class TurnPipeline:
         sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
         earlier = (message for source in sent if (message := self._state.find_message(source)))
         chunks = (c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
-        return verify_citations(turn.text, CitableSources.from_chunks(chunks, self._chunk_of_earlier_prompt))
+        return verify_citations(turn.text, CitableSources(chunks, self._chunk_of_earlier_prompt))
 
     def _close(
         self, turn: TurnInProgress, status: MessageStatus, finish: FinishReason, verified: VerificationResult | None = None

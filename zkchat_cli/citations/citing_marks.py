@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from zkchat_cli.citations import mark_syntax, marks
-from zkchat_cli.citations.citable_sources import MAX_NAME_WORDS
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quotation_marks import find_quotations
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.words import cjk_pattern
 
 _YEARS = range(1000, 3000)
+_MAX_NAME_WORDS = 12
+"""Words of a file name that a text may write without brackets."""
 _BEFORE_WORD = re.compile(r"(?<!\S)[(\[{<\"'“‘«*_]*(?=\S)")
 _ADDRESS = re.compile(r"\s*<?[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _LABEL_MARGIN = 12
@@ -22,21 +23,12 @@ _LABEL_ENDS = re.compile(r"[*_]{0,3}[ \t]?:[*_]{0,3}[ \t]{0,3}(?:\n|\Z)")
 
 
 class Sources(Protocol):
-    """The notes that a text may cite, by number and by name."""
+    """The notes that a text may cite: the chunks by number, and by a link or path the notes that it may mean, the likeliest first."""
 
     @property
     def by_number(self) -> Mapping[int, ContentChunk]: ...
 
-    @property
-    def highest_number(self) -> int: ...
-
-    def matching_notes(self, name: str) -> tuple[str, ...]:
-        """The paths of the notes that a link or path may mean, the likeliest first."""
-        ...
-
-    def has_name_ending_with(self, word: str) -> bool:
-        """Whether some note's file name has several words and ends with this one."""
-        ...
+    def matching_notes(self, name: str) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +79,14 @@ def citing_marks(written: Sequence[CitationMark], answer: str, sources: Sources,
             if notes := tuple(note for number in defined for note in footnotes[number].notes):
                 yield CitingMark(replace(mark, numbers=()), notes, defined)
         elif mark.name is None:
-            is_year = all(number in _YEARS and number > sources.highest_number for number in mark.numbers)
+            is_year = all(number in _YEARS and number > max(sources.by_number, default=0) for number in mark.numbers)
             if not is_year and not _is_array_index(mark, answer, sources):
                 yield CitingMark(replace(mark, numbers=numbers), defined=tuple(n for n in defined if n in numbers))
         elif answer[mark.start] == "[":
             if not _is_label(mark, answer) and (notes := sources.matching_notes(mark.name)):
                 yield CitingMark(mark, notes)
         else:
-            for start in _possible_starts(mark, answer, end, sources):
+            for start in _possible_starts(mark, answer, end):
                 if notes := sources.matching_notes(answer[start : mark.start + len(mark.name)]):
                     yield CitingMark(replace(mark, start=start), notes)
                     break
@@ -113,14 +105,12 @@ def _is_label(mark: CitationMark, answer: str) -> bool:
     return bool(_LABEL_ENDS.match(answer, mark.end) and _LABEL_BEGINS.search(answer[max(0, mark.start - _LABEL_MARGIN) : mark.start]))
 
 
-def _possible_starts(mark: CitationMark, answer: str, earliest: int, sources: Sources) -> Iterator[int]:
-    """Where a path may begin: at a word before it if file names have several words, at the mark, or after CJK text before it."""
+def _possible_starts(mark: CitationMark, text: str, earliest: int) -> Iterator[int]:
+    """Where a path may begin: at a word before it, because file names may have several words, at the mark, or after CJK text before it."""
     assert mark.name is not None
-    if sources.has_name_ending_with(mark.name):
-        line = max(earliest, mark.start - mark_syntax.MAX_PATH_LENGTH, 0)
-        line = max(line, answer.rfind("\n", line, mark.start) + 1)
-        words = [found.end() + line for found in _BEFORE_WORD.finditer(answer[line : mark.start])]
-        yield from words[-MAX_NAME_WORDS:]
+    line = max(earliest, mark.start - mark_syntax.MAX_PATH_LENGTH, 0)
+    line = max(line, text.rfind("\n", line, mark.start) + 1)
+    yield from [found.end() + line for found in _BEFORE_WORD.finditer(text[line : mark.start])][-_MAX_NAME_WORDS:]
     yield mark.start
-    for found in cjk_pattern().finditer(answer, mark.start, mark.start + len(mark.name)):
+    for found in cjk_pattern().finditer(text, mark.start, mark.start + len(mark.name)):
         yield found.end()

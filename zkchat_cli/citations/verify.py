@@ -18,6 +18,7 @@ from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import Citation, CitationVerdict, Support
 from zkchat_cli.text.words import cjk_pattern
 
+_WORD = re.compile(r"\w\S*+")
 FEW_WORDS = 3
 """Words that state nothing by themselves."""
 _NUMBERED, _NAMED, _END = "\ue000", "[", "\ue001"
@@ -156,7 +157,7 @@ def _judge(sentence: str, quoted: Iterable[str], numbers: Iterable[int], sources
     """The verdict on a sentence. One that is itself a verified quotation, apart from a few words, needs no judgement."""
     if _count_words(sentence) - sum(map(_count_words, quoted)) <= FEW_WORDS:
         return "supports"
-    return judge_support(sentence, [evidence for number in numbers if (evidence := sources.evidence(number))])
+    return judge_support(sentence, [sources.evidence[number] for number in numbers])
 
 
 def _worst(judged: Sequence[Support]) -> Support | None:
@@ -165,7 +166,7 @@ def _worst(judged: Sequence[Support]) -> Support | None:
 
 
 def _citation(number: int, quote: str | None, sources: CitableSources, spans: tuple[tuple[int, int], ...]) -> Citation:
-    source = sources.chunk(number) or (sources.earlier_chunk(number, quote) if quote else None)
+    source = sources.chunks.get(number) or (sources.earlier_chunk(number, quote) if quote else None)
     if source is None:
         return Citation(number=number, quote=quote, spans=spans)
     chunk = source.chunk
@@ -196,4 +197,4 @@ def _states_something(sentence: str) -> bool:
 
 def _count_words(text: str) -> int:
     """Two CJK characters count as one word."""
-    return max(sum(any(c.isalnum() for c in word) for word in text.split()), len(cjk_pattern().findall(text)) // 2)
+    return max(len(_WORD.findall(text)), 0 if text.isascii() else len(cjk_pattern().findall(text)) // 2)

@@ -5,12 +5,15 @@ a number that a list at the end of the text defines. A quotation without a sourc
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import unquote
 
 from zkchat_cli.citations import marks
 from zkchat_cli.citations.citing_marks import Footnote, citing_marks, read_footnote, read_footnotes
+from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quotation_marks import find_quotations
 from zkchat_cli.citations.quote_assignment import assign_quotes, is_beside, marks_outside_quotations
 from zkchat_cli.citations.quotes import FoundQuotation, QuotableChunk, QuotationVerdict, find_quotation
@@ -23,7 +26,7 @@ from zkchat_cli.vault.vault import Vault
 
 FEWEST_WORDS = 3
 """Words in quotation marks from which on they are a quotation without a source; fewer may be a term or irony."""
-_NO_PROSE = re.compile(r"<!--.*?-->|%%.*?%%|</?[A-Za-z][^<>]*>|(?<=\])\([^()\n]*\)", re.DOTALL)
+_NO_PROSE = re.compile(r"<!--(?:[^<-]|-(?!->)|<(?!!--))*+-->|%%.*?%%|</?[A-Za-z][^<>]*>|(?<=\])\([^()\n]*\)", re.DOTALL)
 """Comments, HTML tags, and the targets of links, in which quotation marks quote nothing."""
 _LISTED = re.compile(
     r"[ \t]*(?:[-*+][ \t]+)?(?:\[\^?(?P<bracket>\d{1,4})\]:?|(?P<item>\d{1,4})[.)])[ \t]+(?:[✓✗○✂][ \t]*)?(?P<source>\S.*)"
@@ -32,7 +35,9 @@ _LISTED = re.compile(
 _IN_LIST = re.compile(r"[ \t]*\Z|[ \t]{2,}\S|#{1,6}[ \t]|[*_]{0,2}\w+[*_:]{0,3}\Z")
 """A line between sources: blank, continued, or a title such as `Sources:`."""
 _TITLE_ENDS = re.compile(r"[ \t]*(?:[,;:(]|[ \t][-–—›][ \t]|[ \t]{3}|\.(?=\s|\Z)|\Z)")
-_MARKDOWN_LINK = re.compile(r"\[[^\[\]\n]+\]\(<?([^()<>\n]+)>?\)")
+_MARKDOWN_LINK = re.compile(r"\[[^\[\]\n]+\]\(<?([^()<>#\n]+)(?:#[^()<>\n]*)?>?\)")
+_WIKILINK = re.compile(r"\[\[[^\[\]\n]*\]\]")
+_LONGEST_NAME = 300
 _ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[ \t]*[^\n]*\Z")
 """The last line of a block quotation: `— Luhmann, 1981`."""
 
@@ -90,19 +95,15 @@ class _Notes:
     vault: Vault
     verified_text: str
     by_number: Mapping[int, ContentChunk] = field(default_factory=dict)
-    highest_number: int = 0
     _named: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _texts: dict[str, QuotableChunk | None] = field(default_factory=dict)
 
     def matching_notes(self, name: str) -> tuple[str, ...]:
         if name not in self._named:
-            self._named[name] = self.vault.notes_named(name)
+            self._named[name] = self.vault.notes_named(name) if len(name) <= _LONGEST_NAME else ()
         return self._named[name]
 
-    def has_name_ending_with(self, word: str) -> bool:  # noqa: ARG002  it is cheaper to try every name
-        return True
-
-    def read(self, paths: Sequence[str]) -> Iterator[QuotableChunk]:
+    def read(self, paths: Iterable[str]) -> Iterator[QuotableChunk]:
         for path in paths:
             if path not in self._texts:
                 self._texts[path] = self._read(path)
@@ -124,20 +125,22 @@ class _Notes:
 
     def all_with(self, words: str) -> Iterator[QuotableChunk]:
         """The notes that may contain these words, the likeliest first."""
-        for paths in (self.vault.notes_with_words(words), self.vault.notes_with_most_words(words)):
-            yield from self.read(paths)
+        return self.read(self.vault.notes_quoted(words))
 
 
 def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     list_start, listed = _read_source_list(text, notes)
     prose = _blank(text[:list_start])
     reading = marks.read_marks(prose)
-    visible = marks.blank_spans(prose, reading.code)
+    without_code = marks.blank_spans(text[:list_start], reading.code)
+    visible = _WIKILINK.sub(lambda link: " " * len(link[0]), marks.blank_spans(prose, reading.code))
     quotations = find_quotations(text[:list_start], visible)
     footnotes = {**read_footnotes(reading, text[:list_start], notes), **listed}
-    written = marks_outside_quotations(reading.marks, quotations, prose)
-    inside = {q: [mark for mark in written if q.start < mark.start < q.end and not q.block] for q in quotations}
-    of_notes = {mark for q, found in inside.items() if found and _holds(q.words, notes) for mark in found}
+    links = [CitationMark(*link.span(), name=unquote(link[1])) for link in _MARKDOWN_LINK.finditer(without_code)]
+    written = marks_outside_quotations(sorted([*reading.marks, *links], key=lambda mark: mark.start), quotations, prose)
+    starts = [mark.start for mark in written]
+    inside = {q: written[bisect_left(starts, q.start) : bisect_left(starts, q.end)] for q in quotations if not q.block}
+    of_notes = {mark for quotation, found in inside.items() if found and _holds(quotation.words, notes) for mark in found}
     citing = list(citing_marks([mark for mark in written if mark not in of_notes], prose, notes, footnotes))
     spans = [cited.mark.span for cited in citing]
     found: list[_WrittenQuotation] = []
@@ -190,9 +193,9 @@ def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote
 
 def _name_at_beginning(source: str, notes: _Notes) -> tuple[str, ...]:
     """The notes that the beginning of a source means: `[Filters](Queries/Filters.md)`, `Filters, 2024`, `Filters › Dates`."""
-    if link := _MARKDOWN_LINK.search(source):
-        return notes.matching_notes(link[1].partition("#")[0].replace("%20", " "))
-    ends = (found.start() for found in _TITLE_ENDS.finditer(source))
+    if link := _MARKDOWN_LINK.match(source):
+        return notes.matching_notes(unquote(link[1]))
+    ends = (found.start() for found in _TITLE_ENDS.finditer(source[:_LONGEST_NAME]))
     return next((named for end in ends if (named := notes.matching_notes(source[:end].strip('*_"“” ')))), ())
 
 

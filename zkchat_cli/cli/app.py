@@ -188,8 +188,8 @@ def run_command(arguments: list[str]) -> int:
         _detach_stdout()
         return OUTPUT_CLOSED
     except Exception as e:  # noqa: BLE001  the last resort: a clear message and an exit code instead of a traceback
-        if _is_usage_error(e):
-            return _fail(_as_usage(e), arguments)
+        if getattr(e, "exit_code", None) == 2 and hasattr(e, "format_message"):
+            return _fail_usage(e, arguments)
         error = ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where.")
         error.__cause__ = e
         return _fail(error, arguments)
@@ -202,29 +202,19 @@ def _detach_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
 
 
-def _is_usage_error(e: Exception) -> bool:
-    """Whether Typer's parser rejected the command line (its exceptions moved between click and Typer over versions)."""
-    return getattr(e, "exit_code", None) == 2 and hasattr(e, "format_message")
-
-
-def _as_usage(e: Any) -> ZkchatError:
-    message = e.format_message()
-    if not message or type(e).__name__ == "NoArgsIsHelpError":
-        return _Help(e.ctx.get_help() if e.ctx else "")
-    path = e.ctx.command_path if getattr(e, "ctx", None) else "zkchat"
-    return UsageError(message[0].lower() + message[1:].rstrip("."), f"See {path} --help")
-
-
-class _Help(UsageError):
-    """A command group called without a command: print its help."""
+def _fail_usage(e: Any, arguments: list[str]) -> int:
+    """Report what Typer's parser rejected (its exceptions moved between click and Typer over versions); a group alone prints its help."""
+    message, context = e.format_message(), getattr(e, "ctx", None)
+    if context and (not message or type(e).__name__ == "NoArgsIsHelpError"):
+        print(context.get_help(), file=sys.stderr)  # noqa: T201
+        return EXIT_CODES["usage"]
+    path = context.command_path if context else "zkchat"
+    return _fail(UsageError(message[:1].lower() + message[1:].rstrip("."), f"See {path} --help"), arguments)
 
 
 def _fail(error: ZkchatError, arguments: list[str]) -> int:
     if error.reported:
         return EXIT_CODES.get(error.code, 1)
-    if isinstance(error, _Help):
-        print(error.message, file=sys.stderr)  # noqa: T201
-        return EXIT_CODES["usage"]
     from zkchat_cli.text.sanitize import sanitize  # imported only for errors
 
     if "--verbose" in arguments:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import typer
 
+from zkchat_cli import paths
 from zkchat_cli.cli import typer_classes
 from zkchat_cli.cli.options import SHARED
 from zkchat_cli.errors import UsageError, reason
@@ -58,6 +59,11 @@ class CommandContext:
 
         return StartupOptions(**self.shared, **more)
 
+    @property
+    def paths(self) -> paths.AppPaths:
+        """Where settings, conversations and keys are; with --config, its settings file."""
+        return paths.app_paths(os.environ, self.shared.get("config_file"))
+
     @cached_property
     def config(self) -> "LoadedConfig":
         """The settings. Raises ConfigError."""
@@ -92,11 +98,12 @@ class CommandContext:
     def open_store(self, *, anywhere: bool = True) -> "Iterator[tuple[ChatSessionStore, str | None]]":
         """The store, and the chosen vault: None if there is none, or a ConfigError unless conversations of `anywhere` will do."""
         from zkchat_cli.app import factory
+        from zkchat_cli.store.chat_session_store import ChatSessionStore
 
         root = factory.vault_root(self.config, Path.cwd())
         if root is None and not anywhere:
             raise factory.no_vault_error(Path.cwd())
-        with closing(factory.open_store(self.config)) as store:
+        with closing(ChatSessionStore.open_to_read(self.config.places.store_file)) as store:
             yield store, root
 
     def open_vault(self) -> "closing[Vault]":

@@ -24,7 +24,6 @@ PROJECT_FILE = ".zkchat.toml"
 
 FOR_A_VAULT = (
     "chat.show_reasoning",
-    "chat.model_titles",
     "context.strategy",
     "context.max_tokens",
     "context.message_budget_ratio",
@@ -172,12 +171,12 @@ def _from_environment(env: Mapping[str, str]) -> Iterator[tuple[str, str, object
             yield name, name.removeprefix("ZKCHAT_").lower().replace("__", "."), value
 
 
-def require_known_key(key: str, origin: str, schema: type[Section] = Config, what: str = "setting") -> None:
+def require_known_key(key: str, origin: str, schema: type[Section] = Config, what: str = "is not a setting") -> None:
     """Refuse a key that the schema does not have, naming the nearest ones."""
     known = default_values(schema)
     if key not in known:
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5) or list(known)
-        raise ConfigError(f"{origin}: {_short(key)} is not a {what}", f"Nearest: {', '.join(near)}. All settings: zkchat config show")
+        raise ConfigError(f"{origin}: {_short(key)} {what}", f"Nearest: {', '.join(near)}. All settings: zkchat config show")
 
 
 def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:
@@ -204,7 +203,7 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
         ) from e
 
 
-def invalid_value_error(origin: str, key: str, wrong: object, problem: str, hint: str) -> ConfigError:
+def invalid_value_error(origin: str, key: str, wrong: object, problem: str, hint: str = "") -> ConfigError:
     """The error about a value, as all settings tell it."""
     shown = _short(as_toml(wrong))
     return ConfigError(f"{origin}: {key} = {shown} is not valid; {problem}", hint)

@@ -74,7 +74,6 @@ class ContextSettings(Section):
 
 class ChatSettings(Section):
     show_reasoning: bool = Field(True, description="show the model's reasoning, dimmed, before its answer")
-    model_titles: bool = Field(True, description="let the model choose a title for a new conversation, in the background")
 
 
 class TerminalSettings(Section):

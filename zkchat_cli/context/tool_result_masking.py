@@ -30,7 +30,9 @@ def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ..
             message.id
             for turn in turns
             for message, rendered in _maskable_messages(turn)
-            if not is_fixed(message) and _mask(message, rendered, counter).tokens <= MAX_MASKED_SHARE * rendered.tokens
+            if len(rendered.content) * MAX_MASKED_SHARE > HEAD + TAIL
+            and not is_fixed(message)
+            and _mask(message, rendered, counter).tokens <= MAX_MASKED_SHARE * rendered.tokens
         )
     )
 

@@ -1,16 +1,22 @@
-"""Requests of Anthropic's Messages API. Pure.
+"""Anthropic's Messages API: requests, and the events of a stream, which Anthropic's SDK puts together to a message. Pure.
 
-The form has rules of its own: instructions are separate, roles alternate and start with the user, results directly follow their calls, ids
-and names use few characters, and no text is empty. Cache markers go where the part ends that stays the same byte for byte: after the tools,
-the instructions, the summary, and the turns before the current one.
+Requests have rules of their own: instructions are separate, roles alternate and start with the user, results directly follow their calls,
+ids and names use few characters, and no text is empty. Cache markers go where the part ends that stays the same byte for byte: after the
+tools, the instructions, the summary, and the turns before the current one.
+
+`accumulate_event` is what the SDK's own streams call for each event. It is no public name: pyproject.toml pins the version.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from zkchat_cli.llm.base import Options, Request
-from zkchat_cli.models import PromptMessage, PromptTool
+from zkchat_cli.llm.chat_reader import DONE, ChatReader, PartialToolCall, text_of
+from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
+from zkchat_cli.text.numbers import whole_number
 
 PROVIDER_NAME = "anthropic"
 """Only reasoning of this provider goes back; another's is of no use here."""
@@ -22,11 +28,77 @@ MIN_ANSWER = 4096
 MAX_ANSWER = 64_000
 """Tokens of answer to request, thinking included, unless the user sets a number."""
 MAX_ANSWER_OF_OLDER = 8192
+MAX_BLOCKS = 1000
+"""Texts and thoughts of an answer; empty ones count neither as progress nor as length."""
 OMITTED = "[Earlier messages are left out.]"
 _VERSION = re.compile(r"claude-(?:[a-z]+-)*(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
+_DELTAS = ("text_delta", "thinking_delta", "signature_delta")
+"""Those that the SDK gets: it would parse the arguments of a tool call anew with each piece, and give up if they are not JSON."""
+
 Block = dict[str, Any]
+
+
+class AnthropicReader(ChatReader):
+    """The events of one response."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        from anthropic.lib.streaming._messages import accumulate_event  # 0.5 s, which only the first call has to pay
+
+        super().__init__(endpoint)
+        self._accumulate: Callable[..., Any] = partial(accumulate_event, json_bufs={})
+        self._message: Any = None
+        self._calls: dict[object, PartialToolCall] = {}
+
+    def parse_line(self, line: bytes) -> object:
+        event = super().parse_line(line)
+        return DONE if isinstance(event, dict) and event.get("type") == "message_stop" else event
+
+    def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
+        match event["type"]:
+            case "message_start":
+                self._message = self._accumulate(event=event, current_snapshot=None)
+                self._count_tokens(event["message"].get("usage"))
+            case "content_block_start":
+                return self._start_block(event["index"], event["content_block"])
+            case "content_block_delta" if event["delta"]["type"] == "input_json_delta":
+                arguments = text_of(event["delta"].get("partial_json"))
+                self._calls[event["index"]].arguments += arguments
+                self.hidden_bytes += len(arguments)
+            case "content_block_delta" if (delta := event["delta"])["type"] in _DELTAS:
+                self._accumulate(event=event, current_snapshot=self._message)
+                return text_of(delta.get("text")), text_of(delta.get("thinking"))
+            case "message_delta":
+                reason = text_of(event["delta"].get("stop_reason"))
+                self.finish = "content_filter" if reason == "refusal" else reason or self.finish
+                self._count_tokens(event.get("usage"))
+        return "", ""
+
+    def _start_block(self, index: object, block: Mapping[str, Any]) -> tuple[str, str]:
+        event = {"type": "content_block_start", "index": index, "content_block": block}
+        self._accumulate(event=event, current_snapshot=self._message)
+        if len(self._message.content) > MAX_BLOCKS:
+            raise ValueError("too many blocks")
+        if block["type"] == "tool_use":
+            self._calls[index] = PartialToolCall(text_of(block.get("id")), text_of(block.get("name")))
+            self.calls.append(self._calls[index])
+        if block["type"] not in ("text", "thinking"):
+            self.hidden_bytes += len(str(block))
+            return "", ""
+        return text_of(block.get("text")), text_of(block.get("thinking"))
+
+    def _count_tokens(self, usage: Mapping[str, Any] | None) -> None:
+        """Figures come at the start and, as totals, at the end. Anthropic does not count tokens in its cache as input."""
+        counts = usage or {}
+        cached, *others = (whole_number(counts.get(f"{name}input_tokens")) for name in ("cache_read_", "", "cache_creation_"))
+        prompt = sum(count or 0 for count in (cached, *others))
+        self.count(prompt_tokens=prompt, completion_tokens=counts.get("output_tokens"), cached_tokens=cached)
+
+    def thinking(self) -> ThinkingBlocks | None:
+        blocks = [block.to_dict() for block in self._message.content] if self._message else []
+        kept = tuple(block for block in blocks if block["type"] in ("thinking", "redacted_thinking"))
+        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=kept) if self.calls and kept else None
 
 
 def request_body(model: str, request: Request, window: int | None) -> dict[str, Any]:

@@ -9,8 +9,7 @@ the text that came before them.
     http_errors        HTTP failures as ProviderErrors
     response_limits    how much of a response is read
     chat_reader        streams of the servers' protocols, made regular
-    mojentic_adapter   mojentic's stream with recovery, for OpenAI-compatible servers and Ollama
-    anthropic_client   Anthropic's SDK, for Claude
+    mojentic_adapter   mojentic's stream with recovery, for all servers
     offline            answers without a model: it searches the notes and quotes them
     tasks              single calls: a title, a description, a whole answer
 """
@@ -45,17 +44,12 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One model call: messages and tools of the prompt, and the context window in tokens for which the prompt was built.
-
-    `wanted` is for callers on a thread that nobody can interrupt. It is called while the answer arrives; when it returns False, the stream
-    ends without a final delta, as if it had been closed.
-    """
+    """One model call: messages and tools of the prompt, and the context window in tokens for which the prompt was built."""
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[PromptTool, ...] = ()
     options: Options = field(default_factory=Options)
     window: int | None = None
-    wanted: Callable[[], bool] = lambda: True
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 CLOSE_SECONDS = 0.1
 """How long a leaving reader waits for the connection to close."""
-POLL_SECONDS = 0.05
-"""How often `wanted` is checked."""
 _log = logging.getLogger(__name__)
 
 
@@ -57,10 +55,9 @@ def stream_in_thread(
     call: Call,
     endpoint: Endpoint,
     timeouts: Timeouts,
-    wanted: Callable[[], bool] = lambda: True,
     max_bytes: int = DEFAULT_MAX_ANSWER,
 ) -> Generator[Delta, None, None]:
-    """The deltas that `call` emits. Closing the generator cancels the call; so does `wanted` when it returns False (see Request).
+    """The deltas that `call` emits. Closing the generator cancels the call.
 
     An answer whose text, reasoning or tool calls exceed `max_bytes` is cut there and finished with "length".
     """
@@ -76,10 +73,9 @@ def stream_in_thread(
         while True:
             seconds = timeouts.between if started else timeouts.first
             try:
-                delta = _next_delta(deltas, seconds, wanted)
+                delta = deltas.get(timeout=seconds)
             except queue.Empty:
-                if wanted():
-                    yield StreamFailed(endpoint.answer_timeout(seconds, started=started))
+                yield StreamFailed(endpoint.answer_timeout(seconds, started=started))
                 return
             if isinstance(delta, HiddenPart):
                 continue
@@ -151,15 +147,6 @@ class _AnswerLimit:
         if self._left[kind] < 0:
             self._put(StreamFinished("length", notice=f"{_LIMITED[kind]} became longer than {self._max:,} bytes and was cut there"))
             raise _AnswerCut
-
-
-def _next_delta(deltas: "queue.SimpleQueue[_Queued]", seconds: float, wanted: Callable[[], bool]) -> _Queued:
-    """The next delta. Raises queue.Empty after so many seconds, and when the answer is no longer wanted."""
-    deadline = time.monotonic() + seconds
-    while wanted() and (left := deadline - time.monotonic()) > 0:
-        with suppress(queue.Empty):
-            return deltas.get(timeout=min(POLL_SECONDS, left))
-    raise queue.Empty
 
 
 def _count_down(delay: RetryDelay, deltas: "queue.SimpleQueue[_Queued]") -> Generator[RetryDelay, None, None]:

@@ -8,12 +8,13 @@ summary takes as long after 10,000 turns as after 100.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.summarization.sentence_scoring import ScoredSentence, light_stem, score_sentences
+from zkchat_cli.summarization.sentence_scoring import CACHED_MESSAGES, ScoredSentence, light_stem, score_sentences
 from zkchat_cli.summarization.sentence_selection import SummaryCandidate, rank_sentences
 from zkchat_cli.text.words import content_terms
 from zkchat_cli.tokens.counter import TokenCounter
@@ -36,8 +37,7 @@ _PHRASE = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})�
 _SPEAKER = re.compile(r"(?:\([^()\n]{1,60}\)\s*)?(?P<name>[^\W\d_a-z][\w.'’-]{0,30}(?: [^\W\d_a-z][\w.'’-]{0,30})?): ?(?=\S)")
 
 
-@dataclass(frozen=True, slots=True)
-class SpeakerMessage:
+class SpeakerMessage(NamedTuple):
     """A message as a summary shows it."""
 
     turn_id: str
@@ -48,8 +48,7 @@ class SpeakerMessage:
     is_fixed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractiveSummary:
+class ExtractiveSummary(NamedTuple):
     """A summary, and the ids of the turns that it quotes."""
 
     text: str
@@ -84,12 +83,10 @@ def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instruc
     text, left = "", budget - counter.count(links) - 1
     while left > _MAX_UNUSED * budget and (added := list(_take(ranked, left, counter))):
         chosen += added
-        text = _write_summary(chosen, messages, links)
-        left = budget - counter.count(text)
-    while chosen and left < 0:
-        chosen.pop()
-        text = _write_summary(chosen, messages, links)
-        left = budget - counter.count(text)
+        left = budget - sum(counter.count(part.rstrip()) for part in _summary_parts(chosen, messages, links))
+    while chosen and (left := budget - counter.count(text := "".join(_summary_parts(chosen, messages, links)))) < 0:
+        while chosen and left < 0:
+            left += counter.count(chosen.pop().sentence.text)
     quoted = dict.fromkeys(messages[number].turn_id for number in sorted(candidate.message for candidate in chosen))
     return ExtractiveSummary(text, tuple(quoted)) if chosen else None
 
@@ -97,16 +94,21 @@ def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instruc
 def _speaker_messages(turns: Iterable[Turn]) -> list[SpeakerMessage]:
     """The messages with their speakers: the names in front of an imported log's messages ("Ada: …"), or else the roles."""
     spoken = [(turn.id, m) for turn in turns if not turn.failed for m in turn.messages if m.role != "tool" and m.content]
-    named = Counter(message.role for _, message in spoken if _SPEAKER.match(message.content))
+    named = Counter(message.role for _, message in spoken if _find_speaker(message.content))
     total = Counter(message.role for _, message in spoken)
     made = []
     for turn_id, message in spoken:
-        prefix = _SPEAKER.match(message.content) if named[message.role] > 1 and 2 * named[message.role] >= total[message.role] else None
+        prefix = _find_speaker(message.content) if named[message.role] > 1 and 2 * named[message.role] >= total[message.role] else None
         sentences = score_sentences(message.content[prefix.end() :] if prefix else message.content)
         speaker = prefix["name"] if prefix else message.role
         date = " ".join(message.timestamp[:10].split())
         made.append(SpeakerMessage(turn_id, message.role, speaker, date, sentences, is_fixed(message)))
     return made
+
+
+@lru_cache(maxsize=CACHED_MESSAGES)
+def _find_speaker(content: str) -> re.Match[str] | None:
+    return _SPEAKER.match(content)
 
 
 def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidate]:
@@ -187,23 +189,23 @@ def _links_line(turns: Sequence[Turn], budget: int, counter: TokenCounter) -> st
     return line if links and counter.count(line) <= budget else ""
 
 
-def _write_summary(chosen: Iterable[SummaryCandidate], messages: Sequence[SpeakerMessage], links: str) -> str:
-    """A list in the order of the conversation; a new line gives date and speaker where they change."""
-    lines: list[str] = []
+def _summary_parts(chosen: Iterable[SummaryCandidate], messages: Sequence[SpeakerMessage], links: str) -> list[str]:
+    """The sentences in the order of the conversation and what joins them: a new line gives date and speaker where they change."""
+    parts: list[str] = []
     year = ""
     before: int | None = None
     for candidate in sorted(chosen, key=lambda c: c.position):
-        message, text = messages[candidate.message], candidate.sentence.text
+        message = messages[candidate.message]
         previous = None if before is None else messages[before]
         if previous is not None and (previous.date, previous.speaker) == (message.date, message.speaker):
-            lines[-1] += f"{' ' if before == candidate.message else ' / '}{text}"
-        elif previous is not None and previous.date == message.date:
-            lines.append(f"- {message.speaker}: {text}")
+            parts += (" " if before == candidate.message else " / "), candidate.sentence.text
         else:
-            day, year = _format_day(message.date, year, is_first=previous is None)
-            lines.append(f"- {day}{message.speaker}: {text}")
+            day = ""
+            if previous is None or previous.date != message.date:
+                day, year = _format_day(message.date, year, is_first=previous is None)
+            parts += ("\n" if parts else ""), f"- {day}{message.speaker}: ", candidate.sentence.text
         before = candidate.message
-    return "\n".join([*lines, links] if links else lines)
+    return [*parts, "\n", links] if links else parts
 
 
 def _format_day(date: str, year: str, *, is_first: bool) -> tuple[str, str]:

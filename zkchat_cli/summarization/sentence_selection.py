@@ -8,6 +8,7 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from zkchat_cli.summarization.sentence_scoring import ScoredSentence
@@ -40,8 +41,9 @@ def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[Summ
     The heap is lazy: gains fall as others are chosen, so only the top is computed again. Where a gain rises, because a neighbour was
     chosen, a second entry is pushed.
     """
-    frequency = Counter(word for candidate in candidates for word in candidate.sentence.words)
-    values = {word: math.log(1 + len(candidates) / n) for word, n in frequency.items()}
+    frequency = Counter(chain.from_iterable(candidate.sentence.words for candidate in candidates))
+    value_of = {n: math.log(1 + len(candidates) / n) for n in set(frequency.values())}
+    values = {word: value_of[n] for word, n in frequency.items()}
     chosen: set[int] = set()
     near_chosen: set[int] = set()
     """The positions next to a chosen sentence of the same message."""
@@ -49,6 +51,8 @@ def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[Summ
 
     def group_of(position: int) -> list[SummaryCandidate]:
         """The candidate and what it needs that is not chosen yet; empty if that is too much."""
+        if not candidates[position].needs:
+            return [candidates[position]]
         group = [position]
         for member in group:  # grows while it is read
             group += [need for need in candidates[member].needs if need not in chosen and need not in group]
@@ -57,11 +61,12 @@ def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[Summ
     def gain(group: Sequence[SummaryCandidate]) -> float:
         total, length = 0.0, OPENING_BYTES * len({c.message for c in group} - opened)
         counted: set[str] = set()
-        for c in group:
-            words = [word for word in c.sentence.words if word not in counted] if counted else c.sentence.words
-            total += c.sentence.weight * c.factor * sum(map(values.__getitem__, words))
-            length += c.sentence.size
-            counted.update(words if len(group) > 1 else ())
+        for _, _, sentence, _, factor in group:
+            words = [word for word in sentence.words if word not in counted] if counted else sentence.words
+            total += sentence.weight * factor * sum(map(values.__getitem__, words))
+            length += sentence.size
+            if len(group) > 1:
+                counted.update(words)
         bonus = NEIGHBOUR_BONUS if group and group[0].position in near_chosen else 1.0
         return float(bonus * total / (1 + length) ** LENGTH_POWER)
 

@@ -37,8 +37,6 @@ SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
 BUSY_SECONDS = 1.0
 """Seconds after a key during which no vectors are computed."""
-STOP_TIMEOUT = 0.2
-"""Seconds that quitting waits for the model that makes a title."""
 MAX_MODEL_NAME = 40
 """Columns of the model's name in the greeting."""
 
@@ -163,7 +161,6 @@ class Repl:
     # for the results of commands: see command_runner.py
 
     def switch_to(self, session: "ZkChatSession") -> None:
-        self.session.stop_background_tasks()
         session.verbose = self.session.verbose
         self.session = session
 
@@ -177,7 +174,6 @@ class Repl:
         from zkchat_cli.events import TurnFailed  # as above
         from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn
 
-        self.session.stop_background_tasks()
         if self._asking is not None:
             self._asking.begin_turn()
         self.screen.print()
@@ -199,8 +195,6 @@ class Repl:
         if isinstance(last, TurnFailed):
             show_error(last.error, self.screen.print, last.partial)
             self.screen.print("  /retry asks again", "dim")
-        elif last is not None:
-            self.session.start_background_tasks()
 
     # the background, and its results
 
@@ -300,8 +294,4 @@ class Repl:
 
     def _stop_background(self) -> None:
         self._history.set_file(None)
-        if self._has_session:
-            self.session.stop_background_tasks()
         self._background.stop()
-        if self._has_session:
-            self.session.stop_background_tasks(STOP_TIMEOUT)

@@ -8,7 +8,7 @@ import re
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from zkchat_cli.text.words import STOPWORDS, terms
 
@@ -92,12 +92,8 @@ def find_period(text: str, today: date) -> tuple[Period, str] | None:
             at = match.end()
     if not found:
         return None
-    whole = Period(min(p.first for p in found), max(p.last for p in found))
-    bounded = [p for p in found if p.first != date.min and p.last != date.max]
-    if len(bounded) < len(found):  # "since Monday until today": each limits the other
-        whole = Period()
-        for period in found:
-            whole = whole.intersect(period)
+    is_open = any(p.first == date.min or p.last == date.max for p in found)  # "since Monday until today": each limits the other
+    whole = reduce(Period.intersect, found) if is_open else Period(min(p.first for p in found), max(p.last for p in found))
     return whole, " ".join("".join([*rest, text[at:]]).split())
 
 

@@ -21,6 +21,8 @@ ENCODINGS = ("o200k_base", "cl100k_base")
 VOCABULARY = Path(__file__).with_name("vocabulary")
 _FILES = dict(zip(ENCODINGS, ("fb374d419588a4632f3f557e76b4b70aebbca790", "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"), strict=True))
 _MAX_CACHED = 20_000
+_SHORT = 300
+"""Characters of a text that is cached itself: hashing it would take longer than all else, and 20,000 of them take 8 MB."""
 _PIECE = 100_000
 """Characters of a long text to count at once: a longer run of white space would overflow tiktoken's stack."""
 _COUNTED_BY_LINE = range(2000, _PIECE)
@@ -48,7 +50,7 @@ def load_vocabulary(encoding: str) -> Encoder:
 
 
 class _Vocabulary:
-    """An encoding, loaded once, and the counts of texts by their hash."""
+    """An encoding, loaded once, and the counts of short texts and of the hashes of longer ones."""
 
     def __init__(self, encoding: str, load: Callable[[str], Encoder]) -> None:
         self.encoding = encoding
@@ -56,7 +58,7 @@ class _Vocabulary:
         self.failed: Exception | None = None
         self._load = load
         self._lock = threading.Lock()
-        self._counts: dict[bytes, int] = {}
+        self._counts: dict[str | bytes, int] = {}
 
     def ensure(self) -> Encoder | None:
         """The encoder, loaded if necessary; None if that failed."""
@@ -71,7 +73,7 @@ class _Vocabulary:
             return self.encoder
 
     def count(self, text: str) -> int:
-        key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        key = text if len(text) <= _SHORT else hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         known = self._counts.get(key)
         if known is None:
             encoder = self.ensure()

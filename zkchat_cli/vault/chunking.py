@@ -45,7 +45,7 @@ def estimate_tokens(text: str) -> int:
 
 def chunk_note(text: str, front_lines: int, markup: Markup) -> tuple[NoteChunk, ...]:
     lines = text.split("\n")
-    sizes = _sizes(text, lines)
+    sizes = [*map(estimate_tokens, lines)]
     heading_lines = [heading.line for heading in markup.headings]
     found: list[NoteChunk] = []
     for section in _merged(_sections(lines, sizes, front_lines, markup.headings)):
@@ -62,12 +62,6 @@ def chunk_note(text: str, front_lines: int, markup: Markup) -> tuple[NoteChunk, 
         line = min(front_lines + 1, len(lines))
         found.append(NoteChunk(line, line, None, (), lines[line - 1]))
     return tuple(found)
-
-
-def _sizes(text: str, lines: list[str]) -> list[int]:
-    """The `estimate_tokens` of each line, checking all characters at once."""
-    counted: Iterable[str | bytes] = lines if text.isascii() else text.encode("utf-8", "replace").split(b"\n")
-    return [(len(line) + 3) >> 2 for line in counted]
 
 
 def _sections(lines: list[str], sizes: list[int], front_lines: int, headings: tuple[Heading, ...]) -> Iterator[_Section]:

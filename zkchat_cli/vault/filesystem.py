@@ -101,7 +101,7 @@ def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> 
     for path in listing.only or ():
         file = root / path
         real = file.resolve()
-        is_plain = _is_text(path) and path.lower().endswith(NOTE_SUFFIXES)
+        is_plain = replace_surrogates(path) == path and path.lower().endswith(NOTE_SUFFIXES)
         if not is_plain or not root.is_dir() or not real.is_relative_to(root) or real.relative_to(root).as_posix() != path:
             return None
         is_hidden = any(part.startswith(".") for part in path.split("/"))
@@ -120,7 +120,7 @@ def _list(
 ) -> None:
     if ignored and ignored.match(path):
         return
-    if not path.isascii() and not _is_text(path):
+    if replace_surrogates(path) != path:
         listing.problems[printable(path)] = "not indexed: its name is not UTF-8"
         return
     try:
@@ -246,14 +246,6 @@ def decode(note: NoteBytes) -> tuple[str, str | None]:
 def printable(path: str) -> str:
     """A path for a message: on one line, and valid Unicode."""
     return replace_surrogates(path).replace("\n", "\\n").replace("\r", "\\r")
-
-
-def _is_text(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _cause(error: Exception) -> str:

@@ -96,9 +96,7 @@ class NoteReader:
         note = self.parse(relative_path)
         if found := sections.find_section(anchor, note.text, note.markup):
             return found
-        near = ", ".join(truncate(heading, 80) for heading in sections.similar_headings(anchor, note.markup))
-        missing = f"{relative_path} has no {'block' if '^' in anchor else 'heading'} {truncate(anchor, 80)}"
-        raise VaultError(missing, f"Nearest: {near}" if near else "Read the whole note.")
+        raise sections.missing_section(relative_path, "block" if "^" in anchor else "heading", anchor, note.markup)
 
     def link_lines(self, rows: Iterable[LinkRow]) -> list[ContentChunk]:
         """The line of each link, word for word, as a chunk to cite. Each note is read once."""

@@ -8,6 +8,8 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from zkchat_cli.errors import VaultError
+from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.wikilinks import fold_name
 from zkchat_cli.vault.markup import Heading, Markup, read_markup
 
@@ -41,6 +43,12 @@ def similar_headings(name: str, markup: Markup, limit: int = 3) -> tuple[str, ..
         names = {_folded(heading.text): heading.text for heading in markup.headings if heading.text}
     wanted = block or _folded(name.rpartition("#")[2])
     return tuple(names[near] for near in difflib.get_close_matches(wanted[:200], names, limit, 0.4))
+
+
+def missing_section(path: str, kind: str, name: str, markup: Markup) -> VaultError:
+    """The error for a heading or block (`kind`) that a note does not have, with those it may mean."""
+    near = ", ".join(truncate(heading, 80) for heading in similar_headings(name, markup))
+    return VaultError(f"{path} has no {kind} {truncate(name, 80)}", f"Nearest: {near}" if near else "Read the whole note.")
 
 
 def _block_id(name: str) -> str:

@@ -8,7 +8,7 @@ it is missing, by the first question that needs it.
 import os
 import posixpath
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import date
 from hashlib import blake2b
 from itertools import islice
@@ -35,7 +35,6 @@ from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, quoted_words, related, snippets
 from zkchat_cli.vault.search.embedding_thread import EmbeddingThread
 from zkchat_cli.vault.search.query import parse_query, read_date
-from zkchat_cli.vault.search.ranking import RANKING, Ranking
 from zkchat_cli.vault.search.related import RelatedNote
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.search.snippets import Snippet
@@ -139,7 +138,7 @@ class Vault:
             rebuilt=refreshed.rebuilt,
         )
 
-    def search(self, query: str, limit: int = 10, *, weights: Ranking = RANKING) -> list[ContentChunk]:
+    def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
         """The best chunks for any text, best first, few from one note. Scores are comparable within one search.
 
         By words and, as far as there are vectors, by meaning; a query with "phrases" or -words goes by words alone. A model that fails is a
@@ -150,7 +149,7 @@ class Vault:
             return []
         by_meaning = self._semantic if parsed.has_meaning else None
         match = by_meaning.match(parsed.text, filtered=parsed.is_filtered) if by_meaning else None
-        return self._ask(lambda index: fusion.find(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE, weights))
+        return self._ask(lambda index: fusion.find(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE))
 
     def snippet(self, chunk: ContentChunk, query: str) -> tuple[str | None, Snippet]:
         """The heading and the lines of a chunk that show best why `query` found it."""
@@ -195,14 +194,14 @@ class Vault:
     def resolve_links(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text` in order, as if it were in the note `source`, or in the vault's root; without those that mean no note."""
         links = note_parser.parse_note(source or "", replace_surrogates(text)).markup.links
-        return self._suggest_by_meaning(self._ask(lambda index: resolve_all(links, source, index.names, _path_suggester(index))))
+        return self._resolve(links, source)
 
     def resolve(self, target: str, source: str | None = None) -> LinkResolution:
         """What `[[target]]` points to, with or without brackets; `Note#heading` and `Note|alias` are understood."""
         target = replace_surrogates(target)
         bare = target.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
         link = WrittenLink(target, "wikilink", *split_target(bare), False)
-        [resolution] = self._suggest_by_meaning(self._ask(lambda index: resolve_all([link], source, index.names, _path_suggester(index))))
+        [resolution] = self._resolve([link], source)
         return resolution
 
     def notes_named(self, name: str) -> tuple[str, ...]:
@@ -211,16 +210,14 @@ class Vault:
         found = self._ask(lambda index: resolve(link, None, index.names))
         return tuple(path for path in (found.target, *found.losers) if path and path.lower().endswith(NOTE_SUFFIXES))
 
-    def notes_with_words(self, text: str) -> list[str]:
-        """The paths of notes that may contain this text, because they have all of its longest words."""
-        return self._ask(lambda index: quoted_words.notes_with_words(index, text))
+    def notes_quoted(self, text: str) -> Iterator[str]:
+        """The paths of notes that may contain this text: those with all of its longest words, then those with most of its rare ones."""
+        yield from self._ask(lambda index: quoted_words.notes_with_longest(index, text))
+        yield from self._ask(lambda index: quoted_words.notes_with_rarest(index, text))
 
-    def notes_with_most_words(self, text: str) -> list[str]:
-        """The paths of the notes that have most of this text's rare words, the best first."""
-        return self._ask(lambda index: quoted_words.notes_with_most_words(index, text))
-
-    def _suggest_by_meaning(self, links: list[LinkResolution]) -> list[LinkResolution]:
-        """Broken links with the notes that are about their words as candidates, if no note has a similar name."""
+    def _resolve(self, written: Sequence[WrittenLink], source: str | None) -> list[LinkResolution]:
+        """The links with their targets; broken ones with the notes of similar names as candidates, or else notes about their words."""
+        links = self._ask(lambda index: resolve_all(written, source, index.names, _path_suggester(index)))
         broken = [link for link in links if link.status == "broken" and link.text.strip() and not link.candidates]
         for link in broken[:MOST_SUGGESTED_BY_MEANING] if self._semantic else ():
             near = [c.relative_path for c in self.search(link.text, SUGGESTIONS) if (c.score_meaning or 0) >= SIMILAR]

@@ -182,4 +182,4 @@ def delete(ctx: CommandContext, name: NameArgument, yes: options.ConfirmOption =
 def _agents_folder(ctx: CommandContext) -> Path:
     from zkchat_cli.agents import loader
 
-    return loader.agents_folder(paths.app_paths(os.environ, ctx.shared["config_file"]).config_file)
+    return loader.agents_folder(ctx.paths.config_file)

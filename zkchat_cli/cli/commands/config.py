@@ -1,17 +1,13 @@
 """See and change settings."""
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.cli.completion import complete_settings
-
-if TYPE_CHECKING:
-    from zkchat_cli.paths import AppPaths
 
 COMMAND = command_group("Settings: defaults < your file < .zkchat.toml in the vault < environment < flags.")
 
@@ -21,16 +17,10 @@ KeyArgument = Annotated[
 ]
 
 
-def _paths(ctx: CommandContext) -> "AppPaths":
-    from zkchat_cli.paths import app_paths
-
-    return app_paths(os.environ, ctx.shared["config_file"])
-
-
 @command(COMMAND, *options.SETTINGS)
 def path(ctx: CommandContext) -> None:
     """The path of the settings file, whether or not it exists."""
-    file = _paths(ctx).config_file
+    file = ctx.paths.config_file
     ctx.result({"path": str(file), "exists": file.is_file()}, str(file))
 
 
@@ -73,7 +63,7 @@ def set_(
     """Change a setting in your file; its comments are kept."""
     from zkchat_cli.app import factory
 
-    where = _paths(ctx)
+    where = ctx.paths
     _print_setting(ctx, key, factory.save_setting(key, value, where), where.config_file)
 
 
@@ -85,7 +75,7 @@ def unset(ctx: CommandContext, key: KeyArgument) -> None:
     from zkchat_cli.config.toml_editor import edit_toml
 
     loader.require_known_key(key, "command line", factory.settings_schema())
-    file = _paths(ctx).config_file
+    file = ctx.paths.config_file
     if file.is_file():
         edit_toml(file, {key: None})
     _print_setting(ctx, key, loader.default_values(factory.settings_schema())[key], None)

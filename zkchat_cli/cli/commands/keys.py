@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from zkchat_cli import credentials, paths
+from zkchat_cli import credentials
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError
 
@@ -24,7 +24,7 @@ def set_(ctx: CommandContext, provider: ProviderArgument, given: Annotated[list[
         hint = f"zkchat keys set {provider} prompts for it, or reads it from standard input."
         raise UsageError("a key cannot be an argument: it would stay in your shell's history", hint)
     key = getpass(f"Key for {provider} (not shown): ") if sys.stdin.isatty() else sys.stdin.readline(2 * credentials.MAX_KEY)
-    where = paths.app_paths(os.environ)
+    where = ctx.paths
     credentials.write_keys({**credentials.read_keys(where), provider: key.strip()}, where)
     ctx.screen.print(f"Stored the key for {provider} in {where.keys_file}.")
     if os.environ.get(variable, "").strip():
@@ -36,7 +36,7 @@ def list_(ctx: CommandContext) -> None:
     """Each provider, where its key comes from, and the key's last characters."""
     from zkchat_cli.app import factory
 
-    where, env = paths.app_paths(os.environ), os.environ
+    where, env = ctx.paths, os.environ
     rows, lines = [], []
     credentials.read_keys(where)  # a damaged file is an error here
     for provider, variable in factory.key_variables(env).items():
@@ -51,7 +51,7 @@ def list_(ctx: CommandContext) -> None:
 def remove(ctx: CommandContext, provider: ProviderArgument) -> None:
     """Delete a provider's stored key."""
     _variable(provider)
-    where = paths.app_paths(os.environ)
+    where = ctx.paths
     keys = credentials.read_keys(where)
     if keys.pop(provider, None) is None:
         ctx.screen.print(f"No key is stored for {provider}.")

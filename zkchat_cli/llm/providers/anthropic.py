@@ -1,7 +1,7 @@
 """Claude, from Anthropic or any server that speaks its Messages API: `anthropic/NAME`, at ANTHROPIC_BASE_URL or anthropic.base_url.
 
-Anthropic's SDK makes the calls; `prepare` or the first call loads it. What stays the same from turn to turn is marked for the server's
-cache.
+mojentic makes the calls, and Anthropic's SDK puts the messages together; `prepare` or the first call loads both. What stays the same from
+turn to turn is marked for the server's cache.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,6 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import anthropic_chat
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
 from zkchat_cli.llm.remote_model import ANTHROPIC, LIST_LIMITS, KeyedSettings, RemoteModel, bearer, fetch_models, settings_of
-from zkchat_cli.llm.threaded_stream import Emit
 from zkchat_cli.text.numbers import whole_number
 
 API_VERSION = "2023-06-01"
@@ -33,6 +32,8 @@ class AnthropicSettings(KeyedSettings):
 @dataclass
 class AnthropicModel(RemoteModel):
     provider = "anthropic"
+    path = "/v1/messages"
+    reader = anthropic_chat.AnthropicReader
     settings: AnthropicSettings
 
     def find_window(self) -> Window | None:
@@ -46,14 +47,6 @@ class AnthropicModel(RemoteModel):
     def body(self, request: Request) -> dict[str, Any]:
         return anthropic_chat.request_body(self.model, request, self.window.tokens if self.window else None)
 
-    def import_library(self) -> None:
-        from zkchat_cli.llm import anthropic_client  # noqa: F401
-
-    async def call(self, body: dict[str, Any], emit: Emit) -> None:
-        from zkchat_cli.llm.anthropic_client import stream_message  # see import_library
-
-        await stream_message(self, body, emit)
-
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/v1/models?limit=1000", lambda row: row.get("max_input_tokens"))
 
@@ -65,7 +58,7 @@ def _headers(key: str, official: bool) -> dict[str, str]:
 
 def _open(config: ModelConfig) -> AnthropicModel:
     settings = settings_of(config, AnthropicSettings)
-    server = ANTHROPIC.server(config, settings, _headers, "/v1")  # which the SDK adds itself
+    server = ANTHROPIC.server(config, settings, _headers, "/v1")
     return AnthropicModel(config.name, server, settings, window=MIN_WINDOW if config.name.startswith("claude-") else None)
 
 

@@ -15,9 +15,8 @@ from pathlib import Path, PurePosixPath
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.models import IndexReport
-from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.vault import note_parser, sections
+from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.edit import link_rewrite, section_edit
 from zkchat_cli.vault.edit.file_text import Edit, FileText, apply_edits
 from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move
@@ -84,14 +83,14 @@ class NoteEditor:
     def append(self, path: str, text: str, heading: str | None = None) -> Change:
         """Text at the end of a note, or of a section before its subsections."""
         raw, note = self._read(path)
-        section = _find_section(path, note, heading) if heading else None
+        section = section_edit.find_section(note, heading) if heading else None
         new = section_edit.append(note, section, replace_surrogates(text))
         return _edit(f"append to {path}{f' › {heading}' if heading else ''}", path, raw, new)
 
     def edit_section(self, path: str, heading: str, text: str) -> Change:
         """Another text under a heading; the heading stays."""
         raw, note = self._read(path)
-        new = section_edit.replace_section(note, _find_section(path, note, heading), replace_surrogates(text))
+        new = section_edit.replace_section(note, section_edit.find_section(note, heading), replace_surrogates(text))
         return _edit(f"edit {path} › {heading}", path, raw, new)
 
     def rename(self, path: str, new_path: str) -> Change:
@@ -202,19 +201,6 @@ class NoteEditor:
             raise VaultError(f"{printable(path)} cannot be read: {reason(e)}", hint) from e
         except UnicodeDecodeError as e:
             raise VaultError(f"{printable(path)} is not UTF-8", "Save it as UTF-8 first.") from e
-
-
-def _find_section(path: str, note: ParsedNote, heading: str) -> section_edit.NoteSection:
-    heading = heading.lstrip("# ") if heading.startswith("#") else heading
-    name = truncate(heading, 80)
-    try:
-        found = section_edit.find_section(note, heading)
-    except ValueError as e:
-        raise VaultError(f"{path} has several headings {name}: {e}", "Say which: Above#Heading.") from e
-    if found is None:
-        near = ", ".join(truncate(each, 80) for each in sections.similar_headings(heading, note.markup))
-        raise VaultError(f"{path} has no heading {name}", f"Nearest: {near}" if near else "Read the note.")
-    return found
 
 
 def _edit(summary: str, path: str, raw: bytes, text: str) -> Change:

@@ -3,8 +3,10 @@
 import re
 from typing import NamedTuple
 
+from zkchat_cli.errors import VaultError
+from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.note_parser import ParsedNote
-from zkchat_cli.vault.sections import matching_headings
+from zkchat_cli.vault.sections import matching_headings, missing_section
 
 _ATX = re.compile(r" {0,3}#{1,6}(?=[ \t]|$)")
 _ROW = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]|[ \t]*\|")
@@ -20,13 +22,16 @@ class NoteSection(NamedTuple):
     after: int
 
 
-def find_section(note: ParsedNote, heading: str) -> NoteSection | None:
-    """The section that `Heading` or `Heading#Subheading` names. Raises ValueError with their lines if several match."""
+def find_section(note: ParsedNote, heading: str) -> NoteSection:
+    """The section that `Heading`, `# Heading` or `Heading#Subheading` names. Raises VaultError if there is none, or several."""
+    heading = heading.lstrip("# ") if heading.startswith("#") else heading
     found = [*matching_headings(heading, note.markup)] if "^" not in heading.rpartition("#")[2] else []
     if len(found) > 1:
-        raise ValueError(f"lines {', '.join(str(h.line) for h in found)}")
+        lines_found = ", ".join(str(h.line) for h in found)
+        several = f"{note.relative_path} has several headings {truncate(heading, 80)}: lines {lines_found}"
+        raise VaultError(several, "Say which: Above#Heading.")
     if not found:
-        return None
+        raise missing_section(note.relative_path, "heading", heading, note.markup)
     this = found[0]
     following = [h for h in note.markup.headings if h.line > this.line]
     lines = note.text.split("\n")

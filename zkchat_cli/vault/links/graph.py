@@ -24,6 +24,15 @@ MOST_LINKS_OF_A_COMMON_NOTE = 100
 MOST_NEIGHBOURS_COMPARED = 200
 
 
+# CROSS JOIN keeps SQLite from reordering: it does not know the length of a JSON list.
+_OUT = """SELECT here.path, links.target FROM json_each(?1) AS frontier CROSS JOIN notes AS here ON here.path = frontier.value
+          CROSS JOIN links ON links.note_id = here.id CROSS JOIN notes AS there ON there.path = links.target
+          WHERE links.target != here.path"""
+_IN = """SELECT links.target, there.path FROM json_each(?1) AS frontier CROSS JOIN links ON links.target = frontier.value
+         CROSS JOIN notes AS there ON there.id = links.note_id WHERE there.path != links.target"""
+_EDGES = {"out": _OUT, "in": _IN, "both": f"{_OUT} UNION {_IN}"}
+
+
 @dataclass(frozen=True, slots=True)
 class LinkPath:
     """The notes of a path with both ends, and the links between them in order, one less.
@@ -93,34 +102,8 @@ def _adjacent(index: IndexDatabase, frontier: Iterable[str], direction: Directio
 
 
 def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Direction) -> set[tuple[str, str]]:
-    """Pairs of a note of `frontier` and a linked note.
-
-    CROSS JOIN keeps SQLite from reordering: it does not know the length of a JSON list.
-    """
-    starts = json.dumps(list(frontier))
-    pairs: set[tuple[str, str]] = set()
-    if direction != "in":
-        pairs.update(
-            index.rows(
-                """SELECT DISTINCT here.path, links.target
-                   FROM json_each(?) AS frontier CROSS JOIN notes AS here ON here.path = frontier.value
-                   CROSS JOIN links ON links.note_id = here.id
-                   CROSS JOIN notes AS there ON there.path = links.target
-                   WHERE links.target != here.path""",
-                starts,
-            )
-        )
-    if direction != "out":
-        pairs.update(
-            index.rows(
-                """SELECT DISTINCT links.target, there.path
-                   FROM json_each(?) AS frontier CROSS JOIN links ON links.target = frontier.value
-                   CROSS JOIN notes AS there ON there.id = links.note_id
-                   WHERE there.path != links.target""",
-                starts,
-            )
-        )
-    return pairs
+    """Pairs of a note of `frontier` and a linked note."""
+    return {(here, there) for here, there in index.rows(_EDGES[direction], json.dumps(list(frontier)))}
 
 
 def _degrees(index: IndexDatabase, notes: list[str]) -> dict[str, int]:

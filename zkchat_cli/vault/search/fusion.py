@@ -11,7 +11,6 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.search import lexical
 from zkchat_cli.vault.search.query import SearchQuery
-from zkchat_cli.vault.search.ranking import Ranking
 from zkchat_cli.vault.search.semantic import SemanticMatch
 
 LEAST_WEIGHT = 0.03
@@ -38,11 +37,9 @@ def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverag
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0])))
 
 
-def find(
-    index: IndexDatabase, query: SearchQuery, match: SemanticMatch | None, limit: int, most_of_a_note: int, weights: Ranking
-) -> list[ContentChunk]:
+def find(index: IndexDatabase, query: SearchQuery, match: SemanticMatch | None, limit: int, most_of_a_note: int) -> list[ContentChunk]:
     """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note, with all scores."""
-    hits = lexical.find(index, query, limit, weights)
+    hits = lexical.find(index, query, limit)
     near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE] if match else []
     places = {place.id: place for place in index.places(list(hits.scores), near, allowed=hits.is_filtered and bool(near))}
     cosines: dict[int, float] = {}

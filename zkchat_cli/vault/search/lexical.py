@@ -18,7 +18,7 @@ from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_tokens
 from zkchat_cli.vault.index.database import IndexDatabase, in_period
 from zkchat_cli.vault.search import ranking
 from zkchat_cli.vault.search.query import SearchQuery, all_of, any_of, is_cjk, quoted, word
-from zkchat_cli.vault.search.ranking import RANKING, Corpus, Ranking, RankingCandidate
+from zkchat_cli.vault.search.ranking import Corpus, RankingCandidate
 from zkchat_cli.vault.search.word_forms import find_forms
 
 MOST_RANKED = 8_000
@@ -30,6 +30,9 @@ NAMED = 20
 NAMED_WHOLE = 8
 CHUNKS_OF_NAMED = 8
 BOOSTING_NOTES = 10
+LINK = 0.3
+BASELINE_RANK = 5
+"""A hit boosts the notes it links to by this share of its lead over the hit at this rank (from 0); without a lead, not at all."""
 COVERING = 3
 """The first hits that show how well the words of a query fit."""
 
@@ -49,7 +52,7 @@ class LexicalHits(NamedTuple):
     """Whether only the notes in `temp.allowed` may be found."""
 
 
-def find(index: IndexDatabase, query: SearchQuery, limit: int, weights: Ranking = RANKING) -> LexicalHits:
+def find(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
     """All chunks that were ranked, more than `limit`.
 
     Phrases count as single words if nothing has them, and a guessed period does not count if no note has such a date.
@@ -57,7 +60,7 @@ def find(index: IndexDatabase, query: SearchQuery, limit: int, weights: Ranking 
     in_quotation_marks = {term for phrase in query.phrases for term in phrase}
     for variant in dict.fromkeys((query, query.loose, query.undated)):
         if variant is not None and not variant.is_empty:
-            search = _Search(index, variant, in_quotation_marks, weights, max(POOL, 2 * limit))
+            search = _Search(index, variant, in_quotation_marks, max(POOL, 2 * limit))
             if found := search.run():
                 return LexicalHits(found, search.coverage(found) if variant.terms else 0.0, variant.is_filtered)
     return LexicalHits({}, 0.0, query.is_filtered and not query.undated)
@@ -66,9 +69,9 @@ def find(index: IndexDatabase, query: SearchQuery, limit: int, weights: Ranking 
 class _Search:
     """One query. Expressions are FTS5's; ids are of chunks."""
 
-    def __init__(self, index: IndexDatabase, query: SearchQuery, exact: Collection[str], weights: Ranking, pool: int) -> None:
+    def __init__(self, index: IndexDatabase, query: SearchQuery, exact: Collection[str], pool: int) -> None:
         """`exact` are words that have no other forms."""
-        self.index, self.weights, self.pool = index, weights, pool
+        self.index, self.pool = index, pool
         sizes = index.sizes()
         without_forms = [term for term in query.words if is_cjk(term) or term in STOPWORDS or term in exact]
         self.known = find_forms(index, [term for term in query.words if term not in without_forms])
@@ -126,7 +129,7 @@ class _Search:
     def _scores(self, ids: Iterable[int]) -> dict[int, float]:
         rows = self._load(ids)
         self.rows |= rows
-        return ranking.scores(self.query, list(rows.values()), self.corpus, self.weights)
+        return ranking.scores(self.query, list(rows.values()), self.corpus)
 
     def _text_candidates(self) -> list[int]:
         """Candidates by the words of the chunks."""
@@ -200,8 +203,7 @@ class _Search:
         return int(count)
 
     def _ranked(self, table: str, expression: str, limit: int | None = None) -> list[int]:
-        w = self.weights
-        columns = (w.headings, w.body) if table == "words" else (w.title, w.aliases, w.tags, w.anchors)
+        columns = (ranking.HEADINGS, 1.0) if table == "words" else (ranking.TITLE, ranking.ALIASES, ranking.TAGS, ranking.ANCHORS)
         return self._match(table, expression, f"bm25({table}, {', '.join(map(str, columns))})", limit)
 
     def _newest(self, table: str, expression: str, limit: int | None = None) -> list[int]:
@@ -237,10 +239,10 @@ class _Search:
         for id_ in scores:
             chunks.setdefault(self.rows[id_].note_id, id_)
         best = [self.rows[id_] for id_ in chunks.values()][:BOOSTING_NOTES]
-        baseline = scores[best[min(self.weights.boost_rank, len(best) - 1)].id] if best and self.weights.boost_rank else 0.0
+        baseline = scores[best[min(BASELINE_RANK, len(best) - 1)].id] if best else 0.0
         boosts: dict[int, float] = {}
-        for row in best if self.weights.link else ():
-            boost = self.weights.link * (scores[row.id] - baseline)
+        for row in best:
+            boost = LINK * (scores[row.id] - baseline)
             for target in self.index.notes_linked_from(row.note_id, row.start_line, row.end_line) if boost > 0 else ():
                 if target != row.note_id:
                     boosts[target] = max(boosts.get(target, 0.0), boost)

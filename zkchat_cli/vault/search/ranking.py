@@ -1,8 +1,8 @@
 """How well a chunk answers a query. Pure: candidates in, scores out.
 
 BM25 over weighted fields with one saturation (BM25F: Robertson, Zaragoza and Taylor 2004), plus two signals that plain BM25 lacks: words
-next to each other as in the query, and links from an outstanding hit. `tests/bench/ablation.py` measures what each signal and each field
-contributes.
+next to each other as in the query, and links from an outstanding hit. The weights were chosen by measurement on natural questions about an
+English and a Chinese vault; those of names may be between 3 and 10 without much difference.
 """
 
 import math
@@ -22,37 +22,23 @@ MOST_COMPARED_PAIRWISE = 40
 """Chunks whose word pairs are compared; later ones would not rise far enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """Weights of fields and signals, chosen by measurement on an English and a Chinese vault.
-
-    Weights of the names between 3 and 10 change little. `anchors` are the aliases of links to the note: more weight would only overfit
-    queries made from those links.
-    """
-
-    title: float = 8.0
-    aliases: float = 6.0
-    headings: float = 5.0
-    tags: float = 2.0
-    anchors: float = 2.0
-    body: float = 1.0
-    saturation: float = 1.2
-    length: float = 0.75
-    note_length: float = 0.1
-    """The share of the note's length in a chunk's length: of two notes with the same passage, the shorter is more about it."""
-    name_length: float = 0.5
-    """How much less a name counts if it is longer than `NAME_TERMS`: a title that is exactly the query wins."""
-    exact: float = 0.65
-    """The share of words as written in the score; the rest is of words in any form."""
-    character: float = 0.5
-    """The weight of single CJK characters beside bigrams: words of a question and of a note often share only one."""
-    adjacency: float = 0.5
-    link: float = 0.3
-    boost_rank: int = 5
-    """A hit boosts the notes it links to by its lead over the hit at this rank (from 0); without a lead, not at all."""
-
-
-RANKING = Ranking()
+TITLE = 8.0
+ALIASES = 6.0
+HEADINGS = 5.0
+TAGS = 2.0
+ANCHORS = 2.0
+"""Of the aliases of links to the note. More would only overfit queries made from those links."""
+SATURATION = 1.2
+LENGTH = 0.75
+NOTE_LENGTH = 0.1
+"""The share of the note's length in a chunk's length: of two notes with the same passage, the shorter is more about it."""
+NAME_LENGTH = 0.5
+"""How much less a name counts if it is longer than `NAME_TERMS`: a title that is exactly the query wins."""
+EXACT = 0.65
+"""The share of words as written in the score; the rest is of words in any form."""
+CHARACTER = 0.5
+"""The weight of single CJK characters beside bigrams: words of a question and of a note often share only one."""
+ADJACENCY = 0.5
 
 
 class RankingCandidate(NamedTuple):
@@ -108,7 +94,7 @@ class _Field(NamedTuple):
     terms: list[str]
 
 
-def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: Corpus, ranking: Ranking = RANKING) -> dict[int, float]:
+def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: Corpus) -> dict[int, float]:
     """The scores by id, best first, of the candidates that the query allows and that have a word of it."""
     rarity = {term: corpus.rarity(term) for term in query.terms}
     exact_rarity = {term: corpus.exact_rarity(term) for term in query.terms}
@@ -120,22 +106,20 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
     found: dict[int, float] = {}
     for c in candidates:
         if c.note_id not in names:
-            names[c.note_id] = _names(c, ranking)
-        own = [_Field(ranking.headings, _terms(c.headings)), _Field(ranking.body, _terms(c.body))]
-        fields = [*names[c.note_id], *own]
+            names[c.note_id] = _names(c)
+        fields = [*names[c.note_id], _Field(HEADINGS, _terms(c.headings)), _Field(1.0, _terms(c.body))]
         if not all(_occurs(phrase, fields) for phrase in query.phrases) or any(_occurs(phrase, fields) for phrase in query.without):
             continue
-        length = _length(c, corpus, ranking)
+        length = _length(c, corpus)
         counted, exact = _weighted_counts(fields, words_by_form, written)
-        score = (1 - ranking.exact) * _bm25f(counted, rarity, length, ranking.saturation)
-        score += ranking.exact * _bm25f(exact, exact_rarity, length, ranking.saturation)
+        score = (1 - EXACT) * _bm25f(counted, rarity, length)
+        score += EXACT * _bm25f(exact, exact_rarity, length)
         if characters:
-            score += ranking.character * _bm25f(_count_characters(c, characters, ranking), characters, length, ranking.saturation)
-        if score or not query.terms:
+            score += CHARACTER * _bm25f(_count_characters(c, characters), characters, length)
+        if score:
             found[c.id], texts[c.id] = score, fields
     ordered = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-    if ranking.adjacency:
-        _boost_adjacent_words(ordered, texts, query.order, rarity, ranking.adjacency)
+    _boost_adjacent_words(ordered, texts, query.order, rarity)
     return dict(sorted(ordered.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -145,14 +129,13 @@ def _terms(text: str) -> list[str]:
     return terms + [max(term.split("'"), key=len) for term in terms if "'" in term] if "'" in text or "’" in text else terms
 
 
-def _names(c: RankingCandidate, ranking: Ranking) -> list[_Field]:
+def _names(c: RankingCandidate) -> list[_Field]:
     """The fields of the note. Each alias and anchor is a field of its own: no phrase runs across two of them."""
-    lines = [(ranking.title, c.title), *((ranking.aliases, line) for line in c.aliases.split("\n"))]
-    lines += [(ranking.anchors, line) for line in c.anchors.split("\n")]
-    named = ((weight, _terms(line)) for weight, line in lines if weight)
-    long = ranking.name_length
-    names = [_Field(weight / (1 - long + long * len(terms) / NAME_TERMS), terms) for weight, terms in named if terms]
-    return [*names, *(_Field(ranking.tags, words.terms(line)) for line in c.tags.split("\n"))]
+    lines = [(TITLE, c.title), *((ALIASES, line) for line in c.aliases.split("\n"))]
+    lines += [(ANCHORS, line) for line in c.anchors.split("\n")]
+    named = ((weight, _terms(line)) for weight, line in lines)
+    names = [_Field(weight / (1 - NAME_LENGTH + NAME_LENGTH * len(terms) / NAME_TERMS), terms) for weight, terms in named if terms]
+    return [*names, *(_Field(TAGS, words.terms(line)) for line in c.tags.split("\n"))]
 
 
 def _occurs(phrase: tuple[str, ...], fields: list[_Field]) -> bool:
@@ -180,9 +163,9 @@ def _weighted_counts(
     return counted, exact
 
 
-def _count_characters(c: RankingCandidate, characters: Iterable[str], ranking: Ranking) -> dict[str, float]:
+def _count_characters(c: RankingCandidate, characters: Iterable[str]) -> dict[str, float]:
     """The weighted frequency of CJK characters in the fields of a chunk. In names they count half: names are short."""
-    fields = ((ranking.title / 2, c.title), (ranking.aliases / 2, c.aliases), (ranking.headings, c.headings), (ranking.body, c.body))
+    fields = ((TITLE / 2, c.title), (ALIASES / 2, c.aliases), (HEADINGS, c.headings), (1.0, c.body))
     return {character: sum(weight * text.count(character) for weight, text in fields) for character in characters}
 
 
@@ -192,23 +175,22 @@ def _has(part: str, terms: list[str], at: int) -> bool:
     return term[0] == part or (term[-1] == part and (at + 1 == len(terms) or terms[at + 1][0] != part))
 
 
-def _bm25f(counted: Mapping[str, float], rarity: Mapping[str, float], length: float, saturation: float) -> float:
-    return sum(rarity[term] * n * (saturation + 1) / (n + saturation * length) for term, n in counted.items() if n)
+def _bm25f(counted: Mapping[str, float], rarity: Mapping[str, float], length: float) -> float:
+    return sum(rarity[term] * n * (SATURATION + 1) / (n + SATURATION * length) for term, n in counted.items() if n)
 
 
-def _length(c: RankingCandidate, corpus: Corpus, ranking: Ranking) -> float:
+def _length(c: RankingCandidate, corpus: Corpus) -> float:
     """Length normalization: 1 for a chunk of average length in a note of average length."""
-    share = ranking.note_length
-    size = (1 - share) * c.size + share * c.note_size / corpus.chunks_per_note
-    return 1 - ranking.length + ranking.length * size / corpus.chunk_size
+    size = (1 - NOTE_LENGTH) * c.size + NOTE_LENGTH * c.note_size / corpus.chunks_per_note
+    return 1 - LENGTH + LENGTH * size / corpus.chunk_size
 
 
 def _boost_adjacent_words(
-    ordered: dict[int, float], texts: Mapping[int, list[_Field]], order: Sequence[str], rarity: Mapping[str, float], most: float
+    ordered: dict[int, float], texts: Mapping[int, list[_Field]], order: Sequence[str], rarity: Mapping[str, float]
 ) -> None:
-    """Word pairs of the query that a chunk has raise its score, by the share `most` if it has all."""
+    """Word pairs of the query that a chunk has raise its score, by the share `ADJACENCY` if it has all."""
     pairs = {pair: max(rarity.get(term, COMMON) for term in pair) for pair in pairwise(order)}
     whole = sum(pairs.values())
     for id_ in list(ordered)[:MOST_COMPARED_PAIRWISE] if pairs else ():
         present = {pair for _, terms in texts[id_] for pair in pairwise(terms) if pair in pairs}
-        ordered[id_] *= 1 + most * sum(pairs[pair] for pair in sorted(present)) / whole
+        ordered[id_] *= 1 + ADJACENCY * sum(pairs[pair] for pair in sorted(present)) / whole

@@ -17,7 +17,7 @@ MOST_KEYWORDS = 16
 """Words of a note to search for; more would add frequent words, and a slower search."""
 MOST_REASONS = 4
 RANK_CONSTANT = 10
-"""For `fuse`: these rankings have a few notes, not hundreds."""
+"""Of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): these rankings have a few notes, not hundreds."""
 _NAME_WEIGHT = 4
 
 
@@ -27,18 +27,6 @@ class RelatedNote:
 
     chunk: ContentChunk
     why: tuple[str, ...]
-
-
-def fuse(rankings: Iterable[Iterable[str]], k: int = RANK_CONSTANT) -> list[tuple[str, float]]:
-    """Reciprocal rank fusion: all items with the sum of 1 / (k + rank) over their rankings, highest first; equal sums in first order.
-
-    Ranks begin at 1; an item that is in a ranking twice counts once (Cormack, Clarke and Büttcher, SIGIR 2009).
-    """
-    scores: dict[str, float] = {}
-    for ranking in rankings:
-        for rank, item in enumerate(dict.fromkeys(ranking), 1):
-            scores[item] = scores.get(item, 0.0) + 1 / (k + rank)
-    return sorted(scores.items(), key=lambda pair: -pair[1])
 
 
 def extract_keywords(note: ParsedNote) -> list[str]:
@@ -89,6 +77,9 @@ def combine(
     A note found only by links gets its first chunk; a deleted one is left out.
     """
     kinships = {k.path: k for k in by_links}
-    for path, _ in fuse([list(kinships), list(by_words)]):
+    scores: Counter[str] = Counter()
+    for ranking in (kinships, by_words):
+        scores.update({path: 1 / (RANK_CONSTANT + rank) for rank, path in enumerate(ranking, 1)})
+    for path, _ in scores.most_common():
         if chunk := by_words.get(path) or first_chunk(path):
             yield RelatedNote(chunk, reasons(kinships.get(path), shared_words(keywords, chunk) if path in by_words else ()))

@@ -18,6 +18,7 @@ from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ServerInfo
 from zkchat_cli.llm.http_errors import mask_address
 from zkchat_cli.paths import AppPaths, app_paths
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import plural
@@ -96,7 +97,7 @@ def _store(loaded: LoadedConfig) -> str:
     if loaded.places.store_file.exists():
         with suppress(StoreUnwritable):  # which is told below
             check_store(loaded.places.store_file)
-    with closing(factory.open_store(loaded)) as store:
+    with closing(ChatSessionStore.open_to_read(loaded.places.store_file)) as store:
         found = f"{loaded.places.store_file}, {plural(len(store.conversations()), 'conversation')}"
         if (why := store.write_error) is not None:
             raise StoreUnwritable(f"{found}: read-only, nothing new is stored: {why.message.partition(': ')[2]}", why.hint)
