@@ -79,14 +79,6 @@ def test_fault_of_anthropics_own(server: ModelServer, reply: Reply, kind: str, t
     assert message in answer.error.message
 
 
-def test_pings_are_no_progress(server: ModelServer) -> None:
-    pings = [piece for _ in range(30) for piece in (anthropic_events({"type": "ping"}), 0.05)]
-    for body, first, text, message in (([], 0.3, "", "did not answer within 0.3 s"), ([BEGUN], 5, "Hel", "stopped in the middle")):
-        answer = call(server, Reply([*body, *pings]), timeout=first, stall_timeout=0.3)
-        assert (answer.error.kind, answer.text) == ("timeout", text)
-        assert message in answer.error.message
-
-
 # whole answers
 
 
@@ -147,12 +139,6 @@ def test_other_servers_get_the_key_in_both_headers(server: ModelServer) -> None:
     assert headers["anthropic-version"]
 
 
-def test_no_key_is_taken_from_elsewhere(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-for-this-server")
-    assert call(server, Reply(anthropic_text("Hello")), key="").text == "Hello"
-    assert not {"x-api-key", "authorization"} & set(server.asked[0][2])
-
-
 @pytest.mark.parametrize(
     ("model", "key", "kind", "message"),
     [
@@ -192,16 +178,6 @@ def test_models_of_the_server_are_listed(server: ModelServer) -> None:
     info = PROVIDER.server_info(ModelConfig("", AnthropicSettings(base_url=server.address), {"ANTHROPIC_API_KEY": KEY}))
     assert [(model.name, model.window) for model in info.list_models()] == [("clam", None), ("claude", 300_000)]
     assert (info.key, info.configured_by) == ("ANTHROPIC_API_KEY is set", "ANTHROPIC_API_KEY, anthropic.base_url")
-
-
-def test_proxy_is_used_for_other_machines_only(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", server.address)
-    monkeypatch.delenv("no_proxy", raising=False)
-    server.says(Reply(anthropic_text("Hello")))
-    assert call_model(open_model("anthropic", "http://claude.example", allow_insecure=True), Request((QUESTION,))).text == "Hello"
-    assert server.everything[-1] == "POST http://claude.example/v1/messages"
-    with running_server() as other:
-        assert call(other, Reply(anthropic_text("Here"))).text == "Here"
 
 
 # turns and the program

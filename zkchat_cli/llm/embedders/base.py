@@ -66,7 +66,7 @@ class ServerEmbedder:
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         texts = add_prefixes(texts, model_family(self.model), purpose)
-        answer = self.server.post(self.path, {"model": self.model, "input": texts}, LIMITS[purpose])
+        answer = self.server.fetch(self.path, LIMITS[purpose], {"model": self.model, "input": texts})
         try:
             return self.rows(answer)
         except (LookupError, TypeError, AttributeError) as e:
