@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program, write_notes
-from terminal_screen import CTRL_J, ENTER, ESCAPE, HARMLESS, HOSTILE, TAB, UP, Chat, Script, slowly, stored
+from terminal_screen import CTRL_J, ENTER, ESCAPE, HARMLESS, HOSTILE, TAB, UP, Chat, Script, slow_reply, stored_conversations
 
 # typing
 
@@ -19,7 +19,7 @@ def test_a_message_can_have_several_lines(zkchat: Program, script: Script) -> No
         chat.enter()
         chat.wait_for("Noted.")
         chat.wait_for_prompt()
-    assert [m["content"] for m in stored(zkchat)] == ["one\ntwo\nthree", "Noted."]
+    assert [m["content"] for m in stored_conversations(zkchat)] == ["one\ntwo\nthree", "Noted."]
 
 
 def test_up_recalls_messages_of_earlier_sessions(zkchat: Program, script: Script) -> None:
@@ -34,14 +34,14 @@ def test_up_recalls_messages_of_earlier_sessions(zkchat: Program, script: Script
 
 
 def test_text_typed_during_an_answer_is_sent_next(zkchat: Program, script: Script) -> None:
-    with Chat(zkchat, "--model", script(slowly("Slowly ", "I ", "speak.", delay_ms=300), {"text": "Second answer."})) as chat:
+    with Chat(zkchat, "--model", script(slow_reply("Slowly ", "I ", "speak.", delay_ms=300), {"text": "Second answer."})) as chat:
         chat.say("first")
         chat.wait_for("Slowly")
         chat.type("second" + ENTER)
         chat.wait_for("Second answer.")
         chat.wait_for_prompt()
         assert "Slowly I speak.\n" in chat.everything()
-    assert [m["content"] for m in stored(zkchat)] == ["first", "Slowly I speak.", "second", "Second answer."]
+    assert [m["content"] for m in stored_conversations(zkchat)] == ["first", "Slowly I speak.", "second", "Second answer."]
 
 
 def test_the_editor_changes_a_message(zkchat: Program, script: Script, tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_the_editor_changes_a_message(zkchat: Program, script: Script, tmp_path:
         chat.enter()
         chat.wait_for("Noted.")
         chat.wait_for_prompt()
-    assert stored(zkchat)[0]["content"] == "a carefully edited message"
+    assert stored_conversations(zkchat)[0]["content"] == "a carefully edited message"
 
 
 def test_invalid_bytes_do_not_end_the_chat(zkchat: Program, script: Script) -> None:
@@ -69,7 +69,7 @@ def test_invalid_bytes_do_not_end_the_chat(zkchat: Program, script: Script) -> N
         chat.enter()
         chat.wait_for("Noted.")
         chat.wait_for_prompt()
-    assert stored(zkchat)[0]["content"].startswith("caf")
+    assert stored_conversations(zkchat)[0]["content"].startswith("caf")
 
 
 # completion

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from conftest import Program
-from terminal_screen import CTRL_C, CTRL_D, ENDLESS, Chat, Script, stored
+from terminal_screen import CTRL_C, CTRL_D, ENDLESS, Chat, Script, stored_conversations
 
 # a turn
 
@@ -51,7 +51,7 @@ def test_ctrl_c_stops_an_answer_and_keeps_what_came(zkchat: Program, script: Scr
         assert time.monotonic() - pressed < 10, "the whole answer takes 40 seconds"
         chat.ask("are you there?", "Still here.")
         assert "^C" not in chat.everything()
-    asked, answer, *_ = stored(zkchat)
+    asked, answer, *_ = stored_conversations(zkchat)
     assert (asked["content"], asked["status"]) == ("talk for a minute", "complete")
     assert answer["content"].startswith("First words came, then word 0,")
     assert (answer["status"], answer["finish_reason"]) == ("unfinished", "cancelled")
@@ -64,7 +64,7 @@ def test_an_impatient_second_ctrl_c_loses_nothing(zkchat: Program, script: Scrip
         chat.type(CTRL_C * 3)
         chat.wait_for("stopped; the partial answer is kept")
         chat.wait_for_prompt()
-    assert stored(zkchat)[1]["content"].startswith("First words came,")
+    assert stored_conversations(zkchat)[1]["content"].startswith("First words came,")
 
 
 def test_ctrl_c_clears_a_typed_line(zkchat: Program) -> None:
@@ -108,7 +108,7 @@ def test_an_end_from_outside_in_mid_answer_keeps_what_came(zkchat: Program, scri
         else:
             chat.kill(signal.SIGTERM)
         assert chat.wait_for_end() == 128 + getattr(signal, how)
-    asked, answer = stored(zkchat)
+    asked, answer = stored_conversations(zkchat)
     assert asked["content"] == "talk for a minute"
     assert answer["content"].startswith("First words came, then word 0,")
     assert answer["status"] == "unfinished"
