@@ -87,6 +87,11 @@ def test_an_installed_clipboard_program_is_used(tmp_path: Path) -> None:
     assert written(shown) == ""
 
 
+def test_a_clipboard_program_that_hangs_is_given_up(tmp_path: Path) -> None:
+    program(tmp_path, "pbcopy", "exec /bin/sleep 600")
+    assert clipboard.copy_text("a text", screen(terminal=False), {"PATH": str(tmp_path)}) == []
+
+
 def test_copied_text_cannot_end_a_bracketed_paste(app: AppFixture) -> None:
     hands = Hands(app.session())
     hands.carry_out(CommandResult(clipboard="a\x1b[201~b"))

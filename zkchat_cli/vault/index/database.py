@@ -182,6 +182,19 @@ class IndexDatabase:
             self._written += 1
             yield self.connection
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All queries inside see one state of the index, whatever other processes write meanwhile."""
+        if self.connection.in_transaction:  # a question within another one
+            yield
+            return
+        self.rows("BEGIN")
+        try:
+            yield
+        finally:
+            with suppress(sqlite3.Error):
+                self.connection.execute("ROLLBACK")
+
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """The result of an SQL query; for the vault package only."""
         try:
