@@ -67,27 +67,20 @@ def test_an_impatient_second_ctrl_c_loses_nothing(zkchat: Program, script: Scrip
     assert stored_conversations(zkchat)[1]["content"].startswith("First words came,")
 
 
-def test_ctrl_c_clears_a_typed_line(zkchat: Program) -> None:
+def test_ctrl_c_clears_a_typed_line_and_only_hints_on_an_empty_one(zkchat: Program) -> None:
     with Chat(zkchat) as chat:
         chat.wait_for_prompt()
         chat.type("something I regret")
         chat.wait_for("something I regret")
         chat.type(CTRL_C)
         chat.wait_until(lambda: "something I regret" not in chat.screen_text(), "an empty line")
-        chat.say("/refs")
-        chat.wait_for("No documents have been named or found yet.\n\nyou ›")
-
-
-def test_ctrl_c_once_on_an_empty_line_only_hints(zkchat: Program) -> None:
-    with Chat(zkchat) as chat:
-        chat.wait_for_prompt()
         chat.type(CTRL_C)
         chat.wait_for("press Ctrl-C again to quit")
         chat.wait_until(lambda: "press Ctrl-C again to quit" not in chat.screen_text(), "the toolbar to come back")
         chat.type(CTRL_C)
         chat.wait_for("press Ctrl-C again to quit")
         chat.say("/refs")
-        chat.wait_for("No documents have been named")
+        chat.wait_for("No documents have been named or found yet.\n\nyou ›")
 
 
 @pytest.mark.parametrize("keys", [CTRL_D, CTRL_C + CTRL_C])

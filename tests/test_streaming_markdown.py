@@ -116,15 +116,6 @@ def test_code_is_highlighted_across_lines() -> None:
     assert buffer[4][2].fg == "default"
 
 
-@pytest.mark.parametrize("size", [1, 3, 100])
-def test_an_underlined_line_looks_like_any_heading(size: int) -> None:
-    marked = Streaming().say(["# Title\n\nText\n\n## Part\n\nMore"])
-    underlined = Streaming().say(pieces_of("Title\n===\n\nText\n\nPart\n---\n\nMore", size))
-    assert underlined.close() == marked.close()
-    assert "\x1b[1;4m" in marked.raw
-    assert "\x1b[1;4mTitle" in underlined.raw
-
-
 @pytest.mark.parametrize("cell", ["世界", "👨‍👩‍👧", "🇩🇪🇫🇷", "👍🏽", "❤️", "cafe\u0301", "ｆｕｌｌ", "\u200bx", "한국어"])
 def test_columns_stay_aligned_for_characters_of_any_width(cell: str) -> None:
     terminal = Streaming()
@@ -162,6 +153,7 @@ def test_an_answer_can_end_anywhere() -> None:
         ("[1]: http://a.b and ![[Note]] and 【x】", ["[1]: http://a.b and ![[Note]] and 【x】"]),
         ("https:// x https://a.b/(c)).", ["https:// x https://a.b/(c))."]),
         ("[a](<b c> 'd') [a](no target [a\\]b](c)", ["a (b c) [a](no target a]b (c)"]),
+        ("[x](https://b.c) [s](s) ![i](a.png)", ["x (https://b.c) s i (a.png)"]),
     ],
 )
 def test_sloppy_and_rare_markdown_is_readable(text: str, rows: list[str]) -> None:
@@ -192,10 +184,6 @@ def test_notes_citations_and_addresses_are_links() -> None:
     assert links("as said [1, 3] and [9] or 【2】 but a[1] not") == [("file:///s/1", "1"), ("file:///s/3", "3"), ("file:///s/2", "2")]
     assert links("at https://a.b/c_d_e(f). Or") == [("https://a.b/c_d_e(f)", "https://a.b/c_d_e(f)")]
     assert links("[*words*](https://a.b) `[no](https://c.d)`") == [("https://a.b", "words"), ("https://a.b", " (https://a.b)")]
-
-
-def test_the_target_of_a_link_is_visible() -> None:
-    assert shown_rows("[bank](https://evil.example) [same](same) ![image](a.png)") == ["bank (https://evil.example) same image (a.png)"]
 
 
 @given(st.text(max_size=40))

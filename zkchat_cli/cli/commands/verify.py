@@ -27,6 +27,6 @@ def verify(
         quotations = verify_text(text, vault)
     holds = all(each.found.verdict == "verified" for each in quotations)
     document = {"quotations": [each.document() for each in quotations], "ok": holds}
-    ctx.result(document, quotation_lines(quotations), "The text has no quotations.")
+    ctx.result(document, quotation_lines(quotations) if quotations else (), "The text has no quotations.")
     if not holds:
         raise typer.Exit(NOT_VERIFIED)

@@ -37,8 +37,8 @@ class EmbedderKind:
     open: Callable[[EmbedderConfig], Embedder]
 
 
-MAX_VECTORS = 16_000_000
-"""Bytes of an answer: 64 vectors of 3072 numbers take 5 MB as JSON."""
+MAX_VECTORS = 8_000_000
+"""Bytes of an answer: 64 vectors of 4096 numbers take 6 MB as JSON, so the 1 MB of other look-ups is not enough."""
 LIMITS = {
     "query": LookupLimits(seconds=30, retry=2, max_bytes=MAX_VECTORS),
     "document": LookupLimits(seconds=300, retry=10, max_bytes=MAX_VECTORS),
