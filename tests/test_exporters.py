@@ -233,7 +233,7 @@ def test_a_footnote_has_all_quotations_with_their_problems() -> None:
     lost = Citation(number=2, quote="nowhere")
     place = Citation(number=3, relative_path="C.md", valid=True)
     text = md(said("assistant", "x [1] y [2] z [3]", citations=(first, second, lost, place)))
-    assert '\n[^1]: [[B#H x y]] a/B.md:3 "one two", "three" *(misquoted: not there)*\n' in text
+    assert '\n[^1]: [[B#H x y]] a/B.md:3 "one two", "three" *(not verified: the quoted words are not there)*\n' in text
     assert '\n[^2]: *missing: no such source was in the prompt* "nowhere"\n' in text
     assert text.endswith("\n[^3]: [[C]] C.md\n")
 

@@ -82,7 +82,7 @@ def test_silence_within_an_answer_is_a_timeout(server: ModelServer, protocol: Pr
 def test_slow_tool_call_is_not_silence(server: ModelServer, protocol: Protocol) -> None:
     body = b"".join(protocol.calls(("a", "find_excerpts", '{"query": "x"}')))
     pieces = [piece for line in body.splitlines(keepends=True) for piece in (line, 0.06)]
-    answer = protocol.ask(server, Reply(pieces), timeout=0.6, stall_timeout=0.6)
+    answer = protocol.ask(server, Reply(pieces), timeout=1, stall_timeout=1)
     assert [call.arguments for call in answer.calls] == [{"query": "x"}]
 
 

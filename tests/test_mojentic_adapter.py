@@ -16,9 +16,7 @@ def test_mojentic_has_the_version_that_the_adapter_was_tested_with() -> None:
 
 
 def test_anthropics_sdk_has_the_version_that_the_reader_was_tested_with() -> None:
-    message = (
-        "llm/anthropic_chat.py was tested with anthropic 2.12.0. Run all tests with the new version, then change the pin and this test."
-    )
+    message = "llm/anthropic_chat.py was tested with anthropic 2.12.0. Run all tests with the new one, then change the pin and this test."
     assert version("anthropic") == "2.12.0", message
 
 

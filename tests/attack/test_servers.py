@@ -302,6 +302,7 @@ def test_a_count_is_a_whole_number_within_its_bounds() -> None:
 
 @ALL
 @pytest.mark.parametrize("value", NOT_COUNTS, ids=short)
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # of Anthropic's SDK; in the program they go to the log
 def test_usage_that_is_no_number_is_left_out(server: ModelServer, protocol: Protocol, value: Any) -> None:
     bodies: dict[str, Any] = {
         "openai": openai_text("Yes.", usage={"prompt_tokens": value, "completion_tokens": value}),

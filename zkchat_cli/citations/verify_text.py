@@ -6,7 +6,7 @@ a number that a list at the end of the text defines. A quotation without a sourc
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
@@ -103,7 +103,7 @@ class _Notes:
             self._named[name] = self.vault.notes_named(name) if len(name) <= _LONGEST_NAME else ()
         return self._named[name]
 
-    def read(self, paths: Sequence[str]) -> Iterator[QuotableChunk]:
+    def read(self, paths: Iterable[str]) -> Iterator[QuotableChunk]:
         for path in paths:
             if path not in self._texts:
                 self._texts[path] = self._read(path)
@@ -125,8 +125,7 @@ class _Notes:
 
     def all_with(self, words: str) -> Iterator[QuotableChunk]:
         """The notes that may contain these words, the likeliest first."""
-        for paths in (self.vault.notes_with_words(words), self.vault.notes_with_most_words(words)):
-            yield from self.read(paths)
+        return self.read(self.vault.notes_quoted(words))
 
 
 def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:

@@ -4,16 +4,12 @@ It is for reading, so it leaves out tool results and other branches; `json` has 
 exceptions: its numbers become footnotes, and a code block that it left open is closed.
 """
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
 from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
-
-_MISQUOTED = " *(misquoted: not there)*"
 
 
 def export(archive: ConversationArchive) -> str:
@@ -30,15 +26,11 @@ def export(archive: ConversationArchive) -> str:
 
 
 def _front_matter(archive: ConversationArchive, messages: Sequence[ZkChatMessage]) -> str:
-    """The values are JSON strings, which are valid YAML whatever they contain."""
-    fields = {
-        "conversation": archive.conversation.id,
-        "date": archive.conversation.created_at,
-        "vault": archive.conversation.vault,
-        "model": base.model_names(messages) or None,
-    }
-    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
-    return "\n".join(["---", *lines, "---"])
+    conversation = archive.conversation
+    model = base.model_names(messages) or None
+    return base.front_matter(
+        {"conversation": conversation.id, "date": conversation.created_at, "vault": conversation.vault, "model": model}
+    )
 
 
 def _message(
@@ -94,9 +86,7 @@ def _footnote(number: int, citations: Sequence[Citation]) -> str:
     source = next((citation for citation in citations if citation.relative_path), None)
     if source is None or source.relative_path is None:
         return f"[^{number}]: *missing: no such source was in the prompt* {_quotes(citations)}".rstrip()
-    note = base.note_name(source.relative_path)
-    heading = re.sub(r"[\[\]|\s]+", " ", source.heading or "").strip()
-    link = f"[[{note}#{heading}]]" if heading not in ("", note) else f"[[{note}]]"
+    link = base.note_link(source.relative_path, source.heading, base.note_name)
     return f"[^{number}]: {link} {base.format_location(source)} {_quotes(citations)}".rstrip()
 
 
@@ -104,18 +94,8 @@ def _quotes(citations: Sequence[Citation]) -> str:
     quotes: dict[str, str] = {}
     for citation in citations:
         if citation.quote:
-            quotes.setdefault(" ".join(citation.quote.split()), _doubt(citation))
+            quotes.setdefault(" ".join(citation.quote.split()), base.quotation_doubt(citation))
     return ", ".join(f'"{quote}"{note}' for quote, note in quotes.items())
-
-
-def _doubt(citation: Citation) -> str:
-    match citation.effective_verdict:
-        case "misquoted":
-            return _MISQUOTED
-        case "cut":
-            return f" *(cut: the note says “{citation.sentence}”)*"
-        case _:
-            return ""
 
 
 def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) -> str:

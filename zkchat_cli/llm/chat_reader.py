@@ -39,8 +39,11 @@ class PartialToolCall:
     arguments: str = ""
 
 
-class ModelAnswer:
-    """What is known of an answer besides its text: why it ended, its tool calls, its usage."""
+class ChatReader(ABC):
+    """Reads the lines of one response, and keeps what is known of the answer besides its text: why it ended, its tool calls, its usage.
+
+    Raises ProviderError for what cannot be read.
+    """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -51,6 +54,8 @@ class ModelAnswer:
         """Size of what is not shown: tool calls, and reasoning that is only for the server."""
         self.counts: dict[str, int] = {}
         """Figures of the usage, under OpenAI's names."""
+        self._started = False
+        self._closed = False
 
     def thinking(self) -> ThinkingBlocks | None:
         """What the server needs back with the calls of this answer."""
@@ -97,15 +102,6 @@ class ModelAnswer:
     @property
     def finish_reason(self) -> FinishReason:
         return "length" if self.finish in LENGTH_REASONS else "stop"
-
-
-class ChatReader(ModelAnswer, ABC):
-    """Reads the lines of one response. Raises ProviderError for what cannot be read."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint)
-        self._started = False
-        self._closed = False
 
     @abstractmethod
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:

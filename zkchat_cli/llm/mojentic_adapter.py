@@ -58,52 +58,44 @@ from mojentic.llm.gateways.openai_recovery import OpenAIStreamRecovery  # noqa: 
 from mojentic.llm.recovery import AdmissionContext, LifecycleEvent, RecoveryCall, RecoveryError, RecoveryPolicy  # noqa: E402
 from mojentic.llm.recovery_stream import recover_stream  # noqa: E402
 
-from zkchat_cli.llm.remote_model import CONNECT_SECONDS, MAX_ATTEMPTS, MAX_DELAY, RETRY_STATUSES, ChatModel  # noqa: E402
+from zkchat_cli.llm.remote_model import CONNECT_SECONDS, MAX_ATTEMPTS, MAX_DELAY, RETRY_STATUSES, RemoteModel  # noqa: E402
 
 
-class _ObservedBody(httpx.AsyncByteStream):
-    """A response body as its reader hands it on."""
+class _Body(httpx.AsyncByteStream):
+    """A response body, with other pieces in place of its own."""
 
-    def __init__(self, body: httpx.AsyncByteStream, reader: ChatReader, attempt: Any, emit: Emit) -> None:
-        self._body, self._reader, self._attempt, self._emit = body, reader, attempt, emit
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        reader, rest = self._reader, b""
-        try:
-            async for line in limited_lines(self._body, reader.endpoint):
-                if not line.endswith(b"\n"):
-                    rest = line
-                    break
-                hidden = reader.hidden_bytes
-                chunk = reader.read_line(line[:-1])
-                if reader.hidden_bytes > hidden:
-                    self._emit(HiddenPart(reader.hidden_bytes - hidden))
-                if chunk:
-                    self._attempt.raw = b""  # mojentic keeps all that it has read, and copies it for each chunk
-                    yield chunk
-        except httpx.TransportError:
-            if not reader.finish:
-                raise
-        try:
-            yield reader.end(rest)
-        except IncompleteAnswer as e:
-            raise httpx.RemoteProtocolError(str(e)) from None
-
-    async def aclose(self) -> None:
-        await self._body.aclose()
-
-
-class _ErrorBody(httpx.AsyncByteStream):
-    """The beginning of an error's body."""
-
-    def __init__(self, body: httpx.AsyncByteStream) -> None:
-        self._body = body
+    def __init__(self, body: httpx.AsyncByteStream, pieces: AsyncIterator[bytes]) -> None:
+        self._body, self._pieces = body, pieces
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return limited_body(self._body)
+        return self._pieces
 
     async def aclose(self) -> None:
         await self._body.aclose()
+
+
+async def _read_body(body: httpx.AsyncByteStream, reader: ChatReader, attempt: Any, emit: Emit) -> AsyncIterator[bytes]:
+    """A response body as its reader hands it on."""
+    rest = b""
+    try:
+        async for line in limited_lines(body, reader.endpoint):
+            if not line.endswith(b"\n"):
+                rest = line
+                break
+            hidden = reader.hidden_bytes
+            chunk = reader.read_line(line[:-1])
+            if reader.hidden_bytes > hidden:
+                emit(HiddenPart(reader.hidden_bytes - hidden))
+            if chunk:
+                attempt.raw = b""  # mojentic keeps all that it has read, and copies it for each chunk
+                yield chunk
+    except httpx.TransportError:
+        if not reader.finish:
+            raise
+    try:
+        yield reader.end(rest)
+    except IncompleteAnswer as e:
+        raise httpx.RemoteProtocolError(str(e)) from None
 
 
 @cache
@@ -115,19 +107,20 @@ def _tls() -> ssl.SSLContext:
 class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untyped
     """mojentic's engine with a client that uses the environment's proxies and a reader for each response."""
 
-    def __init__(self, readers: list[ChatReader], model: ChatModel, emit: Emit, *args: Any) -> None:
+    def __init__(self, readers: list[ChatReader], model: RemoteModel, emit: Emit, *args: Any) -> None:
         super().__init__(*args)
         self._readers, self._model, self._emit = readers, model, emit
 
     async def exchange_stream(self, client: httpx.AsyncClient, url: str, body: bytes, headers: Any, attempt: Any, decode: Any) -> Any:
         async def read(response: httpx.Response) -> None:
             refuse_compression(response.headers, server)
-            assert isinstance(response.stream, httpx.AsyncByteStream)
-            if response.is_success:
-                self._readers.append(self._model.reader(server))
-                response.stream = _ObservedBody(response.stream, self._readers[-1], attempt, self._emit)
-            else:
-                response.stream = _ErrorBody(response.stream)
+            body = response.stream
+            assert isinstance(body, httpx.AsyncByteStream)
+            if not response.is_success:
+                response.stream = _Body(body, limited_body(body))
+                return
+            self._readers.append(self._model.reader(server))
+            response.stream = _Body(body, _read_body(body, self._readers[-1], attempt, self._emit))
 
         server, hooks = self._model.server, {"response": [read]}
         with server.explained_environment():
@@ -136,7 +129,7 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
             return await super().exchange_stream(own, url, body, headers, attempt, decode)
 
 
-async def stream_chat(model: ChatModel, body: dict[str, Any], emit: Emit) -> None:
+async def stream_chat(model: RemoteModel, body: dict[str, Any], emit: Emit) -> None:
     """Emit the deltas of an answer. Raises the ProviderError with which it ends."""
     with model.server.explained_environment():
         _tls()  # mojentic reads the certificates, too, and explains nothing
@@ -165,7 +158,7 @@ async def stream_chat(model: ChatModel, body: dict[str, Any], emit: Emit) -> Non
                         raise error
 
 
-def _policy(model: ChatModel, emit: Emit) -> RecoveryPolicy:
+def _policy(model: RemoteModel, emit: Emit) -> RecoveryPolicy:
     """Three attempts for a server that fails or asks to wait, one for a server that cannot be reached, none after the first word."""
 
     def observe(event: LifecycleEvent) -> None:
@@ -188,7 +181,7 @@ def _policy(model: ChatModel, emit: Emit) -> RecoveryPolicy:
     )
 
 
-def _error(error: RecoveryError, model: ChatModel) -> ProviderError | None:
+def _error(error: RecoveryError, model: RemoteModel) -> ProviderError | None:
     """The error with which the last attempt ended; None if it was cancelled."""
     failure, cause, server = error.report.final_failure, error.inspect_cause(), model.server
     if failure is None or failure.category == "cancellation":

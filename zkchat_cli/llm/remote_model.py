@@ -47,9 +47,12 @@ def settings_of(config: ModelConfig, kind: type[S]) -> S:
 
 @dataclass
 class RemoteModel(ABC):
-    """One model on one server. The library that calls it is imported by `prepare`, or by the first call."""
+    """One model on one server. mojentic calls it, imported by `prepare` or by the first call, and `reader` understands the stream."""
 
     provider: ClassVar[str]
+    path: ClassVar[str]
+    """Of a call, after the server's address."""
+    reader: ClassVar[type[ChatReader]]
     model: str
     server: JsonClient
     settings: ServerSettings
@@ -75,9 +78,9 @@ class RemoteModel(ABC):
         if not prepared:
             self.window = self.find_window() or self.window
 
-    @abstractmethod
     def import_library(self) -> None:
         """Import what a call needs, which takes up to 2 s."""
+        from zkchat_cli.llm import mojentic_adapter  # noqa: F401
 
     @abstractmethod
     def find_window(self) -> Window | None:
@@ -98,17 +101,15 @@ class RemoteModel(ABC):
     def body(self, request: Request) -> dict[str, Any]:
         """The JSON body of a call."""
 
-    @abstractmethod
-    async def call(self, body: dict[str, Any], emit: Emit) -> None:
-        """Emit the deltas of an answer. Raises the ProviderError with which it ends."""
-
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         if error := self.config_error():
             yield StreamFailed(error)
             return
 
         async def call(emit: Emit) -> None:
-            await self.call(self.body(request), emit)
+            from zkchat_cli.llm.mojentic_adapter import stream_chat  # see import_library
+
+            await stream_chat(self, self.body(request), emit)
 
         timeouts = Timeouts(self.settings.timeout, self.settings.stall_timeout)
         yield from stream_in_thread(call, self.server, timeouts, request.options.max_answer_bytes)
@@ -122,23 +123,6 @@ class RemoteModel(ABC):
             return tuple(model.name for model in self.list_models())
         except ProviderError:
             return ()
-
-
-@dataclass
-class ChatModel(RemoteModel):
-    """A model that mojentic calls; `reader` understands its server's stream."""
-
-    path: ClassVar[str]
-    """Of a call, after the server's address."""
-    reader: ClassVar[type[ChatReader]]
-
-    def import_library(self) -> None:
-        from zkchat_cli.llm import mojentic_adapter  # noqa: F401
-
-    async def call(self, body: dict[str, Any], emit: Emit) -> None:
-        from zkchat_cli.llm.mojentic_adapter import stream_chat  # see import_library
-
-        await stream_chat(self, body, emit)
 
 
 def fetch_models(

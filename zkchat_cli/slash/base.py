@@ -4,7 +4,7 @@ Commands do not print and do not know the screen, so the interactive chat, a pip
 """
 
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,18 +61,6 @@ class CommandResult:
     input_text: str = ""
 
 
-class CompletionValue(str):
-    """A completion with a description beside it: the id of a conversation with its title."""
-
-    __slots__ = ("description",)
-    description: str
-
-    def __new__(cls, value: str, description: str = "") -> "CompletionValue":
-        made = super().__new__(cls, value)
-        made.description = description
-        return made
-
-
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
     """A command. Its file's name is its name; the file's docstring has its help in the first line, and then what `/help NAME` adds."""
@@ -80,8 +68,8 @@ class SlashCommand:
     run: Callable[[ZkChatSession, str], CommandResult]
     argument: str = ""
     """The argument as help shows it: `TEXT` is required, `[TEXT]` is not; empty if the command takes none."""
-    values: Callable[[ZkChatSession], Sequence[str]] | None = None
-    """Completions for the argument. Called in completion's own thread, so it may be slow."""
+    values: Callable[[ZkChatSession], Sequence[str] | Mapping[str, str]] = lambda _: ()
+    """Completions for the argument, with descriptions if it is a mapping. Called in completion's own thread, so it may be slow."""
 
     @property
     def name(self) -> str:
@@ -109,14 +97,13 @@ def find_question(session: ZkChatSession, number: str = "") -> pins.TurnPart:
     return pins.resolve_turn(session.history, f"{number or pins.LAST} question")[0]
 
 
-def complete_questions(session: ZkChatSession) -> list[str]:
+def complete_questions(session: ZkChatSession) -> dict[str, str]:
     return complete_turns(each for each in pins.list_turn_parts(session.history) if each.part == "question")
 
 
-def complete_turns(parts: Iterable[pins.TurnPart]) -> list[str]:
+def complete_turns(parts: Iterable[pins.TurnPart]) -> dict[str, str]:
     """The numbers of turns with how they begin, newest first."""
-    beginnings = {each.turn: each.message.display_text for each in reversed(list(parts))}
-    return [CompletionValue(str(turn), truncate(text, 60)) for turn, text in beginnings.items()]
+    return {str(each.turn): truncate(each.message.display_text, 60) for each in reversed(list(parts))}
 
 
 def numbered_chunk(session: ZkChatSession, argument: str) -> ContentChunk | None:

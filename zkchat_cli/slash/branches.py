@@ -8,7 +8,7 @@ from contextlib import closing
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.branch_tree import BranchSegment, BranchTree
-from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.conversation_list import format_time
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
@@ -56,13 +56,13 @@ def _segment_line(segment: BranchSegment, turns: int) -> StyledLine:
     )
 
 
-def _branch_numbers(session: ZkChatSession) -> list[str]:
+def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
     if not session.history:
-        return []
+        return {}
     with closing(session.store.reopen()) as store:  # completion has its own thread
         log = store.log(session.conversation.id)
     branches = [segment for segment in BranchTree(log).segments(None) if segment.leaf_number is not None]
-    return [CompletionValue(str(branch.leaf_number), truncate(branch.first_question.display_text, 60)) for branch in branches]
+    return {str(branch.leaf_number): truncate(branch.first_question.display_text, 60) for branch in branches}
 
 
 COMMAND = SlashCommand(_branches, "[N]", _branch_numbers)

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from zkchat_cli.chat.compactor import CompactionRequest
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import CompactionDone, Event, TextDelta
-from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.compaction import describe_compaction
 
 
@@ -34,4 +34,4 @@ def _compaction_events(session: ZkChatSession, instructions: str) -> Generator[E
             yield event
 
 
-COMMAND = SlashCommand(_compact, "[instructions | undo]", lambda _: [CompletionValue("undo", "undo the last compaction")])
+COMMAND = SlashCommand(_compact, "[instructions | undo]", lambda _: {"undo": "undo the last compaction"})

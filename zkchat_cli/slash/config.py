@@ -7,7 +7,7 @@ from typing import Any
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config import loader
-from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
@@ -34,9 +34,9 @@ def _setting_line(key: str, value: Any, default: Any) -> StyledLine:
     return StyledLine((StyledSpan(key, "cyan" if changed else ""), StyledSpan(f" = {loader.as_toml(value)}")), changed)
 
 
-def _setting_keys(session: ZkChatSession) -> list[str]:
+def _setting_keys(session: ZkChatSession) -> dict[str, str]:
     schema = type(session.runtime.settings)
-    return [CompletionValue(key, loader.describe_setting(key, schema)) for key in loader.default_values(schema)]
+    return {key: loader.describe_setting(key, schema) for key in loader.default_values(schema)}
 
 
 COMMAND = SlashCommand(_config, "[KEY [VALUE]]", _setting_keys)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 KEYS = (
@@ -44,4 +44,4 @@ def _command_lines(command: SlashCommand) -> Iterable[StyledLine]:
         yield styled_line(f"  {command.details}", indent=2)
 
 
-COMMAND = SlashCommand(_help, "[command]", lambda _: [CompletionValue(command.name, command.help) for command in slash.commands()])
+COMMAND = SlashCommand(_help, "[command]", lambda _: {command.name: command.help for command in slash.commands()})

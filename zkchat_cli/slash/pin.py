@@ -43,4 +43,4 @@ def _part_line(part: pins.TurnPart, session: ZkChatSession, reason: str = "") ->
     return styled_line(f"{prefix}{truncate(part.message.display_text, 60)}", indent=5)
 
 
-COMMAND = SlashCommand(_pin, "[N | last]", lambda session: [pins.LAST, *base.complete_turns(pins.list_turn_parts(session.history))])
+COMMAND = SlashCommand(_pin, "[N | last]", lambda session: {pins.LAST: "", **base.complete_turns(pins.list_turn_parts(session.history))})

@@ -5,7 +5,7 @@ from contextlib import closing
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models import ConversationSummary
 from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import conversation_list
@@ -33,9 +33,9 @@ def _other_conversations(session: ZkChatSession, store: ChatSessionStore) -> lis
     return [each for each in known if each.id != session.conversation.id]
 
 
-def _resumable(session: ZkChatSession) -> list[str]:
+def _resumable(session: ZkChatSession) -> dict[str, str]:
     with closing(session.store.reopen()) as store:  # completion has its own thread
-        return [CompletionValue(each.id, conversation_list.display_title(each)) for each in _other_conversations(session, store)]
+        return {each.id: conversation_list.display_title(each) for each in _other_conversations(session, store)}
 
 
 COMMAND = SlashCommand(_resume, "[N | ID]", _resumable)

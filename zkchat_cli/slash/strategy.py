@@ -2,7 +2,7 @@
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import strategies
-from zkchat_cli.slash.base import CommandResult, CompletionValue, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
 
@@ -17,6 +17,4 @@ def _strategy(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(lines=lines)
 
 
-COMMAND = SlashCommand(
-    _strategy, "[NAME]", lambda _: [CompletionValue(name, strategies.load_strategy(name).help) for name in strategies.strategy_names()]
-)
+COMMAND = SlashCommand(_strategy, "[NAME]", lambda _: {name: strategies.load_strategy(name).help for name in strategies.strategy_names()})

@@ -5,7 +5,7 @@ Runs in a thread of its own. Enter waits for that thread, so nothing here waits 
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -84,7 +84,6 @@ class ChatCompleter(Completer):
 
     def _completions(self, before: str, after: str, session: "ZkChatSession") -> Iterator[Completion]:
         from zkchat_cli import slash  # the session has loaded them
-        from zkchat_cli.slash.base import CompletionValue
         from zkchat_cli.vault.links.fuzzy import best_matches
 
         if link_prefix(before) is not None or file_prefix(before) is not None:
@@ -103,9 +102,8 @@ class ChatCompleter(Completer):
             else:
                 yield from self._notes(link, closing, session)
         elif (argument := command_argument(before)) is not None and (values := _argument_values(slash.commands(), argument[0], session)):
-            for value in best_matches(values, argument[1], MAX_COMPLETIONS):
-                meta = sanitize_name(value.description) if isinstance(value, CompletionValue) else ""
-                yield Completion(value, -len(argument[1]), display_meta=meta)
+            for value in best_matches(list(values), argument[1], MAX_COMPLETIONS):
+                yield Completion(value, -len(argument[1]), display_meta=sanitize_name(values[value]))
         elif (path := file_prefix(before)) is not None:
             if (agent := agent_prefix(before)) is not None:
                 for name in session.agent_names():
@@ -148,9 +146,11 @@ class ChatCompleter(Completer):
         self._files = list(dict.fromkeys(path for path in (*inside, *file_imports.list_files(root)) if _is_printable(path)))
 
 
-def _argument_values(commands: "Sequence[SlashCommand]", name: str, session: "ZkChatSession") -> list[str]:
-    values = next((command.values for command in commands if command.name == name), None)
-    return [value for value in values(session) if _is_printable(value)] if values is not None else []
+def _argument_values(commands: "Sequence[SlashCommand]", name: str, session: "ZkChatSession") -> dict[str, str]:
+    """The values of a command's argument with their descriptions."""
+    values = next((command.values(session) for command in commands if command.name == name), ())
+    described = values if isinstance(values, Mapping) else dict.fromkeys(values, "")
+    return {value: text for value, text in described.items() if _is_printable(value)}
 
 
 def _quote_path(path: str) -> str:

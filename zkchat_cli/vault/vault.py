@@ -8,7 +8,7 @@ it is missing, by the first question that needs it.
 import os
 import posixpath
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import date
 from hashlib import blake2b
 from itertools import islice
@@ -210,13 +210,10 @@ class Vault:
         found = self._ask(lambda index: resolve(link, None, index.names))
         return tuple(path for path in (found.target, *found.losers) if path and path.lower().endswith(NOTE_SUFFIXES))
 
-    def notes_with_words(self, text: str) -> list[str]:
-        """The paths of notes that may contain this text, because they have all of its longest words."""
-        return self._ask(lambda index: quoted_words.notes_with_words(index, text))
-
-    def notes_with_most_words(self, text: str) -> list[str]:
-        """The paths of the notes that have most of this text's rare words, the best first."""
-        return self._ask(lambda index: quoted_words.notes_with_most_words(index, text))
+    def notes_quoted(self, text: str) -> Iterator[str]:
+        """The paths of notes that may contain this text: those with all of its longest words, then those with most of its rare ones."""
+        yield from self._ask(lambda index: quoted_words.notes_with_longest(index, text))
+        yield from self._ask(lambda index: quoted_words.notes_with_rarest(index, text))
 
     def _resolve(self, written: Sequence[WrittenLink], source: str | None) -> list[LinkResolution]:
         """The links with their targets; broken ones with the notes of similar names as candidates, or else notes about their words."""

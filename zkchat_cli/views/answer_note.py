@@ -3,17 +3,15 @@
 Pure functions: from an answer to the text of a note, and from a question to a file name.
 """
 
-import json
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
-from pathlib import PurePosixPath
-from urllib.parse import quote
 
 from zkchat_cli.citations import marks
+from zkchat_cli.exporters import base
 from zkchat_cli.models import Citation
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.sources import line_range
@@ -21,9 +19,6 @@ from zkchat_cli.views.sources import line_range
 MAX_QUESTION = 2000
 MAX_NAME = 60
 """Characters, at most 240 bytes: file systems allow 255."""
-_NOT_IN_A_LINK = re.compile(r"[\[\]#|^\x00-\x1f\x7f]|%%")
-_NOT_IN_A_HEADING = re.compile(r"(?:[\[\]#|^\s]|%%)+")
-_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _END = re.compile(r"[?!。？！\n]|\.\s")
 
 
@@ -43,21 +38,10 @@ def note_text(answer: AnswerNote, name: Callable[[str], str]) -> str:
     """The text of the note. `name` returns how a link names the note at a path: its name, or its path if the name is ambiguous."""
 
     def link(citation: Citation) -> str:
-        return note_link(citation.relative_path or "", citation.heading, name)
+        return base.note_link(citation.relative_path or "", citation.heading, name)
 
     parts = [_front_matter(answer), _link_citations(answer, link).strip("\n"), _sources(answer.citations, link)]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def note_link(relative_path: str, heading: str | None, name: Callable[[str], str]) -> str:
-    """A wikilink to a note and a heading; a Markdown link if the name contains characters that wikilinks cannot."""
-    path = PurePosixPath(relative_path)
-    target = name(relative_path)
-    if _NOT_IN_A_LINK.search(target):
-        label = " ".join(_NOT_IN_A_LINK.sub(" ", path.stem).split())
-        return f"[{label}]({quote(relative_path, errors='replace')})"
-    section = _NOT_IN_A_HEADING.sub(" ", heading or "").strip()
-    return f"[[{target}#{section}]]" if section and section != path.stem else f"[[{target}]]"
 
 
 def file_name(question: str, exists: Callable[[str], bool]) -> str:
@@ -71,18 +55,13 @@ def file_name(question: str, exists: Callable[[str], bool]) -> str:
 
 
 def _front_matter(answer: AnswerNote) -> str:
-    """Values as JSON strings, which are valid YAML for any content."""
     fields = {
         "question": answer.question.strip()[:MAX_QUESTION],
         "model": answer.model,
         "date": answer.date,
         "conversation": answer.conversation,
     }
-    return "\n".join(["---", *(f"{name}: {_yaml(value)}" for name, value in fields.items()), "tags: []", "---"])
-
-
-def _yaml(value: str | None) -> str:
-    return _NOT_IN_YAML.sub(lambda c: f"\\u{ord(c[0]):04x}", json.dumps(value, ensure_ascii=False))
+    return base.front_matter(fields).removesuffix("---") + "tags: []\n---"
 
 
 def _link_citations(answer: AnswerNote, link: Callable[[Citation], str]) -> str:
@@ -106,16 +85,6 @@ def _link_citations(answer: AnswerNote, link: Callable[[Citation], str]) -> str:
     return "".join(parts) + (f"\n{closing}" if closing else "")
 
 
-def _doubt(citation: Citation) -> str:
-    match citation.effective_verdict:
-        case "misquoted":
-            return " *(not verified: the quoted words are not there)*"
-        case "cut":
-            return f" *(the quotation is cut; the note says: “{citation.sentence}”)*"
-        case _:
-            return ""
-
-
 def _sources(citations: Iterable[Citation], link: Callable[[Citation], str]) -> str:
     """Each source with its lines and quotation."""
     lines: dict[str, None] = {}
@@ -126,5 +95,5 @@ def _sources(citations: Iterable[Citation], link: Callable[[Citation], str]) -> 
         path = "`" + " ".join(citation.relative_path.replace("`", "'").split()) + "`"
         where = "" if citation.start_line is None else f":{line_range(citation.start_line, citation.end_line)}"
         said = f" “{' '.join(citation.quote.split())}”" if citation.quote else ""
-        lines[f"- {link(citation)} {path}{where}{said}{_doubt(citation)}"] = None
+        lines[f"- {link(citation)} {path}{where}{said}{base.quotation_doubt(citation)}"] = None
     return "\n".join(["## Sources", "", *lines]) if lines else ""

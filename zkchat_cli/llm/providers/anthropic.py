@@ -13,7 +13,7 @@ from pydantic import Field
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import anthropic_chat
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
-from zkchat_cli.llm.remote_model import ANTHROPIC, LIST_LIMITS, ChatModel, KeyedSettings, bearer, fetch_models, settings_of
+from zkchat_cli.llm.remote_model import ANTHROPIC, LIST_LIMITS, KeyedSettings, RemoteModel, bearer, fetch_models, settings_of
 from zkchat_cli.text.numbers import whole_number
 
 API_VERSION = "2023-06-01"
@@ -30,7 +30,7 @@ class AnthropicSettings(KeyedSettings):
 
 
 @dataclass
-class AnthropicModel(ChatModel):
+class AnthropicModel(RemoteModel):
     provider = "anthropic"
     path = "/v1/messages"
     reader = anthropic_chat.AnthropicReader

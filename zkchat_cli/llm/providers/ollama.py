@@ -15,7 +15,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.remote_model import LIST_LIMITS, ChatModel, ServerSettings, fetch_models, settings_of
+from zkchat_cli.llm.remote_model import LIST_LIMITS, RemoteModel, ServerSettings, fetch_models, settings_of
 from zkchat_cli.text.numbers import whole_number
 
 DEFAULT_MAX_WINDOW = 32768
@@ -48,7 +48,7 @@ class OllamaReader(ChatReader):
 
 
 @dataclass
-class OllamaModel(ChatModel):
+class OllamaModel(RemoteModel):
     provider = "ollama"
     path = "/api/chat"
     reader = OllamaReader

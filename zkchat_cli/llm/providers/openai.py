@@ -12,7 +12,7 @@ from pydantic import Field
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import openai_chat
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
-from zkchat_cli.llm.remote_model import OPENAI, ChatModel, KeyedSettings, bearer, fetch_models, settings_of
+from zkchat_cli.llm.remote_model import OPENAI, KeyedSettings, RemoteModel, bearer, fetch_models, settings_of
 
 _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "loaded_context_length", "max_context_length")
 """Where servers report a model's window: vLLM, OpenRouter, Groq, LM Studio. llama.cpp has `n_ctx` in a table `meta`."""
@@ -28,7 +28,7 @@ class OpenAISettings(KeyedSettings):
 
 
 @dataclass
-class OpenaiModel(ChatModel):
+class OpenaiModel(RemoteModel):
     provider = "openai"
     path = "/chat/completions"
     reader = openai_chat.OpenAIReader

@@ -18,7 +18,7 @@ MOST_CHUNKS = 20
 MOST_SIMILAR = 5
 
 
-def notes_with_words(index: IndexDatabase, text: str) -> list[str]:
+def notes_with_longest(index: IndexDatabase, text: str) -> list[str]:
     """The paths of notes that have a chunk with all of the text's longest words, by length and name."""
     longest = sorted(dict.fromkeys(content_terms(text)), key=len, reverse=True)[:LONGEST_WORDS]
     phrase = [quoted(terms(text))] if longest and len(longest) < FEW_WORDS else []
@@ -26,7 +26,7 @@ def notes_with_words(index: IndexDatabase, text: str) -> list[str]:
     return sorted(found, key=lambda path: (len(path), path))
 
 
-def notes_with_most_words(index: IndexDatabase, text: str) -> list[str]:
+def notes_with_rarest(index: IndexDatabase, text: str) -> list[str]:
     """The paths of the notes that have most of the text's rare words in a chunk, the best first."""
     count = "SELECT COUNT(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
     terms = dict.fromkeys(content_terms(text)[:MOST_WORDS])
