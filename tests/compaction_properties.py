@@ -1,5 +1,5 @@
-"""Random conversations, and what holds of each however often it is compacted and whatever the summariser does; for the tests and, with many
-more of them, for the benchmark."""
+"""Properties of random conversations, however often they are compacted and whatever the model answers; for the tests and, with many more
+examples, for the benchmark."""
 
 import random
 
@@ -80,7 +80,7 @@ def message_values(prompt: Prompt) -> list[tuple[str, str, int]]:
 
 
 def check_contiguous(session: ZkChatSession, prompt: Prompt) -> None:
-    """The turns that are sent as they are, are the newest ones, without a hole."""
+    """Check that the turns sent in full are the newest ones, without a gap."""
     sent = {id_ for m in prompt.messages if not m.content.startswith("<recalled") for id_ in m.source_ids}
     there = [any(m.id in sent and not m.pinned for m in turn.messages) for turn in session.turns if not turn.failed]
     pinned = [any(m.pinned for m in turn.messages) for turn in session.turns if not turn.failed]

@@ -1,4 +1,4 @@
-"""What tests share: a vault of a few real notes, a home folder of zkchat's own, and the command line as a stranger runs it."""
+"""Fixtures of all tests: a vault of a few real notes, a home folder for zkchat, and the command line as a user runs it."""
 
 import atexit
 import ctypes
@@ -31,7 +31,7 @@ from zkchat_cli.context import strategies
 
 
 def drop_root_override() -> None:
-    """Let file permissions count for tests that run as root, and for all that they start: root may otherwise read everything."""
+    """Make file permissions count for tests that run as root, and for the programs that they start."""
     libc, override, search = ctypes.CDLL(None), 1, 2  # capabilities(7): CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
     for capability in (override, search):
         libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP: for programs started from here
@@ -48,16 +48,16 @@ if READS_EVERYTHING and sys.platform == "linux" and all(folder.stat().st_uid == 
     drop_root_override()
     READS_EVERYTHING = False
 needs_permissions = pytest.mark.skipif(READS_EVERYTHING, reason="root may read everything")
-os.environ["TZ"] = "UTC"  # people are shown their own clock's time, and tests know which that is
+os.environ["TZ"] = "UTC"  # people see their own clock's time, and tests must know which that is
 time.tzset()
 use_empty_certificates()
-settings.register_profile("ci", derandomize=True)  # CI is told apart by the same examples each time; people find new ones
+settings.register_profile("ci", derandomize=True)  # CI tries the same examples each time; people find new ones
 if os.environ.get("CI"):
     settings.load_profile("ci")
 
 MEMORY = Path("/dev/shm")
 if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2**30:  # a container's may be tiny
-    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))  # where `tmp_path` is: a disk that is waited for proves nothing here
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))  # for `tmp_path`: waiting for a disk proves nothing here
 
 NOTES = {
     "Filters.md": """---
@@ -196,15 +196,15 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    for drawer in (exporters, strategies):  # pure, and loaded when they are needed: that may be in a test without the tracer
-        for module in pkgutil.iter_modules(drawer.__path__, f"{drawer.__name__}."):
+    for package in (exporters, strategies):  # pure, and loaded when they are needed: that may be in a test without the tracer
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     gc.freeze()  # tests and modules stay
 
 
 def pytest_unconfigure() -> None:
     gc.collect()
-    gc.freeze()  # pytest collects five times more, lest an error hide in a cycle: of what the first time left there is nothing to find
+    gc.freeze()  # pytest collects five times more, to find errors in cycles: after the first time there is nothing left
 
 
 @pytest.hookimpl(wrapper=True)

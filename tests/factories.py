@@ -26,7 +26,7 @@ from zkchat_cli.vault.vault import Vault
 NOON = "2025-05-08T12:00:00+00:00"
 SERVICES = {field.name for field in fields(SessionServices)}
 COUNTER = TokenCounter()
-"""One for all tests: loading the vocabulary takes a quarter of a second."""
+"""One for all tests, because loading the vocabulary takes a quarter of a second."""
 
 
 class CountingIds:
@@ -41,7 +41,7 @@ class CountingIds:
 
 
 class TickingClock:
-    """Monotonic seconds, a millisecond more each time one looks; `advance` lets some go by."""
+    """Monotonic seconds, a millisecond more with each call; `advance` adds some."""
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -56,7 +56,7 @@ class TickingClock:
 
 @dataclass
 class DeltaModel:
-    """A model that streams what it is told, one list a call, the last one again and again; it remembers what it was asked."""
+    """A model that streams the given deltas, one list per call and then the last one again; it keeps its requests."""
 
     calls: Sequence[Sequence[Delta]]
     name: str = "deltas"
@@ -76,12 +76,12 @@ class DeltaModel:
 
 
 def reply(*texts: str) -> list[Delta]:
-    """A model call that answers with these pieces."""
+    """The deltas of an answer in these pieces."""
     return [*map(TextPart, texts), StreamFinished("stop")]
 
 
 def tool_reply(*wanted: ToolCall, text: str = "") -> list[Delta]:
-    """A model call that asks for tools."""
+    """The deltas of a reply that calls tools."""
     return [*([TextPart(text)] if text else []), ToolCallsPart(wanted), StreamFinished("tool_calls")]
 
 
@@ -91,7 +91,7 @@ def find_call(query: str, id_: str = "call-1-1") -> ToolCall:
 
 @dataclass
 class AppFixture:
-    """What sessions of one test share."""
+    """The vault, store and settings that the sessions of one test share."""
 
     vault: Vault
     store: ChatSessionStore
@@ -124,7 +124,7 @@ class AppFixture:
         return Runtime(**values | {"strategy": strategies.load_strategy(changes.get("strategy", self.strategy))})
 
     def reopen(self, session: ZkChatSession, model: Model | None = None, **changes: Any) -> ZkChatSession:
-        """The same conversation as another process would find it."""
+        """The same conversation, as another process would open it."""
         return self.session(model or session.runtime.model, self.store.conversation(session.conversation.id), **changes)
 
 
@@ -135,7 +135,7 @@ def make_app(vault_folder: Path, index_folder: Path, store_file: Path | None = N
 
 
 def open_store(file: Path) -> ChatSessionStore:
-    """The store at `file`; a new one is a copy, for making its tables would be half of what a room costs."""
+    """The store at `file`; a new one is a copy of an empty one, because creating its tables takes as long as the rest."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(_empty_store())
@@ -151,7 +151,7 @@ def _empty_store() -> bytes:
 
 
 def run_turn(turn: Iterator[Event]) -> tuple[list[Event], TurnCompleted | TurnFailed]:
-    """A turn run to its end: all events, and the last one."""
+    """Run a turn to its end: all events, and the last one."""
     events = list(turn)
     last = events[-1]
     assert isinstance(last, TurnCompleted | TurnFailed)
@@ -168,6 +168,20 @@ def failure_of(turn: Iterator[Event]) -> TurnFailed:
     _, last = run_turn(turn)
     assert isinstance(last, TurnFailed), last
     return last
+
+
+def prompt_texts(session: ZkChatSession) -> list[str]:
+    return [m.content for m in session.prompt().messages[1:]]
+
+
+def stored_log(session: ZkChatSession) -> list[tuple[str, str, str]]:
+    """Role, status and content of all stored messages."""
+    return [(m.role, m.status, m.content) for m in session.store.log(session.conversation.id)]
+
+
+def run_until(turn: Generator[Event, None, None], wanted: type) -> Any:
+    """Run a turn up to the first event of a kind."""
+    return next(event for event in turn if isinstance(event, wanted))
 
 
 def chunk(number: int | None = 1, text: str = "Filters say which tasks you want to see.", **more: Any) -> ContentChunk:
@@ -204,14 +218,14 @@ def turns(*pairs: tuple[str, str]) -> tuple[Turn, ...]:
 
 
 def recall_texts(question: str, among: Sequence[Turn], room: int = 1000) -> list[str]:
-    """What recall finds in some turns, as lines with their speakers."""
+    """The passages that recall finds in some turns, with their speakers."""
     index = RecallIndex()
     index.update(among)
     return [passage.text_with_speaker for passage in recall_passages(index, question, len(among), room, COUNTER)]
 
 
 def resume(app: AppFixture, history: Sequence[ZkChatMessage], **changes: Any) -> ZkChatSession:
-    """A session on a conversation with this history."""
+    """Store a conversation with this history and open a session on it."""
     conversation = Conversation(id=app.new_id(), vault=str(app.vault.root), created_at=NOON, updated_at=NOON)
     app.store.start(conversation)
     for message in history:
@@ -226,7 +240,7 @@ def make_compaction(summary: str | None, last_id: str, **more: Any) -> Compactio
 
 
 def compact_session(session: ZkChatSession, compaction: Compaction) -> ZkChatSession:
-    """The conversation as it is opened again after this compaction was stored."""
+    """Store this compaction and open the conversation again."""
     session.store.compact(session.conversation.id, compaction)
     return session.open_conversation(session.conversation.id)
 

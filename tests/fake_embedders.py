@@ -1,7 +1,7 @@
-"""An embedding model for tests, and servers that offer it: real HTTP on 127.0.0.1, vectors that anybody can foretell.
+"""An embedding model for tests, and servers that offer it: real HTTP on 127.0.0.1, and predictable vectors.
 
-A text's vector counts its words by what they mean: words of one line of `SYNONYMS` count as the same, so that "car" is near "automobile",
-which no search by words can know. Other words go to one of many places by a hash.
+A text's vector counts its words: words of one line of `SYNONYMS` count as the same, so that "car" is near "automobile", which search by
+words cannot know. A hash chooses the place of other words.
 """
 
 import json
@@ -33,8 +33,8 @@ Twist = Callable[[str, list[list[float]]], Any]
 
 @dataclass
 class SynonymEmbedder:
-    """An embedder without a server, which remembers what it was asked. `fails` may name an error instead of an answer; `twist` gets the
-    purpose and the true vectors, and says what is answered."""
+    """An embedder without a server, which keeps its calls. `fails` may return an error to raise; `twist` changes the vectors for a
+    purpose."""
 
     id: str = "meaning/1"
     batch: int = 4
@@ -67,7 +67,7 @@ class SynonymEmbedder:
 
 @dataclass
 class EmbeddingServers:
-    """Ollama and OpenAI at one address. `replies` are given before the true ones, each once; `twist` changes the vectors."""
+    """Ollama and OpenAI at one address. `replies` come before the real ones, each once; `twist` changes the vectors."""
 
     http: HTTPServer
     replies: list[Response] = field(default_factory=list)
@@ -84,7 +84,7 @@ class EmbeddingServers:
 
     @property
     def env(self) -> dict[str, str]:
-        """The environment that leads to them."""
+        """The environment variables with their addresses."""
         return {"OLLAMA_HOST": f"127.0.0.1:{self.http.port}", "OPENAI_BASE_URL": self.http.url_for("/v1"), "OPENAI_API_KEY": "sk-secret"}
 
     @property
@@ -93,7 +93,7 @@ class EmbeddingServers:
         return [text for _, body, _ in self.requests for text in body["input"]]
 
     def says(self, status: int, body: object = None, **headers: str) -> None:
-        """What the next request gets."""
+        """Queue the reply to the next request."""
         text = body if isinstance(body, str) else json.dumps(body)
         self.replies.append(Response(text, status, {k.replace("_", "-"): v for k, v in headers.items()}))
 

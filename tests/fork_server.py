@@ -1,10 +1,10 @@
-"""zkchat, started once and forked for each run: what a test waits for is the program's work, not Python's imports.
+"""A fork server: zkchat is imported once and forked for each run, so that tests do not wait for imports.
 
-`python fork_server.py SOCKET` imports the program and waits; each `ProgramRun` asks it for a process of its own, with arguments,
-environment, folder and three streams, which may be a pseudo-terminal's.
+`python fork_server.py SOCKET` imports the program and waits; each `ProgramRun` gets a process of its own, with arguments, environment,
+folder and three streams, which may be a pseudo-terminal's.
 
-A run is as real as any (its own process, streams, signals, exit code), but for what happens before the first line of `main.run` and after
-its last. What depends on that (encodings of the streams, import paths, what is imported) starts Python itself: see conftest.Program.
+A run is a real process with its own streams, signals and exit code. Only what happens before the first line of `main.run` and after its
+last is missing. Tests that depend on that (encodings of the streams, import paths, what is imported) start Python: see conftest.Program.
 """
 
 import array
@@ -41,16 +41,16 @@ def load_program() -> None:
     use_empty_certificates()
     os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
     tiktoken.get_encoding("o200k_base")
-    for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):  # commands import late what they run with
+    for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):  # commands defer some imports
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    factory.settings_schema()  # each run would make it anew: a third of its time
+    factory.settings_schema()  # otherwise a third of each run
     gc.collect()
-    gc.freeze()  # a run that looked at what was imported here would have to copy it
+    gc.freeze()  # otherwise the collector of each run would copy the memory
 
 
 def serve(address: str) -> None:
-    """Runs until it is killed, or its standard input is closed: then whose tests it ran is gone."""
+    """Runs until it is killed, or the test process ends, which closes its standard input."""
     load_program()
     woken, wake = socket.socketpair()
     wake.setblocking(False)
@@ -77,7 +77,7 @@ def _start(server: socket.socket, running: dict[int, socket.socket]) -> None:
     try:
         length, streams = _received(connection)
         wanted = json.loads(_exactly(connection, length))
-    except ConnectionError:  # whoever asked was stopped meanwhile
+    except ConnectionError:  # the caller was stopped meanwhile
         connection.close()
         return
     program = os.fork()
@@ -104,7 +104,7 @@ def _tell_who_ended(running: dict[int, socket.socket]) -> None:
 
 
 def _become(wanted: dict, streams: list[int]) -> None:
-    """The program, with somebody else's arguments, environment, folder and streams."""
+    """Become the program, with the caller's arguments, environment, folder and streams."""
     if wanted["terminal"]:
         os.setsid()
         fcntl.ioctl(streams[0], termios.TIOCSCTTY, 0)  # its terminal's signals reach it, as those of a shell's do
@@ -130,7 +130,7 @@ def _become(wanted: dict, streams: list[int]) -> None:
 
 
 def _leave(code: int) -> None:
-    """End as Python does, but leave it to the system to take all that was imported to pieces: that costs nine times what a run costs."""
+    """End as Python does, but without tearing down all modules, which takes nine times as long as a run."""
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()
@@ -139,7 +139,7 @@ def _leave(code: int) -> None:
 
 
 def use_empty_certificates() -> None:
-    """Servers of tests are on this machine and speak no TLS, but each client would read all authorities of the world for it: 20 ms."""
+    """Tests use no TLS, but each HTTP client would read all certificate authorities, which takes 20 ms."""
     import certifi
 
     nobody = str(Path(__file__).with_name("samples") / "nobody.pem")
@@ -148,7 +148,7 @@ def use_empty_certificates() -> None:
 
 
 class ProgramRun:
-    """A run with these three streams, its own from now on. `pid` is valid until `end` has been asked for."""
+    """A run that takes over these three streams. `pid` is valid until `end` is called."""
 
     def __init__(self, address: str, arguments: list[str], environment: dict, folder: Path, streams: list[int], *, terminal: bool) -> None:
         wanted = {"arguments": arguments, "environment": environment, "folder": str(folder), "terminal": terminal}
@@ -172,7 +172,7 @@ class ProgramRun:
             self._connection.setblocking(True)
 
     def end(self) -> int:
-        """Wait for the end: the exit code; of one that a signal ended, what Popen would say."""
+        """Wait for the end and return the exit code; negative for a signal, as with Popen."""
         with self._connection:
             return int.from_bytes(_exactly(self._connection, _NUMBER), "big", signed=True)
 
@@ -180,7 +180,7 @@ class ProgramRun:
 def run_piped(
     address: str, arguments: list[str], environment: dict, folder: Path, stdin: bytes, timeout: float
 ) -> subprocess.CompletedProcess[bytes]:
-    """A run between pipes, to its end; as `subprocess.run` does it."""
+    """Run the program with pipes to its end, as `subprocess.run` does."""
     (given, keyboard), (out, output), (err, errors) = os.pipe(), os.pipe(), os.pipe()
     run = ProgramRun(address, arguments, environment, folder, [given, output, errors], terminal=False)
     os.set_blocking(keyboard, False)
@@ -231,7 +231,7 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
     while len(data) < length:
         more = connection.recv(length - len(data))
         if not more:
-            raise ConnectionError("the other side is gone")
+            raise ConnectionError("the connection was closed")
         data += more
     return data
 

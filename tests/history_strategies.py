@@ -1,4 +1,4 @@
-"""Random histories, and what every prompt of one promises; for the tests and, with many more of them, for the benchmark."""
+"""Random histories, and the properties of every prompt made from them; for the tests and, with many more examples, for the benchmark."""
 
 import os
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from zkchat_cli.models import ContextUsage, DocumentReference, Prompt, PromptMes
 from zkchat_cli.tokens.counter import TokenCounter
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "300"))
-"""Of each promise that is tried on random histories; CI tries two thousand besides."""
+"""Random histories per property; CI also tries two thousand."""
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 STRATEGIES = ["discard", "summarize", "hybrid"]
@@ -32,7 +32,7 @@ call_ids = st.sampled_from(["call-1-1", "call-1-2", "offline-3-1"])
 
 @cache
 def counting(factor: float) -> TokenCounter:
-    """As some model counts."""
+    """A counter calibrated for some model."""
     return COUNTER if factor == 1 else COUNTER.calibrated(factor)
 
 
@@ -47,7 +47,7 @@ def with_documents(text: str) -> dict[str, Any]:
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
-    """Any mixture of messages that an import may bring."""
+    """Any mixture of messages that an import may contain."""
     messages: list[ZkChatMessage] = []
     for i in range(draw(st.integers(0, 25))):
         role = draw(st.sampled_from(["user", "user", "assistant", "assistant", "assistant", "tool", "tool", "system"]))
@@ -66,7 +66,7 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
 
 @st.composite
 def turns_in_progress(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
-    """None, a question, or one for which tools have been called already, with the model's reasoning."""
+    """Nothing, a question, or a question with a tool call, its result and the model's reasoning."""
     question = draw(st.sampled_from(QUESTIONS))
     if not question:
         return ()
@@ -80,7 +80,7 @@ def turns_in_progress(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
 
 
 def pairs_are_whole(messages: Sequence[PromptMessage]) -> bool:
-    """Whether every call has its result right behind it, and every result its call."""
+    """Whether every call is followed by its result, and every result follows its call."""
     waiting: list[str] = []
     for m in messages:
         if m.role == "tool":
@@ -112,7 +112,7 @@ def sums_are_exact(prompt: Prompt) -> None:
 
 
 def each_part_is_what_its_text_counts(prompt: Prompt, counter: TokenCounter, believed: set[str]) -> None:
-    """Of messages whose stored count was `believed`, only that they have one is known."""
+    """The stored counts of the messages in `believed` are taken as they are."""
     for m in prompt.messages:
         content = m.tokens - m.call_tokens - m.thinking_tokens - 4
         assert believed.intersection(m.source_ids[:1]) or content == counter.count(m.content)

@@ -1,4 +1,4 @@
-"""Calls of a model on a server of the test, and what came of them: each ends in exactly one terminal, and never says the key."""
+"""Calls of a model on a server of the test. Each ends with exactly one final delta, and never shows the key."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ class Answer:
 
 
 def open_model(provider: str, address: str, name: str = "m", *, key: str = KEY, first_delay: float = 0.01, **settings: Any) -> Model:
-    """The provider's model at an address, impatient."""
+    """The provider's model at an address, with short timeouts."""
     declared = providers.provider(provider)
     env = {
         "OPENAI_BASE_URL": address,
@@ -105,7 +105,7 @@ def open_model(provider: str, address: str, name: str = "m", *, key: str = KEY, 
 
 
 def call_model(model: Model, request: Request = REQUEST) -> Answer:
-    """One call, to its end. Whatever came: one terminal, as the last delta; and no word of the key."""
+    """One call, to its end: exactly one final delta, and the key nowhere."""
     deltas = tuple(model.stream(request))
     assert [isinstance(delta, StreamFinished | StreamFailed) for delta in deltas] == [False] * (len(deltas) - 1) + [True]
     assert KEY not in repr([*deltas, model])
@@ -118,12 +118,12 @@ def call_model(model: Model, request: Request = REQUEST) -> Answer:
 
 
 _kept_model = cache(open_model)
-"""To make one anew for each call takes as long as the call."""
+"""Opening a model takes as long as a call."""
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """How one provider's server says things."""
+    """The format of one provider's server."""
 
     name: str
     text: Callable[..., Any]
@@ -139,7 +139,7 @@ class Protocol:
         return server.address + self.path
 
     def ask(self, server: ModelServer, *replies: Reply, request: Request = REQUEST, **settings: Any) -> Answer:
-        """One call of a server that plays these replies."""
+        """One call to a server that gives these replies."""
         server.says(*replies)
         return call_model(_kept_model(self.name, self.address(server), **settings), request)
 

@@ -25,7 +25,7 @@ class NotesFolder:
         file.parent.mkdir(parents=True, exist_ok=True)
         before = file.stat().st_mtime_ns if file.exists() else 0
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        if before:  # a file system's clock may be too coarse to tell two writes of a test apart
+        if before:  # the clock of a file system may be too coarse for two writes of a test
             os.utime(file, ns=(before + 10_000_000, before + 10_000_000))
 
     def another(self) -> Vault:
@@ -39,7 +39,7 @@ class NotesFolder:
         return report.notes, report.chunks, report.links, report.broken_links
 
     def check(self) -> None:
-        """The index after many small changes holds what one made at once does."""
+        """The index after many small changes equals a new one."""
         with tempfile.TemporaryDirectory() as elsewhere:
             fresh = Vault.open(self.root, Path(elsewhere))
             fresh.refresh()
@@ -56,7 +56,7 @@ _ROWS = {
     "note_words": "SELECT id, path FROM notes",
     "name_pairs": "SELECT rowid, path || ' ' || kind || ' ' || spelled FROM names",
 }
-"""The FTS5 tables, and what their row numbers, which two indexes may give differently, stand for."""
+"""The FTS5 tables, with the meaning of their row numbers, which differ between two indexes."""
 
 _TABLES = {
     "notes": "SELECT path, mtime_ns, size, hash, title, aliases, tags, anchors FROM notes",
@@ -71,7 +71,7 @@ _TABLES = {
 
 
 def index_contents(index_file: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Everything that an index holds, row numbers aside: its tables, and of FTS5's each word's places, each row's length, and the sums."""
+    """Everything in an index except row numbers: its tables, and for FTS5 the places of each word, the length of each row, and the sums."""
     db = sqlite3.connect(index_file)
     held = {table: db.execute(sql).fetchall() for table, sql in _TABLES.items()}
     for table, sql in _ROWS.items():

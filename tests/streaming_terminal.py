@@ -115,10 +115,10 @@ class Streaming:
         return self.terminal.rows()
 
 
-def seen(text: str, columns: int = 80, lines: int = 24, **more: Any) -> list[str]:
+def shown_rows(text: str, columns: int = 80, lines: int = 24, **more: Any) -> list[str]:
     """The rows of an answer that came in pieces of five characters."""
-    return Streaming(columns, lines, **more).say(cut(text, 5)).close()
+    return Streaming(columns, lines, **more).say(pieces_of(text, 5)).close()
 
 
-def cut(text: str, size: int) -> list[str]:
+def pieces_of(text: str, size: int) -> list[str]:
     return [text[i : i + size] for i in range(0, len(text), size)]

@@ -1,26 +1,28 @@
-"""What the tests of the compaction ladder share: conversations, and a model that summarises in every way a model can."""
+"""For tests of compaction: conversations, and a model that summarizes well, badly or not at all."""
 
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from factories import COUNTER, chunk, message
+from factories import COUNTER, AppFixture, chunk, exchanges, message, resume
 
+from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
-from zkchat_cli.llm.base import Delta, Request, StreamFailed, StreamFinished, TextPart, Window
-from zkchat_cli.models import Prompt, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.events import CompactionDone, Event
+from zkchat_cli.llm.base import Delta, Model, Request, StreamFailed, StreamFinished, TextPart, Window
+from zkchat_cli.models import Compaction, Prompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.summarization.prompt import INSTRUCTIONS, SIMPLE_INSTRUCTIONS
 
 SUMMARY = "The user moves things: the anvil to shelf 7, see [[Filters]] [3]."
 
 
 def is_for_summary(request: Request) -> bool:
-    """Whether a request asks for a summary."""
+    """Whether the request is for a summary."""
     return request.messages[0].content.startswith((INSTRUCTIONS, SIMPLE_INSTRUCTIONS))
 
 
 def summary_reply(text: str = SUMMARY) -> list[Delta]:
-    """A model call that summarises."""
+    """The deltas of a summary."""
     return [
         TextPart(f"<conversation-summary>{text}</conversation-summary>"),
         StreamFinished("stop", TokenUsage(prompt_tokens=50, completion_tokens=9)),
@@ -33,7 +35,7 @@ def failing_reply(kind: ProviderErrorKind, *before: Delta) -> list[Delta]:
 
 @dataclass
 class SummaryModel:
-    """A model that answers "Noted." and summarises as it is told, one way a call, the last one again and again; or not at all."""
+    """A model that answers "Noted." and streams the given summaries, one per call and then the last one again."""
 
     ways: Sequence[Sequence[Delta]] = ()
     name: str = "summariser"
@@ -44,7 +46,7 @@ class SummaryModel:
     """The requests for summaries."""
     requests: list[Request] = field(default_factory=list)
     write: Callable[[int], str] | None = None
-    """Writes a summary of so many words."""
+    """Writes a summary of so many words, instead of `ways`."""
 
     def prepare(self) -> None: ...
 
@@ -63,12 +65,12 @@ class SummaryModel:
 
     @property
     def sent(self) -> int:
-        """Tokens that it was sent for summaries."""
+        """Tokens of all requests for summaries."""
         return sum(m.tokens for request in self.asked for m in request.messages)
 
 
 def numbered_exchanges(count: int = 12, words: int = 1) -> list[tuple[str, str]]:
-    """Exchanges, each with facts of its own."""
+    """Questions and answers, each pair with a fact of its own."""
     return [
         (f"On day {i} I moved thing{i} to shelf {i * 7}. " * words, f"Noted: thing{i} is on shelf {i * 7} now, since day {i}. " * words)
         for i in range(1, count + 1)
@@ -78,7 +80,7 @@ def numbered_exchanges(count: int = 12, words: int = 1) -> list[tuple[str, str]]
 def search_turns(
     count: int = 12, words: int = 60, *, pinned: Sequence[int] = (), after: Sequence[ZkChatMessage] = ()
 ) -> list[ZkChatMessage]:
-    """Turns in each of which a tool found something long; they go on with the conversation `after`."""
+    """Turns with a long tool result each, appended to the conversation `after`."""
     messages: list[ZkChatMessage] = [*after]
     for i in range(1, count + 1):
         call = ToolCall(id=f"call-{i}", name="find_excerpts", arguments={"query": f"thing{i}"})
@@ -94,8 +96,19 @@ def search_turns(
     return messages
 
 
+def overfull_session(app: AppFixture, model: Model, turns: int = 16) -> ZkChatSession:
+    """A conversation for which compaction is due."""
+    app.max_context = 4000
+    return resume(app, exchanges(*numbered_exchanges(turns, 5)), model=model)
+
+
+def find_compaction(events: Iterable[Event]) -> Compaction:
+    (done,) = (event.compaction for event in events if isinstance(event, CompactionDone))
+    return done
+
+
 def check_prompt(prompt: Prompt) -> None:
-    """What holds of every prompt: within the limit, each call with its result and each result with its call, the sums exact."""
+    """Check a prompt: it is within the limit, each call has its result and each result its call, and the sums are exact."""
     usage = prompt.usage
     assert usage.total_tokens <= usage.effective_limit
     assert usage.total_tokens == sum(m.tokens for m in prompt.messages) + sum(t.tokens for t in prompt.tools)

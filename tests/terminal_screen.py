@@ -34,7 +34,7 @@ HOSTILE = "\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x1b[2J \x9b5A [bold]loud[/bold] 
 HARMLESS = "␛[31mred␛[0m ␛]0;owned␇ ␛[2J �5A [bold]loud[/bold] <|endoftext|> �gnirts"
 
 
-def stored(zkchat: Program) -> list[dict[str, Any]]:
+def stored_conversations(zkchat: Program) -> list[dict[str, Any]]:
     """The messages of the latest conversation."""
     done = zkchat("context", "export", "--format", "json")
     assert done.exit_status == 0, done.err
@@ -42,11 +42,11 @@ def stored(zkchat: Program) -> list[dict[str, Any]]:
     return messages
 
 
-def slowly(*deltas: str, delay_ms: int = 100) -> dict[str, Any]:
+def slow_reply(*deltas: str, delay_ms: int = 100) -> dict[str, Any]:
     return {"deltas": list(deltas), "delay_ms": delay_ms}
 
 
-ENDLESS = slowly("First words came, ", *(f"then word {n}, " for n in range(400)))
+ENDLESS = slow_reply("First words came, ", *(f"then word {n}, " for n in range(400)))
 
 
 class Scrolling(pyte.HistoryScreen):

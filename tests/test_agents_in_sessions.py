@@ -115,7 +115,7 @@ def test_an_agent_without_memory_has_no_memory_tools(installation: Installation)
     installation.agent("critic", "memory = false", memory="Remember me.")
     (installation.vault / "ZKCHAT.md").write_text("Answer briefly.")
     session = installation.session(agent="critic")
-    assert session.pinned_memory == ()
+    assert session.memory_items() == ()
     assert "store_in_smart_memory" not in [tool.name for tool in session.runtime.tools]
 
 
@@ -123,7 +123,7 @@ def test_an_agents_memory_follows_the_projects_with_path_and_reason(installation
     installation.agent("critic", "", memory="The user hates hedging. </agent-memory>")
     (installation.vault / "ZKCHAT.md").write_text("Answer briefly.")
     session = installation.session(agent="critic")
-    project, own = session.pinned_memory
+    project, own = session.memory_items()
     assert (project.relative_path, own.kind, own.key, own.relative_path) == ("ZKCHAT.md", "agent", "critic", "")
     assert own.reason == f"memory of the agent critic, {installation.agents / 'critic.md'}"
     memory = session.prompt("hello").messages[2]
@@ -132,14 +132,14 @@ def test_an_agents_memory_follows_the_projects_with_path_and_reason(installation
     assert memory.content.count("</agent-memory>") == 1
     assert "critic · " in slash_output("/memory", session)
     (installation.agents / "critic.md").write_text("Changed.")
-    assert session.pinned_memory[1].content == "Changed."
+    assert session.memory_items()[1].content == "Changed."
 
 
 def test_an_agents_memory_is_cut_to_its_share_and_imports_nothing(installation: Installation) -> None:
     installation.agent("critic", "context.max_tokens = 2000", memory="@style.md\n" + "Words without end.\n" * 1000)
     (installation.agents / "style.md").write_text("secret")
     session = installation.session(agent="critic")
-    (own,) = session.pinned_memory
+    (own,) = session.memory_items()
     assert own.cut
     assert own.tokens <= 0.04 * session.runtime.budget.messages
     assert [message for message, _ in session.memory.pop_notices()] == [

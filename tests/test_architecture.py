@@ -1,4 +1,4 @@
-"""The house holds: what a command loads, what a drawer promises, and what the files beside the code say."""
+"""What a command imports, what each registry contains, and what the files beside the code say."""
 
 import re
 import signal

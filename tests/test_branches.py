@@ -1,10 +1,22 @@
-"""The tree of a conversation's messages, and moving in it: whatever is taken back, asked again or edited, nothing is lost."""
+"""Undo, redo, retry, edit and branches: nothing is lost."""
 
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from factories import NOON, AppFixture, CountingIds, DeltaModel, exchanges, failure_of, find_call, reply, report_of, resume, tool_reply
+from factories import (
+    NOON,
+    AppFixture,
+    CountingIds,
+    DeltaModel,
+    exchanges,
+    failure_of,
+    find_call,
+    reply,
+    report_of,
+    resume,
+    tool_reply,
+)
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from slash_results import slash_output
@@ -18,7 +30,7 @@ from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 
-def contents(session: ZkChatSession) -> list[str]:
+def history_texts(session: ZkChatSession) -> list[str]:
     return [message.content for message in session.history]
 
 
@@ -35,7 +47,7 @@ def test_undo_and_redo_a_turn(app: AppFixture) -> None:
     session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2")))
     prompt = session.prompt()
     assert slash_output("/undo", session) == "Undone: “And two?”. The conversation now ends with turn 1. /redo restores it."
-    assert contents(session) == contents(app.reopen(session)) == ["What is one?", "1"]
+    assert history_texts(session) == history_texts(app.reopen(session)) == ["What is one?", "1"]
     assert slash_output("/redo", session).startswith("Restored. The conversation now ends with turn 2: “And two?”")
     assert session.prompt() == prompt == app.reopen(session).prompt()
 
@@ -63,24 +75,24 @@ def test_an_invalid_number_is_refused(app: AppFixture, line: str) -> None:
     with pytest.raises(UsageError) as e:
         slash.run(line, session)
     assert e.value.hint
-    assert contents(session) == ["What is one?", "1"]
+    assert history_texts(session) == ["What is one?", "1"]
 
 
 def test_retry_makes_a_new_branch(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply("Four."), reply("Five."), reply("Six.")]))
     report_of(session.send("What is 2 + 3?"))
     assert turn("/retry", session) == "Five."
-    assert contents(session) == contents(app.reopen(session)) == ["What is 2 + 3?", "Five."]
+    assert history_texts(session) == history_texts(app.reopen(session)) == ["What is 2 + 3?", "Five."]
     assert len(session.store.log(session.conversation.id)) == 4
     assert "Switched to branch 1" in slash_output("/branches 1", session)
-    assert contents(session) == ["What is 2 + 3?", "Four."]
+    assert history_texts(session) == ["What is 2 + 3?", "Four."]
 
 
 def test_retry_after_a_failure_asks_the_question_that_failed(app: AppFixture) -> None:
     session = app.session(DeltaModel([[StreamFailed(ProviderError("timeout", "too slow", "Wait."))], reply("Five.")]))
     failure_of(session.send("What is 2 + 3?"))
     assert turn("/retry", session) == "Five."
-    assert contents(session) == ["What is 2 + 3?", "Five."]
+    assert history_texts(session) == ["What is 2 + 3?", "Five."]
 
 
 def test_retry_imports_typed_files_only(app: AppFixture) -> None:
@@ -99,7 +111,7 @@ def test_edit_offers_the_question_and_sends_the_new_text(app: AppFixture) -> Non
     assert slash.run("/edit", session).input_text == "/edit 2 And 4 + 5?"
     assert slash.run("/edit 1", session).input_text == "/edit 1 What is 2 + 2?"
     assert turn("/edit 1 What is\n5 + 5?", session) == "Ten."
-    assert contents(session) == ["What is\n5 + 5?", "Ten."]
+    assert history_texts(session) == ["What is\n5 + 5?", "Ten."]
     with pytest.raises(UsageError, match="unchanged"):
         slash.run("/edit 1 What is\n5 + 5?", session)
 
@@ -122,10 +134,10 @@ def test_pending_turns_are_in_the_tree_and_stored_before_a_move(app: AppFixture)
     for line in ("/undo", "/clear", "/branches 1", "/redo", "/new", "/resume x"):
         with pytest.raises((StoreError, UsageError)):
             slash.run(line, session)
-        assert contents(session) == ["What is two?", "2"]
+        assert history_texts(session) == ["What is two?", "2"]
     app.store._db.execute("PRAGMA query_only = OFF")
     slash_output("/branches 1", session)
-    assert contents(session) == ["What is one?", "1"]
+    assert history_texts(session) == ["What is one?", "1"]
     assert [message.content for message in session.store.log(session.conversation.id)] == ["What is one?", "1", "What is two?", "2"]
 
 
@@ -136,7 +148,7 @@ def test_a_stopped_retry_keeps_both_branches(app: AppFixture) -> None:
         if getattr(event, "text", "") == "A ":
             break
     events.close()
-    assert contents(app.reopen(session)) == ["What is one?", "A "]
+    assert history_texts(app.reopen(session)) == ["What is one?", "A "]
     assert len(session.store.log(session.conversation.id)) == 4
 
 

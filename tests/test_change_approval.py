@@ -4,8 +4,7 @@ from io import StringIO
 
 import pytest
 
-from zkchat_cli.terminal.change_approval import DECLINED_ALL, ApprovalPrompt
-from zkchat_cli.terminal.diffs import show_diff
+from zkchat_cli.terminal.change_approval import DECLINED_ALL, ApprovalPrompt, show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import reveal_invisible
@@ -17,7 +16,7 @@ def change(text: str, before: str = "") -> Change:
     return Change("edit A.md", (FileChange("A.md", "A.md", before.encode(), text.encode()),))
 
 
-def shown(diff: str, *, colour: bool = False) -> list[str]:
+def diff_lines(diff: str, *, colour: bool = False) -> list[str]:
     screen = Screen(StringIO(), StringIO(), colour=colour, err_is_terminal=False)
     show_diff(diff, screen)
     return screen.out.getvalue().splitlines()  # type: ignore[attr-defined]
@@ -25,15 +24,15 @@ def shown(diff: str, *, colour: bool = False) -> list[str]:
 
 @pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x1e", "\x85", "\u2028", "\u2029"])
 def test_note_text_cannot_fake_unchanged_diff_lines(end: str) -> None:
-    lines = shown(change(f"new{end} unchanged{end}--- a/Other.md\n").diff)
+    lines = diff_lines(change(f"new{end} unchanged{end}--- a/Other.md\n").diff)
     assert len(lines) == 4
     assert lines[-1].startswith("+new")
     assert lines[-1].endswith("--- a/Other.md")
 
 
 def test_note_text_cannot_fake_a_file_header() -> None:
-    *_, removed, added = shown(change("++ b/Other.md\n", "-- a/Other.md\n").diff, colour=True)
-    bold = shown(change("x\n").diff, colour=True)[0].partition("---")[0]
+    *_, removed, added = diff_lines(change("++ b/Other.md\n", "-- a/Other.md\n").diff, colour=True)
+    bold = diff_lines(change("x\n").diff, colour=True)[0].partition("---")[0]
     assert ("--- a/Other.md" in removed, "+++ b/Other.md" in added) == (True, True)
     assert not removed.startswith(bold)
     assert not added.startswith(bold)
@@ -51,7 +50,7 @@ def test_note_text_cannot_fake_a_file_header() -> None:
 )
 def test_invisible_changes_are_reported(text: str, told: str) -> None:
     assert reveal_invisible(text) == told
-    assert shown(change(text).diff)[3] == f"+{told}"
+    assert diff_lines(change(text).diff)[3] == f"+{told}"
 
 
 class Answers:
@@ -64,17 +63,17 @@ class Answers:
         return self.words.pop(0)
 
 
-def asking(*words: str) -> tuple[ApprovalPrompt, Answers]:
+def approval_prompt(*words: str) -> tuple[ApprovalPrompt, Answers]:
     question = Answers(*words)
     return ApprovalPrompt(question), question  # type: ignore[arg-type]
 
 
 def test_only_offered_answers_approve() -> None:
     for word in ("", "n", "NO"):
-        assert asking(word)[0](change("x")) is DECLINED
+        assert approval_prompt(word)[0](change("x")) is DECLINED
     for word in ("yy", "yes please", "j", "1", "all of it"):
-        assert not asking(word)[0](change("x")).allowed
-    ask, question = asking("y", "a", "y")
+        assert not approval_prompt(word)[0](change("x")).allowed
+    ask, question = approval_prompt("y", "a", "y")
     assert [ask(change("x")) for _ in range(3)] == [ALLOWED] * 3
     assert question.words == ["y"]
     ask.begin_turn()
@@ -82,12 +81,12 @@ def test_only_offered_answers_approve() -> None:
 
 
 def test_a_typed_reason_reaches_the_model() -> None:
-    verdict = asking("Put it under [[Tools]] \udcff")[0](change("x"))
+    verdict = approval_prompt("Put it under [[Tools]] \udcff")[0](change("x"))
     assert verdict.reason == f"{DECLINED.reason}. The user says: Put it under [[Tools]] \ufffd"
 
 
 def test_ctrl_c_at_the_prompt_declines_the_rest_of_the_turn() -> None:
-    ask, question = asking("y", STOPPED, "y")
+    ask, question = approval_prompt("y", STOPPED, "y")
     assert [ask(change("x")) for _ in range(4)] == [ALLOWED, DECLINED, DECLINED_ALL, DECLINED_ALL]
     assert question.words == ["y"]
     ask.begin_turn()
@@ -96,7 +95,7 @@ def test_ctrl_c_at_the_prompt_declines_the_rest_of_the_turn() -> None:
 
 def test_yes_to_all_does_not_cover_memory_files() -> None:
     lasting = mark_memory_file(change("obey\n"), "ZKCHAT.md")
-    ask, question = asking("a", "n", "y")
+    ask, question = approval_prompt("a", "n", "y")
     assert [ask(each) for each in (change("x"), lasting, change("x"), lasting)] == [ALLOWED, DECLINED, ALLOWED, ALLOWED]
     assert question.words == []
     assert approve_notes(change("x")) is ALLOWED

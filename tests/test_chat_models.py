@@ -21,7 +21,7 @@ from model_server import (
     running_server,
     sse,
 )
-from terminal_screen import CTRL_C, TAB, Chat, stored
+from terminal_screen import CTRL_C, TAB, Chat, stored_conversations
 
 from zkchat_cli.app import factory
 from zkchat_cli.app.factory import StartupOptions
@@ -104,7 +104,7 @@ def test_what_came_before_a_failure_is_printed_and_stored_as_unfinished(zkchat: 
     server.says(Reply([*openai_text("Half an ", "answer")[:3], RESET]))
     done = zkchat("ask", "What is a filter?", "--model", "openai/tiny")
     assert (done.exit_status, done.out) == (4, "Half an answer\n")
-    assert [(m["role"], m["status"], m["content"]) for m in stored(zkchat)] == [
+    assert [(m["role"], m["status"], m["content"]) for m in stored_conversations(zkchat)] == [
         ("user", "failed", "What is a filter?"),
         ("assistant", "failed", "Half an answer"),
     ]
@@ -151,7 +151,7 @@ def test_reasoning_is_shown_before_the_answer_stored_and_not_sent_back(zkchat: P
         lines = [line.strip() for line in chat.everything().split("\n")]
         assert lines.index("thinking") < lines.index("First I think of tasks.") < lines.index("It says which.")
         chat.ask("And again?", "It says which.")
-    assert [m.get("reasoning") for m in stored(zkchat)] == [None, "First I think of tasks."] * 2
+    assert [m.get("reasoning") for m in stored_conversations(zkchat)] == [None, "First I think of tasks."] * 2
     assert "think of tasks" not in json.dumps(server.bodies[-1])
 
 
@@ -192,7 +192,7 @@ def test_a_cut_answer_can_be_continued_in_the_chat(zkchat: Program, server: Mode
         chat.ask("Tell me all.", "continue it with /continue")
         chat.ask("/continue", "and the second.")
         chat.ask("/continue", "the last answer was not cut")
-    assert [m["finish_reason"] for m in stored(zkchat) if m["role"] == "assistant"] == ["length", "stop"]
+    assert [m["finish_reason"] for m in stored_conversations(zkchat) if m["role"] == "assistant"] == ["length", "stop"]
 
 
 def test_the_model_is_changed_in_the_middle_of_a_conversation(zkchat: Program, server: ModelServer) -> None:
@@ -214,7 +214,7 @@ def test_the_model_is_changed_in_the_middle_of_a_conversation(zkchat: Program, s
         chat.ask("/model large", "Switched to openai/large, context window 200,000 tokens")
         chat.ask("/model nobody/here", "unknown model 'nobody/here'")
     assert server.bodies[-1]["options"]["num_ctx"] == 32768
-    assert [m["model"] for m in stored(zkchat) if m["role"] == "assistant"] == ["openai/tiny", "ollama/qwen3:8b"]
+    assert [m["model"] for m in stored_conversations(zkchat) if m["role"] == "assistant"] == ["openai/tiny", "ollama/qwen3:8b"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -225,4 +225,4 @@ def test_a_chat_that_is_ended_while_a_server_is_silent_ends_at_once(zkchat: Prog
         chat.wait_for("Some")
         chat.kill(number)
         assert chat.wait_for_end() == 128 + number
-    assert [(m["status"], m["content"]) for m in stored(zkchat)] == [("complete", "Hello?"), ("unfinished", "Some words.")]
+    assert [(m["status"], m["content"]) for m in stored_conversations(zkchat)] == [("complete", "Hello?"), ("unfinished", "Some words.")]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from conftest import Program
-from terminal_screen import ENDLESS, HOSTILE, Script, stored
+from terminal_screen import ENDLESS, HOSTILE, Script, stored_conversations
 
 
 def test_in_a_pipe_each_line_is_a_message_and_nothing_is_an_escape(zkchat: Program, script: Script) -> None:
@@ -16,7 +16,7 @@ def test_in_a_pipe_each_line_is_a_message_and_nothing_is_an_escape(zkchat: Progr
     assert done.exit_status == 0
     assert "\x1b" not in done.out + done.err
     assert done.out.index("One") < done.out.index("/help") < done.out.index("Two")
-    assert [m["content"] for m in stored(zkchat) if m["role"] == "user"] == ["first", "second"]
+    assert [m["content"] for m in stored_conversations(zkchat) if m["role"] == "user"] == ["first", "second"]
 
 
 def test_in_a_pipe_verbose_details_go_to_stderr(zkchat: Program, script: Script) -> None:
@@ -36,7 +36,7 @@ def test_in_a_pipe_the_first_failure_decides_the_exit_code(zkchat: Program, scri
 def test_piped_bytes_that_are_no_text_are_replaced(zkchat: Program, script: Script) -> None:
     done = zkchat("chat", "--model", script({"text": "Noted."}), stdin=b"\xef\xbb\xbfcaf\xe9\r\n/quit\nnever\n")
     assert (done.exit_status, done.out.strip()) == (0, "Noted.")
-    assert stored(zkchat)[0]["content"] == "caf\ufffd"
+    assert stored_conversations(zkchat)[0]["content"] == "caf\ufffd"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -50,4 +50,4 @@ def test_a_piped_chat_stopped_in_mid_answer_keeps_what_came(zkchat: Program, scr
         process.send_signal(number)
         process.communicate()
     assert process.returncode == {signal.SIGTERM: 143, signal.SIGINT: 130}[number]
-    assert stored(zkchat)[1]["content"].startswith("First words came,")
+    assert stored_conversations(zkchat)[1]["content"].startswith("First words came,")

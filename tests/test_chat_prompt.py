@@ -6,7 +6,7 @@ import signal
 
 import pytest
 from conftest import Program
-from terminal_screen import CTRL_C, ENDLESS, ENTER, TAB, Chat, Script, slowly, stored
+from terminal_screen import CTRL_C, ENDLESS, ENTER, TAB, Chat, Script, slow_reply, stored_conversations
 
 SUSPEND = "\x1a"
 
@@ -51,7 +51,7 @@ def test_ctrl_z_suspends_and_fg_continues_at_the_prompt_but_not_in_an_answer(zkc
         chat.wait_for_prompt()
         chat.type(f"/quit{ENTER}")
         chat.wait_for_shell()
-    assert stored(zkchat)[0]["content"] == "talk on"
+    assert stored_conversations(zkchat)[0]["content"] == "talk on"
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(40, 15), (200, 50)])
@@ -68,7 +68,7 @@ def test_a_long_paste_is_shown_by_its_size_and_sent_in_full(zkchat: Program, scr
         chat.wait_for("Noted.")
         chat.wait_for_prompt()
         assert "line 7 of" not in chat.everything()
-    assert stored(zkchat)[0]["content"] == f"see {poem}: why?"
+    assert stored_conversations(zkchat)[0]["content"] == f"see {poem}: why?"
 
 
 def test_a_note_then_its_heading_are_chosen_from_the_menu(zkchat: Program, script: Script) -> None:
@@ -89,13 +89,13 @@ def test_a_note_then_its_heading_are_chosen_from_the_menu(zkchat: Program, scrip
 
 
 def test_a_line_sent_before_the_session_is_ready_is_answered(zkchat: Program, script: Script) -> None:
-    with Chat(zkchat, "--model", script(slowly("Patience ", "pays."))) as chat:
+    with Chat(zkchat, "--model", script(slow_reply("Patience ", "pays."))) as chat:
         chat.wait_for("you ›")
         chat.type(f"am I early?{ENTER}/refs{ENTER}")
         chat.wait_for("Patience pays.")
         chat.wait_for("No documents have been named")
         assert "^M" not in chat.everything()
-    assert stored(zkchat)[0]["content"] == "am I early?"
+    assert stored_conversations(zkchat)[0]["content"] == "am I early?"
 
 
 def test_an_error_while_opening_removes_the_prompt(zkchat: Program) -> None:

@@ -26,7 +26,7 @@ def conversation(name: str = "c1", vault: str = "/notes", **more: str) -> Conver
     return Conversation(**{"id": name, "vault": vault, "created_at": NOON, "updated_at": NOON, **more})
 
 
-def said(name: str, parent: str | None = None, role: str = "user", **more: object) -> ZkChatMessage:
+def make_message(name: str, parent: str | None = None, role: str = "user", **more: object) -> ZkChatMessage:
     return ZkChatMessage.model_validate(
         {"id": name, "parent_id": parent, "role": role, "content": f"text of {name}", "timestamp": NOON, **more}
     )
@@ -45,19 +45,22 @@ def ids(messages: tuple[ZkChatMessage, ...]) -> list[str]:
 def two_turns(store: ChatSessionStore) -> None:
     store.start(conversation())
     for number, parent in (("1", None), ("2", "a1")):
-        question = said(f"q{number}", parent, status="pending")
+        question = make_message(f"q{number}", parent, status="pending")
         store.add("c1", question)
         store.commit(
-            "c1", question.model_copy(update={"status": "complete"}), [said(f"a{number}", f"q{number}", "assistant")], updated_at=ONE
+            "c1",
+            question.model_copy(update={"status": "complete"}),
+            [make_message(f"a{number}", f"q{number}", "assistant")],
+            updated_at=ONE,
         )
 
 
 def test_a_question_is_safe_before_the_model_is_called(tmp_path: Path) -> None:
     store = ChatSessionStore.open(tmp_path / "c.db")
     store.start(conversation())
-    store.add("c1", said("q1", status="pending"))
+    store.add("c1", make_message("q1", status="pending"))
     again = ChatSessionStore.open(tmp_path / "c.db")
-    assert again.history("c1") == (said("q1", status="pending"),)
+    assert again.history("c1") == (make_message("q1", status="pending"),)
     assert again.conversation("c1").head_id == "q1"
     again.close()
     store.close()
@@ -65,9 +68,9 @@ def test_a_question_is_safe_before_the_model_is_called(tmp_path: Path) -> None:
 
 def test_a_committed_turn_completes_the_question_and_moves_the_head(store: ChatSessionStore) -> None:
     store.start(conversation())
-    store.add("c1", said("q1", status="pending"))
-    asked = said("q1", token_count=5, augmented_token_count=9)
-    answer = said("a1", "q1", "assistant", model="offline", token_count=40)
+    store.add("c1", make_message("q1", status="pending"))
+    asked = make_message("q1", token_count=5, augmented_token_count=9)
+    answer = make_message("a1", "q1", "assistant", model="offline", token_count=40)
     store.commit("c1", asked, [answer], updated_at=ONE, title="First words")
     assert store.history("c1") == (asked, answer)
     assert store.conversation("c1") == conversation(updated_at=ONE, title="First words", head_id="a1")
@@ -75,15 +78,15 @@ def test_a_committed_turn_completes_the_question_and_moves_the_head(store: ChatS
 
 def test_a_failed_turn_keeps_its_question(store: ChatSessionStore) -> None:
     store.start(conversation())
-    store.add("c1", said("q1", status="pending"))
-    store.commit("c1", said("q1", status="failed"), [], updated_at=ONE)
-    assert store.history("c1") == (said("q1", status="failed"),)
+    store.add("c1", make_message("q1", status="pending"))
+    store.commit("c1", make_message("q1", status="failed"), [], updated_at=ONE)
+    assert store.history("c1") == (make_message("q1", status="failed"),)
 
 
 def test_a_stored_message_does_not_change_when_its_turn_ends(store: ChatSessionStore) -> None:
     store.start(conversation())
-    store.add("c1", said("q1", status="pending"))
-    store.commit("c1", said("q1", content="other words"), [], updated_at=ONE)
+    store.add("c1", make_message("q1", status="pending"))
+    store.commit("c1", make_message("q1", content="other words"), [], updated_at=ONE)
     assert store.history("c1")[0].content == "text of q1"
 
 
@@ -91,7 +94,7 @@ def test_undo_and_another_answer_make_a_branch_and_lose_nothing(store: ChatSessi
     two_turns(store)
     store.move_head("c1", "a1")
     assert ids(store.history("c1")) == ["q1", "a1"]
-    store.add("c1", said("q3", "a1"))
+    store.add("c1", make_message("q3", "a1"))
     assert ids(store.history("c1")) == ["q1", "a1", "q3"]
     assert ids(store.log("c1")) == ["q1", "a1", "q2", "a2", "q3"]
     store.move_head("c1", "a2")
@@ -100,7 +103,7 @@ def test_undo_and_another_answer_make_a_branch_and_lose_nothing(store: ChatSessi
 
 def test_every_field_of_a_message_comes_back(store: ChatSessionStore) -> None:
     reference = DocumentReference(wikilink="[[Ü]]", reference_type="direct", status="broken", candidates=("Über",))
-    full = said("q1", content="a\0b 中文 \N{GRINNING FACE}", references=(reference,), tool_tokens=3, pinned=True, reasoning="hm")
+    full = make_message("q1", content="a\0b 中文 \N{GRINNING FACE}", references=(reference,), tool_tokens=3, pinned=True, reasoning="hm")
     store.start(conversation())
     store.add("c1", full)
     assert store.log("c1") == (full,)
@@ -111,12 +114,12 @@ def nested(levels: int) -> dict[str, object]:
 
 
 def test_deeply_nested_arguments_are_stored_or_refused(store: ChatSessionStore) -> None:
-    deep = said("a1", role="assistant", tool_calls=[{"id": "t", "name": "find", "arguments": nested(240)}])
+    deep = make_message("a1", role="assistant", tool_calls=[{"id": "t", "name": "find", "arguments": nested(240)}])
     store.start(conversation())
     store.add("c1", deep)
     assert store.history("c1") == (deep,)
     with pytest.raises(StoreError, match="A value cannot be stored"):
-        store.add("c1", said("a2", tool_calls=[{"id": "t", "name": "find", "arguments": nested(300)}]))
+        store.add("c1", make_message("a2", tool_calls=[{"id": "t", "name": "find", "arguments": nested(300)}]))
     assert store.history("c1") == (deep,)
 
 
@@ -176,11 +179,11 @@ def test_a_branch_never_leaves_its_conversation(store: ChatSessionStore) -> None
     two_turns(store)
     store.start(conversation("c2"))
     for act in (
-        lambda: store.add("c2", said("x", "a1")),
+        lambda: store.add("c2", make_message("x", "a1")),
         lambda: store.move_head("c2", "a1"),
         lambda: store.compact("c2", summary("s", "a1")),
-        lambda: store.add("c1", said("q1")),
-        lambda: store.commit("c1", said("not asked"), [], updated_at=NOON),
+        lambda: store.add("c1", make_message("q1")),
+        lambda: store.commit("c1", make_message("not asked"), [], updated_at=NOON),
         lambda: store.start(conversation("c2")),
     ):
         with pytest.raises(StoreError):
@@ -190,11 +193,16 @@ def test_a_branch_never_leaves_its_conversation(store: ChatSessionStore) -> None
 
 def test_a_turn_is_stored_whole_or_not_at_all(store: ChatSessionStore) -> None:
     two_turns(store)
-    question = said("q3", "a2", status="pending")
+    question = make_message("q3", "a2", status="pending")
     store.add("c1", question)
     before = store.archive("c1")
     with pytest.raises(StoreError):
-        store.commit("c1", said("q3", "a2"), [said("a3", "q3", "assistant"), said("a4", "nowhere", "assistant")], updated_at=ONE)
+        store.commit(
+            "c1",
+            make_message("q3", "a2"),
+            [make_message("a3", "q3", "assistant"), make_message("a4", "nowhere", "assistant")],
+            updated_at=ONE,
+        )
     assert store.archive("c1") == before
 
 
@@ -224,11 +232,11 @@ def test_restoring_a_conversation_that_exists_makes_a_copy_with_new_ids(store: C
 @pytest.mark.parametrize(
     ("messages", "head", "compactions"),
     [
-        ((said("b", "a"), said("a")), None, ()),
-        ((said("a"), said("a")), None, ()),
-        ((said("a"),), "z", ()),
-        ((said("a"),), "a", (summary("s", "z"),)),
-        ((said("a"),), "a", (summary("s", "a"), summary("s", "a"))),
+        ((make_message("b", "a"), make_message("a")), None, ()),
+        ((make_message("a"), make_message("a")), None, ()),
+        ((make_message("a"),), "z", ()),
+        ((make_message("a"),), "a", (summary("s", "z"),)),
+        ((make_message("a"),), "a", (summary("s", "a"), summary("s", "a"))),
     ],
 )
 def test_an_inconsistent_archive_is_refused(

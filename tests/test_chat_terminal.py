@@ -6,7 +6,7 @@ import time
 
 import pytest
 from conftest import Program
-from terminal_screen import CTRL_C, CTRL_D, ENDLESS, Chat, Script, stored
+from terminal_screen import CTRL_C, CTRL_D, ENDLESS, Chat, Script, stored_conversations
 
 # a turn
 
@@ -51,7 +51,7 @@ def test_ctrl_c_stops_an_answer_and_keeps_what_came(zkchat: Program, script: Scr
         assert time.monotonic() - pressed < 10, "the whole answer takes 40 seconds"
         chat.ask("are you there?", "Still here.")
         assert "^C" not in chat.everything()
-    asked, answer, *_ = stored(zkchat)
+    asked, answer, *_ = stored_conversations(zkchat)
     assert (asked["content"], asked["status"]) == ("talk for a minute", "complete")
     assert answer["content"].startswith("First words came, then word 0,")
     assert (answer["status"], answer["finish_reason"]) == ("unfinished", "cancelled")
@@ -64,30 +64,23 @@ def test_an_impatient_second_ctrl_c_loses_nothing(zkchat: Program, script: Scrip
         chat.type(CTRL_C * 3)
         chat.wait_for("stopped; the partial answer is kept")
         chat.wait_for_prompt()
-    assert stored(zkchat)[1]["content"].startswith("First words came,")
+    assert stored_conversations(zkchat)[1]["content"].startswith("First words came,")
 
 
-def test_ctrl_c_clears_a_typed_line(zkchat: Program) -> None:
+def test_ctrl_c_clears_a_typed_line_and_only_hints_on_an_empty_one(zkchat: Program) -> None:
     with Chat(zkchat) as chat:
         chat.wait_for_prompt()
         chat.type("something I regret")
         chat.wait_for("something I regret")
         chat.type(CTRL_C)
         chat.wait_until(lambda: "something I regret" not in chat.screen_text(), "an empty line")
-        chat.say("/refs")
-        chat.wait_for("No documents have been named or found yet.\n\nyou ›")
-
-
-def test_ctrl_c_once_on_an_empty_line_only_hints(zkchat: Program) -> None:
-    with Chat(zkchat) as chat:
-        chat.wait_for_prompt()
         chat.type(CTRL_C)
         chat.wait_for("press Ctrl-C again to quit")
         chat.wait_until(lambda: "press Ctrl-C again to quit" not in chat.screen_text(), "the toolbar to come back")
         chat.type(CTRL_C)
         chat.wait_for("press Ctrl-C again to quit")
         chat.say("/refs")
-        chat.wait_for("No documents have been named")
+        chat.wait_for("No documents have been named or found yet.\n\nyou ›")
 
 
 @pytest.mark.parametrize("keys", [CTRL_D, CTRL_C + CTRL_C])
@@ -108,7 +101,7 @@ def test_an_end_from_outside_in_mid_answer_keeps_what_came(zkchat: Program, scri
         else:
             chat.kill(signal.SIGTERM)
         assert chat.wait_for_end() == 128 + getattr(signal, how)
-    asked, answer = stored(zkchat)
+    asked, answer = stored_conversations(zkchat)
     assert asked["content"] == "talk for a minute"
     assert answer["content"].startswith("First words came, then word 0,")
     assert answer["status"] == "unfinished"

@@ -17,9 +17,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.slash.base import CommandResult, Confirm, NoteToOpen
-from zkchat_cli.terminal import clipboard, command_runner
-from zkchat_cli.terminal import editor as editors
-from zkchat_cli.terminal import pager as pagers
+from zkchat_cli.terminal import clipboard, command_runner, external_programs
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
 
@@ -57,7 +55,7 @@ LONG = "".join(f"line {i}\n" for i in range(200))
 def test_long_output_goes_to_the_pager(tmp_path: Path) -> None:
     pager = program(tmp_path, "pager", f'cat > {tmp_path}/read; echo "$LESSSECURE $*" >> {tmp_path}/read')
     shown = screen()
-    pagers.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
+    external_programs.page(LONG, shown, {"PAGER": f"{pager} -x", "PATH": "/bin:/usr/bin"})
     assert (tmp_path / "read").read_text() == f"{LONG}1 -x\n"
     assert written(shown) == ""
 
@@ -65,7 +63,7 @@ def test_long_output_goes_to_the_pager(tmp_path: Path) -> None:
 def test_short_output_and_pipes_are_not_paged() -> None:
     refuses = {"PAGER": "false", "PATH": "/bin:/usr/bin"}
     for text, shown in (("short\n", screen()), (LONG, screen(terminal=False))):
-        pagers.page(text, shown, refuses)
+        external_programs.page(text, shown, refuses)
         assert written(shown) == text
 
 
@@ -87,6 +85,11 @@ def test_an_installed_clipboard_program_is_used(tmp_path: Path) -> None:
     assert (tmp_path / "copied").read_text() == "a text\n--clipboard --input\n"
     assert not (tmp_path / "never").exists()
     assert written(shown) == ""
+
+
+def test_a_clipboard_program_that_hangs_is_given_up(tmp_path: Path) -> None:
+    program(tmp_path, "pbcopy", "exec /bin/sleep 600")
+    assert clipboard.copy_text("a text", screen(terminal=False), {"PATH": str(tmp_path)}) == []
 
 
 def test_copied_text_cannot_end_a_bracketed_paste(app: AppFixture) -> None:
@@ -118,23 +121,23 @@ NOTE = Path("/notes/A b.md")
     ],
 )
 def test_each_editor_gets_the_line_number_in_its_own_syntax(editor: str, command: list[str]) -> None:
-    assert editors.open_note_command(NOTE, 12, "", {"EDITOR": editor}) == command
-    assert editors.open_note_command(NOTE, 12, "", {"EDITOR": "false", "VISUAL": editor}) == command
+    assert external_programs.open_note_command(NOTE, 12, "", {"EDITOR": editor}) == command
+    assert external_programs.open_note_command(NOTE, 12, "", {"EDITOR": "false", "VISUAL": editor}) == command
 
 
 def test_the_editor_setting_overrides_the_environment() -> None:
     env = {"EDITOR": "vim"}
-    assert editors.open_note_command(NOTE, 3, "subl {path}:{line}", env) == ["subl", "/notes/A b.md:3"]
-    assert editors.open_note_command(NOTE, 3, "gedit", env) == ["gedit", "/notes/A b.md"]
-    assert editors.open_note_command(NOTE, 3, "", {}) is None
+    assert external_programs.open_note_command(NOTE, 3, "subl {path}:{line}", env) == ["subl", "/notes/A b.md:3"]
+    assert external_programs.open_note_command(NOTE, 3, "gedit", env) == ["gedit", "/notes/A b.md"]
+    assert external_programs.open_note_command(NOTE, 3, "", {}) is None
     with pytest.raises(ConfigError, match="is not a command"):
-        editors.open_note_command(NOTE, 3, "gedit '", env)
+        external_programs.open_note_command(NOTE, 3, "gedit '", env)
 
 
 def test_a_missing_editor_is_an_error() -> None:
-    editors.open_note(["true"])
+    external_programs.open_note(["true"])
     with pytest.raises(UsageError, match="no-such-editor cannot be started"):
-        editors.open_note(["no-such-editor", "a"])
+        external_programs.open_note(["no-such-editor", "a"])
 
 
 # carrying out
@@ -147,7 +150,7 @@ class Hands:
     session: ZkChatSession
     yes: bool = True
     screen: Screen = field(default_factory=lambda: screen(columns=80))
-    typed: str = ""
+    next_input: str = ""
 
     def switch_to(self, session: ZkChatSession) -> None:
         self.session = session
@@ -157,9 +160,6 @@ class Hands:
 
     def ask(self, _question: str) -> bool:
         return self.yes
-
-    def set_input(self, text: str) -> None:
-        self.typed = text
 
     def run(self, line: str) -> bool:
         return command_runner.carry_out(lambda: slash.run(line, self.session), cast(Repl, self), nullcontext)

@@ -163,7 +163,7 @@ def test_settings_change_what_the_session_does_from_now_on(app: AppFixture) -> N
     session.override_setting("context.strategy", "discard")
     assert session.runtime.strategy.name == session.runtime.settings.context.strategy == "discard"
     session.override_setting("memory.project_file", "Filters.md")
-    assert "which tasks you want to see" in "".join(item.content for item in session.pinned_memory)
+    assert "which tasks you want to see" in "".join(item.content for item in session.memory_items())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ FIRST = exchanges(("Why?", "So."), prefix="a")
 SECOND = exchanges(("Who?", "She."), prefix="b")
 
 
-def a_state(app: AppFixture, *turns: tuple[ZkChatMessage, ...]) -> ConversationState:
+def make_state(app: AppFixture, *turns: tuple[ZkChatMessage, ...]) -> ConversationState:
     state = ConversationState(app.services())
     for turn in turns:
         state.append(turn)
@@ -17,7 +17,7 @@ def a_state(app: AppFixture, *turns: tuple[ZkChatMessage, ...]) -> ConversationS
 
 
 def test_appended_turns_extend_the_cached_ones(app: AppFixture) -> None:
-    state = a_state(app, FIRST)
+    state = make_state(app, FIRST)
     before = state.turns(COUNTER)
     state.append(SECOND)
     after = state.turns(COUNTER)
@@ -26,7 +26,7 @@ def test_appended_turns_extend_the_cached_ones(app: AppFixture) -> None:
 
 
 def test_a_compaction_of_another_branch_is_not_in_use(app: AppFixture) -> None:
-    state = a_state(app, FIRST)
+    state = make_state(app, FIRST)
     state.add_compaction(make_compaction("They spoke.", "elsewhere"))
     assert state.compaction is None
     state.add_compaction(make_compaction("They asked why.", FIRST[-1].id))
@@ -34,7 +34,7 @@ def test_a_compaction_of_another_branch_is_not_in_use(app: AppFixture) -> None:
 
 
 def test_a_masking_keeps_the_summary_before_it(app: AppFixture) -> None:
-    state = a_state(app, FIRST, SECOND)
+    state = make_state(app, FIRST, SECOND)
     state.add_compaction(make_compaction("They asked why.", FIRST[-1].id))
     state.add_compaction(make_compaction(None, SECOND[-1].id, mode="masked", masked=(SECOND[-1].id,)))
     compaction = state.compaction
@@ -43,6 +43,6 @@ def test_a_masking_keeps_the_summary_before_it(app: AppFixture) -> None:
 
 
 def test_call_ids_are_unique_in_a_conversation(app: AppFixture) -> None:
-    state = a_state(app)
+    state = make_state(app)
     ids = [state.make_call_id_unique(given) for given in ("call-1", "call-1", "", "")]
     assert ids[0] == "call-1" and len(set(ids)) == 4

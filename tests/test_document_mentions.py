@@ -1,4 +1,4 @@
-"""References: the documents a message names, one numbering for all excerpts, and what fits into a tool's result."""
+"""The documents that a message names by links, and how the model reads them."""
 
 import json
 from collections.abc import Iterator

@@ -67,7 +67,7 @@ calls = st.builds(ToolCall, id=anything, name=anything, arguments=arguments)
 runs = st.builds(ToolRun, name=anything, arguments=arguments, tokens=amounts, duration_ms=numbers)
 
 
-def some(values: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[object, ...]]:
+def tuples_of(values: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[object, ...]]:
     return st.lists(values, max_size=2).map(tuple)
 
 
@@ -82,10 +82,10 @@ def archives(draw: st.DrawFn) -> ConversationArchive:
             parent_id=st.just(parent.id if parent else None),
             content=anything,
             timestamp=times,
-            references=some(references),
-            citations=some(citations),
-            chunks=some(chunks),
-            tool_calls=some(calls),
+            references=tuples_of(references),
+            citations=tuples_of(citations),
+            chunks=tuples_of(chunks),
+            tool_calls=tuples_of(calls),
             tool_call_id=perhaps,
             tool_run=st.none() | runs,
             reasoning=perhaps,
@@ -138,11 +138,11 @@ def test_an_unknown_format_is_refused_with_the_valid_ones_named() -> None:
 # Markdown
 
 
-def said(role: str, content: str = "", **more: object) -> ZkChatMessage:
+def make_message(role: str, content: str = "", **more: object) -> ZkChatMessage:
     return ZkChatMessage.model_validate({"id": "", "role": role, "content": content, "timestamp": NOON, **more})
 
 
-def talk(*messages: ZkChatMessage, title: str | None = "Filters", compactions: tuple[Compaction, ...] = ()) -> ConversationArchive:
+def make_archive(*messages: ZkChatMessage, title: str | None = "Filters", compactions: tuple[Compaction, ...] = ()) -> ConversationArchive:
     """These messages as the current branch of a conversation."""
     chain = tuple(
         message.model_copy(update={"id": f"m{number}", "parent_id": f"m{number - 1}" if number else None})
@@ -155,12 +155,12 @@ def talk(*messages: ZkChatMessage, title: str | None = "Filters", compactions: t
 
 def md(*messages: ZkChatMessage, **more: object) -> str:
     """The Markdown after its front matter."""
-    return exporter("md").export(talk(*messages, **more)).split("\n---\n", 1)[1].lstrip("\n")  # type: ignore[arg-type]
+    return exporter("md").export(make_archive(*messages, **more)).split("\n---\n", 1)[1].lstrip("\n")  # type: ignore[arg-type]
 
 
 def answer(content: str, *numbers: int) -> ZkChatMessage:
     cited = tuple(Citation(number=n, relative_path=f"Queries/Note {n}.md", start_line=n, end_line=n + 5, valid=True) for n in numbers)
-    return said("assistant", content, citations=cited, model="offline")
+    return make_message("assistant", content, citations=cited, model="offline")
 
 
 def test_a_conversation_is_a_readable_note() -> None:
@@ -171,11 +171,11 @@ def test_a_conversation_is_a_readable_note() -> None:
         number=3, relative_path="Queries/Filters.md", heading="Boolean operators", start_line=12, end_line=18, quote="AND, OR", valid=True
     )
     assert exporter("md").export(
-        talk(
-            said("user", "How do I combine filters?"),
-            said("assistant", tool_calls=(call,), model="offline"),
-            said("tool", "…", tool_call_id="t1", tool_name="find_excerpts", chunks=(chunk,), tool_run=run),
-            said("assistant", "In one line: \"AND, OR\" [3].", citations=(cited,), model="offline"),
+        make_archive(
+            make_message("user", "How do I combine filters?"),
+            make_message("assistant", tool_calls=(call,), model="offline"),
+            make_message("tool", "…", tool_call_id="t1", tool_name="find_excerpts", chunks=(chunk,), tool_run=run),
+            make_message("assistant", "In one line: \"AND, OR\" [3].", citations=(cited,), model="offline"),
         )
     ) == (
         '---\nconversation: "c1"\ndate: "2025-05-08T12:00:00+00:00"\nvault: "/home/me/notes"\nmodel: "offline"\n---\n\n'
@@ -188,13 +188,13 @@ def test_a_conversation_is_a_readable_note() -> None:
 
 
 def test_the_front_matter_is_valid_yaml() -> None:
-    text = exporter("md").export(talk(said("assistant", "x", model='a: "b" # c\n---')))
+    text = exporter("md").export(make_archive(make_message("assistant", "x", model='a: "b" # c\n---')))
     front = yaml.safe_load(text.split("\n---\n")[0].removeprefix("---\n"))
     assert front == {"conversation": "c1", "date": NOON, "vault": "/home/me/notes", "model": 'a: "b" # c\n---'}
 
 
 def test_only_the_current_branch_is_shown() -> None:
-    whole = talk(said("user", "first"), said("user", "other branch"))
+    whole = make_archive(make_message("user", "first"), make_message("user", "other branch"))
     back = whole.model_copy(update={"conversation": whole.conversation.model_copy(update={"head_id": "m0"})})
     assert "other branch" not in exporter("md").export(back)
 
@@ -221,7 +221,7 @@ def test_citations_become_footnotes_but_never_in_code(written: str, shown: str |
 
 
 def test_each_source_is_defined_once_at_the_end() -> None:
-    text = md(said("user", "a"), answer("one [2] two [1]", 1, 2), said("user", "b"), answer("again [2]", 2))
+    text = md(make_message("user", "a"), answer("one [2] two [1]", 1, 2), make_message("user", "b"), answer("again [2]", 2))
     assert text.endswith(
         "again [^2]\n\n[^1]: [[Note 1]] Queries/Note 1.md:1-6\n[^2]: [[Note 2]] Queries/Note 2.md:2-7\n"
     )  # fmt: skip
@@ -232,7 +232,7 @@ def test_a_footnote_has_all_quotations_with_their_problems() -> None:
     second = first.model_copy(update={"quote": "three", "valid": False})
     lost = Citation(number=2, quote="nowhere")
     place = Citation(number=3, relative_path="C.md", valid=True)
-    text = md(said("assistant", "x [1] y [2] z [3]", citations=(first, second, lost, place)))
+    text = md(make_message("assistant", "x [1] y [2] z [3]", citations=(first, second, lost, place)))
     assert '\n[^1]: [[B#H x y]] a/B.md:3 "one two", "three" *(not verified: the quoted words are not there)*\n' in text
     assert '\n[^2]: *missing: no such source was in the prompt* "nowhere"\n' in text
     assert text.endswith("\n[^3]: [[C]] C.md\n")
@@ -246,7 +246,10 @@ def test_documents_without_a_citation_are_listed_with_their_origin() -> None:
     )
     found = tuple(DocumentReference(wikilink=f"[[{n}]]", relative_path=f"{n}.md", reference_type="search") for n in ("C", "Note 1"))
     cites = Citation(number=1, relative_path="Note 1.md", verdict="cited", valid=True)
-    text = md(said("user", "so?", references=named), said("assistant", "so [1]", references=(*found, named[2]), citations=(cites,)))
+    text = md(
+        make_message("user", "so?", references=named),
+        make_message("assistant", "so [1]", references=(*found, named[2]), citations=(cites,)),
+    )
     assert text.endswith(
         "so [^1]\n\n## Not cited\n\n- [[Filtrs]]: not found; nearest: [[Filters]], [[Folders]]\n- [[nobody]]: not found\n"
         "- [[B]] a/B.md: named, its text was in the prompt\n- [[C]] C.md: found\n\n[^1]: [[Note 1]] Note 1.md\n"
@@ -254,7 +257,7 @@ def test_documents_without_a_citation_are_listed_with_their_origin() -> None:
 
 
 def test_incomplete_messages_are_marked() -> None:
-    text = md(said("user", "a", status="failed"), said("user", "b"), said("assistant", "half", status="unfinished"))
+    text = md(make_message("user", "a", status="failed"), make_message("user", "b"), make_message("assistant", "half", status="unfinished"))
     assert "## You\n\na\n\n*Failed: there is no answer.*\n\n## You\n\nb\n\n" in text
     assert text.endswith("half\n\n*Unfinished: the answer was cut off here.*\n")
 
@@ -267,11 +270,11 @@ def test_a_tool_call_is_one_short_line() -> None:
     )
     ok = ToolRun(name="resolve", arguments={}, ok=True, tokens=5, duration_ms=1)
     text = md(
-        said("assistant", "Let me see.", tool_calls=calls),
-        said("tool", "found", tool_call_id="1", tool_run=ok),
-        said("tool", "error", tool_call_id="2", tool_run=ok.model_copy(update={"ok": False})),
-        said("tool", "from\nelsewhere", tool_call_id="9", tool_name="other"),
-        said("tool", "nameless"),
+        make_message("assistant", "Let me see.", tool_calls=calls),
+        make_message("tool", "found", tool_call_id="1", tool_run=ok),
+        make_message("tool", "error", tool_call_id="2", tool_run=ok.model_copy(update={"ok": False})),
+        make_message("tool", "from\nelsewhere", tool_call_id="9", tool_name="other"),
+        make_message("tool", "nameless"),
     )
     assert text.startswith('# Filters\n\n## zkchat\n\nLet me see.\n\n- `resolve` "a a ')
     assert "…: 5 tokens\n- `links`: failed\n- `lost`\n\n- `other`: from elsewhere\n\n- `tool`: nameless\n" in text
@@ -290,5 +293,5 @@ def test_the_last_summary_has_its_own_section() -> None:
     figures = "*2025-05-08 12:00: 2 messages, 900 → 100 tokens; it includes 2 earlier ones*"
     assert f"\n## Summary\n\n{figures}\n\n> told 2\n>\n> x\n\n[^1]: " in text
     assert "told 1" not in text and "elsewhere" not in text
-    assert "it includes 1 earlier one*" in md(said("user", "so"), compactions=(first, second))
+    assert "it includes 1 earlier one*" in md(make_message("user", "so"), compactions=(first, second))
     assert "## Summary" not in md(answer("so", 1), compactions=(masked,))

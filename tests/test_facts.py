@@ -129,7 +129,7 @@ def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
     made.vault.close()
 
 
-def remembered(session: ZkChatSession) -> list[tuple[str, str]]:
+def stored_facts(session: ZkChatSession) -> list[tuple[str, str]]:
     return [(fact.key, fact.content) for fact in session.memory.facts()]
 
 
@@ -139,7 +139,7 @@ def test_a_fact_with_the_same_key_replaces_the_older_one_and_keeps_it_as_history
     kept = session.memory.remember("The deadline is 3 June")
     assert kept.replaced is not None
     assert kept.replaced.content == "The deadline is 1 May"
-    assert remembered(session) == [("deadline", "The deadline is 3 June")]
+    assert stored_facts(session) == [("deadline", "The deadline is 3 June")]
     history = app.store._db.execute("SELECT content, ended_at FROM fact ORDER BY seq DESC").fetchall()
     assert history == [("The deadline is 3 June", None), ("The deadline is 1 May", NOON)]
 
@@ -148,7 +148,7 @@ def test_a_given_key_is_used_whatever_the_text_says(app: AppFixture) -> None:
     session = app.session()
     session.memory.remember("The deadline is 1 May", key="Roof Deadline!")
     session.memory.remember("We have moved it to June", key="roof-deadline")
-    assert remembered(session) == [("roof-deadline", "We have moved it to June")]
+    assert stored_facts(session) == [("roof-deadline", "We have moved it to June")]
 
 
 def test_a_fact_records_its_conversation_and_message(app: AppFixture) -> None:
@@ -169,7 +169,7 @@ def test_a_fact_outlasts_its_conversation_and_belongs_to_one_vault(app: AppFixtu
     database = connect(tmp_path / "c.db")
     database.execute("DELETE FROM conversation")
     database.close()
-    assert remembered(app.session()) == [("cat", "the cat: Tom")]
+    assert stored_facts(app.session()) == [("cat", "the cat: Tom")]
     assert app.session().memory.facts()[0].title is None
     assert app.store.facts("/elsewhere") == ()
 
@@ -189,7 +189,7 @@ def test_forget_takes_a_key_prefix_and_deletes_the_history(app: AppFixture) -> N
         session.memory.remember(text)
     assert session.memory.forget("dead").content == "The deadline is 3 June"
     assert app.store._db.execute("SELECT count(*) FROM fact").fetchone() == (1,)
-    assert remembered(session) == [("dentist", "dentist: Ito")]
+    assert stored_facts(session) == [("dentist", "dentist: Ito")]
 
 
 @pytest.mark.parametrize(("key", "message"), [("d", "'d' begins 2 keys"), ("dentits", "nothing is remembered as 'dentits'"), ("", "as ''")])
@@ -207,11 +207,11 @@ def test_forget_names_the_nearest_keys_if_the_key_is_not_clear(app: AppFixture, 
 def test_two_processes_see_each_others_facts(app: AppFixture, tmp_path: Path) -> None:
     mine, other = app.session(), ChatSessionStore.open(tmp_path / "c.db")
     theirs = app.session(store=other)
-    assert remembered(mine) == []
+    assert stored_facts(mine) == []
     theirs.memory.remember("deadline: May")
-    assert remembered(mine) == [("deadline", "deadline: May")]
+    assert stored_facts(mine) == [("deadline", "deadline: May")]
     mine.memory.remember("deadline: June")
-    assert remembered(theirs) == [("deadline", "deadline: June")]
+    assert stored_facts(theirs) == [("deadline", "deadline: June")]
     mine.memory.forget("deadline")
     with pytest.raises(UsageError, match="nothing is remembered"):
         theirs.memory.forget("deadline")
@@ -262,7 +262,7 @@ def test_memory_off_stores_and_sends_nothing_but_still_lists(app: AppFixture) ->
     with pytest.raises(UsageError, match="memory is switched off"):
         session.memory.remember("the cat: Tom")
     assert session.memory_items("What of the roof?") == ()
-    assert remembered(session) == [("roof", "the roof: slate")]
+    assert stored_facts(session) == [("roof", "the roof: slate")]
     assert session.memory.forget("roof").content == "the roof: slate"
 
 
@@ -322,7 +322,7 @@ def test_last_access_is_written_once_a_day(app: AppFixture) -> None:
         version = app.store.facts_version()
 
 
-def cites(store: ChatSessionStore, id_: str, path: str, vault: str) -> None:
+def store_citation(store: ChatSessionStore, id_: str, path: str, vault: str) -> None:
     store.start(Conversation(id=id_, vault=vault, title=id_, created_at=NOON, updated_at=NOON))
     citation = Citation(number=1, relative_path=path, valid=True, verdict="cited")
     store.add(id_, message("assistant", "So [1].", f"a-{id_}", citations=(citation,)))
@@ -331,11 +331,11 @@ def cites(store: ChatSessionStore, id_: str, path: str, vault: str) -> None:
 def test_a_note_cited_in_several_conversations_is_recalled_with_its_summary(app: AppFixture) -> None:
     vault = str(app.vault.root)
     for id_ in ("one", "two"):
-        cites(app.store, id_, "Filters.md", vault)
-        cites(app.store, f"{id_}-gone", "Gone.md", vault)
-        cites(app.store, f"{id_}-out", "../../etc/passwd", vault)
-    cites(app.store, "three", "Queries/Combining.md", vault)
-    cites(app.store, "four", "Queries/Combining.md", "/elsewhere")
+        store_citation(app.store, id_, "Filters.md", vault)
+        store_citation(app.store, f"{id_}-gone", "Gone.md", vault)
+        store_citation(app.store, f"{id_}-out", "../../etc/passwd", vault)
+    store_citation(app.store, "three", "Queries/Combining.md", vault)
+    store_citation(app.store, "four", "Queries/Combining.md", "/elsewhere")
     [cited] = [c for c in app.store.often_cited(vault) if c.relative_path == "Filters.md"]
     assert (cited.conversations, cited.answers, cited.last_cited) == (2, 2, NOON)
     session = app.session()

@@ -1,4 +1,4 @@
-"""`@path`: which words of a message import a file, from where, and what happens to those that cannot be imported."""
+"""`@path`: which words of a message import a file, from where, and what happens if that fails."""
 
 import os
 from collections.abc import Iterator

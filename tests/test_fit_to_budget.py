@@ -20,7 +20,7 @@ COUNT = COUNTER.count
 Calls = Sequence[Sequence[ContentChunk]]
 
 
-def found(*ids: str, text: str = "Filters say which tasks you want to see.", path: str = "Filters.md") -> tuple[ContentChunk, ...]:
+def found_chunks(*ids: str, text: str = "Filters say which tasks you want to see.", path: str = "Filters.md") -> tuple[ContentChunk, ...]:
     """What a call found: chunks that say the same under other ids."""
     return tuple(chunk(None, f"{text} {id_}", id=id_, relative_path=path) for id_ in ids)
 
@@ -67,7 +67,7 @@ def replies(draw: st.DrawFn) -> Calls:
     return draw(st.lists(st.lists(st.sampled_from(chunks), max_size=6, unique_by=lambda c: c.id), max_size=5))
 
 
-def whole(cut: ContentChunk) -> str:
+def original_id(cut: ContentChunk) -> str:
     """The id of the chunk that this one is, or is the start of."""
     return cut.id.partition(":")[0]
 
@@ -77,10 +77,10 @@ def whole(cut: ContentChunk) -> str:
 def test_less_room_gives_a_subset(calls: Calls, room: int, more: int) -> None:
     small, large = (reduce_to_fit(calls, r, COUNT) for r in (room, room + more))
     for less, rest in zip(small, large, strict=True):
-        by_id = {whole(c): c for c in rest}
+        by_id = {original_id(c): c for c in rest}
         for kept in less:
-            assert whole(kept) in by_id
-            assert by_id[whole(kept)].text.removesuffix(CUT_MARK).startswith(kept.text.removesuffix(CUT_MARK))
+            assert original_id(kept) in by_id
+            assert by_id[original_id(kept)].text.removesuffix(CUT_MARK).startswith(kept.text.removesuffix(CUT_MARK))
 
 
 @settings(deadline=None)
@@ -96,9 +96,9 @@ def test_the_result_fits_whatever_its_numbers(calls: Calls, room: int) -> None:
 @given(replies(), st.integers(-10, 900))
 def test_chunks_are_verbatim_or_marked_as_cut(calls: Calls, room: int) -> None:
     for chunks, kept in zip(calls, reduce_to_fit(calls, room, COUNT), strict=True):
-        assert [whole(c) for c in kept] == [c.id for c in chunks if c.id in set(map(whole, kept))]
+        assert [original_id(c) for c in kept] == [c.id for c in chunks if c.id in set(map(original_id, kept))]
         for place, one in enumerate(kept):
-            original = next(c for c in chunks if c.id == whole(one))
+            original = next(c for c in chunks if c.id == original_id(one))
             if one != original:
                 assert place == 0
                 assert original == chunks[0]
@@ -113,7 +113,7 @@ def test_each_call_keeps_its_best_chunk_if_a_few_words_of_each_fit(calls: Calls,
     kept = reduce_to_fit(calls, room, COUNT)
     served = [bool(k) for chunks, k in zip(calls, kept, strict=True) if chunks]
     assert served == sorted(served, reverse=True)
-    assert all(whole(k[0]) == chunks[0].id for chunks, k in zip(calls, kept, strict=True) if k)
+    assert all(original_id(k[0]) == chunks[0].id for chunks, k in zip(calls, kept, strict=True) if k)
     words = [min(chunk_tokens(chunks[0], COUNT), min_chunk_tokens(chunks[0], COUNT)) + FRAME_TOKENS for chunks in calls if chunks]
     assert all(served) or sum(words) > room
 
@@ -121,14 +121,14 @@ def test_each_call_keeps_its_best_chunk_if_a_few_words_of_each_fit(calls: Calls,
 # whole results
 
 
-def looked(call_id: str, finding: ToolOutput, tool: str = "find_excerpts") -> ToolOutcome:
+def tool_outcome(call_id: str, finding: ToolOutput, tool: str = "find_excerpts") -> ToolOutcome:
     return ToolOutcome(ToolCall(id=call_id, name=tool, arguments={}), finding, ok=True, duration_ms=5.0)
 
 
 def results(findings: Sequence[ToolOutput], room: int, manager: ReferenceManager | None = None) -> tuple[ToolResult, ...]:
     """What the model gets; nothing is looked up, so the vault is not needed."""
     box = ToolExecutor((), None, manager or ReferenceManager(), COUNTER, TickingClock())  # type: ignore[arg-type]
-    return box.results([looked(f"call-{i}", finding) for i, finding in enumerate(findings)], room)
+    return box.results([tool_outcome(f"call-{i}", finding) for i, finding in enumerate(findings)], room)
 
 
 def note(result: ToolResult) -> str:
@@ -137,7 +137,11 @@ def note(result: ToolResult) -> str:
 
 
 def test_results_that_fit_are_complete() -> None:
-    findings = [ToolOutput(found("a", "b"), {"total": 2}, "More."), ToolOutput(found("c")), ToolOutput(data={"documents": ["x"] * 50})]
+    findings = [
+        ToolOutput(found_chunks("a", "b"), {"total": 2}, "More."),
+        ToolOutput(found_chunks("c")),
+        ToolOutput(data={"documents": ["x"] * 50}),
+    ]
     first, second, third = results(findings, 2000)
     assert [[c.number for c in r.chunks] for r in (first, second, third)] == [[1, 2], [3], []]
     assert (note(first), note(second), note(third)) == ("More.", "", "")
@@ -150,7 +154,7 @@ def test_a_cut_result_says_where_to_continue() -> None:
     long = ToolOutput(
         tuple(chunk(None, f"Line {i} of the long note. " * 12, id=str(i), start_line=i + 1) for i in range(30)), note="Read on."
     )
-    first, second = results([long, ToolOutput(found("a"))], 1000)
+    first, second = results([long, ToolOutput(found_chunks("a"))], 1000)
     kept = len(first.chunks)
     assert 3 < kept < 30
     assert note(first) == (
@@ -162,7 +166,7 @@ def test_a_cut_result_says_where_to_continue() -> None:
 
 def test_lists_take_at_most_half_the_room() -> None:
     documents = [f"Folder/Note {i}.md" for i in range(200)]
-    finding = ToolOutput(found(*"abcdefgh", text="words " * 60), {"documents": documents, "total": 200})
+    finding = ToolOutput(found_chunks(*"abcdefgh", text="words " * 60), {"documents": documents, "total": 200})
     [result] = results([finding], 1200)
     shown = json.loads(result.content)
     assert shown["total"] == 200
@@ -173,7 +177,7 @@ def test_lists_take_at_most_half_the_room() -> None:
 
 
 def test_without_room_each_result_says_what_it_found() -> None:
-    first, second = results([ToolOutput(found("a", "b")), ToolOutput(data={"documents": ["x"]})], 0)
+    first, second = results([ToolOutput(found_chunks("a", "b")), ToolOutput(data={"documents": ["x"]})], 0)
     assert "2 excerpts, the next in Filters.md from line 5" in note(first)
     assert "1 documents" in note(second)
     assert first.chunks == second.chunks == ()

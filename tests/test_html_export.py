@@ -15,7 +15,7 @@ import pytest
 from conftest import Program
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_exporters import archives, said, talk
+from test_exporters import archives, make_archive, make_message
 
 from zkchat_cli.exporters import exporter, html
 from zkchat_cli.exporters.html.sources import highlight_quotes
@@ -136,7 +136,7 @@ def check(archive: ConversationArchive) -> Page:
 
 
 def page_of(*messages: Any, **more: Any) -> Page:
-    return check(talk(*messages, **more))
+    return check(make_archive(*messages, **more))
 
 
 CHUNK = ContentChunk(
@@ -169,10 +169,10 @@ def a_turn(content: str, *citations: Citation, **more: Any) -> tuple[Any, ...]:
     call = ToolCall(id="t1", name="find_excerpts", arguments={"query": "combine filters"})
     run = ToolRun(name="find_excerpts", arguments={}, ok=True, tokens=812, duration_ms=4.2)
     return (
-        said("user", "How do I combine filters?"),
-        said("assistant", tool_calls=(call,), model="offline"),
-        said("tool", "…", tool_call_id="t1", tool_name="find_excerpts", chunks=(CHUNK,), tool_run=run),
-        said("assistant", content, citations=citations, model="offline", **more),
+        make_message("user", "How do I combine filters?"),
+        make_message("assistant", tool_calls=(call,), model="offline"),
+        make_message("tool", "…", tool_call_id="t1", tool_name="find_excerpts", chunks=(CHUNK,), tool_run=run),
+        make_message("assistant", content, citations=citations, model="offline", **more),
     )
 
 
@@ -259,7 +259,9 @@ def test_an_excerpt_is_shown_only_for_its_own_note_and_the_first_of_two_with_one
         "[3] • Other › Boolean operators Other.md cited without a quotation ↩",
         "[4] • Lost › Boolean operators Lost.md:12 cited without a quotation ↩",
     ]
-    page = page_of(*a_turn("so [3]", cite()), said("tool", "x", tool_call_id="z", chunks=(CHUNK.model_copy(update={"text": "other"}),)))
+    page = page_of(
+        *a_turn("so [3]", cite()), make_message("tool", "x", tool_call_id="z", chunks=(CHUNK.model_copy(update={"text": "other"}),))
+    )
     assert page.one("pre").text == CHUNK.text
 
 
@@ -336,8 +338,11 @@ def test_head_and_header_describe_the_conversation() -> None:
 
 
 def test_the_page_shows_the_current_branch_with_excerpts_of_all_branches() -> None:
-    archive = talk(
-        said("user", "first"), said("assistant", "so [3]", citations=(cite(),)), said("tool", "z", chunks=(CHUNK,)), said("user", "other")
+    archive = make_archive(
+        make_message("user", "first"),
+        make_message("assistant", "so [3]", citations=(cite(),)),
+        make_message("tool", "z", chunks=(CHUNK,)),
+        make_message("user", "other"),
     )
     page = check(archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"head_id": "m1"})}))
     assert "other" not in page.one("main").words
@@ -395,12 +400,14 @@ def test_an_attack_in_any_field_stays_text(attack: str) -> None:
     broken = DocumentReference(wikilink=attack, reference_type="direct", status="broken", candidates=(attack,))
     summary = Compaction(id="s", created_at=attack, tokens_before=9, tokens_after=1, messages_folded=4, summary=attack, mode="full")
     cited = cite(relative_path=attack, heading=attack, quote=attack, verdict="verified", spans=((0, 4),))
-    archive = talk(
-        said("user", attack, references=(reference, broken)),
-        said("assistant", attack, tool_calls=(ToolCall(id="t", name=attack, arguments={"a": attack}),), model=attack),
-        said("tool", attack, tool_call_id="t", tool_name=attack, tool_run=run),
-        said("tool", attack, tool_call_id="u", tool_name=attack, chunks=(chunk,)),
-        said("assistant", f"so [3] {attack}", citations=(cited,), timestamp=attack, usage=TokenUsage(prompt_tokens=1, completion_tokens=1)),
+    archive = make_archive(
+        make_message("user", attack, references=(reference, broken)),
+        make_message("assistant", attack, tool_calls=(ToolCall(id="t", name=attack, arguments={"a": attack}),), model=attack),
+        make_message("tool", attack, tool_call_id="t", tool_name=attack, tool_run=run),
+        make_message("tool", attack, tool_call_id="u", tool_name=attack, chunks=(chunk,)),
+        make_message(
+            "assistant", f"so [3] {attack}", citations=(cited,), timestamp=attack, usage=TokenUsage(prompt_tokens=1, completion_tokens=1)
+        ),
         title=attack,
         compactions=(summary,),
     )
@@ -449,7 +456,7 @@ def test_any_conversation_is_a_valid_page(archive: ConversationArchive) -> None:
 
 @pytest.mark.parametrize("piece", ["[", "](", "*a ", "> ", "<a", "|a", "`a", "[3]", "**", "[a](http://b", "1. a\n\n"])
 def test_a_text_that_is_hard_to_parse_takes_seconds(piece: str, untraced: None) -> None:
-    archive = talk(*a_turn(piece * (25_000 // len(piece)), cite()))
+    archive = make_archive(*a_turn(piece * (25_000 // len(piece)), cite()))
     start = time.process_time()
     exporter("html").export(archive)
     assert time.process_time() - start < 30

@@ -1,4 +1,4 @@
-"""How documents that a message names reach the model: in the prompt where they take a small share of what is left, else to be read."""
+"""Documents that a message names: their text is in the prompt if it takes a small share of the room, else the model may read them."""
 
 import json
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def documents(session: ZkChatSession, text: str) -> PromptMessage:
     return next(m for m in session.prompt(text).messages if m.kind == "documents")
 
 
-def given_to_the_model(message: PromptMessage) -> list[dict[str, object]]:
+def excerpts_in(message: PromptMessage) -> list[dict[str, object]]:
     excerpts: list[dict[str, object]] = json.loads(message.content.rpartition("\n")[2])["excerpts"]
     return excerpts
 
@@ -51,7 +51,7 @@ def given_to_the_model(message: PromptMessage) -> list[dict[str, object]]:
 
 def test_a_short_note_is_injected_as_numbered_excerpts(app: AppFixture) -> None:
     message = documents(app.session(), "What does [[Combining]] say?")
-    excerpts = given_to_the_model(message)
+    excerpts = excerpts_in(message)
     assert [e["source"] for e in excerpts] == [1]
     assert excerpts[0]["text"] == app.vault.chunks("Queries/Combining.md")[0].text
     assert "- [[Combining]] (Queries/Combining.md)" in message.content
@@ -60,7 +60,7 @@ def test_a_short_note_is_injected_as_numbered_excerpts(app: AppFixture) -> None:
 
 
 def test_only_the_named_section_is_injected(app: AppFixture) -> None:
-    [excerpt] = given_to_the_model(documents(app.session(), "[[Big#Part 7]]?"))
+    [excerpt] = excerpts_in(documents(app.session(), "[[Big#Part 7]]?"))
     assert str(excerpt["text"]).startswith("## Part 7")
 
 
@@ -90,8 +90,8 @@ def test_the_offline_provider_answers_from_injected_text(app: AppFixture) -> Non
 
 def test_relevant_sections_of_a_long_note_are_injected(app: AppFixture) -> None:
     message = documents(app.session(), "What do turnips need? [[Big]]")
-    assert "Part 7" in [e["heading"] for e in given_to_the_model(message)]
-    assert "Part 3" not in [e["heading"] for e in given_to_the_model(message)]
+    assert "Part 7" in [e["heading"] for e in excerpts_in(message)]
+    assert "Part 3" not in [e["heading"] for e in excerpts_in(message)]
     assert "headings: " in message.content
     assert "Part 3" in message.content.partition("headings: ")[2]
     assert "Read what is not below with the read_zk_document tool" in message.content
@@ -181,12 +181,12 @@ def test_an_imported_file_takes_up_to_half_of_the_budget(app: AppFixture, tmp_pa
 # the rule by itself
 
 
-def piece(n: int, size: int, heading: str | None = None, text: str = "") -> ContentChunk:
+def make_piece(n: int, size: int, heading: str | None = None, text: str = "") -> ContentChunk:
     body = text or "w " * size
     return ContentChunk(id=f"c{n}", relative_path="N.md", title="N", heading=heading, start_line=n, end_line=n, text=body)
 
 
-def delivered(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Injection:
+def inject_note(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Injection:
     reference = DocumentReference(wikilink="[[N]]", relative_path="N.md", reference_type="direct")
     sections = [Mention(reference.model_copy(update={"heading": str(i) if i else None}), text) for i in range(again)]
     return inject(sections, message, InjectionBudget(left, ratio, lambda c: len(c.text) // 2))
@@ -194,15 +194,15 @@ def delivered(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, mes
 
 @given(st.lists(st.integers(1, 300), max_size=12), st.integers(0, 5000), st.floats(0, 1))
 def test_a_document_never_takes_more_than_its_share(sizes: list[int], left: int, ratio: float) -> None:
-    text = tuple(piece(i, size, f"h{i % 3}") for i, size in enumerate(sizes))
-    taken = delivered(text, left, ratio).chunks
+    text = tuple(make_piece(i, size, f"h{i % 3}") for i, size in enumerate(sizes))
+    taken = inject_note(text, left, ratio).chunks
     assert sum(len(c.text) // 2 for c in taken) <= ratio * left
     assert [c.id for c in taken] == [c.id for c in text if c in taken]
 
 
 def test_a_repeated_chunk_costs_nothing() -> None:
-    text = (piece(1, 60),)
-    (first, _), (second, _) = delivered(text, 350, again=2).documents
+    text = (make_piece(1, 60),)
+    (first, _), (second, _) = inject_note(text, 350, again=2).documents
     assert (first.delivery, second.delivery) == ("injected", "injected")
     assert str(second.delivery_reason).startswith("0 tokens")
 

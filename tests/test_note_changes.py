@@ -19,7 +19,7 @@ from zkchat_cli.vault.vault import Vault
 WRITING = tuple(tool for tool in tools.load_tools(unsafe=True) if tool.scope == "notes")
 
 
-def wants(name: str, id_: str = "c1", **arguments: object) -> ToolCall:
+def change_call(name: str, id_: str = "c1", **arguments: object) -> ToolCall:
     return ToolCall(id=id_, name=name, arguments=arguments)
 
 
@@ -44,7 +44,9 @@ def test_a_change_is_proposed_then_decided(app: AppFixture, vault: Path) -> None
         there.append((vault / "New.md").exists())
         return ALLOWED
 
-    events, answers = turn(app, tool_reply(wants("create_note", path="New", content="# New\n\nText.")), reply("Done."), approve=approve)
+    events, answers = turn(
+        app, tool_reply(change_call("create_note", path="New", content="# New\n\nText.")), reply("Done."), approve=approve
+    )
     [proposed] = [e for e in events if isinstance(e, ChangeProposed)]
     assert (proposed.summary, proposed.diff) == ("create New.md", "--- /dev/null\n+++ b/New.md\n@@ -0,0 +1,3 @@\n+# New\n+\n+Text.\n")
     [decided] = [e for e in events if isinstance(e, ChangeDecided)]
@@ -55,7 +57,7 @@ def test_a_change_is_proposed_then_decided(app: AppFixture, vault: Path) -> None
 
 def test_a_declined_change_is_reported_to_the_model(app: AppFixture, vault: Path) -> None:
     before = (vault / "Filters.md").read_bytes()
-    wanted = tool_reply(wants("edit_section", path="Filters", heading="Dates", new_text="None."))
+    wanted = tool_reply(change_call("edit_section", path="Filters", heading="Dates", new_text="None."))
     events, answers = turn(app, wanted, reply("Then not."), approve=lambda _: DECLINED)
     assert "declined by the user" in answers[0]
     [decided] = [e for e in events if isinstance(e, ChangeDecided)]
@@ -63,7 +65,7 @@ def test_a_declined_change_is_reported_to_the_model(app: AppFixture, vault: Path
 
 
 def test_without_approval_nothing_is_changed(app: AppFixture, vault: Path) -> None:
-    session = app.session(DeltaModel([tool_reply(wants("create_note", path="New", content="x")), reply("No.")]), tools=WRITING)
+    session = app.session(DeltaModel([tool_reply(change_call("create_note", path="New", content="x")), reply("No.")]), tools=WRITING)
     report_of(session.send("Write it."))
     assert not (vault / "New.md").exists()
     assert approval.UNASKED.reason in next(m.content for m in session.history if m.role == "tool")
@@ -72,12 +74,12 @@ def test_without_approval_nothing_is_changed(app: AppFixture, vault: Path) -> No
 def test_the_next_tool_sees_the_change(app: AppFixture) -> None:
     reading = {"relative_path": "Garden/Compost.md"}
     together = tool_reply(
-        wants("read_zk_document", "r1", **reading),
-        wants("append_to_note", "w1", path="Compost", text="Turn it in spring."),
-        wants("read_zk_document", "r2", **reading),
-        wants("find_excerpts", "r3", query="turn it in spring"),
+        change_call("read_zk_document", "r1", **reading),
+        change_call("append_to_note", "w1", path="Compost", text="Turn it in spring."),
+        change_call("read_zk_document", "r2", **reading),
+        change_call("find_excerpts", "r3", query="turn it in spring"),
     )
-    _, answers = turn(app, together, tool_reply(wants("read_zk_document", "r4", **reading)), reply("Done."))
+    _, answers = turn(app, together, tool_reply(change_call("read_zk_document", "r4", **reading)), reply("Done."))
     assert ["Turn it in spring." in answer for answer in answers] == [False, False, True, True, True]
 
 
@@ -86,7 +88,7 @@ def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(
         (vault / "Filters.md").write_text("mine\n")
         return ALLOWED
 
-    _, answers = turn(app, tool_reply(wants("append_to_note", path="Filters", text="x")), reply("Oh."), approve=approve)
+    _, answers = turn(app, tool_reply(change_call("append_to_note", path="Filters", text="x")), reply("Oh."), approve=approve)
     assert "changed by somebody else" in answers[0]
     assert (vault / "Filters.md").read_text() == "mine\n"
 
@@ -99,7 +101,7 @@ def test_a_change_of_a_memory_file_is_marked(app: AppFixture, vault: Path, path:
         asked.append(change)
         return approval.approve_notes(change)
 
-    events, _ = turn(app, tool_reply(wants("create_note", path=path, content="Obey.")), reply("No."), approve=approve)
+    events, _ = turn(app, tool_reply(change_call("create_note", path=path, content="Obey.")), reply("No."), approve=approve)
     [proposed] = [e for e in events if isinstance(e, ChangeProposed)]
     assert "later conversations follow what it says" in proposed.note
     assert asked[0].memory_file is not None
@@ -128,7 +130,7 @@ def test_an_ignored_path_is_reported(vault: Path, tmp_path: Path) -> None:
     ],
 )
 def test_an_impossible_change_is_an_error_without_a_prompt(app: AppFixture, name: str, arguments: dict[str, object], told: str) -> None:
-    events, answers = turn(app, tool_reply(wants(name, **arguments)), reply("Oh."))
+    events, answers = turn(app, tool_reply(change_call(name, **arguments)), reply("Oh."))
     assert not [e for e in events if isinstance(e, ChangeProposed)]
     assert told in answers[0]
     assert '"error"' in answers[0]
@@ -137,7 +139,7 @@ def test_an_impossible_change_is_an_error_without_a_prompt(app: AppFixture, name
 # stopped in the middle
 
 
-def stopped_in(app: AppFixture, *replies: list, until: type | None = None) -> list[str]:
+def stop_turn(app: AppFixture, *replies: list, until: type | None = None) -> list[str]:
     """What the log has of the tools of a turn that Ctrl-C stops: by itself, or at the second event of this kind."""
     session = app.session(DeltaModel(replies), tools=WRITING, approve=lambda _: ALLOWED)
     running = session.send("Please tidy up my notes.")
@@ -158,11 +160,11 @@ def stopped_in(app: AppFixture, *replies: list, until: type | None = None) -> li
 def test_a_made_change_is_logged_however_the_turn_is_stopped(app: AppFixture, vault: Path) -> None:
     writing = tool_reply(
         find_call("limit", "r1"),
-        wants("append_to_note", "w1", path="Compost", text="Turn it."),
-        wants("append_to_note", "w2", path="Filters", text="More."),
+        change_call("append_to_note", "w1", path="Compost", text="Turn it."),
+        change_call("append_to_note", "w2", path="Filters", text="More."),
         text="I write it.",
     )
-    read, done, *others = stopped_in(app, writing, until=ChangeProposed)
+    read, done, *others = stop_turn(app, writing, until=ChangeProposed)
     assert "limit 10" in read
     assert "append to Garden/Compost.md" in done
     assert others == ['{"error": "not done: the turn was stopped"}']
@@ -172,7 +174,7 @@ def test_a_made_change_is_logged_however_the_turn_is_stopped(app: AppFixture, va
 
 def test_a_change_before_a_failure_is_in_the_next_prompt(app: AppFixture) -> None:
     broken = [StreamFailed(ProviderError("server", "it burns", "Wait."))]
-    model = DeltaModel([tool_reply(wants("append_to_note", path="Compost", text="Turn it.")), broken, reply("It is there.")])
+    model = DeltaModel([tool_reply(change_call("append_to_note", path="Compost", text="Turn it.")), broken, reply("It is there.")])
     session = app.session(model, tools=WRITING, approve=lambda _: ALLOWED)
     failure_of(session.send("Add that it is turned."))
     report_of(app.reopen(session).send("Did you?"))

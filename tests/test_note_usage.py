@@ -26,7 +26,7 @@ def reference(kind: str, path: str | None = FILTERS, **more: object) -> Document
     return DocumentReference.model_validate({"wikilink": "[[Filters]]", "relative_path": path, "reference_type": kind, **more})
 
 
-def cited(number: int, path: str | None = FILTERS, **more: object) -> Citation:
+def citation(number: int, path: str | None = FILTERS, **more: object) -> Citation:
     return Citation.model_validate({"number": number, "relative_path": path, "valid": True, "status": "verified", **more})
 
 
@@ -55,7 +55,12 @@ def test_an_answer_that_cites_a_note_is_found_with_its_question_and_counts(store
             "a1",
             "t1",
             references=(reference("search", number=3), reference("search", "Other.md", number=4)),
-            citations=(cited(3), cited(3, quote="capital letters", valid=False, verdict="misquoted"), cited(7), cited(4, "Other.md")),
+            citations=(
+                citation(3),
+                citation(3, quote="capital letters", valid=False, verdict="misquoted"),
+                citation(7),
+                citation(4, "Other.md"),
+            ),
         ),
     )
     assert store.mentions("/notes", FILTERS) == (
@@ -86,9 +91,9 @@ def test_a_mention_says_how_the_note_was_used(store: ChatSessionStore, kind: str
 
 
 def test_two_answers_to_one_question_are_two_and_the_newest_is_first(store: ChatSessionStore) -> None:
-    store_conversation(store, question(references=(reference("direct"),)), answer("a1", citations=(cited(1),)))
-    store.add("c1", answer("a2", "q1", citations=(cited(2),), timestamp="2025-05-08T13:00:00+00:00"))
-    store.add("c1", answer("a0", "q1", citations=(cited(3),), timestamp="2025-05-08T14:30:00+02:00"))
+    store_conversation(store, question(references=(reference("direct"),)), answer("a1", citations=(citation(1),)))
+    store.add("c1", answer("a2", "q1", citations=(citation(2),), timestamp="2025-05-08T13:00:00+00:00"))
+    store.add("c1", answer("a0", "q1", citations=(citation(3),), timestamp="2025-05-08T14:30:00+02:00"))
     mentions = store.mentions("/notes", FILTERS)
     assert [(mention.message_id, mention.how) for mention in mentions] == [
         ("a2", ("named", "cited")),
@@ -102,9 +107,9 @@ def test_other_notes_vaults_broken_links_and_speakers_do_not_count(store: ChatSe
         store,
         question(references=(reference("direct", None, status="broken"), reference("direct", "filters.md"))),
         message("system", "be brief", "s1", parent_id="q1", references=(reference("direct"),)),
-        answer(citations=(cited(9, None, valid=False, verdict="missing"),)),
+        answer(citations=(citation(9, None, valid=False, verdict="missing"),)),
     )
-    store_conversation(store, question("q2"), answer("a2", "q2", citations=(cited(1),)), id_="c2", vault="/elsewhere")
+    store_conversation(store, question("q2"), answer("a2", "q2", citations=(citation(1),)), id_="c2", vault="/elsewhere")
     assert store.mentions("/notes", FILTERS) == ()
     assert [mention.conversation_id for mention in store.mentions("/elsewhere", FILTERS)] == ["c2"]
 
@@ -115,7 +120,7 @@ def test_mentions_are_updated_when_the_turn_ends(store: ChatSessionStore) -> Non
     store.commit(
         "c1",
         asked.model_copy(update={"status": "complete", "references": (reference("direct", "Other.md"),)}),
-        [answer(citations=(cited(1, "Third.md"),))],
+        [answer(citations=(citation(1, "Third.md"),))],
         updated_at=NOON,
     )
     assert store.mentions("/notes", FILTERS) == ()
@@ -125,15 +130,15 @@ def test_mentions_are_updated_when_the_turn_ends(store: ChatSessionStore) -> Non
 
 def test_a_restored_conversation_has_its_mentions(store: ChatSessionStore) -> None:
     talk = Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON)
-    store.restore(ConversationArchive(conversation=talk, messages=(question(), answer(citations=(cited(2),)))), lambda: "never asked")
+    store.restore(ConversationArchive(conversation=talk, messages=(question(), answer(citations=(citation(2),)))), lambda: "never asked")
     assert [mention.numbers for mention in store.mentions("/notes", FILTERS)] == [(2,)]
 
 
 def test_mentions_are_deleted_with_their_conversation(tmp_path: Path) -> None:
     file = tmp_path / "c.db"
     store = ChatSessionStore.open(file)
-    store_conversation(store, question(), answer(citations=(cited(1),)))
-    store_conversation(store, question("q2"), answer("a2", "q2", citations=(cited(1),)), id_="c2")
+    store_conversation(store, question(), answer(citations=(citation(1),)))
+    store_conversation(store, question("q2"), answer("a2", "q2", citations=(citation(1),)), id_="c2")
     store.close()
     database = connect(file)
     database.execute("DELETE FROM conversation WHERE id = 'c1'")

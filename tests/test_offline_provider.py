@@ -196,13 +196,6 @@ def test_text_in_the_message_is_summarized(app: AppFixture) -> None:
     assert report_of(app.session().send("Summarise this: Beans grow.")).tools
 
 
-def test_system_prompt_may_ask_for_a_summary() -> None:
-    text = "Beans grow fast. Beans need poles. The soil must be warm. Snails eat the young plants."
-    request = Request((prompt_message("system", "Summarize the conversation.", "system"), prompt_message("user", text)))
-    said = "".join(d.text for d in OfflineModel().stream(request) if isinstance(d, TextPart))
-    assert said.startswith("- Beans grow fast.\n- ")
-
-
 def test_follow_up_after_a_compaction_has_its_topic(app: AppFixture) -> None:
     session = app.session()
     report_of(session.send("What does a compost heap need?"))

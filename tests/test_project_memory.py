@@ -252,13 +252,13 @@ def test_a_memory_warning_is_shown_once(app: AppFixture) -> None:
 
 def test_a_changed_memory_file_is_read_again(app: AppFixture) -> None:
     session = app.session()
-    assert session.pinned_memory == ()
+    assert session.memory_items() == ()
     write_notes(app.vault.root, {"ZKCHAT.md": "Be brief. @style.md"})
-    assert paths(session.pinned_memory) == ["ZKCHAT.md"]
+    assert paths(session.memory_items()) == ["ZKCHAT.md"]
     write_notes(app.vault.root, {"style.md": "Be kind."})
-    assert paths(session.pinned_memory) == ["ZKCHAT.md", "style.md"]
+    assert paths(session.memory_items()) == ["ZKCHAT.md", "style.md"]
     (app.vault.root / "ZKCHAT.md").unlink()
-    assert session.pinned_memory == ()
+    assert session.memory_items() == ()
 
 
 def test_memory_off_sends_no_file(app: AppFixture) -> None:

@@ -67,7 +67,7 @@ def read(text: str) -> ConversationArchive:
 
 
 def import_elsewhere(app: AppFixture, text: str) -> tuple[AppFixture, str]:
-    """A room whose store contains only this conversation, and its id."""
+    """An app with only this conversation in its store, and the id."""
     other = replace(app, store=ChatSessionStore.open(None))
     return other, other.store.restore(read(text), CountingIds("unused")).id
 
@@ -76,7 +76,7 @@ def sent_prompts(store: ChatSessionStore, id_: str) -> list[SentPrompt]:
     return [sent for message in store.log(id_) if message.role == "user" for sent in store.prompts(message.id)]
 
 
-def a_talk(app: AppFixture, *questions: str) -> ZkChatSession:
+def ask_questions(app: AppFixture, *questions: str) -> ZkChatSession:
     session = app.session(Obedient([]))
     for question in questions:
         list(session.send(question))
@@ -115,7 +115,7 @@ def check_round_trip(app: AppFixture, steps: list[str]) -> None:
     assert sent_prompts(other.store, same) == sent_prompts(app.store, id_) != []
     before, after = (r.session(conversation=r.store.conversation(id_), strategy=strategy) for r in (app, other))
     assert before.prompt() == after.prompt()
-    assert words(before.prompt("anvil?")) == words(after.prompt("anvil?"))
+    assert prompt_values(before.prompt("anvil?")) == prompt_values(after.prompt("anvil?"))
     check_copy(app, id_, text, strategy)
     other.store.close()
 
@@ -133,15 +133,15 @@ def check_copy(app: AppFixture, id_: str, text: str, strategy: str) -> None:
             message["source_ids"] = tuple(ids.get(source, source) for source in message["source_ids"])
     assert [s.model_dump() for s in sent_prompts(app.store, copy)] == renamed
     prompts = [app.session(conversation=app.store.conversation(each), strategy=strategy).prompt("anvil?") for each in (id_, copy)]
-    assert words(prompts[0]) == words(prompts[1])
+    assert prompt_values(prompts[0]) == prompt_values(prompts[1])
 
 
-def words(prompt: Prompt) -> list[tuple[str, str, int]]:
+def prompt_values(prompt: Prompt) -> list[tuple[str, str, int]]:
     return [(m.role, m.content, m.tokens) for m in prompt.messages]
 
 
 def test_an_imported_conversation_continues_as_the_original_does(app: AppFixture) -> None:
-    session = a_talk(app, *LOOKS[:4])
+    session = ask_questions(app, *LOOKS[:4])
     other, id_ = import_elsewhere(app, export(app.store, session.conversation.id))
     other.new_id, app.new_id = CountingIds("n"), CountingIds("n")
     for place, at in ((app, app.reopen(session)), (other, other.session(Obedient([]), other.store.conversation(id_)))):
@@ -153,7 +153,7 @@ def test_an_imported_conversation_continues_as_the_original_does(app: AppFixture
 
 
 def test_another_program_reads_what_each_call_was_sent(app: AppFixture) -> None:
-    session = a_talk(app, *LOOKS)
+    session = ask_questions(app, *LOOKS)
     session.compact()
     list(session.send("And the anvil of day 3?"))
     session.undo_compaction()
@@ -170,7 +170,7 @@ def test_another_program_reads_what_each_call_was_sent(app: AppFixture) -> None:
 
 
 def test_other_formats_have_neither_prompts_nor_undone_summaries(app: AppFixture) -> None:
-    session = a_talk(app, *LOOKS[:3])
+    session = ask_questions(app, *LOOKS[:3])
     session = compact_session(session, make_compaction("They looked.", session.history[-1].id))
     session.undo_compaction()
     archive = read(export(app.store, session.conversation.id))
@@ -233,7 +233,7 @@ def set_value(*path: str | int, to: Any) -> Callable[[Document], None]:
     ],
 )
 def test_an_index_or_id_that_names_nothing_is_refused(app: AppFixture, change: Callable[[Document], None], message: str) -> None:
-    document: Document = json.loads(export(app.store, a_talk(app, *LOOKS[:2]).conversation.id))
+    document: Document = json.loads(export(app.store, ask_questions(app, *LOOKS[:2]).conversation.id))
     change(document)
     with pytest.raises(UsageError) as e:
         read(json.dumps(document))
@@ -242,9 +242,9 @@ def test_an_index_or_id_that_names_nothing_is_refused(app: AppFixture, change: C
 
 def test_a_conversation_never_depends_on_another_one(app: AppFixture) -> None:
     """The ids in a file may be those of another conversation, which may be deleted."""
-    other = a_talk(app, *LOOKS[:2])
+    other = ask_questions(app, *LOOKS[:2])
     other = compact_session(other, make_compaction("They looked.", other.history[-1].id, id="other"))
-    document = json.loads(export(app.store, a_talk(app, *LOOKS[:2]).conversation.id))
+    document = json.loads(export(app.store, ask_questions(app, *LOOKS[:2]).conversation.id))
     document["prompts"]["messages"][0] |= {"source_ids": ["other"], "content": "They looked."}
     document["prompts"]["messages"][1] |= {"source_ids": [other.history[0].id], "content": other.history[0].content}
     document["compactions"] = [
@@ -258,7 +258,7 @@ def test_a_conversation_never_depends_on_another_one(app: AppFixture) -> None:
 
 
 def test_damaged_prompts_are_reported(app: AppFixture) -> None:
-    session = a_talk(app, LOOKS[0])
+    session = ask_questions(app, LOOKS[0])
     app.store._db.execute("UPDATE prompt SET question_seq = 999")
     with pytest.raises(StoreError, match="cannot read a conversation: the file is damaged"):
         app.store.archive(session.conversation.id, prompts=True)

@@ -25,7 +25,7 @@ def budget(window: int = 32768, **changes: Any) -> Budget:
     return Budget.from_settings(ContextSettings(**changes), window)
 
 
-def material(history: Sequence[ZkChatMessage] = (), question: str = "", **more: Any) -> PromptInputs:
+def prompt_inputs(history: Sequence[ZkChatMessage] = (), question: str = "", **more: Any) -> PromptInputs:
     current = (message("user", question, "now", status="pending"),) if question else ()
     return PromptInputs(**{"instructions": "Cite.", "history": split_into_turns(history, COUNTER), "current": current, **more})
 
@@ -33,7 +33,7 @@ def material(history: Sequence[ZkChatMessage] = (), question: str = "", **more: 
 def prompt_of(
     history: Sequence[ZkChatMessage] = (), question: str = "", window: int = 32768, strategy: str = "hybrid", **more: Any
 ) -> Prompt:
-    return assemble_prompt(material(history, question, **more), budget(window), strategies.load_strategy(strategy), COUNTER)
+    return assemble_prompt(prompt_inputs(history, question, **more), budget(window), strategies.load_strategy(strategy), COUNTER)
 
 
 def contents(prompt: Prompt) -> list[str]:
@@ -115,7 +115,7 @@ def test_documents_come_before_the_question_that_names_them() -> None:
     assert question.kind == "conversation"
 
 
-def asked(id_: str, *call_ids: str, content: str = "") -> ZkChatMessage:
+def tool_request(id_: str, *call_ids: str, content: str = "") -> ZkChatMessage:
     return message("assistant", content, id_, tool_calls=tuple(ToolCall(id=c, name="find_excerpts") for c in call_ids))
 
 
@@ -126,20 +126,20 @@ def result(id_: str, call_id: str | None) -> ZkChatMessage:
 @pytest.mark.parametrize(
     ("messages", "sent"),
     [
-        ([asked("a", "1"), result("r", "1")], ["a1", "r1"]),
-        ([asked("a", "1", "2"), result("r", "2"), result("s", "1")], ["a12", "r2", "s1"]),
-        ([asked("a", "1")], []),
-        ([asked("a", "1", content="Let me look")], ["a"]),
+        ([tool_request("a", "1"), result("r", "1")], ["a1", "r1"]),
+        ([tool_request("a", "1", "2"), result("r", "2"), result("s", "1")], ["a12", "r2", "s1"]),
+        ([tool_request("a", "1")], []),
+        ([tool_request("a", "1", content="Let me look")], ["a"]),
         ([result("r", "1")], []),
         ([result("r", None)], []),
-        ([asked("a", "1"), result("r", "2")], []),
-        ([result("r", "1"), asked("a", "1")], []),
-        ([asked("a", "1"), result("r", "1"), result("s", "1")], ["a1", "r1"]),
-        ([asked("a", "1", "1"), result("r", "1")], ["a1", "r1"]),
-        ([asked("a", "1", "1"), result("r", "1"), result("s", "1")], ["a11", "r1", "s1"]),
-        ([asked("a", "1"), result("r", "1"), asked("b", "1"), result("s", "1")], ["a1", "r1", "b1", "s1"]),
-        ([asked("a", "1"), asked("b", "1"), result("r", "1")], ["b1", "r1"]),
-        ([asked("a", "1"), message("assistant", "text", "t"), result("r", "1")], ["t"]),
+        ([tool_request("a", "1"), result("r", "2")], []),
+        ([result("r", "1"), tool_request("a", "1")], []),
+        ([tool_request("a", "1"), result("r", "1"), result("s", "1")], ["a1", "r1"]),
+        ([tool_request("a", "1", "1"), result("r", "1")], ["a1", "r1"]),
+        ([tool_request("a", "1", "1"), result("r", "1"), result("s", "1")], ["a11", "r1", "s1"]),
+        ([tool_request("a", "1"), result("r", "1"), tool_request("b", "1"), result("s", "1")], ["a1", "r1", "b1", "s1"]),
+        ([tool_request("a", "1"), tool_request("b", "1"), result("r", "1")], ["b1", "r1"]),
+        ([tool_request("a", "1"), message("assistant", "text", "t"), result("r", "1")], ["t"]),
     ],
 )
 def test_calls_and_results_are_sent_in_pairs(messages: list[ZkChatMessage], sent: list[str]) -> None:

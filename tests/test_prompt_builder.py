@@ -1,4 +1,4 @@
-"""The budget of a running session: what it warns of, what it refuses, and that a conversation is counted once, however long."""
+"""The prompt of a session: too large instructions are an error, and a conversation is counted once, however long."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""How documents came into a conversation and what became of them, told from its messages alone."""
+"""How documents came into a conversation and how they were used, from its messages alone."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from factories import chunk, message, prompt_message
 
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, Dropped, Prompt, ToolRun, ZkChatMessage
 from zkchat_cli.references import provenance
-from zkchat_cli.references.provenance import count_source_uses, matching_documents, trace_document
+from zkchat_cli.references.provenance import matching_documents, trace_document, trace_documents
 from zkchat_cli.views.prompts import prompt_status
 
 FILTERS, COMPOST = "Queries/Filters.md", "Garden/Compost.md"
@@ -55,18 +55,21 @@ def test_a_document_is_traced_through_mentions_calls_and_citations() -> None:
         (1, "read_zk_document", {"relative_path": FILTERS}, 2, None, 1, 2),
         (1, "read_zk_document", {"relative_path": FILTERS}, 3, None, 2, 2),
     ]
-    assert [(c.turn, c.message_id, c.citation.number) for c in known.cited] == [(1, "a2", 2)]
+    assert [(c.turn, c.citation.number) for c in known.cited] == [(1, 2)]
 
 
 def test_a_broken_link_is_traced_by_its_text() -> None:
     known = trace_document("[[Filtrs]]", TALK)
     assert [n.turn for n in known.named] == [1]
-    assert known.found == known.cited == ()
+    assert known.found == known.cited == []
 
 
 def test_every_document_is_counted_by_first_mention() -> None:
-    told = [(provenance.document_key(u.reference), u.types, u.named, u.found, u.cited, u.numbers) for u in count_source_uses(TALK)]
-    assert told == [
+    counts = [
+        (key, each.reference_types, len(each.named), each.calls, each.citations, each.numbers)
+        for key, each in trace_documents(TALK).items()
+    ]
+    assert counts == [
         (FILTERS, ("direct", "search"), 2, 2, 2, (2, 3)),
         ("[[Filtrs]]", ("direct",), 1, 0, 0, ()),
         (COMPOST, ("search",), 0, 1, 1, (1,)),
@@ -78,7 +81,7 @@ def test_citations_of_a_number_are_found_in_every_turn() -> None:
     assert provenance.find_citations(3, TALK) == ()
 
 
-# what the user means
+# finding the document that the user names
 
 
 def test_a_document_matches_by_path_name_title_or_link() -> None:

@@ -25,17 +25,17 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-def talking(app: AppFixture, protocol: Protocol, server: ModelServer, *replies: Reply, **changes: Any) -> ZkChatSession:
+def open_session(app: AppFixture, protocol: Protocol, server: ModelServer, *replies: Reply, **changes: Any) -> ZkChatSession:
     """A session with the server's model, which plays these replies."""
     server.says(*replies)
     return app.session(open_model(protocol.name, protocol.address(server)), **changes)
 
 
-def says(protocol: Protocol, *texts: str, **more: Any) -> Reply:
+def text_reply(protocol: Protocol, *texts: str, **more: Any) -> Reply:
     return Reply(protocol.text(*texts, **more))
 
 
-def wants(protocol: Protocol, *queries: str) -> Reply:
+def search_reply(protocol: Protocol, *queries: str) -> Reply:
     """A reply that looks for each of these."""
     if protocol is OLLAMA:
         return Reply(protocol.calls(*(("find_excerpts", {"query": query}) for query in queries)))
@@ -56,7 +56,7 @@ def well_formed(messages: list[dict[str, Any]]) -> bool:
     return not waiting
 
 
-def said(body: dict[str, Any]) -> list[str]:
+def request_texts(body: dict[str, Any]) -> list[str]:
     """Who says what in a request, without the instructions."""
     return [f"{m['role']}: {m['content']}" for m in body["messages"] if m["role"] != "system"]
 
@@ -66,7 +66,7 @@ def said(body: dict[str, Any]) -> list[str]:
 
 @BOTH
 def test_the_tool_loop_over_the_wire(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
-    session = talking(app, protocol, server, wants(protocol, "compost", "筛选器"), says(protocol, "It needs air [1]."))
+    session = open_session(app, protocol, server, search_reply(protocol, "compost", "筛选器"), text_reply(protocol, "It needs air [1]."))
     report = report_of(session.send("堆肥 needs what?"))
     assert (report.answer, [run.ok for run in report.tools]) == ("It needs air [1].", [True, True])
     first, second = server.bodies
@@ -82,21 +82,21 @@ def test_the_tool_loop_over_the_wire(app: AppFixture, server: ModelServer, proto
 
 @BOTH
 def test_text_is_sent_as_it_is(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
-    report_of(talking(app, protocol, server, wants(protocol, "筛选器"), says(protocol, "好")).send("什么是筛选器?"))
+    report_of(open_session(app, protocol, server, search_reply(protocol, "筛选器"), text_reply(protocol, "好")).send("什么是筛选器?"))
     assert "什么是筛选器?" in server.raw[0]
     assert "筛选器" in server.raw[1].split("什么是筛选器?")[1]
     assert "\\u" not in "".join(server.raw)
 
 
 def test_ollama_gets_the_tool_name_of_each_result(app: AppFixture, server: ModelServer) -> None:
-    report_of(talking(app, OLLAMA, server, wants(OLLAMA, "compost", "filter"), says(OLLAMA, "Air.")).send("Compost?"))
+    report_of(open_session(app, OLLAMA, server, search_reply(OLLAMA, "compost", "filter"), text_reply(OLLAMA, "Air.")).send("Compost?"))
     assert [m["tool_name"] for m in server.bodies[1]["messages"] if m["role"] == "tool"] == ["find_excerpts"] * 2
 
 
 @pytest.mark.parametrize("window", [8192, 16384])
 def test_ollama_gets_the_window_in_use(app: AppFixture, server: ModelServer, window: int) -> None:
     app.max_context = window
-    session = talking(app, OLLAMA, server, says(OLLAMA, "Yes."))
+    session = open_session(app, OLLAMA, server, text_reply(OLLAMA, "Yes."))
     report_of(session.send("Is it?"))
     assert server.bodies[0]["options"] == {"num_ctx": window}
     assert session.runtime.window.tokens == window
@@ -104,7 +104,7 @@ def test_ollama_gets_the_window_in_use(app: AppFixture, server: ModelServer, win
 
 def test_the_window_reported_by_ollama_is_used(app: AppFixture, server: ModelServer) -> None:
     server.gets["/api/show"] = {"model_info": {"general.architecture": "llama", "llama.context_length": 4096}}
-    session = talking(app, OLLAMA, server, says(OLLAMA, "Yes."))
+    session = open_session(app, OLLAMA, server, text_reply(OLLAMA, "Yes."))
     report_of(session.send("Is it?"))
     assert (session.runtime.window.tokens, server.bodies[0]["options"]["num_ctx"]) == (4096, 4096)
 
@@ -112,7 +112,7 @@ def test_the_window_reported_by_ollama_is_used(app: AppFixture, server: ModelSer
 @BOTH
 def test_options_are_sent_when_they_are_set(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
     options = Options(max_output_tokens=99, temperature=0.5, reasoning_effort="low")
-    report_of(talking(app, protocol, server, says(protocol, "Yes."), options=options).send("Is it?"))
+    report_of(open_session(app, protocol, server, text_reply(protocol, "Yes."), options=options).send("Is it?"))
     body = server.bodies[0]
     if protocol is OPENAI:
         assert (body["max_tokens"], body["temperature"], body["reasoning_effort"]) == (99, 0.5, "low")
@@ -122,7 +122,7 @@ def test_options_are_sent_when_they_are_set(app: AppFixture, server: ModelServer
 
 @BOTH
 def test_options_are_left_out_when_not_set(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
-    report_of(talking(app, protocol, server, says(protocol, "Yes.")).send("Is it?"))
+    report_of(open_session(app, protocol, server, text_reply(protocol, "Yes.")).send("Is it?"))
     body = server.bodies[0]
     assert not {"max_tokens", "max_completion_tokens", "temperature", "top_p", "reasoning_effort", "think", "format"} & set(body)
     assert set(body.get("options", {})) <= {"num_ctx"}
@@ -130,16 +130,16 @@ def test_options_are_left_out_when_not_set(app: AppFixture, server: ModelServer,
 
 def test_the_key_is_sent_as_a_header(server: ModelServer) -> None:
     for key, expected in ((KEY, f"Bearer {KEY}"), ("", None)):
-        OPENAI.ask(server, says(OPENAI, "Yes."), key=key)
+        OPENAI.ask(server, text_reply(OPENAI, "Yes."), key=key)
         assert server.asked[-1][2].get("authorization") == expected
-    OLLAMA.ask(server, says(OLLAMA, "Yes."))
+    OLLAMA.ask(server, text_reply(OLLAMA, "Yes."))
     assert "authorization" not in server.asked[-1][2]
 
 
 def test_the_environment_beats_the_setting(server: ModelServer) -> None:
     openai = providers.provider("openai")
     settings = openai.settings(base_url="http://127.0.0.1:1/v1")
-    server.says(says(OPENAI, "Yes."))
+    server.says(text_reply(OPENAI, "Yes."))
     list(openai.open(ModelConfig("m", settings, {"OPENAI_BASE_URL": f" {server.address}/v1/ "})).stream(REQUEST))
     assert len(server.asked) == 1
     assert openai.server_info is not None
@@ -149,9 +149,9 @@ def test_the_environment_beats_the_setting(server: ModelServer) -> None:
 # too long a prompt
 
 
-def a_long_talk(app: AppFixture, protocol: Protocol, server: ModelServer) -> ZkChatSession:
+def long_session(app: AppFixture, protocol: Protocol, server: ModelServer) -> ZkChatSession:
     """Six turns that fill the window well."""
-    session = talking(app, protocol, server, says(protocol, LONG))
+    session = open_session(app, protocol, server, text_reply(protocol, LONG))
     for i in range(6):
         report_of(session.send(f"Question {i}: what does compost need?"))
     server.asked.clear()
@@ -163,14 +163,14 @@ TOO_LONG = {"openai": "This model's maximum context length is 2600 tokens.", "ol
 
 @BOTH
 def test_a_prompt_refused_as_too_long_is_shrunk_once(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
-    session = a_long_talk(app, protocol, server)
-    server.says(protocol.error(400, TOO_LONG[protocol.name]), says(protocol, "Air."))
+    session = long_session(app, protocol, server)
+    server.says(protocol.error(400, TOO_LONG[protocol.name]), text_reply(protocol, "Air."))
     events, _ = run_turn(session.send("And now?"))
     assert [event.compaction.mode for event in events if isinstance(event, CompactionDone)] == ["extractive"]
     first, second = server.bodies
     assert len(json.dumps(second)) < len(json.dumps(first))
     assert "conversation-summary" in json.dumps(second)
-    assert "user: And now?" in said(second)[-1]
+    assert "user: And now?" in request_texts(second)[-1]
     assert session.history[-1].content == "Air."
     if protocol is OPENAI:
         assert session.runtime.window.tokens == 2600
@@ -180,7 +180,7 @@ def test_a_prompt_refused_as_too_long_is_shrunk_once(app: AppFixture, server: Mo
 
 @BOTH
 def test_a_second_refusal_is_a_clear_error(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
-    session = a_long_talk(app, protocol, server)
+    session = long_session(app, protocol, server)
     server.says(protocol.error(400, TOO_LONG[protocol.name]))
     error = failure_of(session.send("And now?")).error
     assert (error.code, getattr(error, "kind", "")) == ("provider", "context_length")
@@ -197,7 +197,7 @@ def test_partial_text_before_a_broken_stream_is_stored_and_never_sent_again(
     app: AppFixture, server: ModelServer, protocol: Protocol, after_a_tool: bool
 ) -> None:
     broken = Reply([protocol.begin("It needs")])
-    session = talking(app, protocol, server, *([wants(protocol, "compost")] if after_a_tool else []), broken)
+    session = open_session(app, protocol, server, *([search_reply(protocol, "compost")] if after_a_tool else []), broken)
     events, _ = run_turn(session.send("What does compost need?"))
     end = failure_of(iter(events))
     assert (end.partial, [e.text for e in events if isinstance(e, TextDelta)]) == ("It needs", ["It needs"])
@@ -205,16 +205,16 @@ def test_partial_text_before_a_broken_stream_is_stored_and_never_sent_again(
     assert (log[0].content, log[0].status) == ("What does compost need?", "failed")
     assert (log[-1].content, log[-1].status) == ("It needs", "failed")
     server.asked.clear()
-    server.says(says(protocol, "Nine months."))
+    server.says(text_reply(protocol, "Nine months."))
     again = app.reopen(session)
     assert report_of(again.send("When is it ready?")).answer == "Nine months."
-    assert said(server.bodies[0]) == ["user: When is it ready?"]
+    assert request_texts(server.bodies[0]) == ["user: When is it ready?"]
 
 
 # counting
 
 
-def counted(protocol: Protocol, tokens: int) -> Reply:
+def usage_reply(protocol: Protocol, tokens: int) -> Reply:
     if protocol is OPENAI:
         return Reply(openai_text("Yes.", usage={"prompt_tokens": tokens, "completion_tokens": 1}))
     return Reply([ndjson(ollama_frame("Yes.")), ndjson(ollama_end(prompt=tokens))])
@@ -223,11 +223,11 @@ def counted(protocol: Protocol, tokens: int) -> Reply:
 @BOTH
 def test_the_next_prompt_is_counted_with_the_learned_calibration(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
     app.settings = Config.model_validate({"context": {"auto_summarize": False}})
-    session = talking(app, protocol, server)
+    session = open_session(app, protocol, server)
     before = session.usage.total_tokens
     name = session.runtime.model.name
     for i in range(6):
-        server.says(counted(protocol, 2 * session.prompt("Is it so?").usage.total_tokens if i == 0 else int(2 * before)))
+        server.says(usage_reply(protocol, 2 * session.prompt("Is it so?").usage.total_tokens if i == 0 else int(2 * before)))
         report_of(session.send("Is it so?"))
     assert 1.3 < app.store.calibration(name) < 2.2
     fresh = app.session(open_model(protocol.name, protocol.address(server)))

@@ -1,4 +1,4 @@
-"""Recall: what was said earlier and bears on the new message is found, however long ago, and quoted with its date and speaker."""
+"""Recall: earlier messages that are relevant to the new one are found, however old, and quoted with date and speaker."""
 
 import random
 import string
@@ -24,12 +24,12 @@ from zkchat_cli.models import ZkChatMessage
 CHATTER = [(f"Chatter number {i}, is it?", f"Indeed, {i} it is.") for i in range(12)]
 
 
-def on(day: str, *contents: str) -> list[ZkChatMessage]:
+def messages_of(day: str, *contents: str) -> list[ZkChatMessage]:
     """What a user said on a day."""
     return [message("user", text, f"{day}-{i}", timestamp=f"{day}T12:00:00Z") for i, text in enumerate(contents)]
 
 
-def found_in(messages: Sequence[ZkChatMessage], question: str, room: int = 1000) -> list[str]:
+def recalled_texts(messages: Sequence[ZkChatMessage], question: str, room: int = 1000) -> list[str]:
     return recall_texts(question, split_into_turns(messages, COUNTER), room)
 
 
@@ -78,9 +78,9 @@ def test_fixed_messages_are_not_recalled() -> None:
     history = [
         message("user", "Always cite the anvil.", "a"),
         message("user", "The anvil is red.", "b", pinned=True),
-        *on("2025-05-01", "An anvil!"),
+        *messages_of("2025-05-01", "An anvil!"),
     ]
-    assert found_in([*history, message("user", "Never mention anvils.", "c")], "anvil") == ["user: An anvil!"]
+    assert recalled_texts([*history, message("user", "Never mention anvils.", "c")], "anvil") == ["user: An anvil!"]
 
 
 def test_only_turns_before_the_limit_are_recalled() -> None:
@@ -107,7 +107,11 @@ def test_relevant_lines_of_a_long_message_are_quoted_with_gaps_marked() -> None:
 
 
 def test_passages_are_grouped_by_day() -> None:
-    messages = [*on("2025-05-08", "One.", "Two."), *on("2025-05-09", "Three."), message("user", "Four.", "d", timestamp="once upon a time")]
+    messages = [
+        *messages_of("2025-05-08", "One.", "Two."),
+        *messages_of("2025-05-09", "Three."),
+        message("user", "Four.", "d", timestamp="once upon a time"),
+    ]
     passages = tuple(p for i, m in enumerate(messages) for p in split_into_passages(m, i))
     assert format_passages(passages).split("\n")[1:] == [
         "Thursday, 8 May 2025:",
@@ -194,5 +198,5 @@ def test_a_fact_with_a_unique_word_is_always_found(longest: int, seed: int, size
         if i == where:
             words.insert(dice.randint(0, len(words)), fact)
         messages.append(message(dice.choice(["user", "assistant"]), " ".join(words), f"m{i}"))
-    lines = found_in(messages, f"What was it with {fact} and the note?", room=500)
+    lines = recalled_texts(messages, f"What was it with {fact} and the note?", room=500)
     assert any(fact in line for line in lines)

@@ -20,13 +20,13 @@ from zkchat_cli.store.message_search import MOST_RANKED
 TOOLS = tuple(tools.load_tools())
 
 
-def tell(store: ChatSessionStore, id_: str, *messages: ZkChatMessage, vault: str = "/notes") -> None:
+def store_messages(store: ChatSessionStore, id_: str, *messages: ZkChatMessage, vault: str = "/notes") -> None:
     store.start(Conversation(id=id_, vault=vault, title=f"Talk {id_}", created_at=NOON, updated_at=NOON))
     for each in messages:
         store.add(id_, each)
 
 
-def found(store: ChatSessionStore, text: str, **more: Any) -> list[str]:
+def found_texts(store: ChatSessionStore, text: str, **more: Any) -> list[str]:
     return [each.message.id for each in store.search("/notes", text, **more)]
 
 
@@ -41,65 +41,67 @@ def store(tmp_path: Path) -> Iterator[ChatSessionStore]:
 
 
 def test_the_message_that_has_the_rarest_words_comes_first(store: ChatSessionStore) -> None:
-    tell(store, "c1", message("user", "The roof leaks.", "a"), message("assistant", "The roof is of slate from Wales.", "b"))
-    tell(store, "c2", message("user", "Slate roof, slate tiles.", "c"), message("user", "Nothing of that.", "d"))
-    assert found(store, "which slate?") == ["c", "b"]
-    assert found(store, "roof", conversation_id="c1") == ["a", "b"]
-    assert found(store, "roof", limit=1) == ["a"]
+    store_messages(store, "c1", message("user", "The roof leaks.", "a"), message("assistant", "The roof is of slate from Wales.", "b"))
+    store_messages(store, "c2", message("user", "Slate roof, slate tiles.", "c"), message("user", "Nothing of that.", "d"))
+    assert found_texts(store, "which slate?") == ["c", "b"]
+    assert found_texts(store, "roof", conversation_id="c1") == ["a", "b"]
+    assert found_texts(store, "roof", limit=1) == ["a"]
     [first, *_] = store.search("/notes", "Wales")
     assert (first.conversation_id, first.title) == ("c1", "Talk c1")
 
 
 def test_another_vaults_conversations_are_not_searched(store: ChatSessionStore) -> None:
-    tell(store, "c1", message("user", "The roof leaks.", "a"), vault="/elsewhere")
-    assert found(store, "roof") == []
+    store_messages(store, "c1", message("user", "The roof leaks.", "a"), vault="/elsewhere")
+    assert found_texts(store, "roof") == []
 
 
 def test_words_are_found_without_case_and_accents_and_chinese_ones_too(store: ChatSessionStore) -> None:
-    tell(
+    store_messages(
         store,
         "c1",
         message("user", "L'Équipe est à Köln.", "a"),
         message("user", "项目的截止日期是五月一日", "b"),
         message("user", "a\0b nul", "c"),
     )
-    assert found(store, "equipe koln") == ["a"]
-    assert found(store, "截止日期") == ["b"]
-    assert found(store, "nul") == ["c"]
+    assert found_texts(store, "equipe koln") == ["a"]
+    assert found_texts(store, "截止日期") == ["b"]
+    assert found_texts(store, "nul") == ["c"]
 
 
 def test_search_covers_tool_results_and_other_branches_but_not_the_current_question(store: ChatSessionStore) -> None:
-    tell(store, "c1", message("user", "What of slate?", "q"), message("tool", "slate from Wales", "t", parent_id="q", tool_call_id="1"))
+    store_messages(
+        store, "c1", message("user", "What of slate?", "q"), message("tool", "slate from Wales", "t", parent_id="q", tool_call_id="1")
+    )
     store.move_head("c1", "q")
     store.add("c1", message("user", "slate, pending", "p", parent_id="q", status="pending"))
-    assert set(found(store, "slate")) == {"q", "t"}
+    assert set(found_texts(store, "slate")) == {"q", "t"}
 
 
 def test_new_messages_are_found_by_the_next_search(store: ChatSessionStore) -> None:
-    tell(store, "c1", message("user", "slate", "a"))
-    assert found(store, "slate") == ["a"]
+    store_messages(store, "c1", message("user", "slate", "a"))
+    assert found_texts(store, "slate") == ["a"]
     store.add("c1", message("assistant", "slate and more slate", "b", parent_id="a"))
-    assert set(found(store, "slate")) == {"a", "b"}
+    assert set(found_texts(store, "slate")) == {"a", "b"}
 
 
 def test_deleted_conversations_are_not_found(store: ChatSessionStore, tmp_path: Path) -> None:
-    tell(store, "c1", message("user", "slate", "a"))
-    tell(store, "c2", message("user", "slate", "b"))
-    assert set(found(store, "slate")) == {"a", "b"}
+    store_messages(store, "c1", message("user", "slate", "a"))
+    store_messages(store, "c2", message("user", "slate", "b"))
+    assert set(found_texts(store, "slate")) == {"a", "b"}
     store.add("c1", message("user", "slate again", "c"))
     database = connect(tmp_path / "s.db")
     database.execute("DELETE FROM conversation WHERE id = 'c1'")
     assert database.execute("SELECT count(*) FROM message_index_docsize").fetchone() == (1,)
     assert database.execute("SELECT count(*) FROM unindexed").fetchone() == (0,)
     database.close()
-    tell(store, "c3", message("user", "wood", "d"))
-    assert found(store, "slate") == ["b"]
+    store_messages(store, "c3", message("user", "wood", "d"))
+    assert found_texts(store, "slate") == ["b"]
 
 
 def test_two_processes_index_each_message_once(store: ChatSessionStore, tmp_path: Path) -> None:
-    tell(store, "c1", *(message("user", f"slate {i}", f"m{i}") for i in range(50)))
+    store_messages(store, "c1", *(message("user", f"slate {i}", f"m{i}") for i in range(50)))
     other = ChatSessionStore.open(tmp_path / "s.db")
-    assert len(found(other, "slate", limit=100)) == len(found(store, "slate", limit=100)) == 50
+    assert len(found_texts(other, "slate", limit=100)) == len(found_texts(store, "slate", limit=100)) == 50
     other.close()
 
 
@@ -107,14 +109,14 @@ def test_an_unsearchable_store_is_an_error(store: ChatSessionStore, tmp_path: Pa
     database = connect(tmp_path / "s.db")
     database.execute("DROP TABLE message_index")
     database.close()
-    tell(store, "c1", message("user", "slate", "a"))
+    store_messages(store, "c1", message("user", "slate", "a"))
     with pytest.raises(StoreError, match="cannot search messages"):
-        found(store, "slate")
+        found_texts(store, "slate")
 
 
 def test_rare_words_choose_the_messages(tmp_path: Path) -> None:
     store = ChatSessionStore.open(tmp_path / "s.db")
-    tell(store, "c1", message("user", "a wales of slate", "first"))
+    store_messages(store, "c1", message("user", "a wales of slate", "first"))
     database = connect(tmp_path / "s.db")
     values = ((f"m{n}", "slate tile" if n % 2 else "slate roof tile", NOON) for n in range(2 * MOST_RANKED + 10))
     columns = "(id, conversation_id, role, content, status, timestamp, rest, checksum)"
@@ -123,16 +125,16 @@ def test_rare_words_choose_the_messages(tmp_path: Path) -> None:
     database.executemany(f"INSERT INTO message {columns} VALUES ({row})", values)
     database.execute("COMMIT")
     database.close()
-    tell(store, "c2", message("user", "wales and nothing else", "second"), message("user", "slate, tile and roof", "third"))
-    assert set(found(store, "wales slate tile")) == {"first", "second"}
-    assert found(store, "slate tile wales", conversation_id="c2") == ["second"]
-    assert found(store, "slate tile", conversation_id="c2") == ["third"], "all words are common: a message must have each"
-    assert found(store, "slate", limit=0) == []
+    store_messages(store, "c2", message("user", "wales and nothing else", "second"), message("user", "slate, tile and roof", "third"))
+    assert set(found_texts(store, "wales slate tile")) == {"first", "second"}
+    assert found_texts(store, "slate tile wales", conversation_id="c2") == ["second"]
+    assert found_texts(store, "slate tile", conversation_id="c2") == ["third"], "all words are common: a message must have each"
+    assert found_texts(store, "slate", limit=0) == []
     store.close()
 
 
 def test_storing_a_turn_does_not_wait_for_the_index(store: ChatSessionStore, tmp_path: Path) -> None:
-    tell(store, "c1", message("user", "slate", "a"))
+    store_messages(store, "c1", message("user", "slate", "a"))
     database = connect(tmp_path / "s.db")
     assert database.execute("SELECT count(*) FROM message_index_docsize").fetchone() == (0,)
     database.close()
@@ -152,21 +154,21 @@ def test_long_messages_are_cut_to_the_relevant_part() -> None:
     assert cut_around_query("word " * 500 + "slate", "slate").endswith("slate")
 
 
-def cited(number: int, path: str | None = "Queries/Filters.md", **more: object) -> Citation:
+def citation(number: int, path: str | None = "Queries/Filters.md", **more: object) -> Citation:
     return Citation.model_validate({"number": number, "relative_path": path, "valid": True, **more})
 
 
 def test_answers_of_other_conversations_have_links_instead_of_numbers() -> None:
     answer = message(
-        "assistant", "In capitals [1], [2] says. But [7] is not there, `[1]` is code.", "a", citations=(cited(1), cited(2, "B.md"))
+        "assistant", "In capitals [1], [2] says. But [7] is not there, `[1]` is code.", "a", citations=(citation(1), citation(2, "B.md"))
     )
     assert citations_to_links(answer) == "In capitals [[Queries/Filters]], [[B]] says. But [7] is not there, `[1]` is code."
-    both = message("assistant", "Both [1, 2].", "b", citations=(cited(1), cited(2, "B.md"), cited(3, None)))
+    both = message("assistant", "Both [1, 2].", "b", citations=(citation(1), citation(2, "B.md"), citation(3, None)))
     assert citations_to_links(both) == "Both [[Queries/Filters]] [[B]]."
 
 
 def test_an_excerpt_names_speaker_time_conversation_and_notes() -> None:
-    answer = message("assistant", "In capitals [1], see [[Filters]].", "a", citations=(cited(1),))
+    answer = message("assistant", "In capitals [1], see [[Filters]].", "a", citations=(citation(1),))
     other = FoundMessage(conversation_id="c1", title="Talk of roofs", message=answer, score=1.0)
     assert describe_message(other, "capitals", same_conversation=False) == {
         "who": "assistant",
@@ -184,7 +186,7 @@ def test_an_excerpt_names_speaker_time_conversation_and_notes() -> None:
 # the tool
 
 
-def recalled(app: AppFixture, query: str, session: Any = None, **more: Any) -> dict[str, Any]:
+def recall_result(app: AppFixture, query: str, session: Any = None, **more: Any) -> dict[str, Any]:
     call = ToolCall(id="r", name="recall_conversation", arguments={"query": query, **more})
     session = session or app.session()
     model = DeltaModel([tool_reply(call), reply("So.")])
@@ -196,7 +198,7 @@ def recalled(app: AppFixture, query: str, session: Any = None, **more: Any) -> d
 def test_recall_finds_folded_messages(app: AppFixture) -> None:
     session = resume(app, exchanges(*((f"I put thing {i} on shelf {i * 7}.", f"Noted: shelf {i * 7}.") for i in range(1, 40))))
     app.store.compact(session.conversation.id, make_compaction("They spoke of shelves.", "t39-a"))
-    result = recalled(app, "thing 23", session)
+    result = recall_result(app, "thing 23", session)
     assert result["said"][0]["said"] == "I put thing 23 on shelf 161."
     assert result["said"][0]["conversation"] == "this one"
     assert len(result["said"]) == 5
@@ -204,7 +206,7 @@ def test_recall_finds_folded_messages(app: AppFixture) -> None:
 
 def test_recall_finds_earlier_conversations_by_title(app: AppFixture) -> None:
     report_of(app.session(DeltaModel([tool_reply(find_call("compost heap")), reply("It needs air [1].")])).send("What does compost need?"))
-    first = next(entry for entry in recalled(app, "compost air")["said"] if entry["who"] == "assistant")
+    first = next(entry for entry in recall_result(app, "compost air")["said"] if entry["who"] == "assistant")
     assert first["conversation"] == "What does compost need?"
     assert first["said"] == "It needs air [[Garden/Compost]]."
     assert first["notes"] == ["[[Garden/Compost]]"]
@@ -213,15 +215,15 @@ def test_recall_finds_earlier_conversations_by_title(app: AppFixture) -> None:
 def test_with_memory_off_only_this_conversation_is_searched(app: AppFixture) -> None:
     report_of(app.session(DeltaModel([reply("Slate.")])).send("What of the roof?"))
     app.settings = Config.model_validate({"context": {"memory_integration": False}})
-    assert "said" not in recalled(app, "roof slate")
+    assert "said" not in recall_result(app, "roof slate")
     here = resume(app, exchanges(("My roof is red", "So it is.")))
-    assert [entry["said"] for entry in recalled(app, "roof", here)["said"]] == ["My roof is red"]
+    assert [entry["said"] for entry in recall_result(app, "roof", here)["said"]] == ["My roof is red"]
 
 
 def test_recall_results_fit_into_the_room(app: AppFixture) -> None:
     session = resume(app, exchanges(*((f"slate {i} " + "and more of it " * 60, "ok") for i in range(30))), max_context=4000)
     app.max_context = 4000
     app.settings = Config(context=ContextSettings(auto_summarize=False))  # the model's first reply is to be its call
-    result = recalled(app, "slate", session, limit=20)
+    result = recall_result(app, "slate", session, limit=20)
     assert 0 < len(result["said"]) < 20
     assert "Left out" in result["note"]

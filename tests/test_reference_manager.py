@@ -31,7 +31,7 @@ def names(chunks: Sequence[ContentChunk]) -> list[str]:
     return [f"{c.number}{c.id}" for c in chunks]
 
 
-def a_manager() -> ReferenceManager:
+def make_manager() -> ReferenceManager:
     """Two searches and a reading, which share unnumbered chunks."""
     manager = ReferenceManager()
     manager.extract_referenceable_chunks("1", unnumbered("a", "b"), "find_excerpts")
@@ -40,7 +40,7 @@ def a_manager() -> ReferenceManager:
     return manager
 
 
-def cites(*numbers: int) -> list[Citation]:
+def citations_of(*numbers: int) -> list[Citation]:
     return [Citation(number=n) for n in numbers]
 
 
@@ -48,7 +48,7 @@ def cites(*numbers: int) -> list[Citation]:
 
 
 def test_chunks_are_found_by_number_and_by_tool() -> None:
-    manager = a_manager()
+    manager = make_manager()
     assert names(manager.chunks) == ["1a", "2b", "3c", "4d"]
     assert {tool: names(chunks) for tool, chunks in manager.chunks_of_all_tools().items()} == {
         "find_excerpts": ["1a", "2b", "4d"],
@@ -73,12 +73,12 @@ def test_an_edited_text_gets_a_new_number_even_under_the_same_id() -> None:
 
 
 def test_references_are_the_citations_of_each_answer() -> None:
-    manager = a_manager()
+    manager = make_manager()
     assert manager.references == manager.latest_references == ()
-    manager.add_references(cites(1))
-    manager.add_references(cites(4, 2, 4))
-    assert manager.references == (tuple(cites(1)), tuple(cites(4, 2, 4)))
-    assert manager.latest_references == tuple(cites(4, 2, 4))
+    manager.add_references(citations_of(1))
+    manager.add_references(citations_of(4, 2, 4))
+    assert manager.references == (tuple(citations_of(1)), tuple(citations_of(4, 2, 4)))
+    assert manager.latest_references == tuple(citations_of(4, 2, 4))
 
 
 # from the log
@@ -92,7 +92,7 @@ def test_a_manager_is_restored_from_the_log() -> None:
     log = [
         message("user", "See [[Filters]].", "u1", chunks=(chunk(1, id="a"), chunk(2, id="b"))),
         tool_message("1", chunk(2, id="b"), chunk(3, id="c")),
-        message("assistant", "So [2].", "a1", citations=tuple(cites(2))),
+        message("assistant", "So [2].", "a1", citations=tuple(citations_of(2))),
     ]
     manager = ReferenceManager.from_log(log)
     assert [(call.call_id, call.tool, names(call.chunks)) for call in manager.calls] == [
@@ -103,11 +103,11 @@ def test_a_manager_is_restored_from_the_log() -> None:
 
 
 def test_numbers_come_from_all_branches_and_references_from_one() -> None:
-    first = message("assistant", "So [1].", "a1", citations=tuple(cites(1)))
-    undone = message("assistant", "No [2].", "a2", citations=tuple(cites(2)))
+    first = message("assistant", "So [1].", "a1", citations=tuple(citations_of(1)))
+    undone = message("assistant", "No [2].", "a2", citations=tuple(citations_of(2)))
     manager = ReferenceManager.from_log([tool_message("1", chunk(1, id="a")), first, tool_message("2", chunk(2, id="b")), undone], [first])
     assert names(manager.chunks) == ["1a", "2b"]
-    assert manager.references == (tuple(cites(1)),)
+    assert manager.references == (tuple(citations_of(1)),)
 
 
 @pytest.mark.parametrize("number", [MAX_NUMBER, MAX_NUMBER // 10 + 1])

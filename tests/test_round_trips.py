@@ -24,7 +24,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> AppFixture:
     return make_app(notes, tmp_path_factory.mktemp("cache"))
 
 
-def an_archive(app: AppFixture, history: Sequence[ZkChatMessage], head: int, summary: str | None) -> ConversationArchive:
+def build_archive(app: AppFixture, history: Sequence[ZkChatMessage], head: int, summary: str | None) -> ConversationArchive:
     """The history as a chain with a fork at its end, with the head anywhere."""
     chained: list[ZkChatMessage] = []
     for message in history:
@@ -38,8 +38,8 @@ def an_archive(app: AppFixture, history: Sequence[ZkChatMessage], head: int, sum
     return ConversationArchive(conversation=talk.model_copy(update={"head_id": at}), messages=(*chained, fork), compactions=compactions)
 
 
-def imported(app: AppFixture, text: str) -> tuple[AppFixture, str]:
-    """A room whose store holds just that, and the conversation's id."""
+def import_into_new_app(app: AppFixture, text: str) -> tuple[AppFixture, str]:
+    """An app with only this conversation in its store, and the id."""
     read = read_conversations(text.encode(), vault="/elsewhere", new_id=CountingIds("x"), now=NOON)
     there = AppFixture(app.vault, ChatSessionStore.open(None))
     return there, there.store.restore_all(read.archives, CountingIds("y"))[0].id
@@ -49,7 +49,7 @@ def prompt_of(app: AppFixture, id_: str, question: str, strategy: str) -> Prompt
     return app.session(conversation=app.store.conversation(id_), strategy=strategy).prompt(question)
 
 
-def told(prompt: Prompt) -> list[tuple[str, str, str, int]]:
+def message_values(prompt: Prompt) -> list[tuple[str, str, str, int]]:
     """What of a prompt does not depend on the ids of its messages."""
     return [(message.role, message.content, message.kind, message.tokens) for message in prompt.messages]
 
@@ -65,21 +65,21 @@ def told(prompt: Prompt) -> list[tuple[str, str, str, int]]:
 def test_any_history_comes_back_as_it_was_and_makes_the_same_prompt(
     app: AppFixture, history: tuple[ZkChatMessage, ...], head: int, summary: str | None, question: str, strategy: str
 ) -> None:
-    archive = an_archive(app, history, head, summary)
+    archive = build_archive(app, history, head, summary)
     here = AppFixture(app.vault, ChatSessionStore.open(None))
     here.store.restore(archive, CountingIds("never"))
     text = exporter("json").export(here.store.archive("c1"))
-    there, id_ = imported(app, text)
+    there, id_ = import_into_new_app(app, text)
     assert exporter("json").export(there.store.archive(id_)) == text
     before = prompt_of(here, "c1", question, strategy)
-    assert told(prompt_of(there, id_, question, strategy)) == told(before)
+    assert message_values(prompt_of(there, id_, question, strategy)) == message_values(before)
 
     # once more into the same store: a copy under new ids, which says the same
     [copy] = there.store.restore_all(
         read_conversations(text.encode(), vault="/elsewhere", new_id=CountingIds("x"), now=NOON).archives, CountingIds("z")
     )
     assert copy.id != id_
-    assert told(prompt_of(there, copy.id, question, strategy)) == told(before)
+    assert message_values(prompt_of(there, copy.id, question, strategy)) == message_values(before)
     here.store.close()
     there.store.close()
 

@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> Iterator[ChatSessionStore]:
         yield opened
 
 
-def talk(store: ChatSessionStore, id_: str, word: str, turns: int = 20) -> None:
+def store_conversation(store: ChatSessionStore, id_: str, word: str, turns: int = 20) -> None:
     """A conversation with the word in every field that has text, in short and long messages, updated after they were stored."""
     store.start(Conversation(id=id_, vault="/notes", created_at=NOON, updated_at=NOON))
     parent = None
@@ -58,10 +58,10 @@ def files_with(folder: Path, word: str) -> list[str]:
 
 
 def test_no_file_contains_a_word_of_a_deleted_conversation(store: ChatSessionStore, tmp_path: Path) -> None:
-    talk(store, "kept", "philatelist")
-    talk(store, "gone", SECRET)
+    store_conversation(store, "kept", "philatelist")
+    store_conversation(store, "gone", SECRET)
     store.search(None, SECRET)  # indexes it
-    talk(store, "later", SECRET, turns=2)  # not indexed yet
+    store_conversation(store, "later", SECRET, turns=2)  # not indexed yet
     other = ChatSessionStore.open(tmp_path / "c.db")
     assert other.history("gone"), "another process has the same store open"
     assert files_with(tmp_path, SECRET)
@@ -76,7 +76,7 @@ def test_no_file_contains_a_word_of_a_deleted_conversation(store: ChatSessionSto
 
 
 def test_a_fact_outlasts_the_conversation_it_comes_from(store: ChatSessionStore) -> None:
-    talk(store, "gone", SECRET, turns=1)
+    store_conversation(store, "gone", SECRET, turns=1)
     store.remember("/notes", Fact(key="k", content="kept", source="user", conversation_id="gone", message_id="gone-q0", created_at=NOON))
     store.delete("gone")
     [fact] = store.facts("/notes")
@@ -84,7 +84,7 @@ def test_a_fact_outlasts_the_conversation_it_comes_from(store: ChatSessionStore)
 
 
 def test_an_unknown_id_deletes_nothing(store: ChatSessionStore) -> None:
-    talk(store, "kept", "philatelist", turns=1)
+    store_conversation(store, "kept", "philatelist", turns=1)
     with pytest.raises(StoreError, match="there is no conversation nobody"):
         store.delete("kept", "nobody")
     assert [c.id for c in store.conversations()] == ["kept"]
@@ -94,7 +94,7 @@ def test_a_log_file_in_use_is_reported_and_emptied_at_the_next_opening(
     store: ChatSessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(secure_delete, "LOG_TIMEOUT", 0.05)
-    talk(store, "gone", SECRET, turns=1)
+    store_conversation(store, "gone", SECRET, turns=1)
     with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM message").fetchone()

@@ -31,7 +31,7 @@ from zkchat_cli.store.database import connect
 from zkchat_cli.views import prompts
 
 
-def looking() -> DeltaModel:
+def searching_model() -> DeltaModel:
     """A model that looks once in each turn and answers."""
 
     class Looking(DeltaModel):
@@ -45,17 +45,17 @@ def looking() -> DeltaModel:
     return Looking([])
 
 
-def sent_in(store: ChatSessionStore, session: ZkChatSession) -> list[SentPrompt]:
+def stored_prompts(store: ChatSessionStore, session: ZkChatSession) -> list[SentPrompt]:
     return [sent for message in session.history if message.role == "user" for sent in store.prompts(message.id)]
 
 
 def test_every_call_is_stored_as_it_was_sent(app: AppFixture, tmp_path: Path) -> None:
-    model = looking()
+    model = searching_model()
     session = app.session(model)
     for text in ("What are [[Filters]]?", "And [[Nowhere]]?", "Well?"):
         report_of(session.send(text))
     again = ChatSessionStore.open(tmp_path / "store.db")
-    kept = sent_in(again, session)
+    kept = stored_prompts(again, session)
     assert [(sent.prompt.messages, sent.prompt.tools) for sent in kept] == [(r.messages, r.tools) for r in model.requests]
     assert [(sent.call, sent.model) for sent in kept] == [(1, "deltas"), (2, "deltas")] * 3
     assert kept[-1].question_id == session.history[-4].id
@@ -66,21 +66,21 @@ def test_every_call_is_stored_as_it_was_sent(app: AppFixture, tmp_path: Path) ->
 @pytest.mark.parametrize(("window", "turns"), [(1100, 34), (3000, 22)])
 def test_prompts_beyond_the_window_are_stored(app: AppFixture, window: int, turns: int) -> None:
     app.max_context = window
-    model = looking()
+    model = searching_model()
     session = app.session(model)
     for n in range(turns):
         report_of(session.send(f"What did I say of filter {n % 7}, and what is a query? I moved shelf {n}."))
         if n == 20:
             session = app.reopen(session, model)  # another process, which knows nothing of the prompts before
     asked = [r for r in model.requests if r.messages[0].content == INSTRUCTIONS]  # the others are for summaries
-    kept = sent_in(app.store, session)
+    kept = stored_prompts(app.store, session)
     assert len(kept) == 2 * turns
     assert [sent.prompt.messages for sent in kept] == [r.messages for r in asked]
     assert {m.kind for sent in kept for m in sent.prompt.messages} >= {"summary", "tool_results"}
 
 
 def test_branches_share_stored_pieces(app: AppFixture) -> None:
-    model = looking()
+    model = searching_model()
     session = app.session(model)
     report_of(session.send("One?"))
     first = session.history[-1].id
@@ -88,7 +88,9 @@ def test_branches_share_stored_pieces(app: AppFixture) -> None:
     app.store.move_head(session.conversation.id, first)
     session = app.reopen(session, model)
     report_of(session.send("Another two?"))
-    assert [s.prompt.messages for s in sent_in(app.store, session)] == [r.messages for r in (*model.requests[:2], *model.requests[4:])]
+    assert [s.prompt.messages for s in stored_prompts(app.store, session)] == [
+        r.messages for r in (*model.requests[:2], *model.requests[4:])
+    ]
 
 
 def test_a_failed_call_is_stored_with_its_question(app: AppFixture) -> None:
@@ -99,7 +101,7 @@ def test_a_failed_call_is_stored_with_its_question(app: AppFixture) -> None:
 
 
 def test_a_pending_turn_is_stored_with_its_prompts(app: AppFixture, tmp_path: Path) -> None:
-    session = app.session(looking())
+    session = app.session(searching_model())
     database = connect(tmp_path / "store.db")
     turn = session.send("What?")
     next(turn)
@@ -112,9 +114,9 @@ def test_a_pending_turn_is_stored_with_its_prompts(app: AppFixture, tmp_path: Pa
 
 
 def test_prompts_are_deleted_with_their_conversation(app: AppFixture, tmp_path: Path) -> None:
-    session = app.session(looking())
+    session = app.session(searching_model())
     report_of(session.send("What of the zymurgist?"))
-    kept = app.session(looking())
+    kept = app.session(searching_model())
     report_of(kept.send("What else?"))
     app.store.delete(session.conversation.id)
     database = connect(tmp_path / "store.db")
@@ -122,12 +124,12 @@ def test_prompts_are_deleted_with_their_conversation(app: AppFixture, tmp_path: 
     for table in ("piece", "prompt"):
         assert {seq for (seq,) in database.execute(f"SELECT conversation_seq FROM {table}")} == {conversation}
     database.close()
-    assert len(sent_in(app.store, kept)) == 2
+    assert len(stored_prompts(app.store, kept)) == 2
 
 
 def test_stored_prompts_grow_linearly(app: AppFixture, tmp_path: Path) -> None:
     sizes = []
-    model = looking()
+    model = searching_model()
     session = app.session(model)
     for _ in range(2):
         for n in range(30):
@@ -149,7 +151,7 @@ def whole(session: ZkChatSession, number: int, app: AppFixture) -> Prompt:
 def test_dropped_messages_are_derived_from_the_log(app: AppFixture) -> None:
     app.max_context = 1500
     session = resume(
-        app, exchanges(*((f"Day {i}: the anvil is on shelf {i}." * 3, f"Noted, day {i}." * 9) for i in range(30))), model=looking()
+        app, exchanges(*((f"Day {i}: the anvil is on shelf {i}." * 3, f"Noted, day {i}." * 9) for i in range(30))), model=searching_model()
     )
     report_of(session.send("Where was the anvil on day 3? [[Filters]]"))
     asked = session.history[-4]
@@ -173,7 +175,7 @@ def test_a_past_prompt_keeps_its_undone_summary(app: AppFixture) -> None:
 
 
 def test_an_unknown_turn_or_call_is_an_error(app: AppFixture) -> None:
-    session = app.session(looking())
+    session = app.session(searching_model())
     report_of(session.send("One?"))
     for number in (0, 2, -1):
         with pytest.raises(UsageError, match=f"there is no turn {number}") as e:
@@ -195,7 +197,7 @@ def test_an_unknown_turn_or_call_is_an_error(app: AppFixture) -> None:
 
 
 def test_what_changed_between_two_turns(app: AppFixture) -> None:
-    session = app.session(looking())
+    session = app.session(searching_model())
     for text in ("One?", "Two?"):
         report_of(session.send(text))
     a, b = whole(session, 1, app), whole(session, 2, app)
@@ -226,7 +228,7 @@ def test_the_diff_says_why_a_message_was_dropped(app: AppFixture) -> None:
 
 
 def test_changes_are_shown_with_signs(app: AppFixture) -> None:
-    session = app.session(looking())
+    session = app.session(searching_model())
     for text in ("One?", "Two?"):
         report_of(session.send(text))
     turns = [
@@ -246,7 +248,7 @@ def test_changes_are_shown_with_signs(app: AppFixture) -> None:
 
 
 def test_a_turn_is_shown_call_by_call(app: AppFixture) -> None:
-    session = app.session(looking())
+    session = app.session(searching_model())
     report_of(session.send("One of [[Filters]]?"))
     turn = prompt_history.restore_sent_prompts(session.history, 1, app.store.prompts(session.history[0].id))
     text = prompts.sent_prompts_text(turn)

@@ -15,10 +15,13 @@ from factories import (
     failure_of,
     find_call,
     message,
+    prompt_texts,
     reply,
     report_of,
     resume,
     run_turn,
+    run_until,
+    stored_log,
     tool_reply,
 )
 
@@ -27,7 +30,6 @@ from zkchat_cli.config.schema import Config, LlmSettings
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import (
     Cited,
-    Event,
     MessageStored,
     Notice,
     ReasoningDelta,
@@ -51,20 +53,6 @@ from zkchat_cli.models import FinishReason, ThinkingBlocks, ToolCall
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
 COMPOST = tool_reply(find_call("compost heap"))
-
-
-def contents(session: ZkChatSession) -> list[str]:
-    return [m.content for m in session.prompt().messages[1:]]
-
-
-def log(session: ZkChatSession) -> list[tuple[str, str, str]]:
-    """Role, status and content of all that is stored."""
-    return [(m.role, m.status, m.content) for m in session.store.log(session.conversation.id)]
-
-
-def step_to(turn: Generator[Event, None, None], wanted: type) -> Any:
-    """Run a turn up to the first event of a kind."""
-    return next(event for event in turn if isinstance(event, wanted))
 
 
 # a turn
@@ -102,7 +90,7 @@ def test_a_report_has_all_figures_of_the_turn(app: AppFixture) -> None:
 def test_a_finished_turn_is_stored_completely(app: AppFixture) -> None:
     session = app.session(DeltaModel([COMPOST, reply("Air [1].")]))
     report = report_of(session.send("What does compost need?"))
-    assert [(role, status) for role, status, _ in log(session)] == [
+    assert [(role, status) for role, status, _ in stored_log(session)] == [
         ("user", "complete"), ("assistant", "complete"), ("tool", "complete"), ("assistant", "complete"),
     ]  # fmt: skip
     answer = session.history[-1]
@@ -140,7 +128,7 @@ def test_a_message_is_stored_before_the_model_is_called(app: AppFixture) -> None
 
         def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
             assert self.session
-            self.seen = tuple(log(self.session))
+            self.seen = tuple(stored_log(self.session))
             yield from reply("Yes.")
 
     model = Looking()
@@ -150,7 +138,7 @@ def test_a_message_is_stored_before_the_model_is_called(app: AppFixture) -> None
 
 
 def test_the_message_is_stored_with_the_documents_it_names(app: AppFixture) -> None:
-    stored_event = step_to(app.session(DeltaModel([reply("Yes.")])).send("See [[Filters]]"), MessageStored)
+    stored_event = run_until(app.session(DeltaModel([reply("Yes.")])).send("See [[Filters]]"), MessageStored)
     assert [r.relative_path for r in stored_event.references] == ["Filters.md"]
 
 
@@ -159,7 +147,7 @@ def test_reasoning_is_yielded_and_stored_but_not_sent_again(app: AppFixture) -> 
     events, _ = run_turn(session.send("Is it so?"))
     assert [e.text for e in events if isinstance(e, ReasoningDelta)] == ["Hm, ", "well."]
     assert session.history[-1].reasoning == "Hm, well."
-    assert not any("well." in text for text in contents(session))
+    assert not any("well." in text for text in prompt_texts(session))
 
 
 def test_timings_leave_out_the_consumers_time(app: AppFixture) -> None:
@@ -212,7 +200,7 @@ def test_an_answer_is_stored_without_reasoning_that_cannot_be_stored(app: AppFix
         nested = {"in": nested}
     session = app.session(DeltaModel([[ThinkingPart(ThinkingBlocks(provider="openai", blocks=(nested,))), *COMPOST], reply("Yes.")]))
     assert report_of(session.send("how?")).answer == "Yes."
-    assert contents(app.reopen(session))[-1] == "Yes."
+    assert prompt_texts(app.reopen(session))[-1] == "Yes."
 
 
 # tools
@@ -293,20 +281,24 @@ def test_a_failing_model_leaves_the_message_stored_and_marked(app: AppFixture) -
     session = app.session(DeltaModel([[TIMEOUT], reply("Yes.")]))
     last = failure_of(session.send("Is it so?"))
     assert (last.error.code, last.partial) == ("provider", "")
-    assert log(session) == [("user", "failed", "Is it so?")]
+    assert stored_log(session) == [("user", "failed", "Is it so?")]
 
 
 def test_partial_text_of_a_failed_call_is_stored_and_reported(app: AppFixture) -> None:
     session = app.session(DeltaModel([[TextPart("Half an "), TextPart("answer"), TIMEOUT]]))
     assert failure_of(session.send("Is it so?")).partial == "Half an answer"
-    assert log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half an answer")]
+    assert stored_log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half an answer")]
 
 
 def test_a_failure_after_tools_keeps_their_results(app: AppFixture) -> None:
     session = app.session(DeltaModel([COMPOST, [TIMEOUT]]))
     failure_of(session.send("What does compost need?"))
-    assert [(role, status) for role, status, _ in log(session)] == [("user", "failed"), ("assistant", "complete"), ("tool", "complete")]
-    assert contents(session) == []
+    assert [(role, status) for role, status, _ in stored_log(session)] == [
+        ("user", "failed"),
+        ("assistant", "complete"),
+        ("tool", "complete"),
+    ]
+    assert prompt_texts(session) == []
 
 
 @pytest.mark.parametrize(
@@ -334,7 +326,7 @@ def test_a_message_too_large_for_the_window_is_stored_and_fails_clearly(app: App
     session = app.session(DeltaModel([reply("Yes.")]))
     last = failure_of(session.send("word " * 3000))
     assert last.error.code == "prompt_too_large"
-    assert log(session)[0][:2] == ("user", "failed")
+    assert stored_log(session)[0][:2] == ("user", "failed")
     report_of(session.send("Short."))
 
 
@@ -353,7 +345,7 @@ def test_a_model_that_raises_leaves_the_message_stored_and_marked(app: AppFixtur
     session = app.session(Broken())
     with pytest.raises(RuntimeError, match="a defect"):
         list(session.send("Is it so?"))
-    assert log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half")]
+    assert stored_log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half")]
     assert app.reopen(session, DeltaModel([reply("Yes.")])).prompt().messages[1:] == ()
 
 
@@ -374,37 +366,37 @@ def test_closing_a_turn_in_mid_answer_stores_the_part_as_unfinished(app: AppFixt
     model = DeltaModel([reply("Half ", "an answer"), reply("Whole.")])
     session = app.session(model)
     turn = session.send("Is it so?")
-    step_to(turn, TextDelta)
+    run_until(turn, TextDelta)
     turn.close()
     assert model.closed == 1
-    assert log(session) == [("user", "complete", "Is it so?"), ("assistant", "unfinished", "Half ")]
+    assert stored_log(session) == [("user", "complete", "Is it so?"), ("assistant", "unfinished", "Half ")]
     assert report_of(session.send("And now?")).answer == "Whole."
-    assert contents(session) == ["Is it so?", "Half \n[interrupted by the user]", "And now?", "Whole."]
+    assert prompt_texts(session) == ["Is it so?", "Half \n[interrupted by the user]", "And now?", "Whole."]
 
 
 def test_closing_a_turn_before_a_word_leaves_the_question_out_of_the_next_prompt(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply("Yes.")]))
     turn = session.send("Is it so?")
-    step_to(turn, MessageStored)
+    run_until(turn, MessageStored)
     turn.close()
-    assert log(session) == [("user", "unfinished", "Is it so?")]
-    assert contents(session) == []
+    assert stored_log(session) == [("user", "unfinished", "Is it so?")]
+    assert prompt_texts(session) == []
 
 
 def test_text_before_a_tool_call_survives_a_stop_while_the_tool_runs(app: AppFixture) -> None:
     session = app.session(DeltaModel([tool_reply(find_call("compost"), text="Let me look it up.")]))
     turn = session.send("What does compost need?")
-    step_to(turn, ToolCallStarted)
+    run_until(turn, ToolCallStarted)
     turn.close()
-    assert log(session)[-1] == ("assistant", "unfinished", "Let me look it up.")
+    assert stored_log(session)[-1] == ("assistant", "unfinished", "Let me look it up.")
 
 
 def test_a_turn_stopped_between_two_calls_keeps_its_tool_results(app: AppFixture) -> None:
     session = app.session(DeltaModel([COMPOST, reply("Air ", "[1]")]))
     turn = session.send("What does compost need?")
-    step_to(turn, TextDelta)
+    run_until(turn, TextDelta)
     turn.close()
-    assert [(role, status) for role, status, _ in log(session)] == [
+    assert [(role, status) for role, status, _ in stored_log(session)] == [
         ("user", "complete"), ("assistant", "complete"), ("tool", "complete"), ("assistant", "unfinished"),
     ]  # fmt: skip
     assert app.reopen(session).prompt() == session.prompt()
@@ -425,7 +417,7 @@ def test_an_interrupt_during_the_model_call_is_raised(app: AppFixture) -> None:
     session = app.session(Interrupted())
     with pytest.raises(KeyboardInterrupt):
         list(session.send("Is it so?"))
-    assert log(session)[-1] == ("assistant", "unfinished", "Half")
+    assert stored_log(session)[-1] == ("assistant", "unfinished", "Half")
 
 
 def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(app: AppFixture) -> None:
@@ -438,13 +430,13 @@ def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(app: AppFix
 
     session = app.session(DeltaModel([reply("Yes."), reply("Again.")]), now=now)
     turn = session.send("Is it so?")
-    step_to(turn, TextDelta)
+    run_until(turn, TextDelta)
     interrupts += [True, False]  # the answer's own time is asked for first, then the time of storing
     with pytest.raises(KeyboardInterrupt):
         list(turn)
-    assert [content for _, _, content in log(session)] == ["Is it so?", "Yes."]
+    assert [content for _, _, content in stored_log(session)] == ["Is it so?", "Yes."]
     report_of(session.send("And again?"))
-    assert [content for _, _, content in log(session)] == ["Is it so?", "Yes.", "And again?", "Again."]
+    assert [content for _, _, content in stored_log(session)] == ["Is it so?", "Yes.", "And again?", "Again."]
 
 
 # coming back
@@ -464,7 +456,7 @@ def test_a_resumed_session_has_the_same_prompt_and_continues_the_numbering(app: 
 
 def test_a_message_that_a_killed_process_left_pending_is_not_sent(app: AppFixture) -> None:
     history = (*exchanges(("Before?", "Yes.")), message("user", "Killed?", "k", parent_id="t1-a", status="pending"))
-    assert contents(resume(app, history)) == ["Before?", "Yes."]
+    assert prompt_texts(resume(app, history)) == ["Before?", "Yes."]
 
 
 def test_the_prompt_shown_is_the_prompt_sent(app: AppFixture) -> None:

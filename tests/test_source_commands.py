@@ -1,4 +1,4 @@
-"""/sources, /refs, /why and /save: what an answer rests on, as one asks for it in a chat."""
+"""/sources, /refs, /why and /save: the sources of an answer, in a chat."""
 
 import re
 from collections.abc import Iterator

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import Program, write_notes
 from prompt_toolkit.utils import get_cwidth
-from terminal_screen import CTRL_C, CTRL_D, ENTER, Chat, Script, slowly
+from terminal_screen import CTRL_C, CTRL_D, ENTER, Chat, Script, slow_reply
 
 LINK = re.compile(rb"\x1b\]8;(?:id=\d+)?;([^\x1b]*)\x1b\\")
 
@@ -142,7 +142,7 @@ def test_any_other_answer_saves_nothing(zkchat: Program, no: str) -> None:
 
 
 def test_text_typed_before_the_question_does_not_answer_it(zkchat: Program, script: Script) -> None:
-    with Chat(zkchat, "--model", script(slowly("Slowly ", "I ", "speak.", delay_ms=300))) as chat:
+    with Chat(zkchat, "--model", script(slow_reply("Slowly ", "I ", "speak.", delay_ms=300))) as chat:
         chat.say("when is compost ready?")
         chat.wait_for("Slowly")
         chat.type("/save" + ENTER + "y" + ENTER)

@@ -50,7 +50,7 @@ TURNS = """
 """
 
 
-def said(name: str, parent: str | None = None, content: str = "words", **more: object) -> ZkChatMessage:
+def make_message(name: str, parent: str | None = None, content: str = "words", **more: object) -> ZkChatMessage:
     return ZkChatMessage.model_validate({"id": name, "parent_id": parent, "role": "user", "content": content, "timestamp": NOON, **more})
 
 
@@ -65,7 +65,7 @@ def output_of(process: "subprocess.Popen[str]") -> str:
     return out
 
 
-def a_store(file: Path, *messages: ZkChatMessage) -> Path:
+def make_store(file: Path, *messages: ZkChatMessage) -> Path:
     store = ChatSessionStore.open(file)
     store.start(TALK)
     for message in messages:
@@ -86,7 +86,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_store_of_another_version_is_refused_and_untouched(tmp_path: Path) -> None:
-    file = a_store(tmp_path / "c.db", said("q1"))
+    file = make_store(tmp_path / "c.db", make_message("q1"))
     newer = sqlite3.connect(file)
     newer.execute("PRAGMA user_version = 99")
     newer.close()
@@ -111,7 +111,7 @@ def test_another_programs_file_is_refused_and_kept(tmp_path: Path) -> None:
 
 
 def test_damage_found_while_reading_is_an_error(tmp_path: Path) -> None:
-    file = a_store(tmp_path / "c.db", *[said(f"q{n}", f"q{n - 1}" if n else None, "x" * 3000) for n in range(50)])
+    file = make_store(tmp_path / "c.db", *[make_message(f"q{n}", f"q{n - 1}" if n else None, "x" * 3000) for n in range(50)])
     damaged = bytearray(file.read_bytes())
     for start in range(len(damaged) // 8192 * 4096, len(damaged), 4096):
         damaged[start : start + 4096] = random.Random(start).randbytes(4096)
@@ -123,21 +123,21 @@ def test_damage_found_while_reading_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
-    file = a_store(tmp_path / "c.db", said("q1"))
+    file = make_store(tmp_path / "c.db", make_message("q1"))
     connection = connect(file)
     connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0] + 2}")
     store = ChatSessionStore(StoreConnection(connection, file))
     with pytest.raises(StoreError, match="cannot store a message: the disk is full") as e:
-        store.add("c1", said("q2", "q1", "x" * 100_000))
+        store.add("c1", make_message("q2", "q1", "x" * 100_000))
     assert "Free some space" in e.value.hint
-    assert store.history("c1") == (said("q1"),)
-    store.add("c1", said("q3", "q1"))
+    assert store.history("c1") == (make_message("q1"),)
+    store.add("c1", make_message("q3", "q1"))
     assert [message.id for message in store.history("c1")] == ["q1", "q3"]
     store.close()
 
 
 def test_a_file_that_cannot_grow_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
-    file = a_store(tmp_path / "c.db", said("q1"))
+    file = make_store(tmp_path / "c.db", make_message("q1"))
     script = """
         import resource, sys
         from pathlib import Path
@@ -189,22 +189,22 @@ def test_a_store_that_cannot_be_written_is_an_error_at_once() -> None:
 
 
 def test_a_permanent_lock_is_an_error(tmp_path: Path) -> None:
-    file = a_store(tmp_path / "c.db")
+    file = make_store(tmp_path / "c.db")
     holder = sqlite3.connect(file, isolation_level=None)
     connection = connect(file)
     connection.execute("PRAGMA busy_timeout = 20")
     store = ChatSessionStore(StoreConnection(connection, file))
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="another program keeps it locked"):
-        store.add("c1", said("q1"))
+        store.add("c1", make_message("q1"))
     holder.execute("ROLLBACK")
-    store.add("c1", said("q1"))
+    store.add("c1", make_message("q1"))
     store.close()
     holder.close()
 
 
 def test_opening_waits_for_a_locked_store(tmp_path: Path) -> None:
-    file = a_store(tmp_path / "c.db")
+    file = make_store(tmp_path / "c.db")
     holder = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
     holder.execute("PRAGMA journal_mode = DELETE")
     holder.execute("BEGIN IMMEDIATE")
@@ -224,17 +224,17 @@ def test_a_killed_process_loses_nothing_it_had_acknowledged(tmp_path: Path) -> N
 
 
 def test_an_unanswered_question_becomes_unfinished_with_the_next_turn(tmp_path: Path) -> None:
-    store = ChatSessionStore.open(a_store(tmp_path / "c.db", said("q1", status="pending")))
+    store = ChatSessionStore.open(make_store(tmp_path / "c.db", make_message("q1", status="pending")))
     assert store.history("c1")[0].status == "pending", "another zkchat may be answering it"
-    store.add("c1", said("q2", "q1", status="pending"))
+    store.add("c1", make_message("q2", "q1", status="pending"))
     assert [message.status for message in store.history("c1")] == ["unfinished", "pending"]
-    store.commit("c1", said("q1", status="complete"), [said("a1", "q1")], updated_at=NOON)
+    store.commit("c1", make_message("q1", status="complete"), [make_message("a1", "q1")], updated_at=NOON)
     assert [message.status for message in store.log("c1")] == ["complete", "pending", "complete"], "it was only slow"
     store.close()
 
 
 def test_two_processes_in_one_conversation_lose_nothing(tmp_path: Path) -> None:
-    file = a_store(tmp_path / "c.db")
+    file = make_store(tmp_path / "c.db")
     processes = [python(TURNS, file, name, 500) for name in ("left", "right")]
     for process in processes:
         assert process.stdout and process.stdout.readline() == "ready\n"

@@ -9,7 +9,7 @@ from zkchat_cli.models import DocumentReference, ToolCall, ZkChatMessage
 LONG = "The beginning. " + "All the words that stand between. " * 200 + "The end."
 
 
-def looked_up(name: str, result: str = LONG, **more: object) -> list[ZkChatMessage]:
+def tool_turn(name: str, result: str = LONG, **more: object) -> list[ZkChatMessage]:
     """A turn in which a tool found something."""
     call = ToolCall(id=f"{name}-1", name="find_excerpts", arguments={"query": name})
     return [
@@ -20,12 +20,12 @@ def looked_up(name: str, result: str = LONG, **more: object) -> list[ZkChatMessa
     ]
 
 
-def cut(*messages: ZkChatMessage) -> tuple[Turn, ...]:
+def split_turns(*messages: ZkChatMessage) -> tuple[Turn, ...]:
     return split_into_turns(messages, COUNTER)
 
 
 def test_a_long_result_keeps_its_head_its_tail_and_its_sources() -> None:
-    (turn,) = mask_messages(cut(*looked_up("anvil")), ["anvil-r"], COUNTER)
+    (turn,) = mask_messages(split_turns(*tool_turn("anvil")), ["anvil-r"], COUNTER)
     (result,) = (m for m in turn.prompt if m.kind == "tool_results")
     assert result.content.startswith("The beginning.")
     assert result.content.endswith("The end.")
@@ -38,7 +38,7 @@ def test_a_long_result_keeps_its_head_its_tail_and_its_sources() -> None:
 def test_injected_documents_are_masked_too() -> None:
     reference = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="direct", delivery="injected")
     asked = message("user", "What of [[Filters]]?", "u", references=(reference,), chunks=tuple(chunk(i, LONG) for i in range(1, 13)))
-    whole = cut(asked, message("assistant", "So [1].", "a"))
+    whole = split_turns(asked, message("assistant", "So [1].", "a"))
     assert find_maskable(whole, COUNTER) == ("u",)
     (turn,) = mask_messages(whole, ["u"], COUNTER)
     documents, question, _ = turn.prompt
@@ -50,22 +50,22 @@ def test_injected_documents_are_masked_too() -> None:
 
 
 def test_only_large_savings_are_masked() -> None:
-    turns_ = cut(
-        *looked_up("anvil"), *looked_up("bellows", "Short."), *looked_up("chisel", LONG[:700]), *looked_up("drill", LONG, pinned=True)
+    turns_ = split_turns(
+        *tool_turn("anvil"), *tool_turn("bellows", "Short."), *tool_turn("chisel", LONG[:700]), *tool_turn("drill", LONG, pinned=True)
     )
     assert find_maskable(turns_, COUNTER) == ("anvil-r",)
     assert find_maskable(turns(("Hm?", LONG)), COUNTER) == ()
 
 
 def test_masking_twice_changes_nothing_more() -> None:
-    once = mask_messages(cut(*looked_up("anvil")), ["anvil-r"], COUNTER)
+    once = mask_messages(split_turns(*tool_turn("anvil")), ["anvil-r"], COUNTER)
     assert find_maskable(once, COUNTER) == ()
-    short = cut(*looked_up("anvil", "Short."))
+    short = split_turns(*tool_turn("anvil", "Short."))
     assert tuple(mask_messages(short, ["anvil-r"], COUNTER)) == short
 
 
 def test_other_turns_stay_unchanged() -> None:
-    whole = cut(*looked_up("anvil"), *looked_up("bellows"), *looked_up("chisel"))
+    whole = split_turns(*tool_turn("anvil"), *tool_turn("bellows"), *tool_turn("chisel"))
     shown = mask_messages(whole, ["bellows-r", "of another branch"], COUNTER)
     assert (shown[0] is whole[0], shown[2] is whole[2]) == (True, True)
     assert shown[1].tokens < whole[1].tokens / 2

@@ -1,23 +1,10 @@
-"""The first step of the compaction ladder in sessions: old results are masked, and what that does to prompts."""
+"""Masking of old tool results in sessions, the first step of a compaction."""
 
-from factories import AppFixture, DeltaModel, exchanges, report_of, resume
-from summary_models import SummaryModel, check_prompt, numbered_exchanges, search_turns, summary_reply
+from factories import AppFixture, report_of, resume
+from summary_models import SummaryModel, check_prompt, find_compaction, search_turns, summary_reply
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.events import CompactionDone, Event
-from zkchat_cli.models import Compaction
-
-
-def full(app: AppFixture, model: SummaryModel | DeltaModel, turns: int = 12) -> ZkChatSession:
-    """A conversation for which compaction is due."""
-    app.max_context = 4000
-    return resume(app, exchanges(*numbered_exchanges(turns, 5)), model=model)
-
-
-def compaction_in(events: list[Event]) -> Compaction:
-    (done,) = (event.compaction for event in events if isinstance(event, CompactionDone))
-    return done
 
 
 def prompt(session: ZkChatSession) -> str:
@@ -28,7 +15,7 @@ def test_old_results_are_masked_before_anything_is_folded(app: AppFixture) -> No
     app.max_context = 8000
     model = SummaryModel([summary_reply()])
     session = resume(app, search_turns(12), model=model)
-    done = compaction_in(list(session.send("And now?")))
+    done = find_compaction(list(session.send("And now?")))
     assert (done.mode, done.messages_folded, done.summary, done.model_calls) == ("masked", 0, None, 0)
     assert done.results_masked == len(done.masked) > 5
     assert done.tokens_after < done.tokens_before
@@ -85,7 +72,7 @@ def test_masked_results_can_be_masked_further_and_folded_later(app: AppFixture) 
 def test_pinned_results_are_not_masked(app: AppFixture) -> None:
     app.max_context = 9000
     session = resume(app, search_turns(12, pinned=[2]), model=SummaryModel())
-    assert "r2" not in compaction_in(list(session.send("And now?"))).masked
+    assert "r2" not in find_compaction(list(session.send("And now?"))).masked
 
 
 def test_with_nothing_to_fold_a_manual_compaction_masks(app: AppFixture) -> None:

@@ -50,7 +50,7 @@ def usage(total: int, *, due: bool = False) -> ContextUsage:
     )
 
 
-def drawn(toolbar: Toolbar, width: int) -> str:
+def toolbar_text(toolbar: Toolbar, width: int) -> str:
     return "".join(text for _, text in toolbar.fragments(width))
 
 
@@ -81,12 +81,12 @@ def drawn(toolbar: Toolbar, width: int) -> str:
     ],
 )
 def test_the_toolbar_shows_what_matters_and_drops_the_rest_on_narrow_screens(toolbar: Toolbar, width: int, text: str) -> None:
-    assert drawn(toolbar, width) == text
+    assert toolbar_text(toolbar, width) == text
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.integers(0, 10**9), st.integers(0, 40_000), st.booleans(), st.integers(12, 200))
 def test_the_toolbar_never_needs_a_second_line(model: str, vault: str, typed: int, total: int, due: bool, width: int) -> None:
-    bar = drawn(Toolbar(model, vault, usage(total, due=due), typed), width)
+    bar = toolbar_text(Toolbar(model, vault, usage(total, due=due), typed), width)
     assert get_cwidth(bar) <= width
     assert "\n" not in bar
 
@@ -98,7 +98,7 @@ def test_the_bar_is_green_then_yellow_then_red(total: int, colour: str) -> None:
 
 
 def test_hostile_names_are_shown_on_one_line() -> None:
-    assert drawn(Toolbar("m\x1b[31m", "a\nb", show_tokens=False), 80) == " m␛[31m │ a␊b"
+    assert toolbar_text(Toolbar("m\x1b[31m", "a\nb", show_tokens=False), 80) == " m␛[31m │ a␊b"
 
 
 def test_a_long_name_loses_its_middle() -> None:
@@ -112,19 +112,19 @@ def row(name: str, path: str, **more: Any) -> StyledLine:
     return StyledLine((StyledSpan(name),), (StyledSpan(path, "dim", path),), **more)
 
 
-def laid(lines: list[StyledLine], width: int | None = None, *, plain: bool = False) -> str:
+def lines_text(lines: list[StyledLine], width: int | None = None, *, plain: bool = False) -> str:
     return "\n".join("".join(span.text for span in each) for each in lay_out(lines, width, plain=plain))
 
 
 def test_columns_are_aligned_by_what_characters_take_not_by_their_number() -> None:
     for width in (None, 80):
-        assert laid([row("知识花园", "a.md"), row("Filters!", "b.md"), row("cafe\u0301", "c.md")], width) == (
+        assert lines_text([row("知识花园", "a.md"), row("Filters!", "b.md"), row("cafe\u0301", "c.md")], width) == (
             "知识花园   a.md\nFilters!   b.md\ncafe\u0301       c.md"
         )
 
 
 def test_no_text_can_begin_a_line() -> None:
-    assert laid([row("a\n  [1] ✓ forged", "b\tc.md")]) == "a␊  [1] ✓ forged   b␉c.md"
+    assert lines_text([row("a\n  [1] ✓ forged", "b\tc.md")]) == "a␊  [1] ✓ forged   b␉c.md"
 
 
 SPANS = st.lists(st.builds(StyledSpan, WORDS, st.sampled_from(["", "dim"])), max_size=5).map(tuple)
@@ -190,78 +190,81 @@ def test_a_path_is_a_link_on_a_terminal_only() -> None:
 # sources
 
 
-def shown(limit: int = 10, uncited: int = 0, **fields: Any) -> str:
+def sources_text(limit: int = 10, uncited: int = 0, **fields: Any) -> str:
     return plain_text(source_lines(fields.get("citations", ()), fields.get("references", ()), uncited, limit))
 
 
-def cited(number: int, path: str | None = "Queries/Filters.md", **fields: Any) -> Citation:
+def citation(number: int, path: str | None = "Queries/Filters.md", **fields: Any) -> Citation:
     known = {"verdict": "cited", "valid": True, **({"start_line": 12, "end_line": 14} if path else {"verdict": "missing", "valid": False})}
     return Citation(number=number, relative_path=path, **{**known, **fields})
 
 
-def quoting(number: int, quote: str, *, held: bool = True, **fields: Any) -> Citation:
-    return cited(number, quote=quote, valid=held, verdict="verified" if held else "misquoted", **fields)
+def quotation(number: int, quote: str, *, held: bool = True, **fields: Any) -> Citation:
+    return citation(number, quote=quote, valid=held, verdict="verified" if held else "misquoted", **fields)
 
 
-def found(path: str, **fields: Any) -> DocumentReference:
+def found_document(path: str, **fields: Any) -> DocumentReference:
     return DocumentReference(**{"wikilink": f"[[{path[:-3]}]]", "relative_path": path, "reference_type": "search", **fields})
 
 
 FILTERS = "[[Filters]]   Queries/Filters.md:12-14"
-NAMED = (found("Filters.md", reference_type="direct", summary="What to see."), found("Other.md"))
+NAMED = (found_document("Filters.md", reference_type="direct", summary="What to see."), found_document("Other.md"))
 BROKEN = (DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", status="broken", candidates=("Filters",)),)
 
 
 @pytest.mark.parametrize(
     ("sources", "text"),
     [
-        ({"citations": (quoting(1, "ten", heading="Dates"),)}, "  [1] ✓ [[Filters]] › Dates   Queries/Filters.md:12-14"),
-        ({"citations": (quoting(1, "a"), quoting(1, "b", start_line=20, end_line=20), cited(1, end_line=90))}, f"  [1] ✓ {FILTERS}, 20"),
+        ({"citations": (quotation(1, "ten", heading="Dates"),)}, "  [1] ✓ [[Filters]] › Dates   Queries/Filters.md:12-14"),
         (
-            {"citations": (quoting(1, "so"), quoting(1, "not so", held=False))},
+            {"citations": (quotation(1, "a"), quotation(1, "b", start_line=20, end_line=20), citation(1, end_line=90))},
+            f"  [1] ✓ {FILTERS}, 20",
+        ),
+        (
+            {"citations": (quotation(1, "so"), quotation(1, "not so", held=False))},
             f"  [1] ✗ {FILTERS}\n        the quoted words are not there: “not so”",
         ),
         (
-            {"citations": (quoting(1, "so"), cited(1, quote="safe", valid=False, verdict="cut", sentence="It is not safe."))},
+            {"citations": (quotation(1, "so"), citation(1, quote="safe", valid=False, verdict="cut", sentence="It is not safe."))},
             f"  [1] ✂ {FILTERS}\n        the quotation is cut; the note says: It is not safe.",
         ),
         (
-            {"citations": (quoting(1, "so", support="supports"), cited(1, support="does_not_support"))},
+            {"citations": (quotation(1, "so", support="supports"), citation(1, support="does_not_support"))},
             f"  [1] ✓ {FILTERS}\n        the note does not seem to say what the answer says here",
         ),
-        ({"citations": (cited(1, support="unclear"),)}, f"  [1] ○ {FILTERS}"),
-        ({"citations": (cited(9, None),)}, "  [9] ✗ no such source was in the prompt"),
+        ({"citations": (citation(1, support="unclear"),)}, f"  [1] ○ {FILTERS}"),
+        ({"citations": (citation(9, None),)}, "  [9] ✗ no such source was in the prompt"),
         ({"references": BROKEN}, "  ✗ [[Filtrs]] not found"),
         ({"references": NAMED}, "  · [[Filters]]   Filters.md\n      What to see.\n  not used: Other.md"),
-        ({"citations": (cited(1),), "uncited": 1}, f"  [1] ○ {FILTERS}\n  1 sentence has no citation"),
+        ({"citations": (citation(1),), "uncited": 1}, f"  [1] ○ {FILTERS}\n  1 sentence has no citation"),
         (
-            {"citations": (cited(1),), "uncited": 2, "references": (found("A.md"),)},
+            {"citations": (citation(1),), "uncited": 2, "references": (found_document("A.md"),)},
             f"  [1] ○ {FILTERS}\n  2 sentences have no citation · not used: A.md",
         ),
     ],
 )
 def test_each_source_has_its_mark_name_and_place(sources: dict[str, Any], text: str) -> None:
-    assert shown(**sources) == f"Sources\n{text}"
+    assert sources_text(**sources) == f"Sources\n{text}"
 
 
 def test_a_cited_note_that_the_user_named_is_described_once() -> None:
-    named = found("Queries/Filters.md", reference_type="direct", summary="What to see.")
-    text = shown(citations=(cited(1), cited(2, start_line=20)), references=(named,))
+    named = found_document("Queries/Filters.md", reference_type="direct", summary="What to see.")
+    text = sources_text(citations=(citation(1), citation(2, start_line=20)), references=(named,))
     assert text.split("\n")[2] == "      What to see."
     assert text.count("What to see.") == 1
 
 
 def test_a_cited_document_is_neither_named_again_nor_unused() -> None:
-    twice = (found("Queries/Filters.md", reference_type="direct"), found("Queries/Filters.md"))
-    assert shown(citations=(cited(1),), references=twice).count("Filters.md") == 1
+    twice = (found_document("Queries/Filters.md", reference_type="direct"), found_document("Queries/Filters.md"))
+    assert sources_text(citations=(citation(1),), references=twice).count("Filters.md") == 1
 
 
 def test_a_long_list_is_cut_and_says_where_the_rest_is() -> None:
-    assert shown(2, citations=tuple(cited(n) for n in range(1, 6))).endswith("and 3 more: /refs")
+    assert sources_text(2, citations=tuple(citation(n) for n in range(1, 6))).endswith("and 3 more: /refs")
 
 
 def test_an_answer_without_sources_has_no_list() -> None:
-    assert shown(uncited=1) == ""
+    assert sources_text(uncited=1) == ""
 
 
 def test_a_table_on_a_terminal_has_the_columns_of_a_pipe() -> None:

@@ -1,34 +1,16 @@
 """TurnRecorder: a turn is stored in two transactions; on a full disk it is kept in memory and stored later."""
 
-from collections.abc import Generator
-from typing import Any
-
 import pytest
-from factories import NOON, AppFixture, DeltaModel, find_call, reply, report_of, run_turn
+from factories import NOON, AppFixture, DeltaModel, find_call, prompt_texts, reply, report_of, run_turn, run_until, stored_log
 
-from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, StoreError
-from zkchat_cli.events import Event, MessageStored, Notice, TurnCompleted, TurnFailed
+from zkchat_cli.events import MessageStored, Notice, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import StreamFailed, StreamFinished, TextPart, ToolCallsPart
 from zkchat_cli.models import TokenUsage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
 LONG = "An answer that takes some pages of the disk. " * 1000
-
-
-def contents(session: ZkChatSession) -> list[str]:
-    return [m.content for m in session.prompt().messages[1:]]
-
-
-def log(session: ZkChatSession) -> list[tuple[str, str, str]]:
-    """Role, status and content of all stored messages."""
-    return [(m.role, m.status, m.content) for m in session.store.log(session.conversation.id)]
-
-
-def step_to(turn: Generator[Event, None, None], wanted: type) -> Any:
-    """Run a turn up to the first event of a kind."""
-    return next(event for event in turn if isinstance(event, wanted))
 
 
 def test_a_turn_is_stored_in_two_transactions(app: AppFixture) -> None:
@@ -46,38 +28,38 @@ def test_a_turn_is_stored_in_two_transactions(app: AppFixture) -> None:
     assert app.store.facts(str(app.vault.root))[0].last_accessed == NOON
 
 
-def fill(store: ChatSessionStore) -> None:
+def fill_disk(store: ChatSessionStore) -> None:
     """From now on the store's file may not grow, as on a full disk."""
     pages = store._db.execute("PRAGMA page_count").fetchone()[0]
     store._db.execute(f"PRAGMA max_page_count = {pages}")
 
 
-def make_room(store: ChatSessionStore) -> None:
+def free_disk(store: ChatSessionStore) -> None:
     store._db.execute("PRAGMA max_page_count = 1000000")
 
 
 def test_an_answer_that_cannot_be_stored_is_reported_and_kept(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply(LONG)]))
     turn = session.send("Is it so?")
-    step_to(turn, MessageStored)
-    fill(app.store)
+    run_until(turn, MessageStored)
+    fill_disk(app.store)
     events, last = run_turn(turn)
     assert isinstance(last, TurnCompleted) and last.report.answer == LONG
     [told] = [e for e in events if isinstance(e, Notice)]
     assert told.message.startswith("this conversation is not stored for now: The store ") and "full" in told.message and told.hint
-    assert log(session) == [("user", "pending", "Is it so?")]
+    assert stored_log(session) == [("user", "pending", "Is it so?")]
 
 
 def test_an_answer_that_could_not_be_stored_is_stored_with_the_next_turn(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply(LONG), reply("Short.")]))
     turn = session.send("Is it so?")
-    step_to(turn, MessageStored)
-    fill(app.store)
+    run_until(turn, MessageStored)
+    fill_disk(app.store)
     report_of(turn)
-    make_room(app.store)
+    free_disk(app.store)
     events, _ = run_turn(session.send("And now?"))
     assert any("stored again" in e.message for e in events if isinstance(e, Notice))
-    assert [content for _, _, content in log(session)] == ["Is it so?", LONG, "And now?", "Short."]
+    assert [content for _, _, content in stored_log(session)] == ["Is it so?", LONG, "And now?", "Short."]
     assert app.store.conversation(session.conversation.id).title == "Is it so?"
     assert app.reopen(session).prompt() == session.prompt()
 
@@ -85,16 +67,16 @@ def test_an_answer_that_could_not_be_stored_is_stored_with_the_next_turn(app: Ap
 def test_the_conversation_continues_in_memory_while_the_disk_is_full(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply(LONG), reply("Perhaps."), reply("Short.")]))
     turn = session.send("Is it so?")
-    step_to(turn, MessageStored)
-    fill(app.store)
+    run_until(turn, MessageStored)
+    fill_disk(app.store)
     told = [e.message for e in turn if isinstance(e, Notice)]
-    assert LONG in contents(session) and len(told) == 1 and "not stored for now: " in told[0]
+    assert LONG in prompt_texts(session) and len(told) == 1 and "not stored for now: " in told[0]
     events, last = run_turn(session.send("Is there room? " * 2000))
     assert isinstance(last, TurnCompleted) and not any(isinstance(e, Notice) for e in events), "it has been told"
-    make_room(app.store)
+    free_disk(app.store)
     events, _ = run_turn(session.send("And now?"))
     assert [e.message for e in events if isinstance(e, Notice)] == ["everything is stored again"]
-    kept = [content for _, _, content in log(session)]
+    kept = [content for _, _, content in stored_log(session)]
     assert kept == ["Is it so?", LONG, "Is there room? " * 2000, "Perhaps.", "And now?", "Short."]
     session.flush()
     assert app.reopen(session).prompt() == session.prompt()
@@ -102,22 +84,22 @@ def test_the_conversation_continues_in_memory_while_the_disk_is_full(app: AppFix
 
 def test_an_unstored_conversation_is_stored_later(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply("Yes.")]))
-    fill(app.store)
+    fill_disk(app.store)
     report_of(session.send("word " * 20_000))
     with pytest.raises(StoreError, match=r"^1 turn is lost, of \S+: The store .* full"):
         session.flush()
-    assert app.store.conversations() == [] or not log(session)
-    make_room(app.store)
+    assert app.store.conversations() == [] or not stored_log(session)
+    free_disk(app.store)
     session.flush()
-    assert [(role, status) for role, status, _ in log(session)] == [("user", "complete"), ("assistant", "complete")]
+    assert [(role, status) for role, status, _ in stored_log(session)] == [("user", "complete"), ("assistant", "complete")]
     assert len(app.store.prompts(session.history[0].id)) == 1
 
 
 def test_a_failed_call_on_a_full_disk_reports_both_problems(app: AppFixture) -> None:
     session = app.session(DeltaModel([[TextPart(LONG), TIMEOUT]]))
     turn = session.send("Is it so?")
-    step_to(turn, MessageStored)
-    fill(app.store)
+    run_until(turn, MessageStored)
+    fill_disk(app.store)
     events, last = run_turn(turn)
     assert isinstance(last, TurnFailed)
     assert last.error.code == "provider"

@@ -213,7 +213,7 @@ REPLIES = st.lists(st.lists(DELTAS, max_size=5), min_size=1, max_size=5)
 
 
 @contextmanager
-def a_fresh_room() -> Iterator[AppFixture]:
+def open_fresh_app() -> Iterator[AppFixture]:
     with tempfile.TemporaryDirectory() as folder:
         app = make_app(write_notes(Path(folder) / "notes", NOTES), Path(folder) / "cache")
         app.settings = Config.model_validate({"llm": {"max_tool_rounds": 3}})
@@ -223,23 +223,22 @@ def a_fresh_room() -> Iterator[AppFixture]:
 
 
 @pytest.fixture(scope="module")
-def shared_room() -> Iterator[AppFixture]:
-    with a_fresh_room() as room:
-        yield room
+def shared_app() -> Iterator[AppFixture]:
+    with open_fresh_app() as app:
+        yield app
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(replies=REPLIES, turns=st.integers(1, 3))
-def test_any_order_of_deltas_and_faults_ends_a_turn_once(shared_room: AppFixture, replies: list[list[Delta]], turns: int) -> None:
-    room = shared_room
-    session = room.session(DeltaModel(replies), tools=(*room.session().runtime.tools, Counting().tool))
+def test_any_order_of_deltas_and_faults_ends_a_turn_once(shared_app: AppFixture, replies: list[list[Delta]], turns: int) -> None:
+    session = shared_app.session(DeltaModel(replies), tools=(*shared_app.session().runtime.tools, Counting().tool))
     for i in range(turns):
         events = list(session.send(f"Question {i}?"))
         assert [isinstance(event, TurnCompleted | TurnFailed) for event in events] == [False] * (len(events) - 1) + [True]
     assert well_formed(session.history)
     assert [m.content for m in session.history if m.role == "user"] == [f"Question {i}?" for i in range(turns)]
     follower = DeltaModel([reply("Yes.")])
-    resumed = room.reopen(session, follower)
+    resumed = shared_app.reopen(session, follower)
     assert well_formed(resumed.history)
     session.prepare()  # counts by what the last answer taught, as the other does
     assert [m.content for m in resumed.prompt("And?").messages] == [m.content for m in session.prompt("And?").messages]

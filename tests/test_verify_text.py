@@ -119,6 +119,8 @@ def test_the_command_succeeds_if_all_quotations_hold(zkchat: Program, tmp_path: 
     write_notes(zkchat.vault, NOTES)
     done = zkchat("verify", "-", "--json", stdin=f"“{RED}”")
     assert (done.exit_status, done.json["ok"], len(done.json["quotations"])) == (0, True, 1)
+    shown = zkchat("verify", "-", stdin="“The house House.md was painted blue in 1950”").out
+    assert "the note says: The house was painted [-blue-] {+red+} in 1950" in shown
     assert "no quotations" in zkchat("verify", "-", stdin="Nothing.").err
     missing = zkchat("verify", tmp_path / "missing.md")
     assert (missing.exit_status, "cannot read" in missing.err) == (2, True)

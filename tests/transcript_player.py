@@ -1,4 +1,4 @@
-"""Transcripts played: what is typed, what is seen. A transcript is a file that reads like documentation, and a test.
+"""Plays transcripts: what is typed, and what is shown. A transcript is a file that reads like documentation, and a test.
 
     What it shows, in a line or more.
     vault: notes                    the tests' few notes, or `demo`, the built-in ones (default: notes)
@@ -8,14 +8,14 @@
     env: OLLAMA_HOST=127.0.0.1:1    something in the environment
     columns: 72                     as on a terminal that is so wide; without it as in a pipe
     ---
-    › /help undo                    what is typed; `… ` goes on on another line
+    › /help undo                    what is typed; `… ` continues it on another line
     /undo [N]                       what is seen, up to what is typed next
     $ zkchat sessions list          a command of the shell, in the vault, with the same conversations and settings
     $ echo hi | zkchat tokens       with something in its standard input
     $ EDITOR=true zkchat …          with something in its environment
     ⋮                               any lines
 
-Ids count from c0ffee000001, and the clock goes on a minute whenever somebody looks at it; ids and times that a command of the shell makes
+Ids count from c0ffee000001, and the clock advances a minute with each call; ids and times that a command of the shell makes
 are shown as ID, TIME and DAY. Commands run in this process, as `main.run` runs them: a process for each would take most of the time.
 """
 
@@ -83,7 +83,7 @@ class Transcript:
 
 
 def play_transcript(text: str, folder: Path) -> str:
-    """The transcript with what is seen when it is played; the same text where that is as it should be."""
+    """The transcript with its actual output; the same text where that matches."""
     transcript = Transcript.read(text)
     stage = TranscriptSession(transcript, folder)
     try:
@@ -97,7 +97,7 @@ def play_transcript(text: str, folder: Path) -> str:
 
 
 def matches_expected(expected: str, seen: str) -> bool:
-    """Whether what is seen is what is expected, in which a line ⋮ stands for any lines."""
+    """Whether the output is as expected, where a line ⋮ matches any lines."""
     *parts, last = expected.split(f"{ANY}\n") if not expected.endswith(ANY) else [*f"{expected}\n".split(f"{ANY}\n")]
     rest = f"{seen}\n"
     last = f"{last}\n" if last else ""
@@ -177,7 +177,7 @@ class TranscriptSession:
 
 
 def run_here(words: list[str], env: Mapping[str, str], piped: str) -> str:
-    """What the program prints, its output before its errors, and the exit code if it is not 0."""
+    """The program's output, then its errors, and the exit code if it is not 0."""
     out, err = _file(), _file()
     with _as_a_program(words, env, piped), redirect_stdout(out), redirect_stderr(err):
         try:
@@ -189,7 +189,7 @@ def run_here(words: list[str], env: Mapping[str, str], piped: str) -> str:
 
 @contextmanager
 def _as_a_program(words: list[str], env: Mapping[str, str], piped: str) -> Iterator[None]:
-    """What a process has of its own: arguments, environment, standard input; and what `main.run` settles for good."""
+    """Arguments, environment and standard input of a process, restored afterwards with what `main.run` changes for good."""
     before = sys.argv, sys.stdin, dict(os.environ), gc.get_threshold()
     sys.argv, sys.stdin = words, _file(piped)
     for name in [
@@ -208,7 +208,7 @@ def _as_a_program(words: list[str], env: Mapping[str, str], piped: str) -> Itera
 
 
 def _file(text: str = "") -> TextIOWrapper:
-    """A stream as files and pipes are: it has an encoding, and is no terminal."""
+    """A stream like a file or pipe: it has an encoding, and is not a terminal."""
     return TextIOWrapper(BytesIO(text.encode()), encoding="utf-8")
 
 

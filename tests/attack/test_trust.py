@@ -15,7 +15,7 @@ import pytest
 from conftest import Program, needs_permissions, write_notes
 from factories import COUNTER, AppFixture, DeltaModel, reply, run_turn, tool_reply
 from pytest_httpserver import HTTPServer
-from terminal_screen import Chat, Script
+from terminal_screen import CTRL_C, Chat, Script
 
 import zkchat_cli
 from zkchat_cli import paths
@@ -30,7 +30,7 @@ from zkchat_cli.memory.lasting_files import MAX_PATHS
 from zkchat_cli.memory.project import load_root_memory
 from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.change_approval import ApprovalPrompt
-from zkchat_cli.terminal.editor import open_note_command
+from zkchat_cli.terminal.external_programs import open_note_command
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.tools import load_tools
@@ -457,6 +457,20 @@ def test_a_pager_that_reads_nothing_ends_nothing(tmp_path: Path, pager: str) -> 
     ) as chat:
         chat.say("/open Long")
         chat.say("What is a word?")
+        chat.wait_for("Sources")
+
+
+@pytest.mark.parametrize("variable", ["PAGER", "EDITOR"])
+def test_a_pager_or_editor_that_hangs_is_ended_by_ctrl_c(zkchat: Program, tmp_path: Path, variable: str) -> None:
+    program = tmp_path / "hanging"
+    program.write_text("#!/bin/sh\necho It hangs.\nexec sleep 60\n")
+    program.chmod(0o755)
+    write_notes(zkchat.vault, {"Long.md": "word\n\n" * 500})
+    with Chat(zkchat, **{"EDITOR": "", "VISUAL": "", variable: str(program)}) as chat:
+        chat.say("/open Long")
+        chat.wait_for("It hangs.")
+        chat.type(CTRL_C)
+        chat.say("What is a filter?")
         chat.wait_for("Sources")
 
 

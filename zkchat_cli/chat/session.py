@@ -19,7 +19,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_pipeline import TurnPipeline
 from zkchat_cli.chat.turn_recorder import TurnRecorder
-from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, check_agent_mention, import_roots, parse_agent_mention
+from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, check_agent_mention, parse_agent_mention
 from zkchat_cli.config import loader
 from zkchat_cli.context.branch_tree import BranchSegment
 from zkchat_cli.context.turn_history import TurnHistory
@@ -29,7 +29,6 @@ from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
-from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.manager import ReferenceManager
 
 MODEL_LIST_SECONDS = 60.0
@@ -62,10 +61,6 @@ class ZkChatSession:
     def runtime(self) -> Runtime:
         """What the next turn works with, unless its message mentions an agent."""
         return self._runtime
-
-    @property
-    def import_roots(self) -> ImportRoots:
-        return import_roots(self.services, self._runtime)
 
     def use_agent(self, name: str | None) -> None:
         """Switch to another agent; None or "none": to no agent. Raises ConfigError and ProviderError, and then nothing changes."""
@@ -220,10 +215,6 @@ class ZkChatSession:
         return self._state.compaction
 
     @property
-    def compactions(self) -> tuple[Compaction, ...]:
-        return self._state.compactions
-
-    @property
     def summaries(self) -> DocumentSummaryService:
         """One line about each document, for the vault as it is now."""
         return self._prompts.summaries
@@ -305,11 +296,6 @@ class ZkChatSession:
     @property
     def memory(self) -> Memory:
         return self._prompts.memory(self._runtime)
-
-    @property
-    def pinned_memory(self) -> tuple[MemoryItem, ...]:
-        """The memory files that go into every prompt."""
-        return self._prompts.pinned_memory(self._runtime)
 
     def memory_items(self, text: str = "") -> tuple[MemoryItem, ...]:
         """All memory in the prompt for `text`, or without one in the prompt for the last question."""

@@ -142,10 +142,6 @@ class Endpoint:
             problem = "a web page instead of JSON"
         return self.error("bad_answer", f"answered with {problem}", self.check)
 
-    def refused_answer(self, problem: str) -> ProviderError:
-        """An answer that would take too much memory."""
-        return self.error("bad_answer", problem, self.check)
-
     def garbled_answer(self) -> ProviderError:
         """An answer that started well contains something unreadable."""
         return self.error("bad_answer", "sent something in its answer that cannot be read", "Ask again, or try another model.")

@@ -46,22 +46,18 @@ class JsonClient(Endpoint):
             self._client.close()
         self._client = None
 
-    def get(self, path: str, limits: LookupLimits) -> Any:
-        """The parsed answer to a GET. Raises ProviderError; for a 404 it is `unknown_model`, with the server's message in it."""
-        return self._call("GET", path, None, limits)
+    def fetch(self, path: str, limits: LookupLimits, body: Mapping[str, Any] | None = None) -> Any:
+        """The parsed answer to a GET or, with a body, a POST.
 
-    def post(self, path: str, body: Mapping[str, Any], limits: LookupLimits) -> Any:
-        """The parsed answer to a POST. Raises as `get` does."""
-        return self._call("POST", path, body, limits)
-
-    def _call(self, method: str, path: str, body: Mapping[str, Any] | None, limits: LookupLimits) -> Any:
+        Raises ProviderError; for a 404 it is `unknown_model`, with the server's message in it.
+        """
         if error := self.config_error():
             raise error
         deadline = time.monotonic() + limits.seconds
-        status, answer = self._send(method, path, body, limits, deadline)
+        status, answer = self._send(path, limits, body, deadline)
         if limits.retry and (status == 429 or status >= 500):
             self.sleep(limits.retry)
-            status, answer = self._send(method, path, body, limits, deadline)
+            status, answer = self._send(path, limits, body, deadline)
         if status != 200:
             raise self.error_from_response(status, answer)
         try:
@@ -69,13 +65,13 @@ class JsonClient(Endpoint):
         except (ValueError, RecursionError) as e:
             raise self.error("bad_answer", "answered with something other than JSON", self.check) from e
 
-    def _send(self, method: str, path: str, body: Mapping[str, Any] | None, limits: LookupLimits, deadline: float) -> tuple[int, bytes]:
+    def _send(self, path: str, limits: LookupLimits, body: Mapping[str, Any] | None, deadline: float) -> tuple[int, bytes]:
         """Status and body of a response."""
         answer: Future[tuple[int, bytes]] = Future()
 
         def run() -> None:
             try:
-                answer.set_result(self._exchange(method, path, body, limits))
+                answer.set_result(self._exchange(path, limits, body))
             except BaseException as e:  # noqa: BLE001  the caller gets it
                 answer.set_exception(e)
 
@@ -86,13 +82,13 @@ class JsonClient(Endpoint):
             self.close()  # which ends the other thread, too
             raise self.answer_timeout(limits.seconds, started=False) from None
 
-    def _exchange(self, method: str, path: str, body: Mapping[str, Any] | None, limits: LookupLimits) -> tuple[int, bytes]:
+    def _exchange(self, path: str, limits: LookupLimits, body: Mapping[str, Any] | None) -> tuple[int, bytes]:
         import httpx  # see the top of this file
 
         if self._client is None:
             with self.explained_environment():
                 self._client = httpx.Client(trust_env=not self.is_local)  # no proxy between this machine and itself
-        timeout = httpx.Timeout(limits.seconds, connect=CONNECT_SECONDS)
+        method, timeout = "POST" if body else "GET", httpx.Timeout(limits.seconds, connect=CONNECT_SECONDS)
         url = self.address.rstrip("/") + path
         try:
             with self._client.stream(method, url, json=body, headers={**PLAIN, **self.headers}, timeout=timeout) as response:

@@ -129,7 +129,7 @@ def fetch_models(
     server: JsonClient, path: str, window: Callable[[Mapping[str, Any]], object] = lambda _: None, *, rows: str = "data", name: str = "id"
 ) -> tuple[ModelInfo, ...]:
     """The models that a server lists (`{"data": [{"id": …}]}`), by name; `window` reads a row's. Raises ProviderError."""
-    answer = server.get(path, LIST_LIMITS)
+    answer = server.fetch(path, LIST_LIMITS)
     try:
         found = {str(row[name]): window(row) for row in answer[rows]}
     except (LookupError, TypeError, AttributeError) as e:

@@ -20,15 +20,15 @@ PLAIN = {"Accept-Encoding": "identity"}
 def refuse_compression(headers: Mapping[str, str], endpoint: Endpoint) -> None:
     """Raises ProviderError for an answer that is compressed although zkchat asked for a plain one."""
     if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-        raise endpoint.refused_answer("compressed its answer, which zkchat did not ask for")
+        raise endpoint.error("bad_answer", "compressed its answer, which zkchat did not ask for", endpoint.check)
 
 
 def check_document(document: bytes | bytearray, endpoint: Endpoint, most: int) -> None:
     """Raises ProviderError for JSON that would take much memory."""
     if len(document) > most:
-        raise endpoint.refused_answer(f"sent more than {most // 1_000_000} MB at once")
+        raise endpoint.error("bad_answer", f"sent more than {most // 1_000_000} MB at once", endpoint.check)
     if document.count(b"{") + document.count(b"[") > MAX_NESTED:
-        raise endpoint.refused_answer(f"sent more than {MAX_NESTED:,} objects and lists at once")
+        raise endpoint.error("bad_answer", f"sent more than {MAX_NESTED:,} objects and lists at once", endpoint.check)
 
 
 async def limited_body(body: AsyncIterable[bytes]) -> AsyncIterator[bytes]:

@@ -67,32 +67,16 @@ def _statements(text: str) -> Iterator[_Statement]:
 def first_paragraph(text: str) -> str | None:
     """The first paragraph of a Markdown text that says something: no heading, code, table, image, callout, date or list of links.
 
-    After a paragraph that ends in a colon, the items below are added. A few words count only if nothing better follows.
+    A few words count only if nothing better follows.
     """
     short: str | None = None
-    lead = ""
-    items: list[str] = []
     for statement in _statements(text):
-        words = _content(statement)
-        if lead and (statement.kind == "item" or (statement.quoted and statement.kind == "paragraph")):
-            items += [words] if words else []
-            lead = lead if items else ""  # it introduces links or pictures
-            if len(lead) + sum(map(len, items)) > ENOUGH:
-                break
-            continue
-        if items or _word_count(lead) >= _SENTENCE:
-            break
-        lead = ""
-        if statement.kind == "paragraph" and not statement.quoted and words:
-            if words.endswith(_COLONS):
-                lead = words
-            elif _word_count(words) >= _SENTENCE or _SENTENCE_END.search(words):
-                return words
-            else:
-                short = short or words
-    if items:
-        return f"{lead} {_joined(items)}"
-    return lead.rstrip(" :：") if _word_count(lead) >= _SENTENCE else short
+        words = _content(statement) if statement.kind == "paragraph" and not statement.quoted else ""
+        if _word_count(words) >= _SENTENCE or _SENTENCE_END.search(words):
+            return words.rstrip(" :：")
+        if not words.endswith(_COLONS):
+            short = short or words
+    return short or None
 
 
 def key_text(text: str, title: str = "") -> str | None:

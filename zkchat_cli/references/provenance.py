@@ -3,10 +3,9 @@
 Chunks are aggregated to documents, each once with the numbers of all its chunks. Pure: from the messages of a branch to values.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, field
+from itertools import accumulate, chain
 from posixpath import basename, splitext
 from typing import Any
 
@@ -45,33 +44,42 @@ class CitedInAnswer:
     """A citation and the turn of its answer."""
 
     turn: int
-    message_id: str
     citation: Citation
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Every use of one document in a conversation. `key`: its path, or the text of a broken link."""
+    """Every use of one document in a conversation. `key`: its path, or the text of a broken link; `references`: all mentions of it."""
 
     key: str
-    named: tuple[NamedByUser, ...]
-    found: tuple[FoundByTool, ...]
-    cited: tuple[CitedInAnswer, ...]
+    references: list[DocumentReference] = field(default_factory=list)
+    named: list[NamedByUser] = field(default_factory=list)
+    found: list[FoundByTool] = field(default_factory=list)
+    cited: list[CitedInAnswer] = field(default_factory=list)
 
+    @property
+    def reference_types(self) -> tuple[ReferenceType, ...]:
+        return tuple(dict.fromkeys(reference.reference_type for reference in self.references))
 
-@dataclass(frozen=True, slots=True)
-class SourceUse:
-    """How often a document is named in messages, found by calls and cited in answers, and the numbers of its chunks.
+    @property
+    def summary(self) -> str | None:
+        return next((reference.summary for reference in self.references if reference.summary is not None), None)
 
-    `reference`: its first mention, with the first summary there is.
-    """
+    @property
+    def calls(self) -> int:
+        """How many tool calls found it."""
+        return len({each.message_id for each in self.found})
 
-    reference: DocumentReference
-    types: tuple[ReferenceType, ...]
-    named: int
-    found: int
-    cited: int
-    numbers: tuple[int, ...]
+    @property
+    def citations(self) -> int:
+        """How many marks in answers cite it."""
+        return sum(max(1, len(each.citation.spans)) for each in self.cited)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of its chunks."""
+        chunks = chain((each.chunk for each in self.found), *(each.chunks for each in self.named))
+        return tuple(sorted({chunk.number for chunk in chunks if chunk.number is not None}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,57 +101,36 @@ def last_exchange(messages: Sequence[ZkChatMessage]) -> Exchange | None:
 
 def trace_document(key: str, messages: Iterable[ZkChatMessage]) -> Provenance:
     """Every use of the document with this `key` (a path, or the text of a broken link) in these messages."""
-    named: list[NamedByUser] = []
-    found: list[FoundByTool] = []
-    cited: list[CitedInAnswer] = []
+    return trace_documents(messages).get(key, Provenance(key))
+
+
+def trace_documents(messages: Iterable[ZkChatMessage]) -> dict[str, Provenance]:
+    """Every document that these messages name or find, by its key, in the order of first mentions."""
+    documents: dict[str, Provenance] = {}
     for turn, message in _with_turns(messages):
-        own = tuple(chunk for chunk in message.chunks if chunk.relative_path == key)
-        if message.role == "user":
-            named += [NamedByUser(turn, message.id, r, own) for r in message.references if document_key(r) == key]
-        elif message.role == "tool":
+        found = aggregate_documents(message.chunks, lambda _: None) if message.role == "tool" else ()
+        for reference in (*message.references, *found):
+            document = documents.setdefault(key := document_key(reference), Provenance(key))
+            document.references.append(reference)
+            if message.role == "user":
+                own = tuple(chunk for chunk in message.chunks if chunk.relative_path == key)
+                document.named.append(NamedByUser(turn, message.id, reference, own))
+        if message.role == "tool":
             tool = message.tool_name or "a tool"
             arguments = message.tool_run.arguments if message.tool_run else {}
-            ranked = [(rank, chunk) for rank, chunk in enumerate(message.chunks, 1) if chunk.relative_path == key]
-            found += [FoundByTool(turn, message.id, tool, arguments, chunk, rank, len(message.chunks)) for rank, chunk in ranked]
-        cited += [CitedInAnswer(turn, message.id, citation) for citation in message.citations if citation.relative_path == key]
-    return Provenance(key, tuple(named), tuple(found), tuple(cited))
+            for rank, chunk in enumerate(message.chunks, 1):
+                use = FoundByTool(turn, message.id, tool, arguments, chunk, rank, len(message.chunks))
+                documents[chunk.relative_path].found.append(use)
+        for citation in message.citations:
+            if citation.relative_path in documents:
+                documents[citation.relative_path].cited.append(CitedInAnswer(turn, citation))
+    return documents
 
 
 def find_citations(number: int, messages: Iterable[ZkChatMessage]) -> tuple[CitedInAnswer, ...]:
     """Every citation of the chunk with this number."""
     return tuple(
-        CitedInAnswer(turn, m.id, citation) for turn, m in _with_turns(messages) for citation in m.citations if citation.number == number
-    )
-
-
-def count_source_uses(messages: Iterable[ZkChatMessage]) -> tuple[SourceUse, ...]:
-    """Every document that these messages name, find or cite, in the order of first mentions."""
-    mentions: dict[str, list[DocumentReference]] = {}
-    named, found, cited = Counter[str](), Counter[str](), Counter[str]()
-    numbers: dict[str, set[int]] = {}
-    for message in messages:
-        for reference in message.references:
-            mentions.setdefault(key := document_key(reference), []).append(reference)
-            named[key] += message.role == "user"
-        for reference in aggregate_documents(message.chunks, lambda _: None) if message.role == "tool" else ():
-            mentions.setdefault(key := document_key(reference), []).append(reference)
-            found[key] += 1
-        for chunk in message.chunks:
-            if chunk.relative_path in mentions and chunk.number is not None:
-                numbers.setdefault(chunk.relative_path, set()).add(chunk.number)
-        for citation in message.citations:
-            if citation.relative_path in mentions:
-                cited[citation.relative_path] += max(1, len(citation.spans))
-    return tuple(
-        SourceUse(
-            reference=every[0].model_copy(update={"summary": next((r.summary for r in every if r.summary is not None), None)}),
-            types=tuple(dict.fromkeys(reference.reference_type for reference in every)),
-            named=named[key],
-            found=found[key],
-            cited=cited[key],
-            numbers=tuple(sorted(numbers.get(key, ()))),
-        )
-        for key, every in mentions.items()
+        CitedInAnswer(turn, citation) for turn, m in _with_turns(messages) for citation in m.citations if citation.number == number
     )
 
 

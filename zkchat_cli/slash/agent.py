@@ -39,7 +39,7 @@ def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
         available = [tool.name for tool in session.runtime.tools]
         if missing := [name for name in agent.tools if name not in available]:
             yield styled_line(f"  not available with this model, or only with --unsafe: {', '.join(missing)}", "dim")
-    memory = [item for item in session.pinned_memory if item.kind == "agent"]
+    memory = [item for item in session.memory_items() if item.kind == "agent"]
     if memory:
         yield styled_line(f"  memory: {memory[0].tokens:,} tokens, {memory[0].reason}", "dim")
 

@@ -14,15 +14,16 @@ MAX_RANGES = 8
 
 
 def _refs(session: ZkChatSession, _: str) -> CommandResult:
-    uses = provenance.count_source_uses(session.history)
+    uses = provenance.trace_documents(session.history).values()
     if not uses:
         return CommandResult("No documents have been named or found yet.")
     return CommandResult(lines=[line for use in uses for line in _document_lines(use, session.summaries)])
 
 
-def _document_lines(use: provenance.SourceUse, summaries: DocumentSummaryService) -> Iterable[StyledLine]:
-    reference = use.reference
-    counts = ", ".join(_times(verb, n) for verb, n in (("named", use.named), ("found", use.found), ("cited", use.cited)) if n)
+def _document_lines(document: provenance.Provenance, summaries: DocumentSummaryService) -> Iterable[StyledLine]:
+    reference = document.references[0]
+    uses = (("named", len(document.named)), ("found", document.calls), ("cited", document.citations))
+    counts = ", ".join(_times(verb, n) for verb, n in uses if n)
     if reference.relative_path is None:
         near = ", ".join(f"[[{name}]]" for name in reference.candidates)
         yield styled_line(f"✗ {reference.wikilink} not found", "yellow")
@@ -30,10 +31,10 @@ def _document_lines(use: provenance.SourceUse, summaries: DocumentSummaryService
         return
     path = reference.relative_path
     yield StyledLine((StyledSpan(reference.wikilink, "bold"),), (StyledSpan(path, "cyan", path),))
-    ranges = number_ranges(use.numbers)
+    ranges = number_ranges(document.numbers)
     numbers = f"[{', '.join(ranges[:MAX_RANGES])}{', …' if len(ranges) > MAX_RANGES else ''}]" if ranges else ""
-    yield styled_line("    " + " · ".join(filter(None, (numbers, ", ".join(use.types), counts))))
-    if summary := summaries.summary(path) or reference.summary:
+    yield styled_line("    " + " · ".join(filter(None, (numbers, ", ".join(document.reference_types), counts))))
+    if summary := summaries.summary(path) or document.summary:
         yield styled_line(f"    {summary}", "dim")
 
 

@@ -98,6 +98,4 @@ def _tool_call_lines(found: Sequence[FoundByTool], in_prompt: str) -> Iterable[S
     yield styled_line(f"      {in_prompt}", "dim", indent=6)
 
 
-COMMAND = SlashCommand(
-    _why, "PATH", lambda session: [provenance.document_key(use.reference) for use in provenance.count_source_uses(session.history)]
-)
+COMMAND = SlashCommand(_why, "PATH", lambda session: [*provenance.trace_documents(session.history)])

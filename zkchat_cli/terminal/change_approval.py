@@ -1,15 +1,16 @@
 """Approval of note changes: each is shown as a diff, and in a chat the user approves them one by one or all of a turn."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zkchat_cli import events
 from zkchat_cli.errors import UsageError
-from zkchat_cli.terminal.diffs import show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.text.sanitize import reveal_invisible
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, approve_notes
 from zkchat_cli.vault.edit.transaction import Change
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 YES, NO, ALL = ("y", "yes"), ("n", "no", ""), ("a", "all")
 DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 class ApprovalPrompt:
@@ -87,3 +90,23 @@ def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Scr
     if event.note:
         screen.print(f"  {event.note}", "yellow")
     show_diff(event.diff, screen)
+
+
+def show_diff(diff: str, screen: Screen) -> None:
+    """A unified diff in the colours of `git diff`, with invisible characters made visible."""
+    for line, style in _styled_lines(diff):
+        screen.print(reveal_invisible(line), *([style] if style else []))
+
+
+def _styled_lines(diff: str) -> Iterator[tuple[str, str]]:
+    """Each line with its style. Lines outside of hunks are headers; the text of a note can look like a header, so hunks are counted."""
+    old = new = 0
+    for line in diff.removesuffix("\n").split("\n") if diff else ():
+        if old <= 0 and new <= 0 and not line.startswith("\\"):
+            hunk = _HUNK.match(line)
+            old, new = (int(count or 1) for count in hunk.groups()) if hunk else (0, 0)
+            yield line, "cyan" if hunk else "bold"
+            continue
+        old -= line[:1] in (" ", "-")
+        new -= line[:1] in (" ", "+")
+        yield line, _STYLES.get(line[:1], "")

@@ -14,8 +14,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.events import TurnFailed
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.terminal.clipboard import copy_text
-from zkchat_cli.terminal.editor import open_note, open_note_command
-from zkchat_cli.terminal.pager import page, paged
+from zkchat_cli.terminal.external_programs import open_note, open_note_command, page, paged
 from zkchat_cli.terminal.plain_view import NotePrinter
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
@@ -48,7 +47,7 @@ def carry_out(step: Callable[[], CommandResult], chat: "Repl", stoppable: Callab
     if result.open_note is not None:
         _open(result.open_note, chat)
     if result.input_text:
-        chat.set_input(result.input_text)
+        chat.next_input = result.input_text
     if result.confirm is not None:
         if chat.ask(result.confirm.question):
             return carry_out(result.confirm.run, chat, stoppable)

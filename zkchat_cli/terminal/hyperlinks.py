@@ -50,10 +50,9 @@ class LinkTargets:
 NO_LINKS = LinkTargets()
 
 
-def link_targets(session: "ZkChatSession", address: NoteOpener | None) -> LinkTargets:
+def link_targets(session: "ZkChatSession") -> LinkTargets:
     """The link targets for the answers of this conversation."""
-    if address is None:
-        return NO_LINKS
+    address = note_opener(session.vault.root)
 
     @lru_cache(maxsize=1000)  # an open block is drawn many times
     def note(name: str) -> str | None:

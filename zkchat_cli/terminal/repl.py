@@ -22,7 +22,7 @@ from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import Screen, transient_line
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
-from zkchat_cli.terminal.toolbar import measure_line, measure_prompt, shorten_middle
+from zkchat_cli.terminal.toolbar import MAX_NAME, measure_line, measure_prompt, shorten_middle
 from zkchat_cli.text.sanitize import sanitize_name
 
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
@@ -37,8 +37,6 @@ SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
 BUSY_SECONDS = 1.0
 """Seconds after a key during which no vectors are computed."""
-MAX_MODEL_NAME = 40
-"""Columns of the model's name in the greeting."""
 
 
 class Repl:
@@ -79,7 +77,7 @@ class Repl:
         )
         self._asking = asking
         self._confirmation = asking.question if asking is not None else Confirmation(colour=screen.colour)
-        self._next_input = ""
+        self.next_input = ""
         """The text for the next prompt: from a command, or a line that could not be sent."""
         self.screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
 
@@ -112,7 +110,7 @@ class Repl:
             self._apply_background_results()
             self._raise_failure()
             try:
-                text, self._next_input = self._next_input, ""
+                text, self.next_input = self.next_input, ""
                 line = self._prompt.ask(text)
             except EOFError:
                 self._raise_failure()
@@ -122,7 +120,7 @@ class Repl:
             if not line.strip():
                 continue
             if not self._wait_until_ready(line, interrupts):
-                self._next_input = line
+                self.next_input = line
                 if interrupts.ending is None:
                     self.screen.print("  not sent; the text is in the input line again", "yellow")
                 continue
@@ -167,9 +165,6 @@ class Repl:
     def ask(self, question: str) -> bool:
         return self._confirmation.ask(question)
 
-    def set_input(self, text: str) -> None:
-        self._next_input = text
-
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
         from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn
@@ -180,11 +175,11 @@ class Repl:
         settings = self.session.runtime.settings
         verbosity = Verbosity(
             settings.references.max_displayed,
-            reasoning=settings.chat.show_reasoning,
+            reasoning=settings.chat.show_reasoning or self.session.verbose,
             detail=self.session.verbose,
             costs=settings.context.show_token_count,
-            links=link_targets(self.session, self.screen.address),
-            who=self.session.runtime.speaker_label,
+            links=link_targets(self.session),
+            who=shorten_middle(self.session.runtime.speaker_label, MAX_NAME),
         )
         self._turn_is_running = True
         try:
@@ -269,7 +264,7 @@ class Repl:
 
         session, opened = self.session, self._background.opened
         name = session.runtime.model.name
-        model = f"offline: {providers.provider(name).help}" if name == "offline" else shorten_middle(name, MAX_MODEL_NAME)
+        model = f"offline: {providers.provider(name).help}" if name == "offline" else name
         model = f"{session.runtime.agent.name} · {model}" if session.runtime.agent is not None else model
         self.screen.print(sanitize_name(f"zkchat {__version__} · {session.vault.name} ({self._background.notes}) · {model}"), "bold")
         if session.history:

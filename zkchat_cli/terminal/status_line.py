@@ -1,12 +1,13 @@
 """The line at the bottom while a turn runs: who answers or what runs, for how long, how much arrived, and how to stop it."""
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
-from zkchat_cli.terminal.text_layout import clip
 from zkchat_cli.text.sanitize import sanitize_name
 
 BYTES_PER_TOKEN = 4
 """A rough figure for prose: single deltas cannot be counted exactly, and the end of the turn has the exact figures."""
+FRAME_TIME = 0.12
+"""Seconds between two frames of the spinner."""
 STOP_HINT = "Ctrl-C stops"
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
@@ -19,7 +20,6 @@ class StatusLine:
         self.began = began
         self._activity = self._waiting = ""
         self._tokens = 0.0
-        self._frame = 0
 
     def set_activity(self, activity: str) -> None:
         """What runs now; empty for the model."""
@@ -40,14 +40,13 @@ class StatusLine:
 
     def line(self, now: float, columns: int) -> str:
         """At most so many columns; the parts at the end are left out first."""
-        self._frame += 1
-        line = _SPINNER[self._frame % len(_SPINNER)]
+        line = _SPINNER[int(now / FRAME_TIME) % len(_SPINNER)]
         separator = " "
         for part in filter(None, self._parts(now)):
             if separator != " " and cell_len(line + separator + part) > columns:
                 break
             line, separator = line + separator + part, " · "
-        return clip(line, columns)
+        return chop_cells(line, max(1, columns))[0]
 
     def _parts(self, now: float) -> tuple[str, ...]:
         seconds = f"{now - self.began:.0f} s"

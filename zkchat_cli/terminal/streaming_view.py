@@ -22,17 +22,14 @@ from rich.text import Text
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.markdown_blocks import Canvas, Prefix, Row, TextBlock
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.status_line import StatusLine
+from zkchat_cli.terminal.status_line import FRAME_TIME, StatusLine
 from zkchat_cli.terminal.streaming_markdown import StreamingMarkdown
 from zkchat_cli.text.sanitize import Sanitizer
 
 MIN_INTERVAL, IDLE_FACTOR = 1 / 30, 9
 """Seconds between two drawings at least, and how many times as long as the last drawing took."""
-TICK = 0.12
 STATUS_DELAY = 0.4
 """Seconds before the status line appears: for a quicker answer it would only flicker."""
-STATUS_INTERVAL = 1.0
-"""Seconds between two states of the status line while an answer streams, which shows by itself that something happens."""
 
 _INDENT = Prefix((("  ", ""),), (("  ", ""),))
 _UNSURE = re.compile("[\u00ad\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
@@ -74,15 +71,12 @@ class OpenRows:
         """What puts the final rows above the cursor, and the others at it and below."""
         new, old = [*final, *rows], self._rows
         out: list[str] = []
-        at, bottom = 0, max(0, len(old) - 1)  # the cursor's row, and the last row that exists
+        at = 0  # the cursor's row
 
         def move(row: int) -> None:
-            nonlocal at, bottom
-            if row != at:
-                reached = min(row, bottom)
-                out.append(f"\x1b[{abs(reached - at)}{'B' if reached > at else 'A'}" if reached != at else "")
-                out.append("\n" * (row - reached))
-                at, bottom = row, max(row, bottom)
+            nonlocal at
+            out.append(f"\x1b[{at - row}A" if row < at else "\n" * (row - at))
+            at = row
 
         for number, row in enumerate(new):
             before = old[number] if number < len(old) else []
@@ -94,7 +88,8 @@ class OpenRows:
             out.append("\r\x1b[J")
         move(len(final))
         self._rows = rows
-        return "".join([*out, "\r"] if out else [])
+        text = "".join(out)
+        return text and text + "\r"
 
 
 def _with_columns(row: Row) -> Iterator[str]:
@@ -138,14 +133,11 @@ class StreamingView:
         self._status = StatusLine(who, clock())
         self._stream: StreamingMarkdown | StreamingReasoning | None = None
         self._is_answer = False
-        self._leading_space = ""
         self._sanitizer = Sanitizer()
-        self._needs_gap = self._changed = self._paused = False
+        self._needs_gap = self._paused = False
         self._open = OpenRows()
         self._size = (0, 0)
         self._next_drawing = 0.0
-        self._status_row: Row = []
-        self._status_time = 0.0
         self._over = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="zkchat-spinner", daemon=True) if ticking else None
         if self._ticker:
@@ -155,10 +147,9 @@ class StreamingView:
         """More of the answer."""
         with self._lock:
             if not self._is_answer:
-                self._leading_space += text
-                if not self._leading_space.strip():
-                    return  # an answer does not begin with an empty row
-                text = self._leading_space
+                text = text.lstrip()  # an answer does not begin with an empty row
+                if not text:
+                    return
                 self._end()
                 self._begin(StreamingMarkdown(Canvas(self._console), self._links))
                 self._is_answer = True
@@ -221,17 +212,15 @@ class StreamingView:
         assert self._stream
         self._status.count(text)
         self._stream.feed(self._sanitizer.feed(text))
-        self._changed = True
         self._draw()
 
     def _end(self) -> None:
-        stream, self._stream, self._is_answer, self._leading_space = self._stream, None, False, ""
+        stream, self._stream, self._is_answer = self._stream, None, False
         rows: list[Row] = []
         if stream:
             stream.feed(self._sanitizer.close())
             rows, _ = stream.render(self._text_width(), final=True)
         self._write(self._prepared() + self._open.draw(rows, []))
-        self._changed = False
 
     def _text_width(self) -> int:
         """The last column stays free: terminals differ in what a line end does there."""
@@ -253,10 +242,7 @@ class StreamingView:
         open_rows: list[Row] = []
         if self._stream:
             rows, open_rows = self._stream.render(self._text_width())
-        self._changed = False
-        self._update_status(now)
-        status = [self._status_row] if self._status_row else []
-        self._write(prepared + self._open.draw(rows, [*self._limited(open_rows), *status]))
+        self._write(prepared + self._open.draw(rows, [*self._limited(open_rows), *self._status_rows(now)]))
         self._next_drawing = now + max(MIN_INTERVAL, IDLE_FACTOR * (time.perf_counter() - began))
 
     def _limited(self, rows: list[Row]) -> list[Row]:
@@ -266,17 +252,10 @@ class StreamingView:
             return rows
         return [[Segment("…", self._console.get_style("dim"))], *rows[len(rows) - limit + 1 :]][-limit:]
 
-    def _update_status(self, now: float) -> None:
+    def _status_rows(self, now: float) -> list[Row]:
         if now - self._status.began < STATUS_DELAY and not self._status.is_waiting:
-            self._status_row = []
-            return
-        room = self._columns() - 1
-        fits = sum(segment.cell_length for segment in self._status_row) <= room
-        if self._status_row and self._is_answer and fits and now - self._status_time < STATUS_INTERVAL:
-            return
-        self._status_time = now
-        line = self._status.line(now, room)
-        self._status_row = [Segment(line, self._console.get_style("dim"))]
+            return []
+        return [[Segment(self._status.line(now, self._columns() - 1), self._console.get_style("dim"))]]
 
     def _write(self, text: str) -> None:
         if text:
@@ -284,13 +263,11 @@ class StreamingView:
             self._screen.out.flush()
 
     def _tick(self) -> None:
-        while not self._over.wait(TICK):
+        while not self._over.wait(FRAME_TIME):
             with self._lock:
                 if self._over.is_set():
                     return
-                if self._paused:
-                    continue
-                if self._changed or not self._is_answer or self._clock() - self._status_time >= STATUS_INTERVAL:
+                if not self._paused:
                     try:
                         self._draw(force=not self._is_answer)
                     except OSError:

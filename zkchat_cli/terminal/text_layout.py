@@ -73,11 +73,6 @@ def hanging_breaks(line: str, width: int, indent: int) -> list[int]:
     return first and [*first, *(first[0] + each for each in line_breaks(line[first[0] :], max(1, width - indent)))]
 
 
-def clip(text: str, width: int) -> str:
-    """The beginning of a text that fits into `width` cells."""
-    return chop_cells(text, width)[0] if width > 0 and cell_len(text) > width else text if width > 0 else ""
-
-
 def break_code(line: Text, width: int) -> list[Text]:
     """The rows of a line of code. It breaks where the room ends: breaking between words would lose the spaces between them."""
     if line.cell_len <= width:

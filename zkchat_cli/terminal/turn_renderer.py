@@ -33,7 +33,7 @@ SEARCHES = ("find_excerpts", "find_zk_documents_related_to")
 class Verbosity:
     """How much of a turn is shown. By default the answer and its sources.
 
-    `max_sources` is the length of the list of sources, 0 for none. `detail` adds timings and the parts of the prompt, and the reasoning.
+    `max_sources` is the length of the list of sources, 0 for none. `detail` adds timings and the parts of the prompt.
     `costs` adds a line with time and tokens. `who` answers, for the status line; `hints` are the commands to suggest.
     """
 
@@ -66,7 +66,7 @@ def show_turn(
 def _show_events(
     turn: Iterable[events.Event], view: "StreamingView | PlainTurnView", screen: Screen, verbosity: Verbosity
 ) -> events.TurnCompleted | events.TurnFailed | None:
-    reasoning = (verbosity.reasoning or verbosity.detail) and screen.columns is not None
+    reasoning = verbosity.reasoning and screen.columns is not None
     last: events.TurnCompleted | events.TurnFailed | None = None
     finished: list[tuple[ToolRun, int]] = []
     compactions: list[str] = []
@@ -126,8 +126,9 @@ def _show_events(
 
 
 def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen: Screen, verbosity: Verbosity) -> None:
-    """The lines below an answer: its sources and its cost."""
-    cited = report.citations, report.references, report.uncited_statements
+    """The lines below an answer: its sources and its cost. What was found and not cited is in /sources."""
+    named = [each for each in report.references if each.reference_type in ("direct", "import")]
+    cited = report.citations, named, report.uncited_statements
     sources = source_lines(*cited, verbosity.max_sources, verbosity.hints.all_sources) if verbosity.max_sources else []
     show_cost = verbosity.costs and not verbosity.detail and report.model != "offline"  # the offline model costs nothing
     if sources or show_cost:

@@ -49,7 +49,7 @@ def _languages_by_word() -> dict[str, list[str]]:
 def detect_language(text: str) -> str | None:
     """The language with the most frequent words in `text`; None if it has too few of any."""
     by_word = _languages_by_word()
-    counts = Counter(language for word in (text.lower() if text.isascii() else fold(text)).split() for language in by_word.get(word, ()))
+    counts = Counter(language for word in fold(text).split() for language in by_word.get(word, ()))
     best = max(LANGUAGES, key=lambda language: counts[language])
     return best if counts[best] >= MIN_WORDS else None
 

@@ -27,7 +27,7 @@ class ParsedNote:
         """The text after the front matter."""
         return self.text.split("\n", self.front_matter.lines)[-1]
 
-    @property
+    @cached_property
     def title(self) -> str:
         return self.front_matter.text("title") or stem(self.relative_path)
 

@@ -50,7 +50,7 @@ def _explanation(each: TextQuotation) -> list[StyledSpan]:
     found = each.found
     if found.verdict == "cut":
         return [StyledSpan(f"the note says: {found.sentence}", "yellow")]
-    if found.verdict == "misquoted" and found.chunk and each.named and found.chunk.relative_path not in each.named:
+    if each.named and found.nearest == " ".join(each.quote.split()):
         return [StyledSpan(f"the words are not in {each.named[0]}, but in this note", "yellow")]
     return [StyledSpan("the note says: "), *_differences(each.quote, found.nearest)] if found.nearest else []
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat_cli import paths
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 from zkchat_cli.errors import UsageError, ZkchatError
@@ -43,7 +42,7 @@ def chat(
     if demo and shared["vault"] is not None:
         raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
     if not demo and shared["vault"] is None and shared["model"] is None and shared["config_file"] is None:
-        shared["vault"], shared["model"] = _first_start(screen)
+        shared["vault"], shared["model"] = _first_start(ctx)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     approve, asking = None, None
     if unsafe or yes:
@@ -57,13 +56,12 @@ def chat(
             from zkchat_cli.app.demo import demo_folder, demo_vault
 
             if demo:
-                shared["vault"] = demo_vault(paths.app_paths(os.environ, shared["config_file"]))
+                shared["vault"] = demo_vault(ctx.paths)
             new = resume is None and not continue_
             opened = resources.enter_context(ctx.open_app(store=not no_store, store_later=new, unsafe=unsafe))
             app = replace(opened, approve=approve)
-            session = app.session(None if new else app.store.find(resume, str(app.vault.root)))
-            unstored = app.unstored
-            warnings = ((f"this chat is not stored: {unstored.message}", unstored.hint),) if unstored is not None else ()
+            session = app.session(None if new else app.find(resume))
+            warnings = ((f"this chat is not stored: {app.unstored.message}", app.unstored.hint),) if app.unstored else ()
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""
             return StartedSession(app, session, warnings, tip)
 
@@ -91,16 +89,16 @@ def chat(
     raise typer.Exit(code)
 
 
-def _first_start(screen: Screen) -> "tuple[Path | None, str | None]":
+def _first_start(ctx: CommandContext) -> "tuple[Path | None, str | None]":
     """If someone at a terminal has no settings file and no notes at hand, let them choose notes and model; otherwise None, None."""
     here, at_terminal = Path.cwd(), sys.stdin.isatty() and sys.stdout.isatty()
-    has_settings = os.environ.get("ZKCHAT_VAULT") or paths.app_paths(os.environ).config_file.exists()
+    has_settings = os.environ.get("ZKCHAT_VAULT") or ctx.paths.config_file.exists()
     if not at_terminal or has_settings or holds_notes(here):
         return None, None
     from zkchat_cli.terminal.onboarding import run_onboarding  # takes 0.4 s
 
     try:
-        return run_onboarding(os.environ, here, screen)
+        return run_onboarding(os.environ, here, ctx.screen)
     except EOFError:
         raise typer.Exit from None
 

@@ -61,6 +61,7 @@ def import_(
     path: Annotated[str, typer.Argument(metavar="@PATH", help="A text file in the vault or below the current folder.")],
 ) -> None:
     """Remember each list item and each paragraph of a file."""
+    from zkchat_cli.chat.user_message import import_roots
     from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
     from zkchat_cli.references.file_imports import find_imports, read_import
     from zkchat_cli.tools.base import plural
@@ -69,7 +70,7 @@ def import_(
     if not wanted:
         raise UsageError(f"{path} is not a path", "For example: zkchat memory import @facts.md")
     with _session_without_conversation(ctx) as session:
-        file = read_import(wanted[0], session.import_roots)
+        file = read_import(wanted[0], import_roots(session.services, session.runtime))
         every = parse_facts("\n\n".join(chunk.text for chunk in file.chunks))
         taken = [fact for fact in every if len(fact) <= MAX_FACT]
         if not taken:
@@ -99,7 +100,7 @@ def relevance(
 ) -> None:
     """How relevant each memory is to a conversation's last message, and which go into the prompt."""
     from zkchat_cli.views.memory import memory_search_lines
-    from zkchat_cli.views.text import styled_line
+    from zkchat_cli.views.text import StyledLine, styled_line
 
     with ctx.open_app() as app:
         if next_:
@@ -109,14 +110,11 @@ def relevance(
         ranked = session.memory.rank(question)
         sent = {(item.kind, item.key) for item in session.memory_items(next_)}
     documents = [{**_ranked_document(each), "reason": each.reason, "included": (each.item.kind, each.item.key) in sent} for each in ranked]
-    lines = (
-        line
-        for each, document in zip(ranked, documents, strict=True)
-        for line in (
-            *memory_search_lines([each]),
-            *([] if document["included"] else [styled_line("  not relevant enough for the prompt", "dim")]),
-        )
-    )
+    lines: list[StyledLine] = []
+    for each, document in zip(ranked, documents, strict=True):
+        lines += memory_search_lines([each])
+        if not document["included"]:
+            lines.append(styled_line("  not relevant enough for the prompt", "dim"))
     ctx.result(documents, lines, NO_MATCH)
 
 

@@ -26,11 +26,7 @@ def verify(
     with ctx.indexed_vault() as (vault, _):
         quotations = verify_text(text, vault)
     holds = all(each.found.verdict == "verified" for each in quotations)
-    if ctx.as_json:
-        ctx.screen.json({"quotations": [each.document() for each in quotations], "ok": holds})
-    elif quotations:
-        ctx.screen.show(quotation_lines(quotations))
-    else:
-        ctx.screen.remark("The text has no quotations.")
+    document = {"quotations": [each.document() for each in quotations], "ok": holds}
+    ctx.result(document, quotation_lines(quotations) if quotations else (), "The text has no quotations.")
     if not holds:
         raise typer.Exit(NOT_VERIFIED)

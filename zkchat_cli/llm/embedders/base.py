@@ -37,8 +37,8 @@ class EmbedderKind:
     open: Callable[[EmbedderConfig], Embedder]
 
 
-MAX_VECTORS = 16_000_000
-"""Bytes of an answer: 64 vectors of 3072 numbers take 5 MB as JSON."""
+MAX_VECTORS = 8_000_000
+"""Bytes of an answer: 64 vectors of 4096 numbers take 6 MB as JSON, so the 1 MB of other look-ups is not enough."""
 LIMITS = {
     "query": LookupLimits(seconds=30, retry=2, max_bytes=MAX_VECTORS),
     "document": LookupLimits(seconds=300, retry=10, max_bytes=MAX_VECTORS),
@@ -66,7 +66,7 @@ class ServerEmbedder:
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         texts = add_prefixes(texts, model_family(self.model), purpose)
-        answer = self.server.post(self.path, {"model": self.model, "input": texts}, LIMITS[purpose])
+        answer = self.server.fetch(self.path, LIMITS[purpose], {"model": self.model, "input": texts})
         try:
             return self.rows(answer)
         except (LookupError, TypeError, AttributeError) as e:

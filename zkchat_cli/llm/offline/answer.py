@@ -124,9 +124,9 @@ def summarize_message(messages: Sequence[PromptMessage]) -> str:
     content = users[-1] if users else ""
     lines = [line for line in content.split("\n") if line.strip()]
     request = next((line for line in (*lines[:1], *lines[-1:]) if asks_for_summary(line)), "")
-    if not request and not asks_for_summary(" ".join(m.content for m in messages if m.role == "system")):
+    if not request:
         return ""
-    text = content.replace(request, "", 1) if request and len(lines) > 1 else content
+    text = content.replace(request, "", 1) if len(lines) > 1 else content
     sentences = len(split_sentences(text))
     if sentences < MIN_SENTENCES:
         return ""

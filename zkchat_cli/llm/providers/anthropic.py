@@ -38,7 +38,7 @@ class AnthropicModel(RemoteModel):
 
     def find_window(self) -> Window | None:
         try:
-            answer = self.server.get(f"/v1/models/{quote(self.model, safe='')}", LIST_LIMITS)
+            answer = self.server.fetch(f"/v1/models/{quote(self.model, safe='')}", LIST_LIMITS)
             size = whole_number(answer["max_input_tokens"], least=1)
         except (ProviderError, LookupError, TypeError):
             return None  # the first call reports a server that cannot be called

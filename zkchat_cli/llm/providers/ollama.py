@@ -58,7 +58,7 @@ class OllamaModel(RemoteModel):
         from mojentic.llm.model_context_window import ollama_context_window  # takes a second
 
         try:
-            found = ollama_context_window(self.server.post("/api/show", {"model": self.model}, LIST_LIMITS))
+            found = ollama_context_window(self.server.fetch("/api/show", LIST_LIMITS, {"model": self.model}))
         except (ProviderError, ValueError):
             return None  # the first call reports a server that cannot be called
         size = whole_number(found.max_context_tokens, least=1) if found else None

@@ -24,7 +24,7 @@ from zkchat_cli.vault.index.sqlite import connect, damaged, sqlite_errors, trans
 from zkchat_cli.vault.links.resolver import Name
 from zkchat_cli.vault.search.embedding_windows import chunk_key
 
-VERSION = 9
+VERSION = 10
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
 _SCHEMA = """
@@ -120,7 +120,7 @@ class Sizes(NamedTuple):
     chunks: int = 0
     links: int = 0
     broken_links: int = 0
-    tokens: float = 0.0
+    tokens: int = 0
 
 
 class ChunkPlace(NamedTuple):
@@ -182,6 +182,19 @@ class IndexDatabase:
             self._written += 1
             yield self.connection
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All queries inside see one state of the index, whatever other processes write meanwhile."""
+        if self.connection.in_transaction:  # a question within another one
+            yield
+            return
+        self.rows("BEGIN")
+        try:
+            yield
+        finally:
+            with suppress(sqlite3.Error):
+                self.connection.execute("ROLLBACK")
+
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """The result of an SQL query; for the vault package only."""
         try:
@@ -208,8 +221,7 @@ class IndexDatabase:
 
     def sizes(self) -> Sizes:
         found = dict(self.rows("SELECT key, value FROM meta"))
-        notes, chunks, links, broken_links = (int(found[name]) for name in Sizes._fields[:-1])
-        return Sizes(notes, chunks, links, broken_links, float(found["tokens"]))
+        return Sizes(*(int(found[name]) for name in Sizes._fields))
 
     def languages(self) -> tuple[str, ...]:
         """The languages that the notes are written in, each with its stems in the vocabulary."""

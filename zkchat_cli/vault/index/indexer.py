@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from zkchat_cli.text.words import fold
 from zkchat_cli.vault import filesystem, note_parser
-from zkchat_cli.vault.chunking import BYTES_PER_TOKEN
+from zkchat_cli.vault.chunking import estimate_tokens
 from zkchat_cli.vault.filesystem import Listing, NoteBytes, Stamp
 from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, Sizes
 from zkchat_cli.vault.index.vocabulary import WordTables
@@ -47,10 +47,6 @@ class IndexChanges(NamedTuple):
 
 def _digest(note: NoteBytes) -> bytes:
     return blake2b(note.raw, digest_size=16).digest()
-
-
-def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode())
 
 
 class _IndexedNote(NamedTuple):
@@ -102,7 +98,7 @@ class _IndexUpdate:
     """Notes whose links must be resolved or whose names must be written to `note_words`."""
     chunk_rows: list[tuple[object, ...]] = field(default_factory=list)
     growth: Counter[str] = field(default_factory=Counter)
-    """The changes of the `Sizes`; `tokens` in bytes."""
+    """The changes of the `Sizes`."""
 
     def __post_init__(self) -> None:
         sql = "SELECT path, id, mtime_ns, ctime_ns, size, hash FROM notes"
@@ -212,7 +208,7 @@ class _IndexUpdate:
             self.words.add_chunk(self.next_chunk, headings, p.text)
             self.next_chunk += 1
             self.growth["chunks"] += 1
-            self.growth["tokens"] += _bytes(p.text)
+            self.growth["tokens"] += estimate_tokens(p.text)
         if len(self.chunk_rows) >= CHUNK_BATCH:
             self._write_chunks()
 
@@ -232,7 +228,7 @@ class _IndexUpdate:
         for chunk in chunks:
             self.words.delete_chunk(*chunk)
         self.growth["chunks"] -= len(chunks)
-        self.growth["tokens"] -= sum(_bytes(text) for *_, text in chunks)
+        self.growth["tokens"] -= sum(estimate_tokens(text) for *_, text in chunks)
         for target, status in self.connection.execute("SELECT target, status FROM links WHERE note_id = ?", (note_id,)):
             self._count_link(status, -1)
             self.changed_targets.add(target)
@@ -345,8 +341,7 @@ class _IndexUpdate:
 
     def _update_sizes(self) -> None:
         for name in Sizes._fields:
-            more = self.growth[name] / BYTES_PER_TOKEN if name == "tokens" else self.growth[name]
-            self.connection.execute("UPDATE meta SET value = value + ? WHERE key = ?", (more, name))
+            self.connection.execute("UPDATE meta SET value = value + ? WHERE key = ?", (self.growth[name], name))
 
     def _stage(self, table: str, values: Iterable[tuple[object, ...]]) -> None:
         """Put values into a temporary table for a join: there may be more than SQL allows as parameters."""

@@ -78,7 +78,8 @@ class IndexManager:
         def answer(index: IndexDatabase) -> T:
             if not index.is_usable:
                 self._update(index, None, None)
-            return question(index)
+            with index.snapshot():
+                return question(index)
 
         with self._lock:
             return self._run(answer)

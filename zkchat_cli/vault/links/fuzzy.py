@@ -8,7 +8,6 @@ from zkchat_cli.text import words
 LONGEST = 200
 """Characters of a text, and of what is typed, that count."""
 _NON_WORD = re.compile(r"[\W_]+")
-_BLANKS = {c: " " for c in range(128) if not chr(c).isalnum()}
 
 
 class FuzzyMatcher:
@@ -59,5 +58,4 @@ def _has_in_order(line: str, letters: str) -> bool:
 
 
 def _normalize(text: str) -> str:
-    folded = words.fold(text[:LONGEST])
-    return folded.translate(_BLANKS) if folded.isascii() else _NON_WORD.sub(" ", folded)
+    return _NON_WORD.sub(" ", words.fold(text[:LONGEST]))

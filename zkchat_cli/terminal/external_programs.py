@@ -1,0 +1,129 @@
+"""The user's own programs in the foreground: an editor for a note at a line, a pager for long output.
+
+They get the terminal as a shell would give it, and Ctrl-C is for them. Nothing runs through a shell, so the name of a file cannot become a
+command.
+"""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+from zkchat_cli.errors import ConfigError, UsageError, reason
+from zkchat_cli.terminal.interrupts import termios
+from zkchat_cli.terminal.screen import Screen
+
+_VI_LIKE = ("vi", "vim", "nvim", "view", "gvim", "nano", "emacs", "emacsclient", "kak", "micro", "ne", "jed", "joe", "mcedit", "pico")
+_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(_VI_LIKE, ("+{line}", "{path}")),
+    **dict.fromkeys(("hx", "helix", "subl", "zed"), ("{path}:{line}",)),
+    **dict.fromkeys(("code", "codium", "cursor"), ("-g", "{path}:{line}")),
+}
+"""How editors take the line."""
+PAGER = "less -R"
+LESS = {"LESS": "FRXPsSpace shows more, q leaves$", "LESSCHARSET": "utf-8", "LESSSECURE": "1"}
+"""As git sets it: text that fits the screen is only printed, and the text stays on the screen afterwards; and less runs no commands."""
+INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
+
+
+def open_note_command(path: Path, line: int, configured: str, env: Mapping[str, str] = os.environ) -> list[str] | None:
+    """The command that opens a file at a line: `configured` (terminal.open_command, with {path} and {line}), else $VISUAL or $EDITOR;
+    None if there is none. Raises ConfigError if `configured` is not a command."""
+    words = _split(configured or env.get("VISUAL") or env.get("EDITOR") or "")
+    if configured and not words:
+        raise ConfigError(f"terminal.open_command = {configured!r} is not a command", "For example: code -g {path}:{line}")
+    if not words:
+        return None
+    if not configured:
+        words += _ARGUMENTS.get(Path(words[0]).name.removesuffix(".exe"), ("{path}",))
+    elif not any("{path}" in word for word in words):
+        words.append("{path}")
+    return [word.replace("{line}", str(line)).replace("{path}", str(path)) for word in words]
+
+
+def open_note(command: Sequence[str]) -> None:
+    """Run the command of `open_note_command`. Raises UsageError when it cannot be started."""
+    try:
+        run_in_foreground(command)
+    except (OSError, ValueError) as e:
+        hint = "Set $VISUAL, $EDITOR or terminal.open_command to your editor."
+        raise UsageError(f"{command[0]} cannot be started: {reason(e)}", hint) from e
+
+
+def page(text: str, screen: Screen, env: Mapping[str, str] = os.environ) -> None:
+    """Show text (already sanitized) in the user's pager if it is longer than the screen; else print it."""
+    command = _pager_command(env) if screen.out.isatty() and text.count("\n") >= shutil.get_terminal_size().lines - 1 else None
+    if command is None or not _run_pager(command, text, env):
+        screen.out.write(text)
+        screen.out.flush()
+
+
+@contextmanager
+def paged(screen: Screen) -> Iterator[Screen]:
+    """A screen for long output: on a terminal it goes through the pager at the end of the block, elsewhere it is written at once."""
+    if not screen.out.isatty():
+        yield screen
+        return
+    buffer = StringIO()
+    yield replace(screen, out=buffer)
+    page(buffer.getvalue(), screen)
+
+
+def _pager_command(env: Mapping[str, str]) -> list[str] | None:
+    command = _split(env.get("PAGER", PAGER))
+    if env.get("TERM") == "dumb" or not command or command == ["cat"] or shutil.which(command[0], path=env.get("PATH")) is None:
+        return None
+    return command
+
+
+def _run_pager(command: list[str], text: str, env: Mapping[str, str]) -> bool:
+    try:
+        code = run_in_foreground(command, stdin=text.encode("utf-8", "replace"), env={**LESS, **env})
+    except OSError:
+        return False
+    if code in INTERRUPTED:
+        sys.stdout.write("\n")  # after the ^C that the terminal has printed
+    return True
+
+
+def _split(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:  # an open quotation mark
+        return []
+
+
+def run_in_foreground(command: Sequence[str], *, stdin: bytes | None = None, env: dict[str, str] | None = None) -> int:
+    """Run a program until it ends and return its exit code. Raises OSError or ValueError when it cannot be started."""
+    with _terminal_handed_over():
+        return subprocess.run(command, input=stdin, env=env, check=False).returncode
+
+
+@contextmanager
+def _terminal_handed_over() -> Iterator[None]:
+    """The terminal in its usual mode, whatever the chat has set; signals from its keys go to the program."""
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, lambda *_: None) if main else None  # a handler, unlike SIG_IGN, is not inherited
+    state = None
+    if termios is not None and sys.stdin.isatty():
+        state = termios.tcgetattr(sys.stdin.fileno())
+        usual = [*state]
+        usual[0] |= termios.ICRNL
+        usual[3] |= termios.ECHO | termios.ICANON | termios.ISIG
+        termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, usual)
+    try:
+        yield
+    finally:
+        if state is not None and termios is not None:
+            with suppress(termios.error):  # the terminal may have been closed
+                termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, state)
+        if main:
+            signal.signal(signal.SIGINT, before)
