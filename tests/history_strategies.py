@@ -167,6 +167,8 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
     prompt = assemble_prompt(material, budget, strategies.load_strategy(strategy), counter)
 
     assert prompt.usage.total_tokens <= prompt.usage.effective_limit
+    if prompt.usage.compaction.at is not None and not prompt.usage.compaction.due:  # recall does not undo a compaction
+        assert prompt.usage.total_tokens <= prompt.usage.compaction.at
     sums_are_exact(prompt)
     each_part_is_what_its_text_counts(prompt, counter, {m.id for m in history if m.token_count is not None})
     what_is_not_sent_is_explained(prompt, (*history, *current))

@@ -45,24 +45,21 @@ def test_windows_of_openais_models_are_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "key", "kind", "said"),
+    ("provider", "name", "key", "message"),
     [
-        ("", KEY, "unknown_model", "openai needs the name of a model"),
-        ("gpt-4o", "", "auth", "OpenAI needs a key, and OPENAI_API_KEY is not set"),
-        ("gpt-4o", "sk-secret 0123", "auth", "OPENAI_API_KEY contains characters that no key has"),
-        ("gpt-4o", "sk-Schlüssel", "auth", "OPENAI_API_KEY contains characters that no key has"),
+        ("ollama", "", "", "ollama needs the name of a model"),
+        ("openai", "", KEY, "openai needs the name of a model"),
+        ("openai", "gpt-4o", "", "OpenAI needs a key, and OPENAI_API_KEY is not set"),
+        ("openai", "gpt-4o", "sk-secret 0123", "OPENAI_API_KEY contains characters that no key has"),
+        ("anthropic", "claude-opus-5", "", "Anthropic needs a key, and ANTHROPIC_API_KEY is not set"),
+        ("anthropic", "claude-opus-5", "sk-ключ", "ANTHROPIC_API_KEY contains characters that no key has"),
     ],
 )
-def test_wrong_configuration_is_reported_without_a_call(name: str, key: str, kind: str, said: str) -> None:
-    model = providers.provider("openai").open(ModelConfig(name, None, {"OPENAI_API_KEY": key}))
+def test_wrong_configuration_is_reported_without_a_call(provider: str, name: str, key: str, message: str) -> None:
+    model = providers.provider(provider).open(ModelConfig(name, None, {f"{provider.upper()}_API_KEY": key}))
     model.prepare()
     error = call_model(model).error
-    assert (error.kind, error.message) == (kind, said)
-
-
-def test_ollama_needs_the_name_of_a_model() -> None:
-    error = call_model(providers.provider("ollama").open(ModelConfig("", None, {}))).error
-    assert (error.kind, error.message) == ("unknown_model", "ollama needs the name of a model")
+    assert (error.kind, error.message) == ("auth" if name else "unknown_model", message)
 
 
 def test_proxy_is_used_for_other_machines_only(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from zkchat_cli.errors import VaultError, on_one_line
 from zkchat_cli.events import Notice
 from zkchat_cli.references.file_imports import ImportedFile, ImportRoots, find_imports, read_import
-from zkchat_cli.references.mentions import Mention, find_mentioned_documents
+from zkchat_cli.references.mentions import MentionedDocument, find_mentioned_documents
 from zkchat_cli.vault.vault import Vault
 
 
@@ -42,7 +42,7 @@ def file(text: str, places: ImportRoots) -> ImportedFile:
     return read_import(wanted, places)
 
 
-def mentioned(text: str, places: ImportRoots, typed: str | None = None) -> tuple[Mention, ...]:
+def mentioned(text: str, places: ImportRoots, typed: str | None = None) -> tuple[MentionedDocument, ...]:
     return find_mentioned_documents(text, places, lambda _: None, typed)
 
 

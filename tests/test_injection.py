@@ -17,7 +17,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ContentChunk, DocumentReference, PromptMessage, ToolCall
 from zkchat_cli.references.injection import Injection, InjectionBudget, inject
-from zkchat_cli.references.mentions import Mention
+from zkchat_cli.references.mentions import MentionedDocument
 
 BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
     f"## Part {n}\n\n{'Turnips need rain.' if n == 7 else 'Nothing is said of it here.'} {'filler ' * 200}\n" for n in range(12)
@@ -188,7 +188,7 @@ def make_piece(n: int, size: int, heading: str | None = None, text: str = "") ->
 
 def inject_note(text: tuple[ContentChunk, ...], left: int, ratio: float = 0.2, message: str = "w?", again: int = 1) -> Injection:
     reference = DocumentReference(wikilink="[[N]]", relative_path="N.md", reference_type="direct")
-    sections = [Mention(reference.model_copy(update={"heading": str(i) if i else None}), text) for i in range(again)]
+    sections = [MentionedDocument(reference.model_copy(update={"heading": str(i) if i else None}), text) for i in range(again)]
     return inject(sections, message, InjectionBudget(left, ratio, lambda c: len(c.text) // 2))
 
 

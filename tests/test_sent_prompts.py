@@ -149,7 +149,7 @@ def whole(session: ZkChatSession, number: int, app: AppFixture) -> Prompt:
 
 
 def test_dropped_messages_are_derived_from_the_log(app: AppFixture) -> None:
-    app.max_context = 1500
+    app.max_context = 2500
     session = resume(
         app, exchanges(*((f"Day {i}: the anvil is on shelf {i}." * 3, f"Noted, day {i}." * 9) for i in range(30))), model=searching_model()
     )

@@ -54,8 +54,10 @@ def test_two_processes_may_write_one_index(notes):
 def test_an_index_is_read_while_it_is_written_and_rebuilt(notes):
     reading = [start(notes, READ) for _ in range(2)]
     writing = [start(notes, WRITE, 0, 30, 1), start(notes, WRITE, 1, 150, 1000)]
-    assert [process.wait(60) for process in writing] == [0, 0]
-    notes.write("done", "")
+    try:
+        assert [process.wait(60) for process in writing] == [0, 0]
+    finally:
+        notes.write("done", "")  # a reader that nobody ends would run for ever
     assert [process.wait(60) for process in reading] == [0, 0]
     notes.vault.refresh()
     notes.check()

@@ -73,6 +73,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
             usage = layout.measure(budget, counter)
     if usage.total_tokens + layout.fixed_recent_tokens > budget.effective_limit:
         raise _too_large(usage, layout)
+    compaction = _compaction_due(full_usage, layout.recent_tokens, strategy, budget)
     window = HistoryWindow(
         layout.history,
         layout.folded_count,
@@ -83,6 +84,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         recall_index=inputs.recall_index or RecallIndex(),
         recent_tokens=layout.recent_tokens,
         fixed_tokens=layout.fixed_recent_tokens,
+        compaction_room=(compaction.at or budget.effective_limit) - usage.total_tokens,
         drop_batch=budget.drop_batch,
     )
     selection, recalled = _fit_passages(strategy.choose(window), window)
@@ -90,7 +92,6 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
     fixed = (m for turn in layout.recent_with_fixed if first_sent is None or turn.number < first_sent for m in turn.fixed)
     sent = (m for turn in selection.turns for m in turn.prompt)
     messages = (*layout.front, *layout.summary, *layout.fixed, *fixed, *sent, *recalled, *layout.contextual_memory, *layout.current)
-    compaction = _compaction_due(full_usage, layout.recent_tokens, strategy, budget)
     log_messages = (*(m for turn in selection.turns for m in turn.messages), *inputs.current)
     return Prompt(
         messages=messages,
@@ -210,7 +211,8 @@ def count_covered_turns(compaction: Compaction, turns: Sequence[Turn]) -> int:
 
 def _fit_passages(selection: Selection, window: HistoryWindow) -> tuple[Selection, tuple[PromptMessage, ...]]:
     """The selection without its oldest passages if they take more tokens than estimated, and the others as a message."""
-    budget = window.budget - sum(turn.tokens for turn in selection.turns) - window.other_fixed_tokens(selection.turns)
+    limit = min(window.budget, window.compaction_room) if window.folded_count else window.budget
+    budget = limit - sum(turn.tokens for turn in selection.turns) - window.other_fixed_tokens(selection.turns)
     recalled = _render_passages(selection, window.counter)
     while sum(m.tokens for m in recalled) > budget and selection.passages:
         selection = replace(selection, passages=selection.passages[1:])

@@ -54,7 +54,7 @@ class ChatReader(ABC):
         """Size of what is not shown: tool calls, and reasoning that is only for the server."""
         self.counts: dict[str, int] = {}
         """Figures of the usage, under OpenAI's names."""
-        self._started = False
+        self.started = False
         self._closed = False
 
     def thinking(self) -> ThinkingBlocks | None:
@@ -135,13 +135,13 @@ class ChatReader(ABC):
                 raise TypeError(event)
             text, reasoning = self.read_event(event)
         except UNREADABLE as e:
-            raise (self.endpoint.garbled_answer() if self._started else self.endpoint.not_an_answer(line)) from e
-        self._started = self._started or bool(text or reasoning or self.calls)
+            raise (self.endpoint.garbled_answer() if self.started else self.endpoint.not_an_answer(line)) from e
+        self.started = self.started or bool(text or reasoning or self.calls)
         return _chunk({"content": text, "reasoning_content": reasoning}) if text or reasoning else b""
 
     def end(self, rest: bytes = b"") -> bytes:
         """The chunks for an unfinished last line and for the end of the response. Raises IncompleteAnswer."""
-        chunk = b"" if rest and self._started else self.read_line(rest)
+        chunk = b"" if rest and self.started else self.read_line(rest)
         if not self.finish:
             raise IncompleteAnswer("it ended without a final event")
         return chunk + self.close()

@@ -75,27 +75,31 @@ class _Body(httpx.AsyncByteStream):
 
 
 async def _read_body(body: httpx.AsyncByteStream, reader: ChatReader, attempt: Any, emit: Emit) -> AsyncIterator[bytes]:
-    """A response body as its reader hands it on."""
+    """A response body as its reader hands it on. Raises RemoteProtocolError where mojentic shall try again."""
     rest = b""
     try:
-        async for line in limited_lines(body, reader.endpoint):
-            if not line.endswith(b"\n"):
-                rest = line
-                break
-            hidden = reader.hidden_bytes
-            chunk = reader.read_line(line[:-1])
-            if reader.hidden_bytes > hidden:
-                emit(HiddenPart(reader.hidden_bytes - hidden))
-            if chunk:
-                attempt.raw = b""  # mojentic keeps all that it has read, and copies it for each chunk
-                yield chunk
-    except httpx.TransportError:
-        if not reader.finish:
-            raise
-    try:
+        try:
+            async for line in limited_lines(body, reader.endpoint):
+                if not line.endswith(b"\n"):
+                    rest = line
+                    break
+                hidden = reader.hidden_bytes
+                chunk = reader.read_line(line[:-1])
+                if reader.hidden_bytes > hidden:
+                    emit(HiddenPart(reader.hidden_bytes - hidden))
+                if chunk:
+                    attempt.raw = b""  # mojentic keeps all that it has read, and copies it for each chunk
+                    yield chunk
+        except httpx.TransportError:
+            if not reader.finish:
+                raise
         yield reader.end(rest)
     except IncompleteAnswer as e:
         raise httpx.RemoteProtocolError(str(e)) from None
+    except ProviderError as e:
+        if reader.started or e.kind not in ("server", "rate_limit"):
+            raise
+        raise httpx.RemoteProtocolError(e.message) from e
 
 
 @cache
@@ -191,6 +195,8 @@ def _error(error: RecoveryError, model: RemoteModel) -> ProviderError | None:
         models = model.model_names() if status == 404 else ()
         body, delay = error.inspect_response(), bounded_seconds(failure.retry_after.delay, MAX_RETRY_AFTER)
         return server.error_from_response(status, body, model=model.model, models=models, retry_after=delay)
+    if isinstance(cause.__cause__, ProviderError):
+        return cause.__cause__
     if isinstance(cause, httpx.TimeoutException):
         return server.connect_timeout()
     return server.unreachable(cause) if failure.acceptance == "no" else server.cut_off(cause, started=failure.progress.semantic)

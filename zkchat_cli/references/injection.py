@@ -12,7 +12,7 @@ from itertools import groupby
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, Delivery, DocumentReference
 from zkchat_cli.references.chunk_format import format_tool_result
-from zkchat_cli.references.mentions import Mention
+from zkchat_cli.references.mentions import MentionedDocument
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_terms, stem
 
@@ -59,7 +59,7 @@ class InjectionBudget:
     in_prompt: Mapping[str, ContentChunk] = field(default_factory=dict)
 
 
-def inject(mentions: Sequence[Mention], message: str, budget: InjectionBudget) -> Injection:
+def inject(mentions: Sequence[MentionedDocument], message: str, budget: InjectionBudget) -> Injection:
     """Decide for each document in order. Together they take at most `TOTAL_SHARE`, or one document's share if that is larger."""
     left = budget.left
     total = int(max(TOTAL_SHARE, budget.ratio) * left)

@@ -15,7 +15,7 @@ Summary = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class MentionedDocument:
     """A document that a message names, its chunks, and the problems with it. `readable`: the model can read it with a tool."""
 
     reference: DocumentReference
@@ -24,7 +24,7 @@ class Mention:
     readable: bool = True
 
 
-def find_mentioned_documents(text: str, roots: ImportRoots, summary: Summary, typed: str | None = None) -> tuple[Mention, ...]:
+def find_mentioned_documents(text: str, roots: ImportRoots, summary: Summary, typed: str | None = None) -> tuple[MentionedDocument, ...]:
     """The documents, or their sections, that `text` names. Files are imported only from the part that the user `typed` (default: all).
 
     A mention that does not resolve is a reference with status `broken` and the nearest names, and a warning, never an error.
@@ -38,7 +38,7 @@ def find_mentioned_documents(text: str, roots: ImportRoots, summary: Summary, ty
         _import_file(each, roots, summary) if isinstance(each, FileImport) else _read_link(each, roots.vault, summary)
         for _, each in sorted(written, key=lambda item: item[0])
     )
-    found: dict[tuple[str, str | None], Mention] = {}
+    found: dict[tuple[str, str | None], MentionedDocument] = {}
     for mention in filter(None, mentions):
         found.setdefault(_document_or_section(mention.reference), mention)
     return tuple(found.values())
@@ -66,7 +66,7 @@ def _reference(link: LinkResolution, summary: Summary) -> DocumentReference:
     )
 
 
-def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> Mention:
+def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> MentionedDocument:
     """The named note or section; if the section does not exist, the whole note."""
     reference = _reference(link, summary)
     warnings: list[Notice | None] = [link_warning(reference)]
@@ -82,10 +82,10 @@ def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> Mention:
             chunks = tuple(vault.chunks(link.target, *lines))
         except VaultError as e:
             warnings.append(Notice(e.message, e.hint))
-    return Mention(reference, chunks, tuple(filter(None, warnings)))
+    return MentionedDocument(reference, chunks, tuple(filter(None, warnings)))
 
 
-def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary) -> Mention | None:
+def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary) -> MentionedDocument | None:
     """The file. A missing one gives a warning with the nearest names, unless the word may be a person's name and no file is similar."""
     try:
         file = file_imports.read_import(wanted, roots)
@@ -95,10 +95,12 @@ def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary) -> Me
             return None
         paths = ", ".join(f"@{path}" for path in candidates)
         missing = DocumentReference(wikilink=wanted.written, reference_type="import", status="broken", candidates=candidates)
-        return Mention(missing, (), (Notice(e.message, e.hint or (f"nearest: {paths}" if paths else "no file has a similar name")),))
+        return MentionedDocument(
+            missing, (), (Notice(e.message, e.hint or (f"nearest: {paths}" if paths else "no file has a similar name")),)
+        )
     about = summary(file.relative_path) if file.is_note else None
     reference = DocumentReference(wikilink=wanted.written, relative_path=file.relative_path, reference_type="import", summary=about)
-    return Mention(reference, file.chunks, readable=file.is_note)
+    return MentionedDocument(reference, file.chunks, readable=file.is_note)
 
 
 def link_warning(reference: DocumentReference) -> Notice | None:

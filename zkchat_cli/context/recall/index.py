@@ -4,6 +4,14 @@ BM25 (Robertson & Zaragoza, *The Probabilistic Relevance Framework: BM25 and Bey
 gets a share of its neighbours' scores, since a question and its answer use different words, and a little of the best score of its day.
 Passages are chosen by score for their size.
 
+Words alone find .828 of LoCoMo's answers in 4,000 tokens, one evidence turn for .961 of the questions, all for .867. Not built:
+
+    .851 / .977 / .888   with vectors of all passages (builtin embedder): 10 ms each, stored, and deleted with the conversation
+    no gain              the same for the best 20, 40 or 100 passages by words only
+    .836 / .961 / .888   with averaged vectors of words: 1 ms for each word of the conversation's vocabulary
+    .823 / .953 / .872   the same from a table of 13,700 stems with 128 numbers each
+    .833 / .953 / .869   with words of the best passages added to the question
+
 The index grows with its conversation; a search takes about a millisecond in 10 000 turns.
 """
 

@@ -26,6 +26,8 @@ class HistoryWindow:
     recent_tokens: int
     fixed_tokens: int
     """Of the recent turns' fixed messages."""
+    compaction_room: int
+    """Tokens that the history may take before a compaction is due."""
     drop_batch: int
     """Tokens to drop at once, so that the front of the prompt changes seldom."""
 

@@ -1,7 +1,8 @@
 """Keep a rolling summary, the newest turns, and relevant passages of older ones.
 
-The newest turns get at least 20 % of the messages' budget; 5 % is a buffer for estimated counts. Recall gets the rest (`BUDGET_SHARES` of
-`recall.index`) and leaves what it does not need to the newest turns. Memory and fixed messages are subtracted before.
+The newest turns get at least 10 % of the messages' budget; 5 % is a buffer for estimated counts. Recall gets the rest and leaves what it
+does not need to the newest turns. Memory and fixed messages are subtracted before. After a compaction recall does not fill the prompt above
+the size at which the next one is due.
 """
 
 from zkchat_cli.context.recall.index import recall_passages
@@ -9,7 +10,8 @@ from zkchat_cli.context.recall.passages import estimate_passage_tokens
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turns import select_newest
 
-NEWEST_SHARE = 0.2
+NEWEST_SHARE = 0.1
+"""Without a summary recall serves better: with 20 % fewer evidence turns of LoCoMo's questions are sent (ev1 .950 instead of .961)."""
 NEWEST_SHARE_WITH_SUMMARY = 0.6
 """The summary covers older turns, and after a compaction all turns fit: dropping many at once would break every prompt cache."""
 BUFFER_SHARE = 0.05
@@ -28,6 +30,8 @@ def choose(window: HistoryWindow) -> Selection:
     window.recall_index.sync(window.history)
     count = window.folded_count + len(window.recent)
     left = min(budget - sum(turn.tokens for turn in least) - window.other_fixed_tokens(least), MAX_RECALLED)
+    if window.folded_count:
+        left = min(left, window.compaction_room - window.recent_tokens)
     passages = recall_passages(window.recall_index, window.question, count - len(least), left, window.counter)
     turns = select_newest(window.recent, budget - estimate_passage_tokens(passages, window.counter), fixed)
     turns = max(turns, least, key=len)
