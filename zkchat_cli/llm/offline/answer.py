@@ -15,6 +15,7 @@ from zkchat_cli.llm.offline.ranking import (
     NAMED,
     QuoteSource,
     RankedQuote,
+    excerpts_about,
     rank_passages,
     select_quotes,
     select_sections,
@@ -96,6 +97,7 @@ def _answer_from_notes(
     paths = {excerpt.path for excerpt in _read_excerpts([*documents, *(m for m in results if m.tool_call_id in reads)])}
     named = [excerpt for excerpt in excerpts if excerpt.path in paths]
     others = [excerpt for excerpt in excerpts if excerpt.path not in paths]
+    others = excerpts_about(question.names, others) if named else others
     earlier = [m.content for m in before if m.role == "assistant"] if question.is_follow_up else []
     answer = quote_answer(question, others, named, "\n".join(earlier), similarities)
     return Answer(facts + answer.text, "answer" if facts else answer.level)
@@ -145,8 +147,8 @@ def quote_answer(
 ) -> Answer:
     """The answer in quotations; if none is sure enough, the likeliest sections with their openings.
 
-    `named`: the excerpts of documents that the user named, which answer first; another document answers only what is asked about them.
-    What `earlier_answers` quote is quoted again only if there is nothing else.
+    `named`: the excerpts of documents that the user named; what answers in them comes first. What `earlier_answers` quote is quoted again
+    only if there is nothing else.
     """
     whole = named if question.about_document else excerpts if question.about_period else ()
     if whole:
@@ -157,8 +159,8 @@ def quote_answer(
         if parts := [f"[[{title}]]:\n\n{_format_quotes(quotes)}" for title, quotes in summaries if quotes]:
             return Answer("\n".join(parts), "answer")
     limit = MAX_SUMMARY if question.wants_summary else MAX_QUOTES
-    for asked, searched, factor in ((question, named, NAMED), (question.with_names() if named else question, excerpts, 1.0)):
-        ranked = rank_passages(asked, searched, similarities)
+    for searched, factor in ((named, NAMED), (excerpts, 1.0)):
+        ranked = rank_passages(question, searched, similarities)
         if ranked.is_answer(factor):
             new = [quote for quote in ranked.on_topic if quote.text not in earlier_answers]
             return Answer(f"From your notes:\n\n{_format_quotes(select_quotes(new or ranked.on_topic, limit))}", "answer")

@@ -7,7 +7,7 @@ otherwise stick to the words of the question, as there are no spaces.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePosixPath
 
@@ -87,7 +87,7 @@ class AnalyzedQuestion:
     """`text` is the question for a comparison by meaning, `searches` are the queries for it, best first.
 
     `weights` has the words that an answer should contain, in any form; those in `subject` are the question's own, without the fillers.
-    The names of documents are in the text, but not among these words: `with_names` has them, for the passages of other documents.
+    `names` are the words of the names of documents, which are in the text, but not among the words of an answer.
     """
 
     text: str
@@ -101,17 +101,13 @@ class AnalyzedQuestion:
     """It asks for the notes of a time as a whole ("what did I do last week?")."""
     is_follow_up: bool = False
     names: frozenset[str] = frozenset()
-    """The words of the names of documents."""
-
-    def with_names(self) -> "AnalyzedQuestion":
-        return replace(self, weights=self.weights | dict.fromkeys(self.names, 1.0), subject=self.subject | self.names)
 
 
 def analyze_question(messages: Sequence[PromptMessage], position: int) -> AnalyzedQuestion:
     """What the message at `position` asks. One that cannot stand alone also gets the words of the question before it."""
     message = messages[position].content if position >= 0 else ""
     text, named = _remove_links(message), _replace_links(message)
-    names = frozenset(_content_words(named)) - frozenset(_content_words(text))
+    names = frozenset(content_terms(" ".join(map(_document_name, _LINK.finditer(message)))))
     dates, rest = _split_dates(text)
     words = _content_words(rest)
     weights = {word: FILLER_WEIGHT if stem(word) in _FILLERS else 1.0 for word in words}
@@ -119,7 +115,7 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     plain = " ".join(_OPERATORS.sub(" ", named).split())
     about_document = not _subject(text) - _DOCUMENT_WORDS
     topic = _question_before(messages[:position]) if position > 0 and refers_to_earlier(text) else ""
-    topic = _remove_links(topic) if _LINK.search(message) else _replace_links(topic)
+    topic = _remove_links(topic) if names else _replace_links(topic)
     ignored = {*_FILLERS, *_DOCUMENT_WORDS, *map(stem, weights)}
     added = [word for word in _content_words(topic) if word not in STOPWORDS and stem(word) not in ignored][:MAX_TOPIC_WORDS]
     if not added:
@@ -164,7 +160,11 @@ def _remove_links(text: str) -> str:
 
 def _replace_links(text: str) -> str:
     """`text` with the names of its documents in place of the links."""
-    return _LINK.sub(lambda link: PurePosixPath(link[link.lastindex or 0].replace("#", " ")).name.removesuffix(".md"), text)
+    return _LINK.sub(_document_name, text)
+
+
+def _document_name(link: re.Match[str]) -> str:
+    return PurePosixPath(link[link.lastindex or 0].replace("#", " ")).name.removesuffix(".md")
 
 
 def refers_to_earlier(text: str) -> bool:
