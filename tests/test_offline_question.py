@@ -33,7 +33,7 @@ def test_message_refers_to_an_earlier_one(text: str, refers: bool) -> None:
 
 
 def test_recalled_turns_are_not_the_question() -> None:
-    recalled = prompt_message("user", "<recalled-conversation>\n(2025-05-08) user: What is soil?", source_ids=("m1", "m2"))
+    recalled = prompt_message("user", "<recalled-conversation>\n(2025-05-08) user: What is soil?", "recalled")
     messages = [prompt_message("user", "What does compost need?"), recalled, prompt_message("user", "Why?")]
     assert "compost" in analyze_question(messages, 2).searches[0]
 

@@ -169,5 +169,5 @@ def _question_before(before: Sequence[PromptMessage]) -> str:
 
 
 def user_messages(messages: Sequence[PromptMessage]) -> list[str]:
-    """What the user wrote, in order; recalled turns are left out."""
-    return [m.content for m in messages if m.role == "user" and m.kind == "conversation" and len(m.source_ids) == 1]
+    """What the user wrote, in order."""
+    return [m.content for m in messages if m.role == "user" and m.kind == "conversation"]
