@@ -188,9 +188,10 @@ def _render_current(inputs: PromptInputs, counter: TokenCounter, *, documents: b
     """The turn in progress. A question that zkchat has searched for is followed by the reminder to cite: small models follow best what they
     read last."""
     rendered = render_turn(inputs.current, counter, thinking=True, documents=documents)
-    if inputs.question is None or len(inputs.current) > 1 or inputs.question.retrieval not in ("before", "both"):
+    question = inputs.question
+    number = question.chunks[0].number if question and question.chunks else None
+    if not documents or number is None or question is None or len(inputs.current) > 1 or question.retrieval not in ("before", "both"):
         return rendered
-    number = inputs.question.chunks[0].number if documents and inputs.question.chunks else None
     return (*rendered, make_prompt_message("user", "system", citing_reminder(number), counter))
 
 

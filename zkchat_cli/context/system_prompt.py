@@ -14,10 +14,8 @@ The excerpts of notes before a question are all that you can see of them. Say on
 """For passages that were found before the question; how to cite them is in the reminder after it."""
 
 
-def citing_reminder(number: int | None) -> str:
-    """How to cite, with an example, for the end of a prompt. `number` is that of a passage in it, None if there is none."""
-    if number is None:
-        return "No excerpt of the notes was found for this question. If the excerpts further up do not answer it either, say so."
+def citing_reminder(number: int) -> str:
+    """How to cite, with an example, for the end of a prompt. `number` is that of a passage in it."""
     return (
         "Answer only from the excerpts above. After each statement, write the number of its excerpt in square brackets, "
         f"and quote word for word in “quotation marks”. For example: It takes “nine months” [{number}]."
