@@ -42,6 +42,7 @@ COMMAND_ORDER = (
     "agent",
     "config",
     "keys",
+    "mcp",
     "tokens",
     "doctor",
 )

@@ -270,7 +270,7 @@ def _render_passages(selection: Selection, counter: TokenCounter) -> tuple[Promp
     if not selection.passages:
         return ()
     text, ids = fence("recalled-conversation", format_passages(selection.passages)), dict.fromkeys(p.message.id for p in selection.passages)
-    return (make_prompt_message("user", "conversation", text, counter, tuple(ids)),)
+    return (make_prompt_message("user", "recalled", text, counter, tuple(ids)),)
 
 
 def named_documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReference, ...]:

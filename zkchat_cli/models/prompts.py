@@ -5,7 +5,7 @@ from typing import Any, Literal
 from zkchat_cli.models.base import Count, Quantity, Value
 from zkchat_cli.models.messages import DocumentReference, RetrievalMode, Role, ThinkingBlocks, TokenUsage, ToolCall
 
-PromptKind = Literal["system", "memory", "summary", "documents", "tool_results", "conversation"]
+PromptKind = Literal["system", "memory", "summary", "documents", "tool_results", "recalled", "conversation"]
 
 
 class PromptMessage(Value):
@@ -43,6 +43,8 @@ class MessageBreakdown(Value):
     memory: Count = 0
     documents: Count = 0
     tool_results: Count = 0
+    recalled: Count = 0
+    """Passages of older turns, quoted for this message."""
     conversation: Count = 0
 
 

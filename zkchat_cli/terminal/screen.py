@@ -140,14 +140,9 @@ class Screen:
 
     def json(self, document: "BaseModel | Any") -> None:
         """One JSON document on stdout. C1 controls are escaped too: JSON allows them, but terminals act on them."""
-        self.out.write(self.as_json(document) + "\n")
-        self.out.flush()
-
-    @staticmethod
-    def as_json(document: "BaseModel | Any") -> str:
-        """The document as `json` prints it, without the line end."""
         text = json.dumps(document, ensure_ascii=False, default=lambda v: v.model_dump(mode="json") if hasattr(v, "model_dump") else str(v))
-        return "".join(f"\\u{ord(c):04x}" if "\x7f" <= c <= "\x9f" else c for c in text)
+        self.out.write("".join(f"\\u{ord(c):04x}" if "\x7f" <= c <= "\x9f" else c for c in text) + "\n")
+        self.out.flush()
 
     def warn(self, message: str, hint: str = "") -> None:
         """One or two lines on stderr."""
