@@ -141,7 +141,7 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
 
 
 def no_source_line(report: TurnReport, hints: CommandHints) -> str:
-    more = f": {hints.ground} asks again with passages of them" if hints.ground and report.retrieval in ("tools", "none") else ""
+    more = f"; {hints.ground} asks again with passages from them" if hints.ground and report.retrieval in ("tools", "none") else ""
     return f"No source from your notes was used{more}"
 
 
