@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.models import (
@@ -13,6 +13,7 @@ from zkchat_cli.models import (
     ContentChunk,
     DocumentReference,
     Prompt,
+    PromptMessage,
     SentPrompt,
     ThinkingBlocks,
     Timings,
@@ -24,6 +25,7 @@ from zkchat_cli.models import (
 )
 from zkchat_cli.text.words import replace_surrogates
 
+M = TypeVar("M", ZkChatMessage, PromptMessage)
 DEEPEST = 50
 """Levels of JSON accepted from a model: the store and servers read few more, and no tool's arguments have more than one."""
 
@@ -115,13 +117,15 @@ class TurnInProgress:
 
 
 def sum_usage(usages: Sequence[TokenUsage]) -> TokenUsage:
-    """The cost of several calls together; `cached_tokens` is None if no provider reported them."""
+    """The cost of several calls together; cached and reasoning tokens are None if no provider reported them."""
     cached = [usage.cached_tokens for usage in usages if usage.cached_tokens is not None]
+    reasoning = [usage.reasoning_tokens for usage in usages if usage.reasoning_tokens is not None]
     return TokenUsage(
         prompt_tokens=sum(usage.prompt_tokens for usage in usages),
         completion_tokens=sum(usage.completion_tokens for usage in usages),
         estimated=any(usage.estimated for usage in usages),
         cached_tokens=sum(cached) if cached else None,
+        reasoning_tokens=sum(reasoning) if reasoning else None,
     )
 
 
@@ -130,6 +134,17 @@ def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
     if _is_deeper([*thinking.blocks], DEEPEST):
         return None
     return thinking.model_copy(update={"blocks": tuple(_storable_json([*thinking.blocks]))})
+
+
+def stored_message(message: M) -> M:
+    """A message without the reasoning that is of no use after its turn."""
+    return message.model_copy(update={"thinking": None}) if message.thinking is not None and not message.thinking.stored else message
+
+
+def stored_prompt(sent: SentPrompt) -> SentPrompt:
+    """A sent prompt without the reasoning that is of no use after its turn."""
+    prompt = sent.prompt.model_copy(update={"messages": tuple(map(stored_message, sent.prompt.messages))})
+    return sent.model_copy(update={"prompt": prompt})
 
 
 def storable_call(call: ToolCall, id_: str) -> ToolCall:

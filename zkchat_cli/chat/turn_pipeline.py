@@ -12,7 +12,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress
+from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message, stored_prompt
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.turn_runner import TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, without_documents
@@ -108,7 +108,7 @@ class TurnPipeline:
         turn.closed = True
         if turn.user.chunks and not turn.documents_sent:
             turn.messages[0] = without_documents(turn.user, runtime)
-        messages = list(turn.messages)
+        messages = [stored_message(message) for message in turn.messages]
         if turn.text or verified is not None:
             answer = self._services.new_message(
                 "assistant",
@@ -133,7 +133,7 @@ class TurnPipeline:
         self._state.append(messages)
         facts = self._prompts.memory(runtime).finish_turn() if verified else ()
         metrics = TurnMetrics(factors=tuple(turn.factors), facts=facts)
-        return self._recorder.commit(CompletedTurn(messages[0], messages[1:], turn.sent, metrics))
+        return self._recorder.commit(CompletedTurn(messages[0], messages[1:], [stored_prompt(sent) for sent in turn.sent], metrics))
 
     def _report(self, turn: TurnInProgress, answer: ZkChatMessage, finish: FinishReason) -> TurnReport:
         assert turn.prompt is not None

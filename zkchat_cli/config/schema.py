@@ -35,8 +35,8 @@ class LlmSettings(Section):
         2_000_000, ge=1000, le=1_000_000_000, description="bytes at which zkchat cuts an answer, its reasoning or its tool calls"
     )
     temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's default")
-    reasoning_effort: Literal["", "low", "medium", "high"] = Field(
-        "", description="effort of a reasoning model: low, medium or high; empty: the model's default"
+    reasoning_effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"] = Field(
+        "", description="effort of a reasoning model: none, minimal, low, medium, high, xhigh or max; empty: the model's default"
     )
 
 

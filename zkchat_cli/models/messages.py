@@ -42,6 +42,8 @@ class ThinkingBlocks(Value):
 
     provider: str
     blocks: tuple[dict[str, Any], ...]
+    stored: bool = True
+    """False for what only the server can read: it is of no use after the turn."""
 
 
 class ContentChunk(Value):
@@ -144,6 +146,8 @@ class TokenUsage(Value):
     estimated: bool = True
     cached_tokens: Count | None = None
     """Tokens of the prompt from the provider's cache, if reported."""
+    reasoning_tokens: Count | None = None
+    """Tokens of the completion that are reasoning, if reported."""
 
 
 class Timings(Value):

@@ -182,10 +182,11 @@ def detail_lines(report: TurnReport) -> list[str]:
     cached = f" ({usage.cached_tokens} cached)" if usage.cached_tokens else ""
     parts = {"system": context.system_tokens, "tools": context.tool_tokens, **context.message_breakdown.model_dump()}
     breakdown = ", ".join(f"{name.replace('_', ' ')} {tokens}" for name, tokens in parts.items() if tokens)
+    reasoning = f" ({usage.reasoning_tokens} of them reasoning)" if usage.reasoning_tokens else ""
     lines = [
         f"  {report.model}, {report.strategy}, finished with {report.finish_reason}",
         f"  prepare {timings.prepare:.0f} ms, model {timings.model:.0f} ms, tools {timings.tools:.0f} ms, store {timings.store:.0f} ms",
-        f"  {mark}{usage.prompt_tokens} tokens in{cached}, {mark}{usage.completion_tokens} out",
+        f"  {mark}{usage.prompt_tokens} tokens in{cached}, {mark}{usage.completion_tokens} out{reasoning}",
         f"  prompt: {context.total_tokens} of {context.effective_limit} tokens ({breakdown})",
     ]
     lines += [f"  {each.wikilink}: {each.delivery_reason}" for each in report.references if each.delivery_reason]
