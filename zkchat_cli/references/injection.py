@@ -13,8 +13,9 @@ from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, Delivery, DocumentReference
 from zkchat_cli.references.chunk_format import format_tool_result
 from zkchat_cli.references.mentions import MentionedDocument
+from zkchat_cli.text.languages import detect_languages
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import content_terms, stem
+from zkchat_cli.text.words import content_stems
 
 TOTAL_SHARE = 0.5
 """The share for all documents of a message: the rest is for the conversation and for tool results."""
@@ -122,11 +123,14 @@ def _select(text: Sequence[ContentChunk], costs: Sequence[int], room: int, messa
 
 def _relevant_sections(text: Sequence[ContentChunk], message: str) -> Iterator[list[int]]:
     """Chunk indexes by section, most words of the message first; sections without any of its words are left out."""
-    wanted = {stem(term) for term in content_terms(message)}
+    languages = detect_languages(chunk.text for chunk in text)
+    wanted = set(content_stems(message, languages))
     if not text or not wanted:
         return
     sections = [list(group) for _, group in groupby(range(len(text)), key=lambda i: text[i].heading)]
-    words = [{stem(term) for i in section for term in content_terms(f"{text[i].heading or ''}\n{text[i].text}")} for section in sections]
+    words = [
+        {each for i in section for each in content_stems(f"{text[i].heading or ''}\n{text[i].text}", languages)} for section in sections
+    ]
     common = set.intersection(*words) if len(words) > 1 else set()  # words of every section distinguish none
     shared = [len(wanted & own - common) for own in words]
     yield from (sections[i] for i in sorted(range(len(sections)), key=lambda i: -shared[i]) if shared[i])
