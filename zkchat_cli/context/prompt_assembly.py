@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zkchat_cli.context import tool_filter
-from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage, remaining_message_budget
+from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage
 from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
+from zkchat_cli.context.system_prompt import citing_reminder
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn, failure_reason, fence, make_prompt_message, render_turn
 from zkchat_cli.errors import PromptTooLarge
@@ -28,6 +29,7 @@ from zkchat_cli.models import (
     Prompt,
     PromptMessage,
     PromptTool,
+    Retrieval,
     ZkChatMessage,
 )
 from zkchat_cli.text.truncate import truncate
@@ -50,6 +52,7 @@ class PromptInputs:
     filter_tools: bool = False
     previous_tools: frozenset[str] = frozenset()
     """The tools of the last prompt; they stay while there is room."""
+    retrieval: Retrieval | None = None
     recall_index: RecallIndex | None = None
     """Reused from prompt to prompt; built anew without one."""
 
@@ -73,13 +76,13 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
             usage = layout.measure(budget, counter)
     if usage.total_tokens + layout.fixed_recent_tokens > budget.effective_limit:
         raise _too_large(usage, layout)
-    compaction = _compaction_due(full_usage, layout.recent_tokens, strategy, budget)
+    compaction = compaction_due(full_usage, layout.recent_tokens) if strategy.summarizes else CompactionDue(due=False)
     window = HistoryWindow(
         layout.history,
         layout.folded_count,
         layout.recent,
         inputs.question.prompt_text if inputs.question else "",
-        _turn_budget(usage, layout, budget),
+        _turn_budget(usage, layout),
         counter,
         recall_index=inputs.recall_index or RecallIndex(),
         recent_tokens=layout.recent_tokens,
@@ -104,6 +107,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
             *_dropped_tools_and_memory(inputs, layout),
         ),
         documents=named_documents(log_messages) if explain else (),
+        retrieval=inputs.retrieval if explain else None,
         strategy=strategy.name,
     )
 
@@ -151,7 +155,7 @@ class _Layout:
 _OMISSIONS: tuple[Callable[[_Layout, PromptInputs, TokenCounter], _Layout], ...] = (
     lambda layout, _inputs, _counter: replace(layout, contextual_memory=()),
     lambda layout, _inputs, _counter: replace(layout, summary=()),  # it was made for a larger window
-    lambda layout, inputs, counter: replace(layout, current=render_turn(inputs.current, counter, thinking=True, documents=False)),
+    lambda layout, inputs, counter: replace(layout, current=_render_current(inputs, counter, documents=False)),
 )
 """What is left out, in this order, until the rest fits into the window."""
 
@@ -172,7 +176,7 @@ def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: 
         contextual_memory=_render_contextual_memory(inputs.contextual_memory, counter),
         covered_with_fixed=tuple(turn for position, turn in with_fixed if position < border or turn.failed),
         recent_with_fixed=tuple(turn for position, turn in with_fixed if position >= border and not turn.failed),
-        current=render_turn(inputs.current, counter, thinking=True),
+        current=_render_current(inputs, counter),
         history=history,
         folded_count=history.count_sendable(border),
         recent=history.sendable_turns(border),
@@ -180,11 +184,22 @@ def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: 
     )
 
 
-def _turn_budget(usage: ContextUsage, layout: _Layout, budget: Budget) -> int:
+def _render_current(inputs: PromptInputs, counter: TokenCounter, *, documents: bool = True) -> tuple[PromptMessage, ...]:
+    """The turn in progress. A question that zkchat has searched for is followed by the reminder to cite: small models follow best what they
+    read last."""
+    rendered = render_turn(inputs.current, counter, thinking=True, documents=documents)
+    question = inputs.question
+    number = question.chunks[0].number if question and question.chunks else None
+    if not documents or number is None or question is None or len(inputs.current) > 1 or question.retrieval not in ("before", "both"):
+        return rendered
+    return (*rendered, make_prompt_message("user", "system", citing_reminder(number), counter))
+
+
+def _turn_budget(usage: ContextUsage, layout: _Layout) -> int:
     """Tokens for earlier turns. The newest turn is sent whenever it fits at all: the next question is most likely about it."""
-    share, remaining = history_budget(usage, budget), remaining_message_budget(usage)
     newest = layout.recent[-1].foldable_tokens + layout.fixed_recent_tokens if layout.recent else 0
-    return max(share, newest) if newest <= remaining else share
+    fits = newest <= usage.effective_limit - usage.total_tokens
+    return max(history_budget(usage), newest if fits else 0)
 
 
 def _filter_tools(inputs: PromptInputs, history: TurnHistory, budget: Budget, counter: TokenCounter) -> tool_filter.FilteredTools:
@@ -218,16 +233,6 @@ def _fit_passages(selection: Selection, window: HistoryWindow) -> tuple[Selectio
         selection = replace(selection, passages=selection.passages[1:])
         recalled = _render_passages(selection, window.counter)
     return selection, recalled
-
-
-def _compaction_due(usage: ContextUsage, history: int, strategy: Strategy, budget: Budget) -> CompactionDue:
-    """Judged by what the conversation would send without a limit, not by the prompt that was made to fit."""
-    if not strategy.summarizes:
-        return CompactionDue(due=False)
-    allowed = usage.message_tokens + history_budget(usage, budget)
-    if history:  # the summary of a larger window may take more than all messages may
-        allowed = min(allowed, usage.budget_status.messages.budget)
-    return compaction_due(usage.message_tokens + history, usage.total_tokens + history, budget, allowed)
 
 
 def _render_memory(item: MemoryItem, role: str, counter: TokenCounter) -> PromptMessage:

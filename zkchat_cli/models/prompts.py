@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from zkchat_cli.models.base import Count, Quantity, Value
-from zkchat_cli.models.messages import DocumentReference, Role, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models.messages import DocumentReference, RetrievalMode, Role, ThinkingBlocks, TokenUsage, ToolCall
 
 PromptKind = Literal["system", "memory", "summary", "documents", "tool_results", "recalled", "conversation"]
 
@@ -70,6 +70,8 @@ class CompactionDue(Value):
     reason: str | None = None
     at: Count | None = None
     """Tokens of a prompt above which it is due; None if the strategy does not summarize."""
+    tokens: Count | None = None
+    """What the prompt would take with all turns that no summary covers, which is compared with `at`."""
 
 
 class ContextUsage(Value):
@@ -101,6 +103,13 @@ class Dropped(Value):
     reason: str
 
 
+class Retrieval(Value):
+    """Who searches the notes, and why."""
+
+    mode: RetrievalMode
+    reason: str
+
+
 class Prompt(Value):
     """What one model call sends, and what was dropped."""
 
@@ -110,6 +119,8 @@ class Prompt(Value):
     dropped: tuple[Dropped, ...] = ()
     documents: tuple[DocumentReference, ...] = ()
     """The documents that its messages name, and how each is delivered."""
+    retrieval: Retrieval | None = None
+    """How the turn gets passages; None in a stored prompt."""
     strategy: str
 
 

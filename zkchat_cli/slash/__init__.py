@@ -10,7 +10,7 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Context", ("context", "compact", "show", "pin", "unpin", "strategy", "tokens")),
-    ("Sources", ("refs", "sources", "check", "why", "open", "search")),
+    ("Sources", ("refs", "sources", "ground", "check", "why", "open", "search")),
     ("This conversation", ("undo", "redo", "retry", "edit", "continue", "branches", "clear", "copy", "save", "export", "rename")),
     ("Other conversations", ("new", "sessions", "resume")),
     ("Memory", ("memory", "remember", "forget")),

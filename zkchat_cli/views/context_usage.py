@@ -121,6 +121,7 @@ def _facts(prompt: Prompt) -> Iterator[str]:
     usage = prompt.usage
     source = f" ({usage.window_source})" if usage.window_source else ""
     yield f"Context window: {usage.max_context:,} tokens{source}; at most {usage.effective_limit:,} are sent. Strategy: {prompt.strategy}."
+    yield from retrieval_lines(prompt)
     parts = {name.replace("_", " "): tokens for name, tokens in usage.components.model_dump().items() if tokens}
     yield f"Tokens spent on {', '.join(f'{name} {tokens:,}' for name, tokens in parts.items())}."
     if not usage.estimated:
@@ -152,13 +153,20 @@ def document_lines(prompt: Prompt) -> list[str]:
     return ["Documents:", *lines] if lines else []
 
 
+def retrieval_lines(prompt: Prompt) -> Iterator[str]:
+    """Who searches the notes for the next answer, and why."""
+    if prompt.retrieval is not None:
+        yield f"Retrieval: {prompt.retrieval.mode} ({prompt.retrieval.reason})."
+
+
 def _compaction_line(prompt: Prompt) -> str:
-    due = prompt.usage.compaction
+    due, limit = prompt.usage.compaction, prompt.usage.effective_limit
     if due.due:
-        return f"Compaction is due: {due.reason}"
+        return f"Compaction is due: {due.reason} ({BudgetBar(due.at or 0, limit).percent})."
     if due.at is None:
         return f"No compaction: the strategy {prompt.strategy} drops the oldest turns instead."
-    return f"Compacts at {due.at:,} tokens ({max(0, due.at - prompt.usage.total_tokens):,} left)."
+    left = max(0, due.at - prompt.usage.total_tokens)
+    return f"Compacts at {due.at:,} of {limit:,} tokens, {BudgetBar(due.at, limit).percent} ({left:,} left)."
 
 
 @dataclass(frozen=True, slots=True)
