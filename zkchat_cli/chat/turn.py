@@ -79,6 +79,8 @@ class TurnInProgress:
     """For each call with reported usage: the model, and its tokens for each token that zkchat counts."""
     sent: list[SentPrompt] = field(default_factory=list)
     """The prompts of its model calls so far."""
+    refused: int = 0
+    """How many of them, from the first, were before the server accepted one, if it refused one as too long."""
     closed: bool = False
     """Whether it has been added to the history; that happens once."""
 
@@ -96,6 +98,12 @@ class TurnInProgress:
         """The documents that the user named and that were in the prompt from the start."""
         paths = {chunk.relative_path for chunk in self.user.chunks}
         return tuple(reference for reference in self.user.references if reference.above or reference.relative_path in paths)
+
+    @property
+    def documents_sent(self) -> bool:
+        """Whether the model got the text of the user message's documents and passages."""
+        accepted = self.sent[self.refused :]
+        return any(m.kind == "documents" and self.user.id in m.source_ids for sent in accepted for m in sent.prompt.messages)
 
     @property
     def runs(self) -> tuple[ToolRun, ...]:

@@ -136,6 +136,7 @@ class TurnRunner:
         """
         turn, runtime = self.turn, self.turn.runtime
         assert turn.prompt is not None
+        turn.refused = len(turn.sent)
         used = runtime.window.tokens
         limit = parse_context_limit(refused.message)
         guess = int(RETRY_SIZE * turn.prompt.usage.total_tokens / turn.prompt.usage.effective_limit * used)

@@ -86,6 +86,14 @@ class ReferenceSettings(Section):
     import_max_kilobytes: int = Field(512, ge=1, le=1_000_000, description="largest file that @path imports into a message")
 
 
+class RetrievalSettings(Section):
+    mode: Literal["auto", "tools", "before", "both"] = Field(
+        "auto",
+        description="who searches the notes: the model with tools, zkchat before the model is called, both, or auto (by the model)",
+    )
+    ratio: float = Field(0.3, gt=0, le=1, description="largest share of the remaining budget for passages found before the question")
+
+
 class MemorySettings(Section):
     project_file: str = Field(
         "ZKCHAT.md",
@@ -111,6 +119,7 @@ class Config(Section):
     terminal: TerminalSettings = TerminalSettings()
     context: ContextSettings = ContextSettings()
     references: ReferenceSettings = ReferenceSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
     memory: MemorySettings = MemorySettings()
     semantic: SemanticSettings = SemanticSettings()
 

@@ -155,6 +155,13 @@ class SupportsRequestBody(Protocol):
         ...
 
 
+@runtime_checkable
+class ReportsToolSupport(Protocol):
+    """A model that may know after `prepare` whether it can call tools."""
+
+    calls_tools: bool | None
+
+
 def request_body(model: Model, request: Request) -> dict[str, Any]:
     """A request as the model's server would get it; for a model without a server, in OpenAI's format."""
     if isinstance(model, SupportsRequestBody):

@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from zkchat_cli.models.base import Count, Quantity, Value
-from zkchat_cli.models.messages import DocumentReference, Role, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models.messages import DocumentReference, RetrievalMode, Role, ThinkingBlocks, TokenUsage, ToolCall
 
 PromptKind = Literal["system", "memory", "summary", "documents", "tool_results", "recalled", "conversation"]
 
@@ -101,6 +101,13 @@ class Dropped(Value):
     reason: str
 
 
+class Retrieval(Value):
+    """Who searches the notes, and why."""
+
+    mode: RetrievalMode
+    reason: str
+
+
 class Prompt(Value):
     """What one model call sends, and what was dropped."""
 
@@ -110,6 +117,8 @@ class Prompt(Value):
     dropped: tuple[Dropped, ...] = ()
     documents: tuple[DocumentReference, ...] = ()
     """The documents that its messages name, and how each is delivered."""
+    retrieval: Retrieval | None = None
+    """How the turn gets passages; None in a stored prompt."""
     strategy: str
 
 

@@ -134,8 +134,15 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
     if sources or show_cost:
         screen.print()
     screen.show(sources)
+    if verbosity.max_sources and not report.grounded and report.uncited_statements and report.level is None:
+        view.print_note(f"  {no_source_line(report, verbosity.hints)}", "yellow")
     if show_cost:
         view.print_note(cost_line(report), "dim")
+
+
+def no_source_line(report: TurnReport, hints: CommandHints) -> str:
+    more = f"; {hints.ground} asks again with passages from them" if hints.ground and report.retrieval in ("tools", "none") else ""
+    return f"No source from your notes was used{more}"
 
 
 def tools_line(finished: Sequence[tuple[ToolRun, int]]) -> str:

@@ -121,6 +121,7 @@ def _facts(prompt: Prompt) -> Iterator[str]:
     usage = prompt.usage
     source = f" ({usage.window_source})" if usage.window_source else ""
     yield f"Context window: {usage.max_context:,} tokens{source}; at most {usage.effective_limit:,} are sent. Strategy: {prompt.strategy}."
+    yield from retrieval_lines(prompt)
     parts = {name.replace("_", " "): tokens for name, tokens in usage.components.model_dump().items() if tokens}
     yield f"Tokens spent on {', '.join(f'{name} {tokens:,}' for name, tokens in parts.items())}."
     if not usage.estimated:
@@ -150,6 +151,12 @@ def document_lines(prompt: Prompt) -> list[str]:
         if each.delivery
     ]
     return ["Documents:", *lines] if lines else []
+
+
+def retrieval_lines(prompt: Prompt) -> Iterator[str]:
+    """Who searches the notes for the next answer, and why."""
+    if prompt.retrieval is not None:
+        yield f"Retrieval: {prompt.retrieval.mode} ({prompt.retrieval.reason})."
 
 
 def _compaction_line(prompt: Prompt) -> str:

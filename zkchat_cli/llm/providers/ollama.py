@@ -62,9 +62,12 @@ class OllamaModel(RemoteModel):
         from mojentic.llm.model_context_window import ollama_context_window  # takes a second
 
         try:
-            found = ollama_context_window(self.server.fetch("/api/show", LIST_LIMITS, {"model": self.model}))
+            shown = self.server.fetch("/api/show", LIST_LIMITS, {"model": self.model})
+            found = ollama_context_window(shown)
         except (ProviderError, ValueError):
             return None  # the first call reports a server that cannot be called
+        if isinstance(abilities := shown.get("capabilities"), list):  # older servers list none
+            self.calls_tools = "tools" in abilities
         size = whole_number(found.max_context_tokens, least=1) if found else None
         if found is None or size is None:
             return None
