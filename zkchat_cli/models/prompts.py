@@ -70,6 +70,8 @@ class CompactionDue(Value):
     reason: str | None = None
     at: Count | None = None
     """Tokens of a prompt above which it is due; None if the strategy does not summarize."""
+    tokens: Count | None = None
+    """What the prompt would take with all turns that no summary covers, which is compared with `at`."""
 
 
 class ContextUsage(Value):
