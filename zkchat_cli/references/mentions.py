@@ -39,7 +39,7 @@ def find_mentioned_documents(text: str, roots: ImportRoots, summary: Summary, ty
         for _, each in sorted(written, key=lambda item: item[0])
     )
     found: dict[tuple[str, str | None], MentionedDocument] = {}
-    for mention in mentions:
+    for mention in filter(None, mentions):
         found.setdefault(_document_or_section(mention.reference), mention)
     return tuple(found.values())
 
@@ -85,12 +85,14 @@ def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> Mentione
     return MentionedDocument(reference, chunks, tuple(filter(None, warnings)))
 
 
-def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary) -> MentionedDocument:
-    """The file. A missing one gives a warning with the nearest names."""
+def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary) -> MentionedDocument | None:
+    """The file. A missing one gives a warning with the nearest names, unless the word may be a person's name and no file is similar."""
     try:
         file = file_imports.read_import(wanted, roots)
     except VaultError as e:
         candidates = () if e.hint else file_imports.similar_paths(wanted, roots)
+        if not (wanted.is_path or candidates or e.hint):
+            return None
         paths = ", ".join(f"@{path}" for path in candidates)
         missing = DocumentReference(wikilink=wanted.written, reference_type="import", status="broken", candidates=candidates)
         return MentionedDocument(
