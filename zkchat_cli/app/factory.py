@@ -110,6 +110,7 @@ class App:
             working_folder=self.cwd,
             agent_names=lambda: agents.list_names(folder),
             agents_folder=folder,
+            documents_folder=self.loaded.places.data_dir / "documents",
         )
         session = ZkChatSession(services, self._runtime(self.loaded, self.using), conversation)
         if self.choices.agent is not None:

@@ -71,6 +71,8 @@ class SessionServices:
     agent_names: Callable[[], Sequence[str]] = tuple
     agents_folder: Path | None = None
     """The folder with the agents' memory."""
+    documents_folder: Path | None = None
+    """Where exports go that must not go into a vault."""
 
     def new_message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
         values = {"id": self.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.now()}
