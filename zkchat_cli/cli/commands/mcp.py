@@ -25,7 +25,7 @@ TOKEN_VARIABLE = "ZKCHAT_MCP_TOKEN"
 CLIENTS = ("claude-code", "codex", "cursor", "zed", "vscode")
 
 
-@command(COMMAND, "vault", "config_file", default=True, epilog=examples("zkchat mcp --vault ~/notes", "zkchat mcp install claude-code"))
+@command(COMMAND, "vault", "config_file", default=True, epilog=examples("zkchat mcp", "zkchat mcp install claude-code"))
 def serve(
     ctx: CommandContext,
     invoked: typer.Context,
