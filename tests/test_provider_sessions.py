@@ -109,6 +109,17 @@ def test_the_window_reported_by_ollama_is_used(app: AppFixture, server: ModelSer
     assert (session.runtime.window.tokens, server.bodies[0]["options"]["num_ctx"]) == (4096, 4096)
 
 
+@pytest.mark.parametrize(("capabilities", "retrieval"), [(["completion"], "before"), (["completion", "tools"], "tools"), (None, "tools")])
+def test_a_model_that_cannot_call_tools_as_ollama_says_gets_passages(
+    app: AppFixture, server: ModelServer, capabilities: list[str] | None, retrieval: str
+) -> None:
+    server.gets["/api/show"] = {"model_info": {"llama.context_length": 32768}, "capabilities": capabilities}
+    session = open_session(app, OLLAMA, server, text_reply(OLLAMA, "Yes."), retrieval="auto")
+    assert report_of(session.send("How are filters joined?")).retrieval == retrieval
+    assert ("tools" in server.bodies[0]) == (retrieval == "tools")
+    assert ("AND, OR and NOT" in server.raw[0]) == (retrieval == "before")
+
+
 @BOTH
 def test_options_are_sent_when_they_are_set(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
     options = Options(max_output_tokens=99, temperature=0.5, reasoning_effort="low")

@@ -146,8 +146,8 @@ class CommandContext:
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)
-            if session.runtime.configured_window is None:
-                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports
+            if session.runtime.configured_window is None or session.runtime.settings.retrieval.mode == "auto":
+                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports, and tools if it has any
             yield session
 
 
