@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from zkchat_cli.context.recall.passages import RecallPassage, split_message
-from zkchat_cli.errors import ProviderError, StoreError, VaultError
+from zkchat_cli.errors import StoreError
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.vault.search.semantic import SemanticSearch
 
@@ -52,7 +52,7 @@ class MessageVectors:
             return None
         import numpy as np  # as in RecallIndex
 
-        with suppress(StoreError, ProviderError, VaultError):  # what was read before is used
+        with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
             self._read(len(vector))
             self._find_rows(passages)
             self._embed_few(passages, len(vector))
@@ -75,6 +75,8 @@ class MessageVectors:
         tables = [self._table[0]] if self._table else []
         end = sum(map(len, tables))
         for id_, packed in messages:
+            if len(packed) % dimensions:  # a damaged row
+                continue
             self._embedded.add(id_)
             for part in range(len(packed) // dimensions):
                 self._row_of[id_, part] = end + part
