@@ -109,18 +109,24 @@ class AppFixture:
         return SessionServices(**values | {name: value for name, value in changes.items() if name in SERVICES})
 
     def runtime(self, model: Model | None = None, **changes: Any) -> Runtime:
-        """`max_context` is the setting, `strategy` a name; the other changes are fields of the runtime."""
+        """`max_context` and `retrieval` are settings, `strategy` a name; the other changes are fields of the runtime.
+
+        By default the model searches with tools, however small the window.
+        """
         settings = changes.get("settings", self.settings)
-        max_context = changes.get("max_context", self.max_context)
+        updates = {
+            "context": settings.context.model_copy(update={"max_tokens": changes.get("max_context", self.max_context)}),
+            "retrieval": settings.retrieval.model_copy(update={"mode": changes.get("retrieval", "tools")}),
+        }
         model = model or OfflineModel()
         values = {
             "model": model,
             "tools": tuple(tool for tool in tools.load_tools() if tool.scope == "notes"),  # room in small windows
-            "settings": settings.model_copy(update={"context": settings.context.model_copy(update={"max_tokens": max_context})}),
+            "settings": settings.model_copy(update=updates),
             "counter": COUNTER,
             "can_summarize": model.name != "offline",
         }
-        values |= {name: value for name, value in changes.items() if name not in {*SERVICES, "settings", "max_context"}}
+        values |= {name: value for name, value in changes.items() if name not in {*SERVICES, "settings", "max_context", "retrieval"}}
         return Runtime(**values | {"strategy": strategies.load_strategy(changes.get("strategy", self.strategy))})
 
     def reopen(self, session: ZkChatSession, model: Model | None = None, **changes: Any) -> ZkChatSession:

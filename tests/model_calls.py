@@ -1,7 +1,7 @@
 """Calls of a model on a server of the test. Each ends with exactly one final delta, and never shows the key."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -21,6 +21,9 @@ from model_server import (
     openai_delta,
     openai_error,
     openai_text,
+    responses_begun,
+    responses_calls,
+    responses_text,
     sse,
 )
 
@@ -88,7 +91,9 @@ class Answer:
 
 
 def open_model(provider: str, address: str, name: str = "m", *, key: str = KEY, first_delay: float = 0.01, **settings: Any) -> Model:
-    """The provider's model at an address, with short timeouts."""
+    """The provider's model at an address, with short timeouts; for "responses" OpenAI's, called by that API."""
+    if provider == "responses":
+        provider, settings = "openai", {"api": "responses", **settings}
     declared = providers.provider(provider)
     env = {
         "OPENAI_BASE_URL": address,
@@ -153,6 +158,7 @@ OPENAI = Protocol(
     "/v1/models",
     lambda names: {"data": [{"id": name} for name in names]},
 )
+RESPONSES = replace(OPENAI, name="responses", text=responses_text, begin=responses_begun, calls=responses_calls)
 OLLAMA = Protocol(
     "ollama",
     ollama_text,

@@ -194,6 +194,85 @@ def openai_error(status: int, message: str, headers: dict[str, str] | None = Non
     )
 
 
+# OpenAI's Responses API
+
+
+def responses_events(*events: dict[str, Any]) -> bytes:
+    """Events with their names, numbered as OpenAI numbers them."""
+    numbered = ({"sequence_number": i, **event} for i, event in enumerate(events))
+    return b"".join(b"event: " + e["type"].encode() + b"\ndata: " + json.dumps(e, ensure_ascii=False).encode() + b"\n\n" for e in numbered)
+
+
+def responses_response(status: str, output: Sequence[dict[str, Any]] = (), **more: Any) -> dict[str, Any]:
+    """The whole response, as it is in the first and the last event."""
+    shape = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m", "status": status, "output": list(output)}
+    return {**shape, "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None, "incomplete_details": None, **more}
+
+
+def responses_start() -> dict[str, Any]:
+    return {"type": "response.created", "response": responses_response("in_progress")}
+
+
+def responses_end(*output: dict[str, Any], status: str = "completed", **more: Any) -> dict[str, Any]:
+    return {"type": f"response.{status}", "response": responses_response(status, output, **more)}
+
+
+def responses_message(text: str, status: str = "completed", **more: Any) -> dict[str, Any]:
+    content = [{"type": "output_text", "text": text, "annotations": [], "logprobs": []}] if text else []
+    return {"type": "message", "id": "msg_1", "role": "assistant", "status": status, "content": content, **more}
+
+
+def responses_item(index: int, item: dict[str, Any], *deltas: dict[str, Any], **empty: Any) -> list[dict[str, Any]]:
+    """An item of the output, begun as `empty` says, written and ended."""
+    place = {"item_id": item["id"], "output_index": index}
+    return [
+        {"type": "response.output_item.added", "output_index": index, "item": {**item, "status": "in_progress", **empty}},
+        *({**place, **delta} for delta in deltas),
+        {"type": "response.output_item.done", "output_index": index, "item": item},
+    ]
+
+
+def responses_text_delta(text: str) -> dict[str, Any]:
+    return {"type": "response.output_text.delta", "content_index": 0, "delta": text, "logprobs": []}
+
+
+def responses_begun(text: str) -> bytes:
+    """Some text, with more to come."""
+    return responses_events(responses_start(), *responses_item(0, responses_message(text), responses_text_delta(text), content=[])[:2])
+
+
+def responses_text(*pieces: str, finish: str = "stop", usage: dict[str, Any] | None = None) -> list[bytes | float | str]:
+    """A whole answer, one event a piece."""
+    message = responses_message("".join(pieces))
+    item = responses_item(0, message, *map(responses_text_delta, pieces), content=[])
+    cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}} if finish == "length" else {}
+    return [responses_events(event) for event in (responses_start(), *item, responses_end(message, usage=usage, **cut))]
+
+
+def responses_reasoning(index: int, summary: str, encrypted: str) -> list[dict[str, Any]]:
+    item = {
+        "type": "reasoning",
+        "id": f"rs_{index}",
+        "summary": [{"type": "summary_text", "text": summary}],
+        "encrypted_content": encrypted,
+    }
+    delta = {"type": "response.reasoning_summary_text.delta", "summary_index": 0, "delta": summary}
+    return responses_item(index, item, delta, summary=[], encrypted_content="")
+
+
+def responses_call(index: int, id_: str, name: str, arguments: str) -> list[dict[str, Any]]:
+    """A call of a tool, its arguments' JSON in two pieces."""
+    half = len(arguments) // 2
+    item = {"type": "function_call", "id": f"fc_{index}", "call_id": id_, "name": name, "arguments": arguments, "status": "completed"}
+    deltas = ({"type": "response.function_call_arguments.delta", "delta": piece} for piece in (arguments[:half], arguments[half:]))
+    return responses_item(index, item, *deltas, arguments="")
+
+
+def responses_calls(*calls: tuple[str, str, str]) -> list[bytes | float | str]:
+    events = [event for i, call in enumerate(calls) for event in responses_call(i, *call)]
+    return [responses_events(responses_start(), *events, responses_end())]
+
+
 # Ollama
 
 

@@ -27,7 +27,7 @@ class Installation:
         self.agents = home / "config" / "agents"
         self.agents.mkdir(parents=True)
         self.vault, self.model = vault, model
-        self.env = {"ZKCHAT_HOME": str(home), "ZKCHAT_CONTEXT__AUTO_SUMMARIZE": "false"}
+        self.env = {"ZKCHAT_HOME": str(home), "ZKCHAT_CONTEXT__AUTO_SUMMARIZE": "false", "ZKCHAT_RETRIEVAL__MODE": "tools"}
         (home / "config" / "config.toml").write_text(f"model = {json.dumps(model)}")
         self._stack = stack
 

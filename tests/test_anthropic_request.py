@@ -13,7 +13,7 @@ from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCal
 SYSTEM = prompt_message("system", "Be brief.", "system")
 MEMORY = prompt_message("system", "<project-memory>\nroof\n</project-memory>", "memory")
 SUMMARY = prompt_message("user", "<conversation-summary>\nthey talked\n</conversation-summary>", "summary")
-RECALLED = prompt_message("user", "<recalled-conversation>\nonce\n</recalled-conversation>")
+RECALLED = prompt_message("user", "<recalled-conversation>\nonce\n</recalled-conversation>", "recalled")
 DOCUMENTS = prompt_message("user", "The message mentions [[Roof]].", "documents")
 QUESTION = prompt_message("user", "And now?")
 OLD = (prompt_message("user", "Hi"), prompt_message("assistant", "Hello."))

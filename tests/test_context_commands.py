@@ -59,7 +59,7 @@ def test_stats_are_a_table_with_bars_for_people(zkchat: Program, talk: str) -> N
 def test_stats_are_figures_for_programs(zkchat: Program, talk: str) -> None:
     usage = zkchat("context", "stats", "--json").json
     assert set(usage["budget_status"]) == {"system", "tools", "messages"}
-    assert set(usage["message_breakdown"]) == {"summary", "memory", "documents", "tool_results", "conversation"}
+    assert set(usage["message_breakdown"]) == {"summary", "memory", "documents", "tool_results", "recalled", "conversation"}
     assert usage["effective_limit"] == int(usage["max_context"] * 0.9)
 
 

@@ -77,6 +77,12 @@ def test_the_usage_ends_with_the_facts_in_sentences(prompt: Prompt, sentence: st
     assert sentence in usage_text(prompt).splitlines()
 
 
+def test_recalled_passages_are_a_component_and_the_overview_quotes_them() -> None:
+    prompt = prompt_of((*exchanges(("My anvil stands on shelf seven.", "Noted.")), *CHATTER), "Where is the anvil?", window=2000)
+    assert "  recalled" in usage_text(prompt)
+    assert "      user: My anvil stands on shelf seven." in list(context_usage.overview_lines(prompt))
+
+
 def test_the_largest_items_come_with_advice() -> None:
     named = DocumentReference(wikilink="[[A]]", relative_path="A.md", reference_type="direct", summary="About A. " * 20)
     call = ToolCall(id="1", name="find_excerpts", arguments={"query": "anvil " * 40})

@@ -97,6 +97,13 @@ def test_facts_that_share_rare_words_rank_first() -> None:
     assert ranked[0].reason == "shares deadline, roof with the message"
 
 
+def test_facts_are_found_by_other_forms_of_a_word_in_the_language_of_the_notes_and_their_own() -> None:
+    items = [fact("Die Verträge sind im Ordner"), fact("Anna mag Katzen")]
+    assert keys(rank_by_relevance("Wo liegt der Vertrag?", items, TODAY, ("english", "german"))) == ["die-vertrage-sind-im-ordner"]
+    items = [fact("Die Verträge sind mit der Police im Ordner und nicht auf dem Tisch"), fact("Anna mag Katzen")]
+    assert len(rank_by_relevance("Wo liegt der Vertrag?", items, TODAY)) == 1
+
+
 def test_only_the_best_facts_that_fit_go_into_the_prompt() -> None:
     items = [fact(f"roof thing {i} of {'tiles ' * i}", key=f"k{i}") for i in range(1, 30)]
     ranked = rank_by_relevance("roof tiles", items, TODAY)

@@ -54,7 +54,7 @@ USAGE = {
     **dict.fromkeys(("system_tokens", "tool_tokens", "message_tokens", "total_tokens", "available_tokens", "max_context"), int),
     "effective_limit": int,
     "estimated": bool,
-    "message_breakdown": dict.fromkeys(("summary", "memory", "documents", "tool_results", "conversation"), int),
+    "message_breakdown": dict.fromkeys(("summary", "memory", "documents", "tool_results", "recalled", "conversation"), int),
     "budget_status": dict.fromkeys(("system", "tools", "messages"), SHARE),
     "compaction": {"due": bool, "reason": TEXT_OR_NULL},
 }

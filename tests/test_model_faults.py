@@ -5,14 +5,14 @@ import time
 from typing import Any
 
 import pytest
-from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, Protocol, call_model, open_model
+from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, RESPONSES, Protocol, call_model, open_model
 from model_server import RESET, ModelServer, Reply, closed_port, openai_error, running_server
 
 from zkchat_cli.llm.base import RetryDelay
 from zkchat_cli.llm.http_errors import parse_context_limit
 
-ALL = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name)
-BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
+ALL = pytest.mark.parametrize("protocol", [OPENAI, RESPONSES, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name)
+BOTH = pytest.mark.parametrize("protocol", [OPENAI, RESPONSES, OLLAMA], ids=lambda protocol: protocol.name)
 PAGE = b"<!DOCTYPE html>\n<html><body><h1>502 Bad Gateway</h1></body></html>\n"
 
 
@@ -43,7 +43,7 @@ def test_unreachable_server_is_called_once(protocol: Protocol, address: str, cau
     answer = call_model(open_model(protocol.name, (address or closed_port()) + protocol.path))
     assert (answer.error.kind, answer.waits) == ("connection", [])
     assert cause in answer.error.message
-    hints = {"openai": "Is it running?", "ollama": "ollama serve", "anthropic": "anthropic.base_url"}
+    hints = {"openai": "Is it running?", "responses": "Is it running?", "ollama": "ollama serve", "anthropic": "anthropic.base_url"}
     assert hints[protocol.name] in answer.error.hint
 
 
@@ -78,7 +78,7 @@ def test_silence_within_an_answer_is_a_timeout(server: ModelServer, protocol: Pr
     assert "in the middle of its answer" in answer.error.message
 
 
-@pytest.mark.parametrize("protocol", [OPENAI, ANTHROPIC], ids=lambda protocol: protocol.name)
+@pytest.mark.parametrize("protocol", [OPENAI, RESPONSES, ANTHROPIC], ids=lambda protocol: protocol.name)
 def test_slow_tool_call_is_not_silence(server: ModelServer, protocol: Protocol) -> None:
     body = b"".join(protocol.calls(("a", "find_excerpts", '{"query": "x"}')))
     pieces = [piece for line in body.splitlines(keepends=True) for piece in (line, 0.06)]
@@ -215,13 +215,20 @@ TOO_LONG = [
     (400, {"message": "Input tokens exceed the configured limit of 272000 tokens.", "code": "context_length_exceeded"}, 272000),
     (400, "prompt is too long: 212000 tokens > 200000 maximum", 200000),
     (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length", 200000),
+    (400, {"message": "Your input exceeds the context window of this model.", "code": "context_length_exceeded"}, None),
     (413, "Request exceeds the maximum size", None),
 ]
 
 
 @pytest.mark.parametrize(
     ("protocol", "status", "said", "limit"),
-    [*((OPENAI, *row) for row in TOO_LONG), *((OLLAMA, *row) for row in TOO_LONG if row[2] is None), (ANTHROPIC, *TOO_LONG[-3])],
+    [
+        *((OPENAI, *row) for row in TOO_LONG),
+        (RESPONSES, *TOO_LONG[-5]),
+        (RESPONSES, *TOO_LONG[-2]),
+        *((OLLAMA, *row) for row in TOO_LONG if row[2] is None),
+        (ANTHROPIC, *TOO_LONG[-4]),
+    ],
 )
 def test_prompt_too_long_is_recognized_in_each_servers_words(
     server: ModelServer, protocol: Protocol, status: int, said: Any, limit: int | None
@@ -297,7 +304,7 @@ def test_connection_closed_before_the_first_word_is_tried_three_times(server: Mo
 )
 def test_error_within_a_stream_has_its_kind(server: ModelServer, protocol: Protocol, error: Any, kind: str) -> None:
     line = json.dumps({"error": error}).encode() + b"\n"
-    answer = protocol.ask(server, Reply([protocol.begin("A filter"), b"data: " + line if protocol is OPENAI else line]))
+    answer = protocol.ask(server, Reply([protocol.begin("A filter"), line if protocol is OLLAMA else b"data: " + line]))
     assert (answer.error.kind, answer.text, len(server.asked)) == (kind, "A filter", 1)
 
 

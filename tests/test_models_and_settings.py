@@ -15,6 +15,7 @@ from model_server import ModelServer, Reply, closed_port, openai_text, running_s
 from zkchat_cli import logging_setup
 from zkchat_cli.app import factory
 from zkchat_cli.app.factory import StartupOptions
+from zkchat_cli.errors import ConfigError
 
 
 @pytest.fixture
@@ -59,8 +60,8 @@ def test_a_providers_table_is_checked_like_any_setting(zkchat: Program) -> None:
     assert zkchat("ask", "x", "--model", "openai").exit_status == 4
 
 
-def test_reasoning_effort_is_one_of_three_or_none(zkchat: Program) -> None:
-    assert "'low', 'medium' or 'high'" in zkchat("config", "set", "llm.reasoning_effort", "much").err
+def test_reasoning_effort_is_one_of_those_that_models_accept(zkchat: Program) -> None:
+    assert "'minimal', 'low', 'medium', 'high', 'xhigh' or 'max'" in zkchat("config", "set", "llm.reasoning_effort", "much").err
 
 
 # doctor
@@ -171,3 +172,24 @@ def test_secrets_are_taken_out_of_every_line(tmp_path: Path) -> None:
     assert "abc" in text
     assert "ValueError" in text
     assert os.path.commonpath([file, tmp_path]) == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("gpt-5", "openai/gpt-5"),
+        ("claude-sonnet-4-5", "anthropic/claude-sonnet-4-5"),
+        ("qwen3:8b", "ollama/qwen3:8b"),
+        ("gpt-oss", "ollama/gpt-oss"),
+    ],
+)
+def test_a_model_named_without_its_provider_gets_the_only_one_that_has_it(tmp_path: Path, name: str, meant: str) -> None:
+    env = {"ZKCHAT_HOME": str(tmp_path)}
+    assert factory.settings(StartupOptions(model=name), env, tmp_path).values.model == meant
+
+
+def test_where_two_providers_may_have_a_model_both_names_are_suggested(tmp_path: Path) -> None:
+    env = {"ZKCHAT_HOME": str(tmp_path), "OPENAI_BASE_URL": "http://127.0.0.1:8080/v1"}
+    with pytest.raises(ConfigError) as e:
+        factory.settings(StartupOptions(model="qwen3"), env, tmp_path)
+    assert e.value.hint.startswith("Did you mean ollama/qwen3 or openai/qwen3?")

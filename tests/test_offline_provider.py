@@ -83,6 +83,15 @@ def test_named_document_without_an_answer_is_quoted_from_its_beginning(app: AppF
     assert report.level == "most_likely"
 
 
+def test_named_document_answers_before_others_that_have_the_words_of_the_question(app: AppFixture) -> None:
+    write_notes(app.vault.root, {"Soil.md": "What belongs into the bin are peelings.\n", "Worms.md": "Worms love compost."})
+    app.vault.refresh()
+    report = report_of(app.session().send("What belongs into [[Compost]]?"))
+    assert {citation.relative_path for citation in report.citations} == {"Garden/Compost.md"}
+    report = report_of(app.session().send("Do worms love [[Compost]]?"))
+    assert {citation.relative_path for citation in report.citations} == {"Worms.md"}
+
+
 def test_unanswered_question_names_the_likeliest_section_and_quotes_its_opening(app: AppFixture) -> None:
     report = report_of(app.session().send("Which filter of quantum chromodynamics entangles bosons on Tuesday dates?"))
     assert report.answer.startswith("I found no sentence that answers this. Most likely: Filters")

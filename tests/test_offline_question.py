@@ -20,6 +20,9 @@ def asked(*questions: str) -> AnalyzedQuestion:
         ),
         *((text, True) for text in ("only for some folders?", "can I switch that off?", "is it dangerous to turn it on?", "both?")),
         ("How do filters combine?", False),
+        ("And what is a literature note?", False),
+        ("In which folder are the settings?", False),
+        *((text, True) for text in ("and how do I title one?", "and how often?", "and inside code blocks?", "what was his plugin called?")),
         ('on which weekday does "this week" begin', False),
         ("what should I plan for this week in the garden?", False),
         ("find the tasks that are due today", False),
@@ -33,7 +36,7 @@ def test_message_refers_to_an_earlier_one(text: str, refers: bool) -> None:
 
 
 def test_recalled_turns_are_not_the_question() -> None:
-    recalled = prompt_message("user", "<recalled-conversation>\n(2025-05-08) user: What is soil?", source_ids=("m1", "m2"))
+    recalled = prompt_message("user", "<recalled-conversation>\n(2025-05-08) user: What is soil?", "recalled")
     messages = [prompt_message("user", "What does compost need?"), recalled, prompt_message("user", "Why?")]
     assert "compost" in analyze_question(messages, 2).searches[0]
 
@@ -50,7 +53,18 @@ def test_follow_up_is_searched_with_the_words_of_one_question_before_and_as_it_i
 def test_document_as_a_whole_or_a_question_about_it() -> None:
     assert asked("summarise [[Beans]]").about_document
     assert not asked("what does [[Beans]] say about poles?").about_document
-    assert "climbing" not in asked("poles in [[Climbing]]").searches[0]
+
+
+def test_name_of_a_document_is_searched_and_compared_but_no_word_that_its_sentences_must_contain() -> None:
+    question = asked("What belongs into [[Notes/Fleeting thoughts#Inbox|it]]?")
+    assert question.text == question.searches[0] == "What belongs into Fleeting thoughts Inbox?"
+    assert question.subject == {"belongs"}
+    assert question.names == {"fleeting", "thoughts", "inbox"}
+
+
+def test_follow_up_has_the_name_of_the_document_that_the_question_before_is_about() -> None:
+    assert asked("How high do [[Beans]] grow?", "and how often?").searches[0] == "high beans grow often"
+    assert "beans" not in asked("How high do [[Beans]] grow?", "and [[Peas]]?").searches[0]
 
 
 def test_request_for_a_summary_in_several_languages() -> None:

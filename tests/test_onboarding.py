@@ -37,6 +37,12 @@ def stranger(zkchat: Program, home: Path) -> Program:
     return replace(zkchat, vault=home / "empty", env=nobody)
 
 
+class ChatWithoutCommand(Chat):
+    """`zkchat` alone, with an option of the chat."""
+
+    name = "--model=offline"
+
+
 def config(program: Program) -> Path:
     return program.home / "config" / "config.toml"
 
@@ -59,7 +65,7 @@ def test_two_answers_and_a_yes_begin_a_chat_and_are_kept(stranger: Program, http
         chat.wait_for("1  ollama/qwen3:8b")
         assert "nomic" not in chat.screen_text()
         chat.type("2\r")
-        chat.wait_for("[Y/n]")
+        chat.wait_for("Save this choice for the next start? [Y/n]")
         assert not config(stranger).exists()
         chat.enter()
         chat.wait_for_prompt()
@@ -94,7 +100,7 @@ def test_the_others_are_offered_when_one_server_does_not_answer(httpserver: HTTP
 
 def test_the_demo_is_tried_out_without_leaving_anything(stranger: Program) -> None:
     with Chat(stranger, columns=40) as chat:
-        chat.wait_for("Welcome to zkchat. There are no settings")  # broken between words
+        chat.wait_for("Welcome to zkchat. Enter takes the first\n    answer.")  # broken between words
         chat.wait_for("[1]")
         chat.type("3\r")
         chat.wait_for("Which model should answer?")
@@ -104,11 +110,39 @@ def test_the_demo_is_tried_out_without_leaving_anything(stranger: Program) -> No
     assert not config(stranger).exists()
 
 
-def test_in_a_pipe_the_error_stays_and_with_settings_nobody_is_asked(stranger: Program) -> None:
+def test_a_pipe_gets_an_error_and_a_terminal_the_questions_even_with_settings_that_name_no_vault(stranger: Program) -> None:
     done = stranger("chat", stdin="hello\n")
     assert (done.exit_status, "no vault" in done.err, done.out) == (3, True, "")
     config(stranger).parent.mkdir(parents=True)
     config(stranger).write_text("# mine\n")
     with Chat(stranger) as chat:
-        assert chat.wait_for_end() == 3
-        assert "no vault" in chat.everything()
+        chat.wait_for("Which notes do you want to chat with?")
+
+
+def test_the_chat_after_the_questions_suggests_one_about_the_most_linked_note(stranger: Program) -> None:
+    garden = stranger.vault.parent / "Documents/Garden"
+    (garden / "Soil.md").write_text("[[Worms]] live in it, and [[Compost]] feeds it.\n")
+    (garden / "Birds.md").write_text("They eat [[Worms]].\n")
+    with ChatWithoutCommand(stranger) as chat:
+        chat.wait_for("[1]")
+        chat.enter()
+        chat.wait_for("[Y/n]")
+        assert "Which model" not in chat.everything()
+        chat.type("n\r")
+        chat.wait_for_prompt()
+        chat.wait_for("to try: What do my notes say about Worms?")
+    assert not config(stranger).exists()
+
+
+def test_a_llama_cpp_server_on_this_machine_is_offered_and_saved_with_its_address(stranger: Program, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/v1/models").respond_with_json({"data": [{"id": "qwen3-8b"}]})
+    with Chat(stranger, LLAMA_ARG_PORT=str(httpserver.port)) as chat:
+        chat.wait_for("[1]")
+        chat.enter()
+        chat.wait_for("1  openai/qwen3-8b")
+        chat.enter()
+        chat.wait_for("[Y/n]")
+        chat.enter()
+        chat.wait_for_prompt()
+        assert "openai/qwen3-8b" in chat.everything()
+    assert stranger("config", "get", "openai.base_url").out.strip() == f"http://127.0.0.1:{httpserver.port}/v1"

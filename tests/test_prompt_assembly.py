@@ -221,7 +221,7 @@ def test_contextual_memory_comes_after_the_recent_turns() -> None:
     memory = (MemoryItem("ZKCHAT.md", "Be brief.", 3, "why"),)
     prompt = prompt_of(history, memory=memory, contextual_memory=(SMART,), current=current, compaction=compaction)
     kinds = [m.kind for m in prompt.messages]
-    assert kinds == ["system", "memory", "summary", *["conversation"] * 5, "memory", "documents", "conversation"]
+    assert kinds == ["system", "memory", "summary", *["conversation"] * 4, "recalled", "memory", "documents", "conversation"]
     assert prompt.messages[7].content.startswith("<recalled-conversation>")
     plain = prompt_of(history, memory=memory, compaction=compaction)
     assert prompt.messages[:7] == plain.messages
@@ -235,7 +235,8 @@ def test_a_relevant_old_message_is_recalled() -> None:
         ("My anvil stands on shelf seven.", "Noted."), *((f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(30))
     )
     prompt = prompt_of(history, "Where is the anvil?", window=2000)
-    (recalled,) = [m for m in prompt.messages if m.content.startswith("<recalled-conversation>")]
+    (recalled,) = [m for m in prompt.messages if m.kind == "recalled"]
+    assert prompt.usage.message_breakdown.recalled == recalled.tokens
     assert "Friday, 2 May 2025:\nuser: My anvil stands on shelf seven." in recalled.content
     assert "no room; quoted because it is relevant to the message" in {d.reason for d in prompt.dropped if d.id == "t1-u"}
     assert prompt.messages[-1].content == "Where is the anvil?"

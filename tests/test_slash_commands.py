@@ -58,7 +58,7 @@ def test_anything_else_is_a_message(line: str) -> None:
         ("/co", "/co is ambiguous", "Did you mean /context, /compact, /continue"),
         ("/hlep", "unknown command /hlep", "Did you mean /help"),
         ("/", "unknown command /", "/help lists all commands."),
-        ("/zzzzzzzz", "unknown command /zzzzzzzz", "/help lists all commands."),
+        ("/nonsense", "unknown command /nonsense", "/help lists all commands."),
     ],
 )
 def test_an_unknown_command_is_refused_with_the_nearest(session: ZkChatSession, line: str, problem: str, hint: str) -> None:

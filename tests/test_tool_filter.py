@@ -51,6 +51,12 @@ def test_tools_relevant_to_the_message_are_offered(message: str, wanted: str) ->
     assert wanted in offered(select_tools(REAL, ToolRelevanceInput(message), AMPLE, 4096))
 
 
+def test_tools_in_another_language_are_offered_for_other_forms_of_their_words() -> None:
+    described = {"kalender": "Zeigt die Termine und die Aufgaben, die für einen Tag eingetragen sind", "wetter": "Sagt das Wetter voraus"}
+    german = [tool(name, description) for name, description in described.items()]
+    assert offered(select_tools(german, ToolRelevanceInput("Welche Aufgabe ist dran?"), AMPLE, 4096)) == {"kalender"}
+
+
 def test_tools_relevant_to_recent_turns_are_offered() -> None:
     assert "list_zk_documents" in offered(select_tools(REAL, ToolRelevanceInput("And the next ones?", ["List my documents"]), AMPLE, 4096))
 

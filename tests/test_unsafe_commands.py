@@ -104,6 +104,8 @@ def test_ask_on_a_terminal_waits_for_a_yes_too(zkchat: Program, script: Script) 
         ("Filters", ("A/Filters.md", "B/Filters.md"), None),
         ("2024-01-02 Log", ("2024-01-03 Log.md",), None),
         ("Filter.png", ("Filter.md",), None),
+        ("Filter.canvas", ("Filter.md",), None),
+        ("Filter.7z", ("Filter.md",), None),
         ("Fall", ("Wall.md", "Ball.md"), None),
         ("???", ("Filters.md",), None),
         ("Filters", (), None),
@@ -111,6 +113,13 @@ def test_ask_on_a_terminal_waits_for_a_yes_too(zkchat: Program, script: Script) 
 )
 def test_a_broken_link_is_mended_only_when_it_is_sure_what_it_meant(text: str, candidates: tuple[str, ...], meant: str | None) -> None:
     assert certain_target(text, candidates) == meant
+
+
+def test_no_link_means_the_note_it_is_in_and_no_attachment_a_note(zkchat: Program) -> None:
+    (zkchat.vault / "Slips of paper.md").write_text("[[Slips of papr]], ![[Filters.png]] and ![[Filters.canvas]].\n")
+    links = zkchat("vault", "broken", "--fix", "--json").json["links"]
+    found = [(link["raw"], link["fix"], link["candidates"]) for link in links if link["source"] == "Slips of paper.md"]
+    assert found == [("[[Slips of papr]]", None, []), ("![[Filters.png]]", None, []), ("![[Filters.canvas]]", None, [])]
 
 
 def test_broken_links_are_shown_first_and_mended_with_yes(zkchat: Program) -> None:

@@ -198,7 +198,7 @@ def test_the_module_is_the_program(zkchat: Program) -> None:
         assert zkchat(command, "-h").exit_status == 0
 
 
-def test_without_a_command_the_usage_is_shown(zkchat: Program) -> None:
-    done = zkchat()
-    assert done.exit_status == 2
-    assert "Usage: zkchat" in done.err
+def test_without_a_command_it_is_the_chat_and_takes_its_options(zkchat: Program) -> None:
+    assert zkchat(stdin="/quit\n").exit_status == 0
+    done = zkchat("--model", "offline", stdin="/model\n")
+    assert (done.exit_status, "offline" in done.out) == (0, True)

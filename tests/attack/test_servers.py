@@ -260,7 +260,8 @@ def test_text_reasoning_and_tool_calls_are_cut_at_the_limit(server: ModelServer,
     assert (called.calls, called.end.reason) == ((), "length")
     ends = [(text, "the answer"), (thought, "the reasoning"), (called, "the text of the tool calls")]
     for answer, what in ends:
-        assert answer.end == StreamFinished("length", notice=f"{what} became longer than 1,001 bytes and was cut there")
+        notice = f"{what} became longer than 1,001 bytes and was cut there"
+        assert answer.end == StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit.")
 
 
 def test_an_answer_at_the_limit_is_whole(server: ModelServer) -> None:

@@ -4,12 +4,13 @@ import difflib
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from zkchat_cli import credentials, paths, tools
 from zkchat_cli.agents import loader as agents
@@ -42,8 +43,12 @@ from zkchat_cli.vault.vault import Vault
 NO_EMBEDDER = "none"
 EMBEDDERS_WITHOUT_SERVER = ("builtin", "onnx")
 """Those that also get conversations: notes are sent to a server because its user has named it for them."""
-MODEL_FAMILIES = {"gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
-"""How names of well-known models begin, and who has them: for suggestions only."""
+MODEL_FAMILIES = {
+    **dict.fromkeys(("gpt-oss", "qwen", "llama", "mistral", "mixtral", "gemma", "phi", "deepseek", "codellama", "granite"), "ollama"),
+    **dict.fromkeys(("gpt-", "chatgpt-", "o1", "o3", "o4"), "openai"),
+    "claude": "anthropic",
+}
+"""How names of well-known models begin, and the provider that has them: the first that fits counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +143,7 @@ class App:
             agent=agent,
             can_summarize=using.can_summarize,
             configured_window=Window(values.context.max_tokens, f"context.max_tokens, {window_origin}") if window_origin else None,
-            open_model=lambda name: self._open_model(check(loaded.with_model(name)), agent),
+            open_model=lambda name: self._open_model(check(loaded.with_model(name), self.env), agent),
             open_agent=self._open_agent_runtime,
             list_models=lambda: available_models(loaded, self.env),
         )
@@ -191,7 +196,7 @@ def settings(choices: StartupOptions, env: Mapping[str, str], cwd: Path, agent: 
     folder = vault_folder(loaded, cwd)
     if folder is not None:
         loaded = loader.load_config(choices.flags, env, app_paths, folder, settings_schema(), agent_layer)
-    return check(loaded)
+    return check(loaded, env)
 
 
 def save_setting(key: str, value: str, where: AppPaths) -> object:
@@ -203,26 +208,40 @@ def save_setting(key: str, value: str, where: AppPaths) -> object:
     return stored
 
 
-def check(loaded: LoadedConfig) -> LoadedConfig:
-    """Refuse unknown strategies, providers and embedders. They are checked here because config does not know the registries."""
+def check(loaded: LoadedConfig, env: Mapping[str, str] = MappingProxyType({})) -> LoadedConfig:
+    """The settings with the provider of a model named without one. Raises ConfigError for unknown strategies, providers and embedders:
+    they are checked here because config does not know the registries."""
     strategy = loaded.values.context.strategy
     if strategy not in strategies.strategy_names():
         raise loaded.invalid_value("context.strategy", strategy, " or ".join(strategies.strategy_names()))
-    if loaded.values.model.partition("/")[0] not in providers.names():
-        raise _unknown_model(loaded)
+    model = loaded.values.model
+    if model.partition("/")[0] not in providers.names():
+        candidates = _complete_model_name(loaded, env)
+        if len(candidates) != 1:
+            raise _unknown_model(loaded, candidates)
+        loaded = replace(loaded, values=loaded.values.model_copy(update={"model": candidates[0]}))
     embedder = loaded.values.semantic.provider
     if embedder not in (NO_EMBEDDER, *embedders.names()):
         raise loaded.invalid_value("semantic.provider", embedder, " or ".join((NO_EMBEDDER, *embedders.names())))
     return loaded
 
 
-def _unknown_model(loaded: LoadedConfig) -> ConfigError:
-    """An error that suggests the provider of a model named without one, or a provider with a similar name."""
+def _complete_model_name(loaded: LoadedConfig, env: Mapping[str, str]) -> list[str]:
+    """The full names that a model without its provider may mean: Ollama has open models, and so may a compatible server."""
+    model = loaded.values.model
+    family = next((provider for prefix, provider in MODEL_FAMILIES.items() if model.lower().startswith(prefix)), None)
+    if family is None or "/" in model:
+        return []
+    has_server = family == "ollama" and (env.get("OPENAI_BASE_URL") or "openai.base_url" in loaded.origins)
+    return [f"{provider}/{model}" for provider in (family, *(("openai",) if has_server else ()))]
+
+
+def _unknown_model(loaded: LoadedConfig, candidates: Sequence[str]) -> ConfigError:
+    """An error that suggests these names, or the provider with the nearest name."""
     model = loaded.values.model
     provider, _, name = model.partition("/")
-    family = next((known for prefix, known in MODEL_FAMILIES.items() if model.startswith(prefix)), None)
     near = difflib.get_close_matches(provider, providers.names(), 1)
-    suggestion = f"{family}/{model}" if family else "/".join(filter(None, (near[0], name))) if near else ""
+    suggestion = " or ".join(candidates) or ("/".join(filter(None, (near[0], name))) if near else "")
     hint = f"Did you mean {suggestion}? " if suggestion else ""
     return ConfigError(
         f"{loaded.origins.get('model', 'defaults')}: unknown model {model[:100]!r}",
@@ -292,13 +311,16 @@ def open_model(
     return OpenedModel(opened, callable_, provider.summarizes)
 
 
-def available_models(loaded: LoadedConfig, env: Mapping[str, str], seconds: float | None = None) -> tuple[AvailableModels, ...]:
+def available_models(
+    loaded: LoadedConfig, env: Mapping[str, str], seconds: float | None = None, also: Mapping[str, ServerInfo] | None = None
+) -> tuple[AvailableModels, ...]:
     """The models of each server that the user has configured, or that may run on this machine; all are asked in parallel.
 
-    A server that takes longer than `seconds` is not waited for, not even when the program ends.
+    `also` are further servers to ask. A server that takes longer than `seconds` is not waited for, not even when the program ends.
     """
     reached = {name: server for name in providers.names() if (server := server_info(name, loaded, env)) is not None}
     asked = {name: server for name, server in reached.items() if server.configured_by or is_local(server.address)}
+    asked |= also or {}
     answers: dict[str, AvailableModels] = {}
     for name, server in asked.items():
         late = f"{mask_address(server.address)} did not answer in time" if server.configured_by else ""
@@ -317,6 +339,15 @@ def available_models(loaded: LoadedConfig, env: Mapping[str, str], seconds: floa
     for thread in asking:
         thread.join(None if until is None else max(0.0, until - time.monotonic()))
     return (AvailableModels("offline", ("offline",)), *answers.values())
+
+
+def llama_cpp_server(env: Mapping[str, str]) -> ServerInfo:
+    """The llama.cpp server of this machine, where it listens by default or LLAMA_ARG_PORT says. It gets no key."""
+    provider = providers.provider("openai")
+    address = f"http://127.0.0.1:{env.get('LLAMA_ARG_PORT', '').strip() or 8080}/v1"
+    config = ModelConfig(settings=provider.settings.model_validate({"base_url": address}))
+    assert provider.server_info is not None
+    return provider.server_info(config)
 
 
 def server_info(name: str, loaded: LoadedConfig, env: Mapping[str, str]) -> ServerInfo | None:

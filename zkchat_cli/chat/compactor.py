@@ -27,7 +27,7 @@ from zkchat_cli.context.prompt_assembly import PromptInputs, count_covered_turns
 from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.errors import PromptTooLarge, StoreError
-from zkchat_cli.llm.base import Effort, Options, Request
+from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.llm.tasks import CollectedAnswer, collect
 from zkchat_cli.models import Compaction, CompactionMode, ContextUsage, PromptMessage, TokenUsage, ZkChatMessage
 from zkchat_cli.summarization.extractive import extract_summary
@@ -318,8 +318,7 @@ class _CompactionRun:
     def _collect(self, messages: tuple[PromptMessage, ...], max_output: int) -> Generator[events.Event, None, CollectedAnswer]:
         """The model's answer with its usage, counted by zkchat if the provider does not report it."""
         runtime = self.runtime
-        effort: Effort | None = "low" if runtime.options.reasoning_effort else None
-        options = Options(max_output, temperature=0.0, reasoning_effort=effort)
+        options = Options(max_output, temperature=0.0, reasoning_effort=runtime.options.light_effort)
         with closing(collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))) as stream:
             while True:
                 with self.timer("model"):

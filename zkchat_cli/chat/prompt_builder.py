@@ -66,6 +66,7 @@ class PromptBuilder:
             contextual_memory=self.contextual_memory(runtime, current),
             compaction=compaction,
             tool_descriptors=tuple(tool.descriptor for tool in runtime.tools) if offer_tools else (),
+            retrieval=runtime.retrieval,
             recall_index=self._recall,
             filter_tools=runtime.settings.context.tool_filter == "auto",
             previous_tools=self._previous_tools,

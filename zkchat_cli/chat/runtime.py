@@ -17,10 +17,10 @@ from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.strategies.base import Strategy
-from zkchat_cli.context.system_prompt import INSTRUCTIONS
+from zkchat_cli.context.system_prompt import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.llm.base import Model, Options, Window
-from zkchat_cli.models import Role, ZkChatMessage
+from zkchat_cli.models import Retrieval, Role, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
@@ -32,7 +32,7 @@ STEADY = 0.02
 """A calibration that moves by less than this share is ignored: recounting a conversation takes a second for 5,000 turns."""
 DEFAULT_WINDOW = "default: the model's window is unknown"
 ORIGIN = "/config"
-CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "memory.", "terminal.open_command")
+CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "retrieval.", "memory.", "terminal.open_command")
 """Settings that a session reads whenever it needs them; the others are read once, when the program starts."""
 READ_AT_START = ("context.memory_integration", "context.show_token_count")
 
@@ -92,6 +92,8 @@ class Runtime:
     options: Options = field(default_factory=Options)
     instructions: str = INSTRUCTIONS
     agent: Agent | None = None
+    retrieval: Retrieval | None = None
+    """Who searches the notes in the turn it is for."""
     can_summarize: bool = False
     configured_window: Window | None = None
     """The window that the user set; else it is the model's own, or `context.max_tokens` while that is unknown."""
@@ -147,6 +149,15 @@ class Runtime:
             rejected_window=None,
             overrides={**self.overrides, "model": name},
         )
+
+    def with_retrieval(self, retrieval: Retrieval) -> "Runtime":
+        """Use another way to search the notes; without tools, if the model needs none."""
+        if retrieval.mode in ("tools", "both"):
+            return replace(self, retrieval=retrieval)
+        instructions = (
+            self.instructions.replace(INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS) if retrieval.mode == "before" else self.instructions
+        )
+        return replace(self, retrieval=retrieval, tools=(), instructions=instructions)
 
     def with_setting(self, key: str, value: str) -> "Runtime":
         """Override a setting for this session. The files stay unchanged. Raises ConfigError, UsageError and ProviderError."""

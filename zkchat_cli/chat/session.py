@@ -14,6 +14,7 @@ from zkchat_cli.chat.branch_navigation import BranchMove
 from zkchat_cli.chat.compactor import CompactionRequest, Compactor
 from zkchat_cli.chat.pins import TurnPart
 from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import AvailableModels, Runtime, SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
@@ -27,7 +28,7 @@ from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError
 from zkchat_cli.llm.base import Request, request_body
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, ZkChatMessage
+from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.manager import ReferenceManager
 
@@ -46,7 +47,8 @@ class ZkChatSession:
         self._prompts = PromptBuilder(services, self._state)
         self._compactor = Compactor(services, self._state, self._prompts)
         self._recorder = TurnRecorder(services.store, self._state, services.now)
-        self._pipeline = TurnPipeline(services, self._state, self._prompts, self._compactor, self._recorder)
+        self._retriever = Retriever(services, self._state)
+        self._pipeline = TurnPipeline(services, self._state, self._prompts, self._compactor, self._recorder, self._retriever)
         self._scanned_at = float("-inf")
         self._rebuilt: str | None = None
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
@@ -141,8 +143,11 @@ class ZkChatSession:
             raise UsageError("the last answer was not cut", "There is nothing to continue; ask for more in your own words.")
         return self.send(CONTINUE_PROMPT)
 
-    def ask_again(self, question: ZkChatMessage, text: str | None = None) -> Generator[events.Event, None, None]:
-        """A turn that asks a question of this branch again, or `text` instead of it, on a new branch; the old one stays.
+    def ask_again(
+        self, question: ZkChatMessage, text: str | None = None, *, retrieval: RetrievalMode | None = None
+    ) -> Generator[events.Event, None, None]:
+        """A turn that asks a question of this branch again, or `text` instead of it, on a new branch; the old one stays. `retrieval` says
+        who searches the notes, instead of the settings.
 
         Only files that the question named when it was typed are imported again, and the agent that it mentioned answers again. Raises as
         `send` does, and then nothing has changed.
@@ -151,7 +156,7 @@ class ZkChatSession:
         imports = " ".join(each.wikilink for each in question.references if each.reference_type == "import")
         mention = parse_agent_mention(question.content) if question.addressed else None
         again = UserInput(question.content, imports, mention) if text is None else UserInput.parse(text)
-        with closing(self._run_turn(again, question)) as turn:
+        with closing(self._run_turn(replace(again, retrieval=retrieval), question)) as turn:
             yield from turn
 
     def flush(self) -> None:
@@ -167,13 +172,14 @@ class ZkChatSession:
 
     def request(self, next_text: str | None = None) -> dict[str, Any]:
         """`prompt` as the body of the call to the model's server, without the key."""
-        prompt, runtime = self.prompt(next_text), self._runtime
+        runtime, current = self._next_message(next_text)
+        prompt = self._prompts.explain(runtime, current)
         return request_body(runtime.model, Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens))
 
     @property
     def usage(self) -> ContextUsage:
         """The figures of `prompt()`, at a lower cost."""
-        return self._prompts.build(self._runtime).usage
+        return self._prompts.build(self._retriever.choose(self._runtime)).usage
 
     @property
     def last_prompt(self) -> Prompt | None:
@@ -186,10 +192,11 @@ class ZkChatSession:
 
     def _next_message(self, text: str | None) -> tuple[Runtime, tuple[ZkChatMessage, ...]]:
         if not text:
-            return self._runtime, ()
+            return self._retriever.choose(self._runtime), ()
         runtime, user_input, _ = self._resolve_mention(UserInput.parse(text))
-        builder = UserMessageBuilder(self.services, self._state, self._prompts)
-        return runtime, (builder.build(runtime, user_input, self.references.copy())[0],)
+        runtime = self._retriever.choose(runtime)
+        builder = UserMessageBuilder(self.services, self._state, self._prompts, self._retriever)
+        return runtime, (builder.add_documents(runtime, builder.build_bare(runtime, user_input), user_input, self.references.copy())[0],)
 
     # the conversation
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.models import (
@@ -13,6 +13,7 @@ from zkchat_cli.models import (
     ContentChunk,
     DocumentReference,
     Prompt,
+    PromptMessage,
     SentPrompt,
     ThinkingBlocks,
     Timings,
@@ -24,6 +25,7 @@ from zkchat_cli.models import (
 )
 from zkchat_cli.text.words import replace_surrogates
 
+M = TypeVar("M", ZkChatMessage, PromptMessage)
 DEEPEST = 50
 """Levels of JSON accepted from a model: the store and servers read few more, and no tool's arguments have more than one."""
 
@@ -77,6 +79,8 @@ class TurnInProgress:
     """For each call with reported usage: the model, and its tokens for each token that zkchat counts."""
     sent: list[SentPrompt] = field(default_factory=list)
     """The prompts of its model calls so far."""
+    refused: int = 0
+    """How many of them, from the first, were before the server accepted one, if it refused one as too long."""
     closed: bool = False
     """Whether it has been added to the history; that happens once."""
 
@@ -96,6 +100,12 @@ class TurnInProgress:
         return tuple(reference for reference in self.user.references if reference.above or reference.relative_path in paths)
 
     @property
+    def documents_sent(self) -> bool:
+        """Whether the model got the text of the user message's documents and passages."""
+        accepted = self.sent[self.refused :]
+        return any(m.kind == "documents" and self.user.id in m.source_ids for sent in accepted for m in sent.prompt.messages)
+
+    @property
     def runs(self) -> tuple[ToolRun, ...]:
         return tuple(message.tool_run for message in self.messages if message.tool_run is not None)
 
@@ -107,13 +117,15 @@ class TurnInProgress:
 
 
 def sum_usage(usages: Sequence[TokenUsage]) -> TokenUsage:
-    """The cost of several calls together; `cached_tokens` is None if no provider reported them."""
+    """The cost of several calls together; cached and reasoning tokens are None if no provider reported them."""
     cached = [usage.cached_tokens for usage in usages if usage.cached_tokens is not None]
+    reasoning = [usage.reasoning_tokens for usage in usages if usage.reasoning_tokens is not None]
     return TokenUsage(
         prompt_tokens=sum(usage.prompt_tokens for usage in usages),
         completion_tokens=sum(usage.completion_tokens for usage in usages),
         estimated=any(usage.estimated for usage in usages),
         cached_tokens=sum(cached) if cached else None,
+        reasoning_tokens=sum(reasoning) if reasoning else None,
     )
 
 
@@ -122,6 +134,17 @@ def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:
     if _is_deeper([*thinking.blocks], DEEPEST):
         return None
     return thinking.model_copy(update={"blocks": tuple(_storable_json([*thinking.blocks]))})
+
+
+def stored_message(message: M) -> M:
+    """A message without the reasoning that is of no use after its turn."""
+    return message.model_copy(update={"thinking": None}) if message.thinking is not None and not message.thinking.stored else message
+
+
+def stored_prompt(sent: SentPrompt) -> SentPrompt:
+    """A sent prompt without the reasoning that is of no use after its turn."""
+    prompt = sent.prompt.model_copy(update={"messages": tuple(map(stored_message, sent.prompt.messages))})
+    return sent.model_copy(update={"prompt": prompt})
 
 
 def storable_call(call: ToolCall, id_: str) -> ToolCall:

@@ -9,12 +9,13 @@ from contextlib import suppress
 from zkchat_cli import events
 from zkchat_cli.chat.compactor import Compactor
 from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress
+from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message, stored_prompt
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.turn_runner import TurnRunner
-from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder
+from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, without_documents
 from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.errors import StoreError, VaultError, ZkchatError
@@ -24,28 +25,39 @@ from zkchat_cli.references.provenance import aggregate_documents, merge_referenc
 
 class TurnPipeline:
     def __init__(
-        self, services: SessionServices, state: ConversationState, prompts: PromptBuilder, compactor: Compactor, recorder: TurnRecorder
+        self,
+        services: SessionServices,
+        state: ConversationState,
+        prompts: PromptBuilder,
+        compactor: Compactor,
+        recorder: TurnRecorder,
+        retriever: Retriever,
     ) -> None:
         self._services, self._state, self._prompts, self._compactor, self._recorder = services, state, prompts, compactor, recorder
-        self._messages = UserMessageBuilder(services, state, prompts)
+        self._retriever = retriever
+        self._messages = UserMessageBuilder(services, state, prompts, retriever)
         self.last_prompt: Prompt | None = None
         """The prompt of the last model call."""
 
     def run(self, turn: TurnInProgress, user_input: UserInput, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
         with turn.timer("prepare"):
-            user, problems = self._messages.build(turn.runtime, user_input, self._state.references)
+            user = self._messages.build_bare(turn.runtime, user_input)
         with turn.timer("store"):
-            problems += self._recorder.begin(user)
+            problems = self._recorder.begin(user)
             memory = self._prompts.memory(turn.runtime)
             memory.begin_turn(self._state.conversation.id, user.id)
         turn.messages.append(user)
         try:
-            yield events.MessageStored(user.id, user.references)
-            yield from (*notices, *problems)
-            with turn.timer("model"):
+            with turn.timer("model"):  # before the documents: how much of them fits depends on the window
                 prepare_model(turn.runtime.model)
                 turn.runtime = turn.runtime.calibrated(self._services.store.calibration(turn.runtime.model.name))
+            with turn.timer("prepare"):
+                turn.runtime = self._retriever.choose(turn.runtime, user_input.retrieval)
+                user, warnings = self._messages.add_documents(turn.runtime, user, user_input, self._state.references)
+                turn.messages[0] = user
+            yield events.MessageStored(user.id, user.references)
+            yield from (*notices, *warnings, *problems)
             with turn.timer("prepare"):
                 due = self._prompts.build(turn.runtime, (user,)).usage.compaction
             if due.due:
@@ -94,7 +106,9 @@ class TurnPipeline:
         memory, and is stored with the next one."""
         runtime = turn.runtime
         turn.closed = True
-        messages = list(turn.messages)
+        if turn.user.chunks and not turn.documents_sent:
+            turn.messages[0] = without_documents(turn.user, runtime)
+        messages = [stored_message(message) for message in turn.messages]
         if turn.text or verified is not None:
             answer = self._services.new_message(
                 "assistant",
@@ -119,7 +133,7 @@ class TurnPipeline:
         self._state.append(messages)
         facts = self._prompts.memory(runtime).finish_turn() if verified else ()
         metrics = TurnMetrics(factors=tuple(turn.factors), facts=facts)
-        return self._recorder.commit(CompletedTurn(messages[0], messages[1:], turn.sent, metrics))
+        return self._recorder.commit(CompletedTurn(messages[0], messages[1:], [stored_prompt(sent) for sent in turn.sent], metrics))
 
     def _report(self, turn: TurnInProgress, answer: ZkChatMessage, finish: FinishReason) -> TurnReport:
         assert turn.prompt is not None
@@ -140,6 +154,8 @@ class TurnPipeline:
             timings_ms=turn.timer.timings(),
             uncited_statements=answer.uncited_statements or 0,
             agent=runtime.agent.name if runtime.agent is not None else None,
+            grounded=any(citation.relative_path is not None for citation in answer.citations),
+            retrieval=turn.user.retrieval or "none",
             level=turn.level,
         )
 

@@ -136,6 +136,7 @@ class TurnRunner:
         """
         turn, runtime = self.turn, self.turn.runtime
         assert turn.prompt is not None
+        turn.refused = len(turn.sent)
         used = runtime.window.tokens
         limit = parse_context_limit(refused.message)
         guess = int(RETRY_SIZE * turn.prompt.usage.total_tokens / turn.prompt.usage.effective_limit * used)
@@ -170,11 +171,11 @@ class TurnRunner:
                         calls += tuple(storable_call(call, self.state.make_call_id_unique(replace_surrogates(call.id))) for call in new)
                     case RetryDelay(seconds, reason):
                         yield events.Waiting(seconds, replace_surrogates(reason))
-                    case StreamFinished(reason, reported, notice, level):
+                    case StreamFinished(reason, reported, notice, hint, level):
                         turn.level = level
                         yield from cited_events(reader.close())
                         if notice:
-                            yield events.Notice(f"{name}: {notice}", "llm.max_answer_bytes sets the limit.")
+                            yield events.Notice(f"{name}: {notice}", hint)
                         turn.add_usage(reported, prompt)
                         self._calibrate(prompt, reported)
                         _log.info("%s ended with %s, %d tool calls, %s", name, reason, len(calls), reported)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.retrieval import Retriever, fit_passages
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.budget import history_budget
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.events import Notice
-from zkchat_cli.models import ContentChunk, Prompt, ZkChatMessage
+from zkchat_cli.models import ContentChunk, DocumentReference, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.chunk_format import chunk_tokens
 from zkchat_cli.references.file_imports import ImportRoots
 from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
@@ -50,6 +51,8 @@ class UserInput:
     text: str
     typed: str | None = None
     mention: AgentMention | None = None
+    retrieval: RetrievalMode | None = None
+    """Who is to search the notes, instead of what the settings say."""
 
     @classmethod
     def parse(cls, text: str, typed: str | None = None) -> "UserInput":
@@ -81,29 +84,40 @@ class UserMessageBuilder:
     services: SessionServices
     state: ConversationState
     prompts: PromptBuilder
+    retriever: Retriever
 
-    def build(self, runtime: Runtime, user_input: UserInput, references: ReferenceManager) -> tuple[ZkChatMessage, list[Notice]]:
-        """The message with the documents that it names, and the problems with them. The text of those that go into the prompt is
-        numbered by `references`, and `augmented_token_count` includes it."""
-        count = runtime.counter.count_raw
+    def build_bare(self, runtime: Runtime, user_input: UserInput) -> ZkChatMessage:
+        """The message without documents: it can be stored before the model's window is known."""
         agent = runtime.agent.name if runtime.agent is not None else None
         mention = user_input.mention.text if user_input.mention is not None else None
         bare = self.services.new_message("user", user_input.text, self.state.head, status="pending", agent=agent, addressed=mention)
-        text, tokens = bare.prompt_text, count(bare.prompt_text)
+        tokens = runtime.counter.count_raw(bare.prompt_text)
+        return bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
+
+    def add_documents(
+        self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, references: ReferenceManager
+    ) -> tuple[ZkChatMessage, list[Notice]]:
+        """The message with the documents that it names and the passages found for it, and the problems with them. The text that goes into
+        the prompt is numbered by `references`, and `augmented_token_count` includes it."""
+        mode = runtime.retrieval.mode if runtime.retrieval else None
+        bare = bare.model_copy(update={"retrieval": mode})
+        text, before = bare.prompt_text, mode in ("before", "both")
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
-        bare = bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
         try:
-            injected = self._inject(runtime, bare, text, typed)
+            mentions = find_mentioned_documents(text, import_roots(self.services, runtime), self.prompts.summaries.summary, typed)
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
             return bare, []
-        chunks = references.extract_referenceable_chunks(bare.id, injected.chunks)
-        named = injected.number_references(chunks)
-        update = {"references": named, "chunks": chunks, "augmented_token_count": tokens + count(describe_documents(named, chunks))}
-        return bare.model_copy(update=update), [*injected.warnings]
-
-    def _inject(self, runtime: Runtime, message: ZkChatMessage, text: str, typed: str | None) -> Injection:
-        mentions = find_mentioned_documents(text, import_roots(self.services, runtime), self.prompts.summaries.summary, typed)
-        return inject(mentions, text, self._injection_budget(runtime, message)) if mentions else Injection()
+        found = self.retriever.search(text, about_named=any(m.reference.relative_path for m in mentions)) if before else []
+        if not mentions and not found:
+            return bare, []
+        budget = self._injection_budget(runtime, bare)
+        injected = inject(mentions, text, budget) if mentions else Injection()
+        named_ids = {chunk.id for chunk in injected.chunks}
+        left = budget.left - sum(map(budget.cost, injected.chunks))
+        others = [chunk for chunk in found if chunk.id not in named_ids]
+        passages = fit_passages(others, int(runtime.settings.retrieval.ratio * left), runtime.counter.count)
+        chunks = references.extract_referenceable_chunks(bare.id, (*injected.chunks, *passages))
+        return describe(bare, injected.number_references(chunks), chunks, runtime), [*injected.warnings]
 
     def _injection_budget(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
         """Room for the documents that a message names: what it leaves of the messages' budget without them."""
@@ -128,3 +142,19 @@ class UserMessageBuilder:
         sources = (m.source_ids[0] for m in prompt.messages if m.kind in ("tool_results", "documents") and m.source_ids)
         messages = (self.state.find_message(id_) for id_ in sources if id_ not in shortened)
         return {chunk.id: chunk for message in messages if message for chunk in message.chunks}
+
+
+def describe(
+    message: ZkChatMessage, references: Sequence[DocumentReference], chunks: Sequence[ContentChunk], runtime: Runtime
+) -> ZkChatMessage:
+    """The message with these documents and excerpts, and the tokens that it takes with them."""
+    tokens = runtime.counter.count_raw(describe_documents(references, chunks, message.retrieval))
+    update = {"references": tuple(references), "chunks": tuple(chunks), "augmented_token_count": (message.token_count or 0) + tokens}
+    return message.model_copy(update=update)
+
+
+def without_documents(message: ZkChatMessage, runtime: Runtime) -> ZkChatMessage:
+    """A message after a prompt that had no room for the text of its documents."""
+    unsent = {"delivery": "offered", "delivery_reason": "no prompt of this turn had room for its text", "numbers": (), "number": None}
+    references = [r if r.above or not r.relative_path else r.model_copy(update=unsent) for r in message.references]
+    return describe(message, references, (), runtime)

@@ -42,6 +42,7 @@ COMMAND_ORDER = (
     "agent",
     "config",
     "keys",
+    "mcp",
     "tokens",
     "doctor",
 )
@@ -52,6 +53,8 @@ OUTPUT_CLOSED = 141
 """The exit code of a program ended by SIGPIPE, such as git or cat, when the reader of its output is gone."""
 GLOBAL_OPTIONS = ("--no-color", "--verbose")
 """Options that every command takes: they are moved to the front, where the root declares them."""
+ROOT_OPTIONS = ("--version", "--help", "-h", "--install-completion", "--show-completion")
+"""Options of the root; any other option before a command belongs to the chat."""
 
 
 class LazyCommandGroup(typer_classes.Group):
@@ -87,10 +90,9 @@ class LazyCommandGroup(typer_classes.Group):
 app = typer.Typer(
     name="zkchat",
     cls=LazyCommandGroup,
-    help="Chat with your own notes, and check what every answer is based on.",
+    help="Chat with your own notes, and check what every answer is based on. Without a command, it opens the chat.",
     epilog="Start with: zkchat chat --demo",
     rich_markup_mode=None,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -137,8 +139,8 @@ def run() -> None:
     rest = [a for i, a in enumerate(arguments) if i >= end or a not in GLOBAL_OPTIONS]
     if rest[:1] in (["--show-completion"], ["--install-completion"]) and len(rest) > 1:
         os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"  # Typer accepts a shell's name only when it does not detect one
-    if not arguments and sys.stdin.isatty() and sys.stdout.isatty():
-        rest = ["chat"]
+    if not rest or (rest[0].startswith("-") and rest[0].partition("=")[0] not in ROOT_OPTIONS):
+        rest = ["chat", *rest]
     code = run_command(global_options + _with_resume(rest))
     gc.freeze()  # skips the search for cycles at exit: 0.5 s with a provider's library loaded
     sys.exit(code)

@@ -35,8 +35,8 @@ class LlmSettings(Section):
         2_000_000, ge=1000, le=1_000_000_000, description="bytes at which zkchat cuts an answer, its reasoning or its tool calls"
     )
     temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's default")
-    reasoning_effort: Literal["", "low", "medium", "high"] = Field(
-        "", description="effort of a reasoning model: low, medium or high; empty: the model's default"
+    reasoning_effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"] = Field(
+        "", description="effort of a reasoning model: none, minimal, low, medium, high, xhigh or max; empty: the model's default"
     )
 
 
@@ -86,6 +86,14 @@ class ReferenceSettings(Section):
     import_max_kilobytes: int = Field(512, ge=1, le=1_000_000, description="largest file that @path imports into a message")
 
 
+class RetrievalSettings(Section):
+    mode: Literal["auto", "tools", "before", "both"] = Field(
+        "auto",
+        description="who searches the notes: the model with tools, zkchat before the model is called, both, or auto (by the model)",
+    )
+    ratio: float = Field(0.3, gt=0, le=1, description="largest share of the remaining budget for passages found before the question")
+
+
 class MemorySettings(Section):
     project_file: str = Field(
         "ZKCHAT.md",
@@ -111,6 +119,7 @@ class Config(Section):
     terminal: TerminalSettings = TerminalSettings()
     context: ContextSettings = ContextSettings()
     references: ReferenceSettings = ReferenceSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
     memory: MemorySettings = MemorySettings()
     semantic: SemanticSettings = SemanticSettings()
 

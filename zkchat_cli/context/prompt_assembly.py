@@ -15,6 +15,7 @@ from zkchat_cli.context.budget import Budget, compaction_due, history_budget, me
 from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
+from zkchat_cli.context.system_prompt import citing_reminder
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn, failure_reason, fence, make_prompt_message, render_turn
 from zkchat_cli.errors import PromptTooLarge
@@ -28,6 +29,7 @@ from zkchat_cli.models import (
     Prompt,
     PromptMessage,
     PromptTool,
+    Retrieval,
     ZkChatMessage,
 )
 from zkchat_cli.text.truncate import truncate
@@ -50,6 +52,7 @@ class PromptInputs:
     filter_tools: bool = False
     previous_tools: frozenset[str] = frozenset()
     """The tools of the last prompt; they stay while there is room."""
+    retrieval: Retrieval | None = None
     recall_index: RecallIndex | None = None
     """Reused from prompt to prompt; built anew without one."""
 
@@ -104,6 +107,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
             *_dropped_tools_and_memory(inputs, layout),
         ),
         documents=named_documents(log_messages) if explain else (),
+        retrieval=inputs.retrieval if explain else None,
         strategy=strategy.name,
     )
 
@@ -151,7 +155,7 @@ class _Layout:
 _OMISSIONS: tuple[Callable[[_Layout, PromptInputs, TokenCounter], _Layout], ...] = (
     lambda layout, _inputs, _counter: replace(layout, contextual_memory=()),
     lambda layout, _inputs, _counter: replace(layout, summary=()),  # it was made for a larger window
-    lambda layout, inputs, counter: replace(layout, current=render_turn(inputs.current, counter, thinking=True, documents=False)),
+    lambda layout, inputs, counter: replace(layout, current=_render_current(inputs, counter, documents=False)),
 )
 """What is left out, in this order, until the rest fits into the window."""
 
@@ -172,12 +176,23 @@ def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: 
         contextual_memory=_render_contextual_memory(inputs.contextual_memory, counter),
         covered_with_fixed=tuple(turn for position, turn in with_fixed if position < border or turn.failed),
         recent_with_fixed=tuple(turn for position, turn in with_fixed if position >= border and not turn.failed),
-        current=render_turn(inputs.current, counter, thinking=True),
+        current=_render_current(inputs, counter),
         history=history,
         folded_count=history.count_sendable(border),
         recent=history.sendable_turns(border),
         recent_tokens=history.tokens(border),
     )
+
+
+def _render_current(inputs: PromptInputs, counter: TokenCounter, *, documents: bool = True) -> tuple[PromptMessage, ...]:
+    """The turn in progress. A question that zkchat has searched for is followed by the reminder to cite: small models follow best what they
+    read last."""
+    rendered = render_turn(inputs.current, counter, thinking=True, documents=documents)
+    question = inputs.question
+    number = question.chunks[0].number if question and question.chunks else None
+    if not documents or number is None or question is None or len(inputs.current) > 1 or question.retrieval not in ("before", "both"):
+        return rendered
+    return (*rendered, make_prompt_message("user", "system", citing_reminder(number), counter))
 
 
 def _turn_budget(usage: ContextUsage, layout: _Layout, budget: Budget) -> int:
@@ -255,7 +270,7 @@ def _render_passages(selection: Selection, counter: TokenCounter) -> tuple[Promp
     if not selection.passages:
         return ()
     text, ids = fence("recalled-conversation", format_passages(selection.passages)), dict.fromkeys(p.message.id for p in selection.passages)
-    return (make_prompt_message("user", "conversation", text, counter, tuple(ids)),)
+    return (make_prompt_message("user", "recalled", text, counter, tuple(ids)),)
 
 
 def named_documents(messages: Sequence[ZkChatMessage]) -> tuple[DocumentReference, ...]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from zkchat_cli.models import PromptTool
-from zkchat_cli.text.words import content_terms, stem
+from zkchat_cli.text.languages import detect_languages
+from zkchat_cli.text.words import content_stems
 
 CORE = frozenset(("read_zk_document", "find_excerpts", "resolve_wikilink"))
 SMALL_WINDOW = 8192
@@ -69,14 +70,20 @@ def select_tools(tools: Sequence[PromptTool], conversation: ToolRelevanceInput, 
 def _relevance(tools: Sequence[PromptTool], conversation: ToolRelevanceInput) -> list[float]:
     """The words that each tool shares with the conversation: rare ones count more, those of more than half of the tools ("note") nothing,
     those of the message twice as much as those of the turns before it."""
-    words = [_words(f"{tool.name} {tool.descriptor['function'].get('description') or ''}".replace("_", " ")) for tool in tools]
+    texts = tuple(f"{tool.name} {tool.descriptor['function'].get('description') or ''}".replace("_", " ") for tool in tools)
+    languages = _detect_languages(texts)
+    words = [_words(text, languages) for text in texts]
     holders = Counter(word for each in words for word in each)
-    weights = dict.fromkeys(_words(" ".join(conversation.recent)), 1.0) | dict.fromkeys(_words(conversation.message), 2.0)
+    recent, message = _words(" ".join(conversation.recent), languages), _words(conversation.message, languages)
+    weights = dict.fromkeys(recent, 1.0) | dict.fromkeys(message, 2.0)
     weights = {word: weight / holders[word] for word, weight in weights.items() if 0 < 2 * holders[word] <= len(tools)}
     return [sum(weights.get(word, 0.0) for word in each) for each in words]
 
 
 @lru_cache(maxsize=512)
-def _words(text: str) -> frozenset[str]:
+def _words(text: str, languages: tuple[str, ...]) -> frozenset[str]:
     """Cached: the words of the tools are needed for each prompt."""
-    return frozenset(stem(term) for term in content_terms(text))
+    return frozenset(content_stems(text, languages))
+
+
+_detect_languages = lru_cache(maxsize=8)(detect_languages)

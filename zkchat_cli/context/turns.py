@@ -127,7 +127,7 @@ def render_turn(
         if message.role == "tool":
             rendered += [_render_message(message, (), None, counter)] if position in results else []
             continue
-        if message.role == "user" and message.references:
+        if message.role == "user" and (message.references or (documents and message.chunks)):
             rendered.append(_render_documents(message, counter, with_text=documents))
         calls = tuple(call for i, call in enumerate(message.tool_calls) if (position, i) in answered_calls)
         if message.content or calls:
@@ -136,12 +136,12 @@ def render_turn(
 
 
 def _render_documents(message: ZkChatMessage, counter: TokenCounter, *, with_text: bool) -> PromptMessage:
-    """The documents that a message names. With their text, `source_ids` begins with the message's id."""
+    """The documents that a message names and the passages found for it. With their text, `source_ids` begins with the message's id."""
     chunks = message.chunks if with_text else ()
     references = message.references if with_text else tuple(r.model_copy(update={"above": False}) for r in message.references)
     paths = dict.fromkeys(r.relative_path for r in message.references if r.relative_path)
     ids = (*([message.id] if chunks else []), *paths)
-    return make_prompt_message("user", "documents", describe_documents(references, chunks), counter, ids)
+    return make_prompt_message("user", "documents", describe_documents(references, chunks, message.retrieval), counter, ids)
 
 
 def _match_calls(messages: Sequence[ZkChatMessage]) -> tuple[set[tuple[int, int]], set[int]]:

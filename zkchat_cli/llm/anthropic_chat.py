@@ -21,7 +21,7 @@ from zkchat_cli.text.numbers import whole_number
 PROVIDER_NAME = "anthropic"
 """Only reasoning of this provider goes back; another's is of no use here."""
 CACHE_MARKER = {"type": "ephemeral"}
-THINKING_BUDGETS = {"low": 2048, "medium": 8192, "high": 24_576}
+THINKING_BUDGETS = {"none": 0, "minimal": 1024, "low": 2048, "medium": 8192, "high": 24_576, "xhigh": 32_768, "max": 48_000}
 """Tokens for thinking, for models that need a number: at least 1024, and less than the longest answer."""
 MIN_THINKING_BUDGET = 1024
 MIN_ANSWER = 4096
@@ -144,8 +144,9 @@ def _max_answer(request: Request, version: tuple[int, int], window: int | None) 
 def _thinking_options(options: Options, max_tokens: int, version: tuple[int, int]) -> dict[str, Any]:
     """From 4.6 on, a model decides itself how long to think; from 3.7 on, it takes a budget; from 4.7 on, no temperature."""
     effort = options.reasoning_effort
-    if effort and version >= (4, 6):
-        return {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": effort}}
+    if effort and effort != "none" and version >= (4, 6):
+        known = "low" if effort == "minimal" else effort
+        return {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": known}}
     if effort and version >= (3, 7):
         budget = min(THINKING_BUDGETS[effort], max_tokens - max_tokens // 4)
         if budget >= MIN_THINKING_BUDGET:

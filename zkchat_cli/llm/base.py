@@ -24,7 +24,8 @@ from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
 
-Effort = Literal["low", "medium", "high"]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How much a model reasons. No model accepts all; a provider whose models know fewer gets the nearest."""
 Similarities = Callable[[str, Sequence[str]], list[float] | None]
 """How similar texts are to a question in meaning: cosines, or None without a model that can tell."""
 DEFAULT_MAX_ANSWER = 2_000_000
@@ -40,6 +41,11 @@ class Options:
     reasoning_effort: Effort | None = None
     max_answer_bytes: int = DEFAULT_MAX_ANSWER
     """What zkchat takes of an answer's text, of its reasoning and of its tool calls, whatever the server was told."""
+
+    @property
+    def light_effort(self) -> Effort | None:
+        """For a short answer: long reasoning would use up its tokens. None if the model may have no such setting."""
+        return self.reasoning_effort if self.reasoning_effort in (None, "none", "minimal") else "low"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +92,14 @@ class RetryDelay:
 
 @dataclass(frozen=True, slots=True)
 class StreamFinished:
-    """The answer is complete, or was cut by zkchat, as `notice` says. `usage` is None if the provider does not report it, `level` if it
-    does not know how sure it is."""
+    """The answer is complete, or was cut by zkchat or requested in another way, as `notice` says. `usage` is None if the provider does not
+    report it, `level` if it does not know how sure it is."""
 
     reason: FinishReason
     usage: TokenUsage | None = None
     notice: str = ""
+    hint: str = ""
+    """What the user can do about the notice."""
     level: AnswerLevel | None = None
 
 
@@ -145,6 +153,13 @@ class SupportsRequestBody(Protocol):
     def body(self, request: Request) -> dict[str, Any]:
         """The JSON body that `stream` would send, without the headers, which contain the key. Contacts nobody."""
         ...
+
+
+@runtime_checkable
+class ReportsToolSupport(Protocol):
+    """A model that may know after `prepare` whether it can call tools."""
+
+    calls_tools: bool | None
 
 
 def request_body(model: Model, request: Request) -> dict[str, Any]:

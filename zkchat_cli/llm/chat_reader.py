@@ -12,13 +12,14 @@ from typing import Any
 
 from zkchat_cli.llm.base import StreamFinished, ThinkingPart, ToolCallsPart, parse_tool_call
 from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.response_limits import MAX_LINE, check_document
 from zkchat_cli.llm.threaded_stream import Emit
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 from zkchat_cli.text.numbers import whole_number
 from zkchat_cli.text.words import replace_surrogates
 
 DONE = "[DONE]"
-LENGTH_REASONS = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
+LENGTH_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"})
 ERROR_REASONS = frozenset({"error", "abort"})
 """Finish reasons of OpenRouter and of vLLM for an answer that they gave up."""
 
@@ -56,6 +57,8 @@ class ChatReader(ABC):
         """Figures of the usage, under OpenAI's names."""
         self.started = False
         self._closed = False
+        self._document = bytearray()
+        """What has come of JSON over several lines, from a server that does not stream."""
 
     def thinking(self) -> ThinkingBlocks | None:
         """What the server needs back with the calls of this answer."""
@@ -91,6 +94,7 @@ class ChatReader(ABC):
             completion_tokens=self.counts.get("completion_tokens", 0),
             estimated=False,
             cached_tokens=self.counts.get("cached_tokens"),
+            reasoning_tokens=self.counts.get("reasoning_tokens"),
         )
 
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -112,11 +116,25 @@ class ChatReader(ABC):
         if line.startswith(b"data:"):
             data = line[5:].strip()
             return DONE if data == DONE.encode() else json.loads(data or b"null")
-        if line.startswith(b"{"):  # an error instead of a stream
+        if self._document or (line.rstrip() == b"{" and not self.started):
+            return self._add_to_document(line)
+        if line.startswith(b"{"):  # an error, or a whole answer, instead of a stream
             return json.loads(line)
         if not line.strip() or line.startswith((b":", b"event:", b"id:", b"retry:")):
             return None
         raise ValueError("not a line of server-sent events")
+
+    def _add_to_document(self, line: bytes) -> object:
+        """The JSON that ends with this line, None if more is to come: servers that indent JSON end it with a brace in the first column."""
+        self._document += line
+        ended = line.rstrip() == b"}"
+        if ended or len(self._document) > MAX_LINE:
+            check_document(self._document, self.endpoint, MAX_LINE)
+        if not ended:
+            return None
+        document = json.loads(self._document)
+        self._document.clear()
+        return document
 
     def read_line(self, line: bytes) -> bytes:
         """The chunk for a line, empty if the line says nothing."""
@@ -142,6 +160,8 @@ class ChatReader(ABC):
     def end(self, rest: bytes = b"") -> bytes:
         """The chunks for an unfinished last line and for the end of the response. Raises IncompleteAnswer."""
         chunk = b"" if rest and self.started else self.read_line(rest)
+        if self._document:
+            raise self.endpoint.not_an_answer(bytes(self._document))
         if not self.finish:
             raise IncompleteAnswer("it ended without a final event")
         return chunk + self.close()

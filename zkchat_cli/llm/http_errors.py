@@ -32,7 +32,14 @@ CONTEXT_LENGTH = re.compile(
     r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the )?context|maximum model length", re.IGNORECASE
 )
 """The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Ollama and Anthropic for a prompt that is too long."""
-CONTENT_FILTER = re.compile(r"content[ _-](filter|policy|management)", re.IGNORECASE)
+CONTENT_FILTER = re.compile(r"content[ _-](filter|policy|management)|invalid[ _-]prompt|usage policy", re.IGNORECASE)
+SETTINGS = {
+    "llm.reasoning_effort": re.compile(r"effort|\bthink(ing)?\b", re.IGNORECASE),
+    "llm.temperature": re.compile(r"temperature", re.IGNORECASE),
+    "llm.max_output_tokens": re.compile(r"max_(output_|completion_)?tokens|num_predict", re.IGNORECASE),
+    "openai.verbosity": re.compile(r"verbosity", re.IGNORECASE),
+}
+"""The settings that are sent to a server, and how its message names them when it rejects their value."""
 QUOTA = "insufficient_quota"
 API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
 _CONTEXT_LIMIT = re.compile(
@@ -48,6 +55,7 @@ _STATUS_BY_CODE = {
     "rate_limit_exceeded": 429,
     "rate_limit_error": 429,
     "insufficient_quota": 429,
+    "server_error": 500,
     "overloaded_error": 529,
 }
 """HTTP status for the error codes that servers send inside a stream, after they answered 200."""
@@ -196,7 +204,8 @@ class Endpoint:
             case 429:
                 return self.error("rate_limit", f"accepts no more calls for now{code}{said}", f"Try again in {_duration(retry_after)}.")
             case _ if 0 < status < 500:
-                hint = "Change what it complains about, or choose another model." if message else self.check
+                setting = next((f" ({key})" for key, name in SETTINGS.items() if name.search(message)), "")
+                hint = f"Change what it complains about{setting}, or choose another model." if message else self.check
                 return self.error("bad_request", f"rejects the request{code}{said}", hint)
             case _:
                 return self.error("server", f"failed{code}{said}", "Try again in a while.")

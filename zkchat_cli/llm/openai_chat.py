@@ -29,12 +29,16 @@ class OpenAIReader(ChatReader):
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         if isinstance(usage := event.get("usage"), dict):
-            cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
-            self.count(prompt_tokens=usage.get("prompt_tokens"), completion_tokens=usage.get("completion_tokens"), cached_tokens=cached)
+            self.count(
+                prompt_tokens=usage.get("prompt_tokens"),
+                completion_tokens=usage.get("completion_tokens"),
+                cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
+                reasoning_tokens=(usage.get("completion_tokens_details") or {}).get("reasoning_tokens"),
+            )
         choices = event.get("choices")
         if not choices:
             return "", ""
-        delta = choices[0].get("delta") or {}
+        delta = choices[0].get("delta") or choices[0].get("message") or {}  # the latter from a server that does not stream
         for fragment in delta.get("tool_calls") or ():
             self._add_fragment(fragment)
         self._keep_reasoning_details(delta.get("reasoning_details") or ())
@@ -75,14 +79,24 @@ class OpenAIReader(ChatReader):
         return ThinkingBlocks(provider=PROVIDER_NAME, blocks=({"reasoning_details": self._reasoning_details},))
 
 
-def request_body(model: str, request: Request, *, official: bool) -> dict[str, Any]:
+def takes_temperature(model: str) -> bool:
+    """Whether a model at OpenAI does."""
+    return not model.startswith(REASONING_MODELS)
+
+
+def valid_name(name: str) -> str:
+    """The name of a tool in the characters that OpenAI accepts; another provider's model may have made it up."""
+    return _NOT_IN_NAMES.sub("_", name)[:MAX_NAME]
+
+
+def request_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> dict[str, Any]:
     """The request's JSON. `official`: the server is OpenAI, which is stricter than compatible servers."""
     options = request.options
     messages = [openai_message(message) for message in request.messages]
     for message, source in zip(messages, request.messages, strict=True):
         for call in message.get("tool_calls", ()):
             call["id"] = call["id"][-MAX_ID:] if official else call["id"]
-            call["function"]["name"] = _NOT_IN_NAMES.sub("_", call["function"]["name"])[:MAX_NAME]
+            call["function"]["name"] = valid_name(call["function"]["name"])
         if official and "tool_call_id" in message:
             message["tool_call_id"] = message["tool_call_id"][-MAX_ID:]
         if source.thinking is not None and source.thinking.provider == PROVIDER_NAME:
@@ -90,10 +104,12 @@ def request_body(model: str, request: Request, *, official: bool) -> dict[str, A
     body: dict[str, Any] = {"model": model, "messages": messages, "stream": True, "stream_options": {"include_usage": True}}
     if options.max_output_tokens is not None:
         body["max_completion_tokens" if official else "max_tokens"] = options.max_output_tokens
-    if options.temperature is not None and not (official and model.startswith(REASONING_MODELS)):
+    if options.temperature is not None and (takes_temperature(model) or not official):
         body["temperature"] = options.temperature
     if options.reasoning_effort is not None:
         body["reasoning_effort"] = options.reasoning_effort
+    if verbosity:
+        body["verbosity"] = verbosity
     if request.tools:
         body["tools"] = [tool.descriptor for tool in request.tools]
     return body

@@ -58,6 +58,8 @@ class RemoteModel(ABC):
     settings: ServerSettings
     first_delay: float = FIRST_DELAY
     window: Window | None = None
+    calls_tools: bool | None = None
+    """Whether it can call tools, if the server says so."""
     _prepared: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -145,7 +145,8 @@ class _AnswerLimit:
     def _take(self, kind: type, size: int) -> None:
         self._left[kind] -= size
         if self._left[kind] < 0:
-            self._put(StreamFinished("length", notice=f"{_LIMITED[kind]} became longer than {self._max:,} bytes and was cut there"))
+            notice = f"{_LIMITED[kind]} became longer than {self._max:,} bytes and was cut there"
+            self._put(StreamFinished("length", notice=notice, hint="llm.max_answer_bytes sets the limit."))
             raise _AnswerCut
 
 

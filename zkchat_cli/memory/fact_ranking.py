@@ -14,8 +14,9 @@ from functools import lru_cache
 from zkchat_cli.memory.conversation_excerpts import wikilink_to
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models import Fact, MostCitedNote
+from zkchat_cli.text.languages import LANGUAGES, detect_language
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import content_terms, stem
+from zkchat_cli.text.words import ENGLISH, content_stems, content_terms, stem
 from zkchat_cli.tokens.counter import TokenCounter
 
 K1, B = 1.2, 0.75
@@ -102,10 +103,14 @@ def recall_cited_note(note: MostCitedNote, summary: str | None) -> StoredMemory:
     return StoredMemory("document", note.relative_path, summary or "", line, note.last_cited, note.relative_path, note.last_cited)
 
 
-def rank_by_relevance(message: str, items: Sequence[StoredMemory], now: str) -> tuple[RankedMemory, ...]:
-    """The items that share a word with the message, best first."""
-    query = {stem(term): term for term in reversed(content_terms(message))}
-    counts = [_count_words(item.key, item.content) for item in items]
+def rank_by_relevance(
+    message: str, items: Sequence[StoredMemory], now: str, languages: tuple[str, ...] = (ENGLISH,)
+) -> tuple[RankedMemory, ...]:
+    """The items that share a word with the message, in any form, best first. `languages`: of the notes; that of the items is added."""
+    spoken = {*languages, detect_language(" ".join(item.content for item in items))}  # one fact is too short to tell
+    languages = tuple(language for language in LANGUAGES if language in spoken) or (ENGLISH,)
+    query = {stem(term, languages): term for term in reversed(content_terms(message))}
+    counts = [_count_words(item.key, item.content, languages) for item in items]
     average = sum(words.total() for words in counts) / max(1, len(counts)) or 1.0
     frequency = Counter(term for words in counts for term in query if term in words)
     ranked: list[RankedMemory] = []
@@ -120,8 +125,8 @@ def rank_by_relevance(message: str, items: Sequence[StoredMemory], now: str) -> 
 
 
 @lru_cache(maxsize=8192)
-def _count_words(key: str, content: str) -> Counter[str]:
-    return Counter(stem(term) for term in content_terms(f"{key.replace('-', ' ')} {content}"))
+def _count_words(key: str, content: str, languages: tuple[str, ...]) -> Counter[str]:
+    return Counter(content_stems(f"{key.replace('-', ' ')} {content}", languages))
 
 
 def _recency(date: str, now: str) -> float:

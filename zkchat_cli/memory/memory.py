@@ -194,7 +194,7 @@ class Memory:
 
     def rank(self, text: str) -> tuple[RankedMemory, ...]:
         """All facts and cited notes that share a word with the text, best first."""
-        return rank_by_relevance(text, self.all_items(), self._now()) if text.strip() else ()
+        return rank_by_relevance(text, self.all_items(), self._now(), self._vault.languages()) if text.strip() else ()
 
     def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RankedMemory, ...]:
         """`rank` with the memory files in the vault's root included, then what means something similar in other words."""
@@ -203,7 +203,7 @@ class Memory:
         items = self.project_items(budget, counter)
         files = [StoredMemory("file", item.relative_path, item.content, item.content, "", item.relative_path) for item in items]
         every = (*self.all_items(), *files)
-        by_words = rank_by_relevance(text, every, self._now())
+        by_words = rank_by_relevance(text, every, self._now(), self._vault.languages())
         found = {(each.item.kind, each.item.key) for each in by_words}
         others = [item for item in every if (item.kind, item.key) not in found][:MAX_COMPARED]
         cosines = self._vault.similarities(text, [item.content for item in others]) or []

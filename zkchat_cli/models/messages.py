@@ -20,6 +20,8 @@ CitationVerdict = Literal["verified", "cited", "cut", "misquoted", "missing"]
 chunk; no chunk in the prompt has that number."""
 Support = Literal["supports", "does_not_support", "unclear"]
 """Whether the cited chunk says what the sentence says, as far as words, numbers, names and negations show."""
+RetrievalMode = Literal["tools", "before", "both", "none"]
+"""Who searches the notes for an answer: the model with tools, zkchat before the model is called, both, or nobody."""
 ReferenceStatus = Literal["found", "broken", "ambiguous"]
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "cancelled", "error"]
 AnswerLevel = Literal["answer", "most_likely", "nothing"]
@@ -40,6 +42,8 @@ class ThinkingBlocks(Value):
 
     provider: str
     blocks: tuple[dict[str, Any], ...]
+    stored: bool = True
+    """False for what only the server can read: it is of no use after the turn."""
 
 
 class ContentChunk(Value):
@@ -142,6 +146,8 @@ class TokenUsage(Value):
     estimated: bool = True
     cached_tokens: Count | None = None
     """Tokens of the prompt from the provider's cache, if reported."""
+    reasoning_tokens: Count | None = None
+    """Tokens of the completion that are reasoning, if reported."""
 
 
 class Timings(Value):
@@ -158,7 +164,7 @@ class ZkChatMessage(Value):
     """One message of the append-only log. `parent_id` makes the log a tree: undo, retry and edit move its head.
 
     `content` is verbatim. The list of referenced documents is added from `references` at assembly (`augmented_token_count` includes it).
-    `chunks` are what a tool found, or the text of documents that a user's message names.
+    `chunks` are what a tool found; of a user's message the text of documents that it names, and the passages that were found for it.
     """
 
     id: str
@@ -182,6 +188,8 @@ class ZkChatMessage(Value):
     uncited_statements: Count | None = None
     timings_ms: Timings | None = None
     """Of the turn that ends with this answer."""
+    retrieval: RetrievalMode | None = None
+    """Who searched the notes for this user message."""
     token_count: Count | None = None
     augmented_token_count: Count | None = None
     tool_tokens: Count | None = None

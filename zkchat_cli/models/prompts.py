@@ -3,9 +3,9 @@
 from typing import Any, Literal
 
 from zkchat_cli.models.base import Count, Quantity, Value
-from zkchat_cli.models.messages import DocumentReference, Role, ThinkingBlocks, TokenUsage, ToolCall
+from zkchat_cli.models.messages import DocumentReference, RetrievalMode, Role, ThinkingBlocks, TokenUsage, ToolCall
 
-PromptKind = Literal["system", "memory", "summary", "documents", "tool_results", "conversation"]
+PromptKind = Literal["system", "memory", "summary", "documents", "tool_results", "recalled", "conversation"]
 
 
 class PromptMessage(Value):
@@ -43,6 +43,8 @@ class MessageBreakdown(Value):
     memory: Count = 0
     documents: Count = 0
     tool_results: Count = 0
+    recalled: Count = 0
+    """Passages of older turns, quoted for this message."""
     conversation: Count = 0
 
 
@@ -99,6 +101,13 @@ class Dropped(Value):
     reason: str
 
 
+class Retrieval(Value):
+    """Who searches the notes, and why."""
+
+    mode: RetrievalMode
+    reason: str
+
+
 class Prompt(Value):
     """What one model call sends, and what was dropped."""
 
@@ -108,6 +117,8 @@ class Prompt(Value):
     dropped: tuple[Dropped, ...] = ()
     documents: tuple[DocumentReference, ...] = ()
     """The documents that its messages name, and how each is delivered."""
+    retrieval: Retrieval | None = None
+    """How the turn gets passages; None in a stored prompt."""
     strategy: str
 
 

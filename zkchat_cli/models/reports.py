@@ -2,7 +2,7 @@
 
 from zkchat_cli.models.base import Value
 from zkchat_cli.models.conversations import Compaction
-from zkchat_cli.models.messages import AnswerLevel, Citation, DocumentReference, FinishReason, Timings, TokenUsage, ToolRun
+from zkchat_cli.models.messages import AnswerLevel, Citation, DocumentReference, FinishReason, RetrievalMode, Timings, TokenUsage, ToolRun
 from zkchat_cli.models.prompts import ContextUsage
 
 
@@ -25,5 +25,8 @@ class TurnReport(Value):
     uncited_statements: int = 0
     """Sentences of the answer that state something without a citation."""
     agent: str | None = None
+    grounded: bool
+    """Whether the answer cites a source that exists."""
+    retrieval: RetrievalMode
     level: AnswerLevel | None = None
     """How sure the offline provider is of its answer; None for other providers."""

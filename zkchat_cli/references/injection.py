@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from zkchat_cli.events import Notice
-from zkchat_cli.models import ContentChunk, Delivery, DocumentReference
+from zkchat_cli.models import ContentChunk, Delivery, DocumentReference, RetrievalMode
 from zkchat_cli.references.chunk_format import format_tool_result
 from zkchat_cli.references.mentions import MentionedDocument
+from zkchat_cli.text.languages import detect_languages
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import content_terms, stem
+from zkchat_cli.text.words import content_stems
 
 TOTAL_SHARE = 0.5
 """The share for all documents of a message: the rest is for the conversation and for tool results."""
@@ -122,11 +123,14 @@ def _select(text: Sequence[ContentChunk], costs: Sequence[int], room: int, messa
 
 def _relevant_sections(text: Sequence[ContentChunk], message: str) -> Iterator[list[int]]:
     """Chunk indexes by section, most words of the message first; sections without any of its words are left out."""
-    wanted = {stem(term) for term in content_terms(message)}
+    languages = detect_languages(chunk.text for chunk in text)
+    wanted = set(content_stems(message, languages))
     if not text or not wanted:
         return
     sections = [list(group) for _, group in groupby(range(len(text)), key=lambda i: text[i].heading)]
-    words = [{stem(term) for i in section for term in content_terms(f"{text[i].heading or ''}\n{text[i].text}")} for section in sections]
+    words = [
+        {each for i in section for each in content_stems(f"{text[i].heading or ''}\n{text[i].text}", languages)} for section in sections
+    ]
     common = set.intersection(*words) if len(words) > 1 else set()  # words of every section distinguish none
     shared = [len(wanted & own - common) for own in words]
     yield from (sections[i] for i in sorted(range(len(sections)), key=lambda i: -shared[i]) if shared[i])
@@ -156,20 +160,27 @@ def _headings(text: Sequence[ContentChunk]) -> tuple[str, ...]:
     return tuple(headings)[:MAX_HEADINGS]
 
 
-def describe_documents(references: Sequence[DocumentReference], chunks: Sequence[ContentChunk] = ()) -> str:
-    """The part of the prompt about the documents of a message: paths, summaries, numbered excerpts, and a request to read the rest.
+def describe_documents(
+    references: Sequence[DocumentReference], chunks: Sequence[ContentChunk] = (), retrieval: RetrievalMode | None = None
+) -> str:
+    """The part of the prompt about the documents of a message: paths, summaries, numbered excerpts, and a request to read the rest, if the
+    model can. Then the excerpts may also be passages of other notes.
 
-    Empty without documents. Without `chunks` (the window got smaller), all documents are to be read.
+    Empty without documents and excerpts. Without `chunks` (the window got smaller), all documents are to be read.
     """
-    if not references:
-        return ""
     present = {chunk.number for chunk in chunks}
     lines = [_describe_document(reference, present) for reference in references]
     unread = any(r.relative_path and not r.above and (r.delivery != "injected" or not present) for r in references)
     rest = "what is not below" if present else "them"
-    request = [f"Read {rest} with the read_zk_document tool before you answer, as far as the question needs it."] if unread else []
-    excerpts = [f"Excerpts of them, to be cited by their numbers:\n{format_tool_result(chunks, {})}"] if chunks else []
-    return "\n".join(["The message below refers to these documents:", *lines, *request, *excerpts])
+    can_read = retrieval not in ("before", "none")
+    request = (
+        [f"Read {rest} with the read_zk_document tool before you answer, as far as the question needs it."] if unread and can_read else []
+    )
+    of_them = present <= {number for reference in references for number in reference.numbers}
+    source = "Excerpts of them" if of_them else "Excerpts of the notes, found for the message below"
+    excerpts = [f"{source}, to be cited by their numbers:\n{format_tool_result(chunks, {})}"] if chunks else []
+    heading = ["The message below refers to these documents:"] if references else []
+    return "\n".join([*heading, *lines, *request, *excerpts])
 
 
 def _describe_document(reference: DocumentReference, present: set[int | None]) -> str:

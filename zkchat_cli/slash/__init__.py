@@ -10,7 +10,7 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Context", ("context", "compact", "show", "pin", "unpin", "strategy", "tokens")),
-    ("Sources", ("refs", "sources", "check", "why", "open", "search")),
+    ("Sources", ("refs", "sources", "ground", "check", "why", "open", "search")),
     ("This conversation", ("undo", "redo", "retry", "edit", "continue", "branches", "clear", "copy", "save", "export", "rename")),
     ("Other conversations", ("new", "sessions", "resume")),
     ("Memory", ("memory", "remember", "forget")),
@@ -18,6 +18,8 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Chat", ("help", "quit")),
 )
 """Commands by topic, in the order of `/help`."""
+NEAR = 0.6
+"""How similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense` near nothing."""
 _FIRST = ("help", "context", "refs", "compact")
 """The most used commands, which completion offers first."""
 
@@ -56,6 +58,6 @@ def find(word: str) -> SlashCommand:
     if len(matches) == 1:
         command: SlashCommand = registry.load(sys.modules[__name__], matches[0], "COMMAND")
         return command
-    nearest = ", ".join(f"/{name}" for name in matches or difflib.get_close_matches(word, known, n=3, cutoff=0.4))
+    nearest = ", ".join(f"/{name}" for name in matches or difflib.get_close_matches(word, known, n=3, cutoff=NEAR))
     problem = f"/{word} is ambiguous" if matches else f"unknown command /{word}"
     raise UsageError(problem, f"Did you mean {nearest}? /help lists all commands." if nearest else "/help lists all commands.")

@@ -44,8 +44,7 @@ def _ask(session: ZkChatSession, every: Sequence[CitedSentence], passages: Mappi
     while count > 1 and _size(session, support_request(every[:count], passages)) + _answer_tokens(count) > runtime.budget.effective_limit:
         count -= 1
     messages = support_request(every[:count], passages)
-    # a model with an effort setting needs a low one: long reasoning would use up the tokens
-    options = Options(_answer_tokens(count), reasoning_effort="low" if runtime.options.reasoning_effort else None)
+    options = Options(_answer_tokens(count), reasoning_effort=runtime.options.light_effort)
     call = collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
     while True:
         try:

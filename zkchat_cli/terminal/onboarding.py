@@ -1,4 +1,4 @@
-"""Onboarding: at a terminal, without settings and without notes at hand, two questions choose the notes and the model.
+"""Onboarding: at a terminal, where nothing names a vault, two questions choose the notes and the model.
 
 The answers are saved to the settings unless the user says no. Ctrl-C leaves and changes nothing.
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from zkchat_cli.app import demo, factory
 from zkchat_cli.app.factory import StartupOptions
+from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.paths import AppPaths
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
@@ -18,29 +19,57 @@ from zkchat_cli.vault.discovery import find_vaults
 SERVER_TIMEOUT = 2.0
 """Seconds that servers have to list their models."""
 MAX_MODELS = 8
+MAX_HOSTED = 3
+PREFERRED = {"openai": ("gpt-5", "gpt-4.1", "gpt-4o"), "anthropic": ("claude-sonnet", "claude-opus", "claude-haiku")}
+"""How the models to offer begin, among the many that a hosted provider lists."""
 MAX_LINE = 4096
+OFFLINE_LABEL = "offline (quotes your notes; no model, no network)"
 
 
-def run_onboarding(env: Mapping[str, str], here: Path, screen: Screen) -> tuple[Path | None, str | None]:
-    """The chosen vault and model (None: as configured). Raises EOFError when the input ends."""
-    loaded = factory.settings(StartupOptions(), env, here)
+def run_onboarding(
+    model: str | None, env: Mapping[str, str], here: Path, screen: Screen
+) -> tuple[Path | None, str | None, dict[str, object]]:
+    """The chosen vault and model (None: as configured), and the further settings of that model; `model` is the one that the command line
+    names. Raises EOFError when the input ends.
+    """
+    loaded = factory.settings(StartupOptions(model=model), env, here)
     if factory.vault_folder(loaded, here) is not None:
-        return None, None
+        return None, model, {}
     screen = screen.with_width()
-    screen.print("Welcome to zkchat. There are no settings yet; Enter takes the first answer.", "bold")
+    screen.print("Welcome to zkchat. Enter takes the first answer.", "bold")
     vault = _ask_vault(screen)
     settings = {"vault.path": vault} if vault else {}
-    model = None
+    further: dict[str, str] = {}
     if "model" not in loaded.origins:
-        offers = factory.available_models(loaded, env, SERVER_TIMEOUT)
-        local = [name for each in offers if each.provider == "ollama" for name in each.names if "embed" not in name]
-        choices = [*local[:MAX_MODELS], "offline"]
-        labels = [*choices[:-1], "offline (quotes your notes; no model, no network)"]
-        model = _ask(screen, "Which model should answer?", dict(zip(labels, choices, strict=True)), "or type PROVIDER/NAME")
-        settings["model"] = model
+        offers = _model_offers(loaded, env)
+        model = _ask(
+            screen, "Which model should answer?", {label: label for label in offers} | {OFFLINE_LABEL: "offline"}, "or type its name"
+        )
+        further = offers.get(model, {})
+        settings |= further | {"model": model}
     if vault or model != "offline":  # trying it out changes nothing
         _offer_to_save(screen, settings, loaded.places)
-    return Path(vault) if vault else demo.demo_vault(loaded.places), model
+    return Path(vault) if vault else demo.demo_vault(loaded.places), model, {**further}
+
+
+def _model_offers(loaded: LoadedConfig, env: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The models that can be used now, those of this machine first, each with the further settings that it needs."""
+    offers: dict[str, dict[str, str]] = {}
+    hosted: list[str] = []
+    llama_cpp = factory.llama_cpp_server(env)
+    has_other = "openai.base_url" in loaded.origins or env.get("OPENAI_BASE_URL")
+    for each in factory.available_models(loaded, env, SERVER_TIMEOUT, {} if has_other else {"llama.cpp": llama_cpp}):
+        names = [name for name in each.names if "embed" not in name and name != "offline"]
+        if each.provider == "llama.cpp":
+            offers |= {name.replace("llama.cpp/", "openai/", 1): {"openai.base_url": llama_cpp.address} for name in names}
+        elif each.provider in PREFERRED:
+            beginnings = [f"{each.provider}/{prefix}" for prefix in PREFERRED[each.provider]]
+            preferred = [name for prefix in beginnings for name in names if name.startswith(prefix)]
+            hosted += (preferred or names)[:MAX_HOSTED]
+        else:
+            offers |= {name: {} for name in names}
+    local = dict(list(offers.items())[:MAX_MODELS])
+    return local | {name: {} for name in hosted if name not in local}
 
 
 def _ask_vault(screen: Screen) -> str:
@@ -55,15 +84,12 @@ def _ask_vault(screen: Screen) -> str:
 
 
 def _offer_to_save(screen: Screen, settings: Mapping[str, str], where: AppPaths) -> None:
-    screen.print(f"\nSave these settings in {where.config_file}?")
-    for key, value in settings.items():
-        screen.print(f"  {key} = {value}")
-    if _read_line(screen, "[Y/n] ").lower() not in ("", "y", "yes"):
-        screen.print("Not saved: used for this chat only. `zkchat config set KEY VALUE` saves a setting.")
+    if _read_line(screen, "\nSave this choice for the next start? [Y/n] ").lower() not in ("", "y", "yes"):
+        screen.print("Not saved: used for this chat only.")
         return
     for key, value in settings.items():
         factory.save_setting(key, value, where)
-    screen.print(f"Saved in {where.config_file}.")
+    screen.print("Saved. `zkchat config show` lists all settings.")
 
 
 def _ask(screen: Screen, question: str, choices: Mapping[str, str], otherwise: str) -> str:

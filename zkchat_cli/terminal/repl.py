@@ -270,8 +270,8 @@ class Repl:
         if session.history:
             title = truncate(session.conversation.title or session.conversation.id, 60)
             self.screen.print(f"resumed “{title}” ({len(session.history)} messages)", "dim")
-        elif opened is not None and opened.tip:
-            self.screen.print(opened.tip, "dim")
+        elif self._background.tip:
+            self.screen.print(self._background.tip, "dim")
         self.screen.print()
         warn_if_unable(session, self.screen, unsafe=self._unsafe)
         for warning in opened.warnings if opened is not None else ():

@@ -10,13 +10,16 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.text.sanitize import sanitize_name
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
+    from zkchat_cli.vault.vault import Vault
 
 STOP_TIMEOUT = 0.2
 """Seconds that `stop` waits for the thread."""
@@ -30,12 +33,16 @@ PROGRESS_INTERVAL = 0.2
 
 @dataclass(frozen=True, slots=True)
 class StartedSession:
-    """An opened chat: `warnings` are pairs of problem and hint, `tip` suggests a first question."""
+    """An opened chat: `warnings` are pairs of problem and hint, `tip` suggests a first question.
+
+    With `suggests_question`, a chat without a tip gets one from the vault's most linked note.
+    """
 
     app: "App"
     session: "ZkChatSession"
     warnings: tuple[tuple[str, str], ...] = ()
     tip: str = ""
+    suggests_question: bool = False
 
 
 StartSession = Callable[[], StartedSession]
@@ -65,6 +72,7 @@ class BackgroundLoader:
         self.problems: tuple[str, ...] = ()
         """Files that the first index could not read."""
         self.notes: int | None = None
+        self.tip = ""
         self.state = "loading"
         self._start_session = start_session
         self._notify, self._measure, self._is_busy = notify, measure, is_busy
@@ -153,6 +161,7 @@ class BackgroundLoader:
 
     def _announce_index(self, opened: StartedSession) -> None:
         with suppress(ZkchatError):
+            self.tip = opened.tip or (_suggest_question(opened.app.vault) if opened.suggests_question else "")
             self.notes = len(opened.app.vault.note_paths())
         self.indexed.set()
 
@@ -163,6 +172,11 @@ class BackgroundLoader:
     def _check_stopped(self) -> None:
         if self._stopped.is_set():
             raise _StoppedError
+
+
+def _suggest_question(vault: "Vault") -> str:
+    linked = vault.most_linked_note()
+    return f"to try: What do my notes say about {sanitize_name(PurePosixPath(linked).stem)}?" if linked is not None else ""
 
 
 class _StoppedError(Exception):

@@ -134,8 +134,15 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
     if sources or show_cost:
         screen.print()
     screen.show(sources)
+    if verbosity.max_sources and not report.grounded and report.uncited_statements and report.level is None:
+        view.print_note(f"  {no_source_line(report, verbosity.hints)}", "yellow")
     if show_cost:
         view.print_note(cost_line(report), "dim")
+
+
+def no_source_line(report: TurnReport, hints: CommandHints) -> str:
+    more = f"; {hints.ground} asks again with passages from them" if hints.ground and report.retrieval in ("tools", "none") else ""
+    return f"No source from your notes was used{more}"
 
 
 def tools_line(finished: Sequence[tuple[ToolRun, int]]) -> str:
@@ -175,10 +182,11 @@ def detail_lines(report: TurnReport) -> list[str]:
     cached = f" ({usage.cached_tokens} cached)" if usage.cached_tokens else ""
     parts = {"system": context.system_tokens, "tools": context.tool_tokens, **context.message_breakdown.model_dump()}
     breakdown = ", ".join(f"{name.replace('_', ' ')} {tokens}" for name, tokens in parts.items() if tokens)
+    reasoning = f" ({usage.reasoning_tokens} of them reasoning)" if usage.reasoning_tokens else ""
     lines = [
         f"  {report.model}, {report.strategy}, finished with {report.finish_reason}",
         f"  prepare {timings.prepare:.0f} ms, model {timings.model:.0f} ms, tools {timings.tools:.0f} ms, store {timings.store:.0f} ms",
-        f"  {mark}{usage.prompt_tokens} tokens in{cached}, {mark}{usage.completion_tokens} out",
+        f"  {mark}{usage.prompt_tokens} tokens in{cached}, {mark}{usage.completion_tokens} out{reasoning}",
         f"  prompt: {context.total_tokens} of {context.effective_limit} tokens ({breakdown})",
     ]
     lines += [f"  {each.wikilink}: {each.delivery_reason}" for each in report.references if each.delivery_reason]

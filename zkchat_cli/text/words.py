@@ -144,3 +144,8 @@ def stem(word: str, languages: tuple[str, ...] = (ENGLISH,)) -> str:
     for language in (RUSSIAN,) if "а" <= word[:1] <= "я" else languages:
         [word] = stem_words([word], language)
     return word
+
+
+def content_stems(text: str, languages: tuple[str, ...] = (ENGLISH,)) -> list[str]:
+    """The stems of `content_terms`."""
+    return [stem(term, languages) for term in content_terms(text)]

@@ -154,8 +154,12 @@ class Vault:
     def snippet(self, chunk: ContentChunk, query: str) -> tuple[str | None, Snippet]:
         """The heading and the lines of a chunk that show best why `query` found it."""
         terms = parse_query(query, self._today()).terms
-        found = snippets.snippet(chunk.text, chunk.start_line, terms, languages=self._ask(lambda index: index.languages()))
+        found = snippets.snippet(chunk.text, chunk.start_line, terms, languages=self.languages())
         return sections.heading_above(found.line, chunk.text, chunk.start_line) or chunk.heading, found
+
+    def languages(self) -> tuple[str, ...]:
+        """The languages that the notes are written in."""
+        return self._ask(lambda index: index.languages())
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
         """How near each text is to the query by meaning, as cosines (about 0 for unrelated texts, 1 for the same one).
@@ -291,6 +295,10 @@ class Vault:
         for end in (source, target):
             self._require_file(end)
         return self._ask(lambda index: graph.shortest_path(index, source, target))
+
+    def most_linked_note(self) -> str | None:
+        """The note that most other notes link to; None if there are no links between notes."""
+        return self._ask(graph.most_linked_note)
 
     def related_notes(self, relative_path: str, limit: int = 10) -> list[RelatedNote]:
         """The notes most related to a note by links and words, best first. Raises VaultError if there is no such note."""

@@ -14,6 +14,7 @@ class CommandHints:
     forget: str = "/forget {}"
     agent: str = "/agent NAME"
     all_sources: str = "/refs"
+    ground: str = "/ground"
 
 
 IN_CHAT = CommandHints()
@@ -25,5 +26,6 @@ IN_SHELL = CommandHints(
     forget="zkchat memory forget {}",
     agent="--agent NAME",
     all_sources="references.max_displayed",
+    ground="",
 )
 UNSTORED = replace(IN_SHELL, undo="", continue_answer="")

@@ -3,6 +3,7 @@
 The same lines for `context stats` and `/context`.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ MAX_ITEMS = 10
 MIN_SNIPPET = 12
 TOOL = "tool:"
 """Prefix of the tools among what a prompt omits; the others are messages."""
+_PASSAGE = re.compile(r"^(?:user|assistant): .*", re.MULTILINE)
+"""The first line of a recalled passage."""
 _DELIVERY = {"injected": "full text", "partly": "sections", "offered": "summary"}
 
 
@@ -74,9 +77,12 @@ def overview_lines(prompt: Prompt) -> Iterator[str]:
         messages.setdefault(message.kind, []).append(message)
     for kind, of_kind in messages.items():
         names = ", ".join(truncate(id_, 60) for message in of_kind for id_ in message.source_ids)
-        what = names if kind == "memory" else f"{len(of_kind)} message{'s' * (len(of_kind) > 1)}"
+        count = sum(len(message.source_ids) for message in of_kind) if kind == "recalled" else len(of_kind)
+        what = names if kind == "memory" else f"{count} message{'s' * (count > 1)}"
         tokens = short_count(sum(message.tokens for message in of_kind))
         yield f"  - {kind.replace('_', ' ')}: {what} ({mark}{tokens} tokens)"
+        if kind == "recalled":
+            yield from (f"      {truncate(line, WIDTH)}" for message in of_kind for line in _PASSAGE.findall(message.content))
     yield from document_lines(prompt)
 
 
@@ -115,6 +121,7 @@ def _facts(prompt: Prompt) -> Iterator[str]:
     usage = prompt.usage
     source = f" ({usage.window_source})" if usage.window_source else ""
     yield f"Context window: {usage.max_context:,} tokens{source}; at most {usage.effective_limit:,} are sent. Strategy: {prompt.strategy}."
+    yield from retrieval_lines(prompt)
     parts = {name.replace("_", " "): tokens for name, tokens in usage.components.model_dump().items() if tokens}
     yield f"Tokens spent on {', '.join(f'{name} {tokens:,}' for name, tokens in parts.items())}."
     if not usage.estimated:
@@ -144,6 +151,12 @@ def document_lines(prompt: Prompt) -> list[str]:
         if each.delivery
     ]
     return ["Documents:", *lines] if lines else []
+
+
+def retrieval_lines(prompt: Prompt) -> Iterator[str]:
+    """Who searches the notes for the next answer, and why."""
+    if prompt.retrieval is not None:
+        yield f"Retrieval: {prompt.retrieval.mode} ({prompt.retrieval.reason})."
 
 
 def _compaction_line(prompt: Prompt) -> str:
@@ -190,6 +203,8 @@ def _advice(message: PromptMessage, hints: CommandHints, pinned: Mapping[str, in
         return "a lower context.summary_ratio shortens the next summary"
     if message.kind == "documents":
         return ("" if only_turn else f"{hints.compact}, or ") + "name [[Note#Heading]]"
+    if message.kind == "recalled":
+        return "passages of earlier turns; the strategy summarize sends none"
     return "" if only_turn else hints.compact
 
 

@@ -76,6 +76,7 @@ def _lines(prompt: Prompt, most_dropped: int | None = None) -> Iterator[str]:
     for tool in prompt.tools:
         yield f"── tool {tool.name} · {tool.tokens} tokens"
         yield tool.descriptor["function"]["description"]
+    yield from context_usage.retrieval_lines(prompt)
     yield from context_usage.document_lines(prompt)
     for dropped in prompt.dropped[:most_dropped]:
         yield f"not sent: {dropped.id} ({dropped.reason})"

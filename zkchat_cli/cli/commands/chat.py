@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tomllib
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -41,9 +42,9 @@ def chat(
     screen, shared = ctx.screen, ctx.shared
     if demo and shared["vault"] is not None:
         raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
-    if not demo and shared["vault"] is None and shared["model"] is None and shared["config_file"] is None:
-        shared["vault"], shared["model"] = _first_start(ctx)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    is_first = interactive and not demo and _names_no_vault(ctx)
+    overrides = _choose_notes_and_model(ctx) if is_first else {}
     approve, asking = None, None
     if unsafe or yes:
         from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy  # only needed for changes
@@ -58,12 +59,12 @@ def chat(
             if demo:
                 shared["vault"] = demo_vault(ctx.paths)
             new = resume is None and not continue_
-            opened = resources.enter_context(ctx.open_app(store=not no_store, store_later=new, unsafe=unsafe))
+            opened = resources.enter_context(ctx.open_app(store=not no_store, store_later=new, unsafe=unsafe, overrides=overrides))
             app = replace(opened, approve=approve)
             session = app.session(None if new else app.find(resume))
             warnings = ((f"this chat is not stored: {app.unstored.message}", app.unstored.hint),) if app.unstored else ()
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""
-            return StartedSession(app, session, warnings, tip)
+            return StartedSession(app, session, warnings, tip, suggests_question=is_first)
 
         if interactive:
             with typing_ahead():  # keys pressed before the prompt appears
@@ -89,18 +90,28 @@ def chat(
     raise typer.Exit(code)
 
 
-def _first_start(ctx: CommandContext) -> "tuple[Path | None, str | None]":
-    """If someone at a terminal has no settings file and no notes at hand, let them choose notes and model; otherwise None, None."""
-    here, at_terminal = Path.cwd(), sys.stdin.isatty() and sys.stdout.isatty()
-    has_settings = os.environ.get("ZKCHAT_VAULT") or ctx.paths.config_file.exists()
-    if not at_terminal or has_settings or holds_notes(here):
-        return None, None
+def _names_no_vault(ctx: CommandContext) -> bool:
+    """Whether neither an option, the environment, the settings file nor the current folder names a vault."""
+    if ctx.shared["vault"] is not None or ctx.shared["config_file"] is not None or os.environ.get("ZKCHAT_VAULT"):
+        return False
+    try:
+        settings = tomllib.loads(ctx.paths.config_file.read_text("utf-8"))
+        return not settings.get("vault", {}).get("path") and not holds_notes(Path.cwd())
+    except FileNotFoundError:
+        return not holds_notes(Path.cwd())
+    except (OSError, ValueError, AttributeError):  # loading the settings will report it
+        return False
+
+
+def _choose_notes_and_model(ctx: CommandContext) -> "dict[str, object]":
+    """Let the user choose the vault, and a model if none is named. Returns the further settings that the model needs."""
     from zkchat_cli.terminal.onboarding import run_onboarding  # takes 0.4 s
 
     try:
-        return run_onboarding(os.environ, here, ctx.screen)
+        ctx.shared["vault"], ctx.shared["model"], further = run_onboarding(ctx.shared["model"], os.environ, Path.cwd(), ctx.screen)
     except EOFError:
         raise typer.Exit from None
+    return further
 
 
 def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:

@@ -15,6 +15,7 @@ from zkchat_cli.llm.offline.ranking import (
     NAMED,
     QuoteSource,
     RankedQuote,
+    excerpts_about,
     rank_passages,
     select_quotes,
     select_sections,
@@ -93,9 +94,12 @@ def _answer_from_notes(
     if not excerpts and any(NO_ROOM in m.content for m in results):
         return Answer(facts + LEFT_OUT)
     reads = {call.id for m in turn for call in m.tool_calls if call.name == "read_zk_document"}
-    named = _read_excerpts([*documents, *(m for m in results if m.tool_call_id in reads)])
+    paths = {excerpt.path for excerpt in _read_excerpts([*documents, *(m for m in results if m.tool_call_id in reads)])}
+    named = [excerpt for excerpt in excerpts if excerpt.path in paths]
+    others = [excerpt for excerpt in excerpts if excerpt.path not in paths]
+    others = excerpts_about(question.names, others) if named else others
     earlier = [m.content for m in before if m.role == "assistant"] if question.is_follow_up else []
-    answer = quote_answer(question, excerpts, named, "\n".join(earlier), similarities)
+    answer = quote_answer(question, others, named, "\n".join(earlier), similarities)
     return Answer(facts + answer.text, "answer" if facts else answer.level)
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from pathlib import PurePosixPath
 
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
@@ -22,11 +23,12 @@ MAX_ENDS = 500
 """Characters at either end of a long message that may contain its request."""
 MAX_PRONOUN_WORDS = 4
 """A message with a pronoun and more words than these has a subject of its own."""
-MAX_ELLIPSIS_WORDS = 2
-"""The same for a message that begins like the rest of a sentence ("only on Fridays?")."""
+MAX_ELLIPSIS_WORDS, MAX_ADDED_WORDS = 2, 3
+"""The same for a message that begins like the rest of a sentence ("only on Fridays?"), and with a conjunction ("and inside code blocks?").
+A whole question that begins so ("and what is a literature note?") has a subject of its own."""
 FILLER_WEIGHT, TOPIC_WEIGHT = 0.3, 0.5
-_LINK = re.compile(r"""!?\[\[[^\[\]]*\]\](?:>[1-9](?![0-9]))?|(?<!\S)@(?:"[^"\n]+"|<[^<>\n]+>|[^\s"<>]+)""")
-"""The name of a document: a wikilink (`[[Note]]>2` with the notes it links to) or an `@path`."""
+_LINK = re.compile(r"""!?\[\[([^\[\]|]*)[^\[\]]*\]\]|(?<!\S)@(?:"([^"\n]+)"|<([^<>\n]+)>|([^\s"<>]+))""")
+"""The name of a document: a wikilink or an `@path`."""
 _FILLERS = frozenset(
     stem(word)
     for word in """able actually allow another anything ask best better bit bring call called change cause come continue correct detail
@@ -49,13 +51,19 @@ _SUMMARY = re.compile(
     r"|\b(?:zusammenfass\w*|fasse\b.*\bzusammen|résum\w*|resum\w+)\b|总结|總結|概括|摘要|概述|要点|要點|要約",
     re.IGNORECASE,
 )
-_ELLIPSIS = re.compile(
-    r"\s*(?:and|also|but|or|so|then|what about|how about|what if|only|per|instead|again|still|in|on|at|for|with|without|by|und|nur|et|y)\b"
-    r"|\s*(?:还有|還有|那么|那麼|那|另外|以及)",
+_ADDITION = re.compile(
+    r"\s*(?:and|also|but|or|so|then|what about|how about|what if|und|et|y)\b|\s*(?:还有|還有|那么|那麼|那|另外|以及)", re.I
+)
+_ELLIPSIS = re.compile(r"\s*(?:only|per|instead|again|still|in|on|at|for|with|without|by|nur)\b", re.I)
+_WHOLE_QUESTION = re.compile(
+    r"\b(?:what|which|who|whose|when|where|why|how|wie|wer|wann|wo|warum|welche\w*|was (?:ist|sind)|pourquoi|quand|cómo|cuándo|dónde)"
+    r"(?!\s+(?:about|if|else)\b)(?:\s+\w+){2}",
     re.I,
 )
+"""A question word and what it asks: "how often?" is not whole."""
 _PRONOUN = re.compile(
-    r"\b(?:it|its|them|they|their|both|ones|same|the (?:other|others|first|second|latter|former)|one of (?:them|these|those)"
+    r"\b(?:it|its|them|they|their|he|his|she|both|ones|one(?=\s*(?:[?.!,;]|$))|same"
+    r"|the (?:other|others|first|second|latter|former)|one of (?:them|these|those)"
     r"|(?:this|these|those)(?!\s+(?:morning|evening|day|week|weekend|month|quarter|year))"
     r"|that(?=\s*(?:[?.!,;]|$)|\s+(?:off|on|up|out|way|be|work|works|mean|happen|do|go|again|too|then|instead|one|also|possible)\b)"
     r"|damit|davon|dafür|dazu|dabei|cela|ça|eso|esto)\b|它|这个|這個|那个|那個|其中|上述|这样|這樣",
@@ -79,6 +87,7 @@ class AnalyzedQuestion:
     """`text` is the question for a comparison by meaning, `searches` are the queries for it, best first.
 
     `weights` has the words that an answer should contain, in any form; those in `subject` are the question's own, without the fillers.
+    `names` are the words of the names of documents, which are in the text, but not among the words of an answer.
     """
 
     text: str
@@ -91,31 +100,36 @@ class AnalyzedQuestion:
     about_period: bool = False
     """It asks for the notes of a time as a whole ("what did I do last week?")."""
     is_follow_up: bool = False
+    names: frozenset[str] = frozenset()
 
 
 def analyze_question(messages: Sequence[PromptMessage], position: int) -> AnalyzedQuestion:
     """What the message at `position` asks. One that cannot stand alone also gets the words of the question before it."""
-    text = remove_links(messages[position].content) if position >= 0 else ""
+    message = messages[position].content if position >= 0 else ""
+    text, named = _remove_links(message), _replace_links(message)
+    names = frozenset(content_terms(" ".join(map(_document_name, _LINK.finditer(message)))))
     dates, rest = _split_dates(text)
     words = _content_words(rest)
     weights = {word: FILLER_WEIGHT if stem(word) in _FILLERS else 1.0 for word in words}
     own = [word for word in words if word not in STOPWORDS and stem(word) not in _FILLERS]
-    plain = " ".join(_OPERATORS.sub(" ", text).split())
+    plain = " ".join(_OPERATORS.sub(" ", named).split())
     about_document = not _subject(text) - _DOCUMENT_WORDS
     topic = _question_before(messages[:position]) if position > 0 and refers_to_earlier(text) else ""
+    topic = _remove_links(topic) if names else _replace_links(topic)
     ignored = {*_FILLERS, *_DOCUMENT_WORDS, *map(stem, weights)}
     added = [word for word in _content_words(topic) if word not in STOPWORDS and stem(word) not in ignored][:MAX_TOPIC_WORDS]
     if not added:
         subject = frozenset(own) or frozenset(weights)
         about_period = bool(dates) and not own
         searches = (dates,) if about_period else (plain, dates) if dates else (plain,)
-        return AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period)
+        return AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period, names=names)
     weights = {word: weight for word, weight in weights.items() if word not in STOPWORDS}
     weights |= dict.fromkeys(added, TOPIC_WEIGHT if own else 1.0)
-    joined = " ".join(dict.fromkeys([*added, *own]))
+    joined = " ".join(dict.fromkeys([*added, *own, *sorted(names)]))
     full = f"{' '.join(topic.split())} {plain}"
     subject = frozenset([*own, *added])
-    return AnalyzedQuestion(full, (f"{joined} {dates}".strip(), plain), weights, subject, asks_for_summary(text), is_follow_up=True)
+    searches = (f"{joined} {dates}".strip(), plain)
+    return AnalyzedQuestion(full, searches, weights, subject, asks_for_summary(text), is_follow_up=True, names=names)
 
 
 def _split_dates(text: str) -> tuple[str, str]:
@@ -138,19 +152,31 @@ def asks_for_summary(text: str) -> bool:
     return bool(_SUMMARY.search(text if len(text) <= 2 * MAX_ENDS else f"{text[:MAX_ENDS]}\n{text[-MAX_ENDS:]}"))
 
 
-def remove_links(text: str) -> str:
-    """The documents are read anyway; the words of their titles would outweigh those of the question."""
+def _remove_links(text: str) -> str:
+    """The documents are read anyway; the words of their names would outweigh those of the question."""
     bare = _LINK.sub(" ", text)
     return bare if set(terms(bare)) - STOPWORDS else text
+
+
+def _replace_links(text: str) -> str:
+    """`text` with the names of its documents in place of the links."""
+    return _LINK.sub(_document_name, text)
+
+
+def _document_name(link: re.Match[str]) -> str:
+    return PurePosixPath(link[link.lastindex or 0].replace("#", " ")).name.removesuffix(".md")
 
 
 def refers_to_earlier(text: str) -> bool:
     """Whether a message makes sense only in its conversation: it has no subject, or few words and a pronoun or the form of an addition."""
     bare = _QUOTED.sub(" ", text)
     subject = _subject(text) - _FILLERS
-    if len(subject) <= MAX_PRONOUN_WORDS and _PRONOUN.search(bare):
+    if not subject or (len(subject) <= MAX_PRONOUN_WORDS and _PRONOUN.search(bare)):
         return True
-    return not subject or (len(subject) <= MAX_ELLIPSIS_WORDS and bool(_ELLIPSIS.match(bare)))
+    if _WHOLE_QUESTION.search(bare):
+        return False
+    limit = MAX_ADDED_WORDS if _ADDITION.match(bare) else MAX_ELLIPSIS_WORDS if _ELLIPSIS.match(bare) else 0
+    return len(subject) <= limit
 
 
 def _subject(text: str) -> set[str]:
@@ -165,9 +191,9 @@ def _question_before(before: Sequence[PromptMessage]) -> str:
     """The user's last question, or the last one in a summary; small talk is none."""
     asked = [line for m in before if m.kind == "summary" for line in _SUMMARIZED_QUESTION.findall(m.content)]
     asked += user_messages(before)
-    return next((remove_links(each) for each in reversed(asked) if reply_to_small_talk(each, (), ()) is None), "")
+    return next((each for each in reversed(asked) if reply_to_small_talk(each, (), ()) is None), "")
 
 
 def user_messages(messages: Sequence[PromptMessage]) -> list[str]:
-    """What the user wrote, in order; recalled turns are left out."""
-    return [m.content for m in messages if m.role == "user" and m.kind == "conversation" and len(m.source_ids) == 1]
+    """What the user wrote, in order."""
+    return [m.content for m in messages if m.role == "user" and m.kind == "conversation"]

@@ -266,6 +266,13 @@ def _candidates(excerpts: Iterable[QuoteSource], languages: tuple[str, ...], max
     return found
 
 
+def excerpts_about(names: Iterable[str], excerpts: Sequence[QuoteSource]) -> list[QuoteSource]:
+    """The excerpts with all words of the names: only they can answer in place of the named documents."""
+    languages = detect_languages(excerpt.text for excerpt in excerpts)
+    wanted = {stem(word, languages) for word in names}
+    return [each for each in excerpts if wanted <= _stems(f"{each.title} {each.heading or ''} {each.text}", languages)]
+
+
 def _stems(text: str, languages: tuple[str, ...]) -> frozenset[str]:
     """The words of a text as they are compared: stems, and Chinese characters in pairs and alone."""
     words = [word for word in terms(text) if word not in STOPWORDS]

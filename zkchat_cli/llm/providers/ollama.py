@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
+from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Provider, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.remote_model import LIST_LIMITS, RemoteModel, ServerSettings, fetch_models, settings_of
@@ -20,6 +20,10 @@ from zkchat_cli.text.numbers import whole_number
 
 DEFAULT_MAX_WINDOW = 32768
 """Tokens of window to use unless the user asks for more: memory for a model's whole 128k exceeds what many machines have."""
+
+THINK: dict[Effort, str | bool] = {
+    "none": False, "minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high",
+}  # fmt: skip
 
 
 class OllamaSettings(ServerSettings):
@@ -58,9 +62,12 @@ class OllamaModel(RemoteModel):
         from mojentic.llm.model_context_window import ollama_context_window  # takes a second
 
         try:
-            found = ollama_context_window(self.server.fetch("/api/show", LIST_LIMITS, {"model": self.model}))
+            shown = self.server.fetch("/api/show", LIST_LIMITS, {"model": self.model})
+            found = ollama_context_window(shown)
         except (ProviderError, ValueError):
             return None  # the first call reports a server that cannot be called
+        if isinstance(abilities := shown.get("capabilities"), list):  # older servers list none
+            self.calls_tools = "tools" in abilities
         size = whole_number(found.max_context_tokens, least=1) if found else None
         if found is None or size is None:
             return None
@@ -121,8 +128,8 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
         "options": {name: value for name, value in settings.items() if value is not None},
         "stream": True,
     }
-    if options.reasoning_effort:
-        body["think"] = options.reasoning_effort
+    if options.reasoning_effort is not None:
+        body["think"] = THINK[options.reasoning_effort]
     if request.tools:
         body["tools"] = [tool.descriptor for tool in request.tools]
     return body

@@ -17,7 +17,7 @@ MOST_COMPARED = 200
 """Characters of a name."""
 MOST_SUGGESTED = 1000
 """Broken names that get suggestions, at 3 ms each."""
-_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
+_EXTENSION = re.compile(r"\.(?=[0-9]*[A-Za-z])[A-Za-z0-9]{1,12}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,18 @@ class BrokenLink:
 
 
 def find_broken_links(index: IndexDatabase, suggest: Callable[[str], tuple[str, ...]]) -> list[BrokenLink]:
-    """Links to notes and files that do not exist; `suggest` gives the paths that a name may mean."""
+    """Links to notes and files that do not exist; `suggest` gives the paths that a name may mean.
+
+    A link to an attachment never means a note, and no link means the note that it is in.
+    """
     texts: dict[str, str] = dict(index.rows("SELECT DISTINCT raw, text FROM links WHERE status = 'broken'"))
     near = {text: suggest(text) for text in islice(dict.fromkeys(texts.values()), MOST_SUGGESTED)}
-    return [BrokenLink(row, near.get(texts[row.raw], ()), texts[row.raw]) for row in index.broken()]
+
+    def candidates(row: LinkRow, text: str) -> tuple[str, ...]:
+        paths = [path for path in near.get(text, ()) if path != row.source]
+        return tuple(path for path in paths if not (_is_attachment(text) and path.endswith(NOTE_SUFFIXES)))
+
+    return [BrokenLink(row, candidates(row, texts[row.raw]), texts[row.raw]) for row in index.broken()]
 
 
 def certain_target(text: str, candidates: Sequence[str]) -> str | None:
@@ -43,8 +51,8 @@ def certain_target(text: str, candidates: Sequence[str]) -> str | None:
     are the same: the notes of two days differ only in them.
     """
     wanted = _normalize(text)
-    if not wanted or (PurePosixPath(text).suffix.lower() not in ("", *NOTE_SUFFIXES) and _EXTENSION.search(text)):
-        return None  # a picture and the like
+    if not wanted or _is_attachment(text):
+        return None
     same = [path for path in candidates if _normalize(path) == wanted]
     if same:
         return same[0] if len(same) == 1 else None
@@ -53,6 +61,11 @@ def certain_target(text: str, candidates: Sequence[str]) -> str | None:
     first, second = (*ranked, (0.0, ""), (0.0, ""))[:2]
     near = first[0] >= CERTAIN_SIMILARITY and first[0] - second[0] >= CERTAIN_LEAD
     return first[1] if near and _digits(wanted) == _digits(_normalize(first[1])) else None
+
+
+def _is_attachment(text: str) -> bool:
+    """Whether a target is written like a file that is not a note, such as a picture or a canvas."""
+    return PurePosixPath(text).suffix.lower() not in ("", *NOTE_SUFFIXES) and _EXTENSION.search(text) is not None
 
 
 def _normalize(name: str) -> str:

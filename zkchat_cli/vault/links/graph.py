@@ -93,6 +93,13 @@ def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkKi
     return sorted(map(kinship, common), key=lambda k: (-k.score, k.path))[: max(limit, 0)]
 
 
+def most_linked_note(index: IndexDatabase) -> str | None:
+    """The note that most other notes link to, the first by path among equals; None without links."""
+    sql = """SELECT there.path FROM links JOIN notes AS there ON there.path = links.target WHERE there.id != links.note_id
+             GROUP BY there.path ORDER BY COUNT(DISTINCT links.note_id) DESC, there.path LIMIT 1"""
+    return next((str(path) for (path,) in index.rows(sql)), None)
+
+
 def _adjacent(index: IndexDatabase, frontier: Iterable[str], direction: Direction) -> dict[str, str]:
     """The notes one link away from those of `frontier`, each with the first of them that it is linked with."""
     reached: dict[str, str] = {}

@@ -12,6 +12,7 @@ from typing import Any
 from zkchat_cli import credentials
 from zkchat_cli.app import factory
 from zkchat_cli.app.factory import StartupOptions
+from zkchat_cli.chat.retrieval import choose_retrieval
 from zkchat_cli.config.loader import LoadedConfig, load_config
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers
@@ -114,10 +115,14 @@ def _vocabulary() -> str:
 
 def _provider(loaded: LoadedConfig) -> str:
     """The model in use: it opens, and its window is known."""
-    model = factory.open_model(loaded, os.environ).model
+    opened, settings = factory.open_model(loaded, os.environ), loaded.values
+    model = opened.model
     model.prepare()
     window = f"; window {model.window.tokens} tokens ({model.window.source})" if model.window else ""
-    return f"{model.name} is ready{window}"
+    known = None if "context.max_tokens" in loaded.origins else model.window
+    used = known.tokens if known else settings.context.max_tokens
+    retrieval = choose_retrieval(settings.retrieval.mode, model, opened.tools, used)
+    return f"{model.name} is ready{window}; retrieval: {retrieval.mode} ({retrieval.reason})"
 
 
 def _servers(loaded: LoadedConfig) -> list[dict[str, Any]]:

@@ -1,0 +1,323 @@
+"""OpenAI's Responses API on the wire, in the shapes of OpenAI's SDK: requests, events, reasoning between tool calls, and refusals."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from factories import AppFixture, report_of
+from model_calls import OPENAI, QUESTION, REQUEST, RESPONSES, Answer, call_model, open_model
+from model_server import (
+    ModelServer,
+    Reply,
+    openai_error,
+    openai_text,
+    responses_call,
+    responses_calls,
+    responses_end,
+    responses_events,
+    responses_item,
+    responses_message,
+    responses_reasoning,
+    responses_response,
+    responses_start,
+    responses_text,
+    responses_text_delta,
+    running_server,
+)
+from pydantic import TypeAdapter
+
+from zkchat_cli.llm import providers
+from zkchat_cli.llm.base import ModelConfig, Options, Request, ThinkingPart
+from zkchat_cli.llm.openai_responses import PROVIDER_NAME, request_body
+from zkchat_cli.llm.providers.openai import OpenaiModel, OpenaiResponsesModel
+from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
+
+THOUGHT = {"type": "reasoning", "id": "rs_0", "summary": [{"type": "summary_text", "text": "Look."}], "encrypted_content": "c2VjcmV0"}
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with running_server() as running:
+        yield running
+
+
+@cache
+def of_the_sdk(name: str) -> TypeAdapter[Any]:
+    """A check of JSON against a type of OpenAI's SDK."""
+    import openai.types.responses as types
+    from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
+
+    return TypeAdapter({"event": types.ResponseStreamEvent, "request": ResponseCreateParamsStreaming}[name])
+
+
+def read_events(server: ModelServer, *events: dict[str, Any]) -> Answer:
+    for i, event in enumerate(events):
+        of_the_sdk("event").validate_python({"sequence_number": i, **event})
+    return RESPONSES.ask(server, Reply([responses_events(*events)]))
+
+
+def body_of(*messages: PromptMessage, model: str = "gpt-5.2", official: bool = True, **options: Any) -> dict[str, Any]:
+    request = Request((*REQUEST.messages, *messages), REQUEST.tools, Options(**options))
+    body = {**request_body(model, request, official=official)}
+    of_the_sdk("request").validate_python(json.loads(json.dumps(body)))
+    return body
+
+
+# which API
+
+
+@pytest.mark.parametrize(
+    ("api", "address", "expected"),
+    [
+        ("auto", "", OpenaiResponsesModel),
+        ("auto", "http://127.0.0.1:8080/v1", OpenaiModel),
+        ("chat", "", OpenaiModel),
+        ("responses", "http://127.0.0.1:8080/v1", OpenaiResponsesModel),
+    ],
+)
+def test_openai_itself_is_called_by_responses_and_other_servers_by_chat(api: str, address: str, expected: type) -> None:
+    openai = providers.provider("openai")
+    assert type(openai.open(ModelConfig("gpt-5.2", openai.settings(api=api, base_url=address)))) is expected
+
+
+# requests
+
+
+def test_the_server_keeps_nothing(server: ModelServer) -> None:
+    assert RESPONSES.ask(server, Reply(responses_text("Yes."))).text == "Yes."
+    [(path, body, _)] = server.asked
+    assert (path, body["store"], body["include"], body["stream"]) == ("/v1/responses", False, ["reasoning.encrypted_content"], True)
+    assert "previous_response_id" not in body
+
+
+def test_tools_are_not_strict() -> None:
+    [tool] = body_of()["tools"]
+    assert (tool["name"], tool["strict"], tool["parameters"]["required"]) == ("find_excerpts", False, ["query"])
+
+
+@pytest.mark.parametrize(
+    ("model", "official", "options", "expected"),
+    [
+        ("gpt-5.2", True, {}, {"summary": "auto"}),
+        ("gpt-5.2", True, {"reasoning_effort": "xhigh"}, {"effort": "xhigh", "summary": "auto"}),
+        ("gpt-5.2", True, {"reasoning_effort": "none"}, {"effort": "none"}),
+        ("gpt-4.1", True, {}, None),
+        ("gpt-oss", False, {}, None),
+    ],
+)
+def test_reasoning_by_model(model: str, official: bool, options: dict[str, Any], expected: dict[str, str] | None) -> None:
+    body = body_of(model=model, official=official, **options)
+    assert body.get("reasoning") == expected
+    assert ("include" in body) == (model != "gpt-4.1")
+
+
+@pytest.mark.parametrize(("model", "temperature"), [("gpt-5.2", None), ("gpt-4.1", 0.5)])
+def test_temperature_and_length(model: str, temperature: float | None) -> None:
+    body = body_of(model=model, max_output_tokens=9, temperature=0.5)
+    assert (body["max_output_tokens"], body.get("temperature")) == (16, temperature)  # OpenAI's minimum
+
+
+def test_verbosity_is_sent_by_both(server: ModelServer) -> None:
+    RESPONSES.ask(server, Reply(responses_text("Yes.")), verbosity="low")
+    assert server.bodies[-1]["text"] == {"verbosity": "low"}
+    OPENAI.ask(server, Reply(openai_text("Yes.")), verbosity="low")
+    assert server.bodies[-1]["verbosity"] == "low"
+
+
+def test_prompts_with_the_same_beginning_have_one_cache_key() -> None:
+    answer = PromptMessage(role="assistant", content="It selects.", tokens=9, kind="conversation")
+    assert body_of()["prompt_cache_key"] == body_of(answer, QUESTION)["prompt_cache_key"]
+    other = Request((QUESTION.model_copy(update={"content": "Another?"}),))
+    assert request_body("m", other, official=True)["prompt_cache_key"] != body_of()["prompt_cache_key"]
+
+
+def asked_with(thinking: ThinkingBlocks | None, text: str = "") -> tuple[PromptMessage, ...]:
+    calls = (ToolCall(id="a", name="find it!", arguments={"query": "筛选器"}), ToolCall(id=80 * "b", name="find"))
+    asking = PromptMessage(role="assistant", content=text, tool_calls=calls, thinking=thinking, tokens=9, kind="conversation")
+    results = (PromptMessage(role="tool", content="{}", tool_call_id=call.id, tokens=9, kind="tool_results") for call in calls)
+    return asking, *results
+
+
+def test_calls_and_results_are_items() -> None:
+    _, text, first, second, *results = body_of(*asked_with(None, "I look."))["input"]
+    assert (text["role"], text["content"]) == ("assistant", "I look.")
+    assert (first["type"], first["call_id"], first["name"], first["arguments"]) == ("function_call", "a", "find_it_", '{"query": "筛选器"}')
+    assert [(result["type"], result["call_id"]) for result in results] == [
+        ("function_call_output", "a"),
+        ("function_call_output", 64 * "b"),
+    ]
+    assert second["call_id"] == 64 * "b"
+
+
+def test_reasoning_goes_back_in_its_place() -> None:
+    blocks = (THOUGHT, {"type": "message", "phase": "commentary"}, {"type": "function_call"}, {**THOUGHT, "id": "rs_3"})
+    thinking = ThinkingBlocks(provider=PROVIDER_NAME, blocks=(*blocks, {"type": "function_call"}))
+    _, *items = body_of(*asked_with(thinking, "I look."))["input"]
+    assert [item["type"] for item in items[:5]] == ["reasoning", "message", "function_call", "reasoning", "function_call"]
+    assert (items[0], items[1]["phase"]) == (THOUGHT, "commentary")
+
+
+def test_reasoning_of_another_api_is_not_sent() -> None:
+    thinking = ThinkingBlocks(provider="openai", blocks=({"reasoning_details": [{"data": "c2VjcmV0"}]},))
+    assert "c2VjcmV0" not in json.dumps(body_of(*asked_with(thinking)))
+
+
+# events
+
+
+def test_reasoning_calls_and_usage(server: ModelServer) -> None:
+    usage = {
+        "input_tokens": 20,
+        "input_tokens_details": {"cached_tokens": 16, "cache_write_tokens": 0},
+        "output_tokens": 30,
+        "output_tokens_details": {"reasoning_tokens": 25},
+        "total_tokens": 50,
+    }
+    more = {
+        "type": "response.reasoning_summary_part.added",
+        "item_id": "rs_0",
+        "output_index": 0,
+        "part": {"type": "summary_text", "text": ""},
+    }
+    begun, delta, done = responses_reasoning(0, "Look.", "c2VjcmV0")
+    thought = [begun, delta, {**more, "summary_index": 1}, {**delta, "summary_index": 1, "delta": "Again."}, done]
+    calls = [*responses_call(1, "a", "find", '{"query": "x"}'), *responses_call(2, "b", "find", "{}")]
+    answer = read_events(server, responses_start(), *thought, *calls, responses_end(usage=usage))
+    assert (answer.reasoning, answer.end.reason) == ("Look.\n\nAgain.", "tool_calls")
+    assert [(call.id, call.name, call.arguments) for call in answer.calls] == [("a", "find", {"query": "x"}), ("b", "find", {})]
+    assert answer.end.usage == TokenUsage(prompt_tokens=20, completion_tokens=30, estimated=False, cached_tokens=16, reasoning_tokens=25)
+    [kept] = [delta.blocks for delta in answer.deltas if isinstance(delta, ThinkingPart)]
+    assert kept.blocks == (THOUGHT, {"type": "function_call"}, {"type": "function_call"})
+
+
+def test_a_refusal_is_shown_as_text(server: ModelServer) -> None:
+    said = {"type": "response.refusal.delta", "content_index": 0, "delta": "I cannot say that."}
+    item = responses_item(0, responses_message("", content=[{"type": "refusal", "refusal": "I cannot say that."}]), said, content=[])
+    assert read_events(server, responses_start(), *item, responses_end()).text == "I cannot say that."
+
+
+def test_text_that_comes_only_in_the_end_is_shown_once(server: ModelServer) -> None:
+    message = responses_message("A filter")
+    for events in ([responses_end(message)], [*responses_item(0, message), responses_end(message)]):
+        assert read_events(server, responses_start(), *events).text == "A filter"
+
+
+def test_a_cut_answer_has_its_reason(server: ModelServer) -> None:
+    answer = RESPONSES.ask(server, Reply(responses_text("A filter", finish="length")))
+    assert (answer.text, answer.end.reason, len(server.asked)) == ("A filter", "length", 1)
+    begun = responses_item(0, responses_message("A filter"), responses_text_delta("A filter"), content=[])
+    end = responses_end(status="incomplete", incomplete_details={"reason": "content_filter"})
+    answer = read_events(server, responses_start(), *begun, end)
+    assert (answer.text, answer.error.kind) == ("A filter", "content_filter")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "calls"),
+    [
+        ({"code": "server_error", "message": "The model crashed."}, "server", 3),
+        ({"code": "rate_limit_exceeded", "message": "Rate limit reached."}, "rate_limit", 3),
+        ({"code": "invalid_prompt", "message": "Invalid prompt: flagged by our usage policy."}, "content_filter", 1),
+    ],
+)
+def test_a_failed_response_has_its_kind(server: ModelServer, error: dict[str, str], kind: str, calls: int) -> None:
+    answer = read_events(server, responses_start(), responses_end(status="failed", error=error))
+    assert (answer.error.kind, len(server.asked)) == (kind, calls)
+    server.asked.clear()
+    answer = read_events(server, responses_start(), {"type": "error", "param": None, **error})
+    assert (answer.error.kind, len(server.asked)) == (kind, calls)
+
+
+def test_a_response_that_failed_without_a_reason_is_cut(server: ModelServer) -> None:
+    assert "the server gave up (failed)" in read_events(server, responses_end(status="failed")).error.message
+
+
+def test_the_last_event_ends_the_call_though_the_connection_stays_open(server: ModelServer) -> None:
+    assert RESPONSES.ask(server, Reply([*responses_text("A filter"), 60.0])).text == "A filter"
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_server_that_does_not_stream_is_read(server: ModelServer, indent: int | None) -> None:
+    call = responses_call(1, "a", "find", "{}")[-1]["item"]
+    whole = responses_response("completed", [responses_message("A filter"), call])
+    answer = RESPONSES.ask(server, Reply([json.dumps(whole, indent=indent).encode()]))
+    assert (answer.text, [call.name for call in answer.calls]) == ("A filter", ["find"])
+    choice = {"index": 0, "message": {"role": "assistant", "content": "A filter"}, "finish_reason": "stop"}
+    answer = OPENAI.ask(server, Reply([json.dumps({"object": "chat.completion", "choices": [choice]}, indent=indent).encode()]))
+    assert (answer.text, answer.end.reason) == ("A filter", "stop")
+
+
+@pytest.mark.parametrize("rest", [[b'{\n  "id": "x",\n'], [b"{\n}\n"], [b'{\n"id": x\n}\n']])
+def test_json_that_is_no_answer_is_an_error(server: ModelServer, rest: list[bytes]) -> None:
+    assert RESPONSES.ask(server, Reply(rest)).error.kind in ("bad_answer", "cut")
+
+
+# in a conversation
+
+
+def test_reasoning_goes_back_during_its_turn_and_is_not_stored(app: AppFixture, server: ModelServer) -> None:
+    thinking = responses_events(responses_start(), *responses_reasoning(0, "Look.", "c2VjcmV0"))
+    [calls] = responses_calls(("a", "find_excerpts", '{"query": "compost"}'))
+    shifted = responses_events(*responses_call(1, "a", "find_excerpts", '{"query": "compost"}'), responses_end())
+    assert isinstance(calls, bytes)
+    server.says(Reply([thinking, shifted]), Reply(responses_text("It needs air [1].")))
+    session = app.session(open_model("responses", f"{server.address}/v1"))
+    report = report_of(session.send("What does compost need?"))
+    assert (report.answer, [run.ok for run in report.tools]) == ("It needs air [1].", [True])
+    assert "c2VjcmV0" in server.raw[1]
+    assert app.store.history(session.conversation.id) == session.history
+    for sent in app.store.prompts(session.history[0].id):
+        assert "c2VjcmV0" not in sent.model_dump_json()
+    report_of(session.send("And then?"))
+    assert "c2VjcmV0" not in server.raw[2]
+    assert session.request()["input"]
+
+
+# what a model refuses
+
+NO_TOOLS = (
+    "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. "
+    "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+)
+
+
+def test_a_model_that_refuses_tools_with_reasoning_is_asked_without_reasoning(server: ModelServer) -> None:
+    model = open_model("openai", f"{server.address}/v1", "gpt-5.6", api="chat")
+    server.says(openai_error(400, NO_TOOLS, param="reasoning_effort"), Reply(openai_text("Yes.")))
+    request = replace(REQUEST, options=Options(reasoning_effort="high"))
+    answer = call_model(model, request)
+    assert (answer.text, [body.get("reasoning_effort") for body in server.bodies]) == ("Yes.", ["high", "none"])
+    assert all(body["tools"] for body in server.bodies)
+    assert "asked to answer without reasoning" in answer.end.notice
+    assert "openai.api responses" in answer.end.hint
+    assert call_model(model, request).end.notice == ""
+    assert len(server.asked) == 3
+
+
+def test_a_second_refusal_is_an_error(server: ModelServer) -> None:
+    server.says(openai_error(400, NO_TOOLS))
+    answer = call_model(open_model("openai", f"{server.address}/v1", api="chat"))
+    assert (answer.error.kind, len(server.asked)) == ("bad_request", 2)
+    assert "(llm.reasoning_effort)" in answer.error.hint
+
+
+def test_a_model_without_reasoning_is_asked_without_it(server: ModelServer) -> None:
+    server.says(openai_error(400, "Encrypted content is not supported with this model.", param="include"), Reply(responses_text("Yes.")))
+    answer = call_model(open_model("responses", f"{server.address}/v1", "gpt-next-chat"))
+    assert (answer.text, answer.end.notice, ["include" in body for body in server.bodies]) == ("Yes.", "", [True, False])
+
+
+@pytest.mark.parametrize(
+    ("message", "setting"),
+    [
+        ("Unsupported value: 'reasoning.effort' does not support 'minimal' with this model.", "llm.reasoning_effort"),
+        ("Unsupported parameter: 'temperature' is not supported with this model.", "llm.temperature"),
+        ("Unsupported parameter: 'text.verbosity'", "openai.verbosity"),
+    ],
+)
+def test_the_setting_that_a_server_refuses_is_named(server: ModelServer, message: str, setting: str) -> None:
+    error = RESPONSES.ask(server, openai_error(400, message)).error
+    assert (error.kind, error.hint) == ("bad_request", f"Change what it complains about ({setting}), or choose another model.")
+    assert message.rstrip(".") in error.message

@@ -1,0 +1,107 @@
+"""How a turn gets passages of the notes: the model searches with tools, or zkchat searches before the model is called.
+
+`choose_retrieval` decides by the setting, the model and its window; `Retriever` also looks at what the model did in the conversation so
+far, and finds the passages.
+"""
+
+from collections.abc import Sequence
+
+from zkchat_cli.chat.runtime import Runtime, SessionServices
+from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.errors import VaultError
+from zkchat_cli.llm.base import Model, ReportsToolSupport
+from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, split_into_exchanges
+from zkchat_cli.references.chunk_format import Count
+from zkchat_cli.references.fit_to_budget import rank_chunks, reduce_to_fit
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.tools.base import Tool
+
+SMALL_WINDOW = 16_384
+"""Tokens of a window up to which passages are found before the question: tools and their results would fill it."""
+FIRST_ANSWERS = 2
+"""Answers without a tool call after which a model counts as one that calls none."""
+MOST_PASSAGES = 10
+"""Results of a search, as in the offline provider."""
+MAX_QUERY = 400
+EARLIER_QUESTIONS = 5
+"""Questions in which the subject of a follow-up is looked for."""
+
+
+def choose_retrieval(wanted: RetrievalMode | str, model: Model, tools: Sequence[Tool], window: int, problem: str = "") -> Retrieval:
+    """The mode for `wanted`, a value of `retrieval.mode`, and the reason. `problem` says why the model's tool calls are of no use."""
+    if model.name == "offline":
+        return Retrieval(mode="tools", reason="the offline provider searches by itself")
+    if wanted != "auto":
+        mode: RetrievalMode = "before" if wanted == "before" else "both" if wanted == "both" else "tools"
+        if tools or mode == "before":
+            return Retrieval(mode=mode, reason="retrieval.mode")
+        return Retrieval(mode="before" if mode == "both" else "none", reason=f"retrieval.mode = {wanted}, without any tools")
+    if not tools:
+        return Retrieval(mode="none", reason="this agent has no tools")
+    if isinstance(model, ReportsToolSupport) and model.calls_tools is False:
+        return Retrieval(mode="before", reason=f"{model.name} cannot call tools, as its server says")
+    if problem:
+        return Retrieval(mode="before", reason=problem)
+    if window <= SMALL_WINDOW:
+        writes = any(tool.writes for tool in tools)
+        return Retrieval(mode="both" if writes else "before", reason=f"a window of {window:,} tokens is too small for tools alone")
+    return Retrieval(mode="tools", reason=f"the model can call tools, in a window of {window:,} tokens")
+
+
+class Retriever:
+    def __init__(self, services: SessionServices, state: ConversationState) -> None:
+        self._vault, self._state = services.vault, state
+        self._found: dict[str, bool] = {}
+        """Whether the notes have something about a question."""
+
+    def choose(self, runtime: Runtime, wanted: RetrievalMode | None = None) -> Runtime:
+        """The runtime with the mode of its next turn: `wanted`, or what the settings say."""
+        setting = wanted or runtime.settings.retrieval.mode
+        problem = self._tool_problem(runtime) if setting == "auto" else ""
+        return runtime.with_retrieval(choose_retrieval(setting, runtime.model, runtime.tools, runtime.window.tokens, problem))
+
+    def _tool_problem(self, runtime: Runtime) -> str:
+        """Why the model's tool calls are of no use, by its first answers in this conversation; empty if they are, or as long as that is
+        unknown."""
+        name, without = runtime.model.name, 0
+        for exchange in split_into_exchanges(self._state.history):
+            question, answer = exchange[0], exchange[-1]
+            if question.retrieval != "tools" or answer.model != name:
+                continue
+            if calls := [call for message in exchange for call in message.tool_calls]:
+                return f"{name} called tools with unreadable arguments" if all(call.malformed is not None for call in calls) else ""
+            without += not question.chunks and self._has_passages(question.prompt_text)
+            if without >= FIRST_ANSWERS:
+                return f"{name} called no tool in its first {FIRST_ANSWERS} answers"
+        return ""
+
+    def _has_passages(self, text: str) -> bool:
+        if text not in self._found:
+            self._found[text] = bool(self.search(text, follows=False))
+        return self._found[text]
+
+    def search(self, text: str, *, follows: bool = True, about_named: bool = False) -> list[ContentChunk]:
+        """The passages for a question, best first; of a follow-up also by the words of the question before it. None for small talk, for a
+        question about documents as a whole that it names (`about_named`), or if the vault is gone."""
+        # only a turn that searches needs this, and it would delay the start
+        from zkchat_cli.llm.offline.question import analyze_question
+        from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
+
+        if reply_to_small_talk(text, (), ()) is not None:
+            return []
+        earlier = [m for m in self._state.history if m.role == "user"][-EARLIER_QUESTIONS:] if follows else []
+        asked = [*((message.id, message.prompt_text) for message in earlier), ("", text)]
+        messages = [PromptMessage(role="user", content=said, tokens=0, kind="conversation", source_ids=(id_,)) for id_, said in asked]
+        question = analyze_question(messages, len(messages) - 1)
+        if about_named and question.about_document:
+            return []
+        try:
+            found = [self._vault.search(truncate(query, MAX_QUERY), MOST_PASSAGES) for query in question.searches if query]
+        except VaultError:  # the scan before has reported it
+            return []
+        return list({found[call][rank].id: found[call][rank] for call, rank in rank_chunks(found)}.values())
+
+
+def fit_passages(found: Sequence[ContentChunk], room: int, count: Count) -> tuple[ContentChunk, ...]:
+    """The best passages that take at most `room` tokens."""
+    return reduce_to_fit((found[:MOST_PASSAGES],), room, count)[0] if found else ()
