@@ -124,7 +124,7 @@ class UserMessageBuilder:
         in_prompt: dict[str, ContentChunk] = {}
         try:
             prompt = self.prompts.build(runtime, (message,))
-            left = history_budget(prompt.usage, runtime.budget)
+            left = history_budget(prompt.usage) + prompt.usage.message_breakdown.recalled
             in_prompt = self._chunks_in_prompt(prompt)
         except PromptTooLarge:
             left = 0

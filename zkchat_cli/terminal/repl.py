@@ -252,7 +252,6 @@ class Repl:
         self._prompt.update(
             model=self.session.runtime.speaker_label,
             vault=app.vault.name,
-            threshold=settings.context.summarization_threshold,
             show_tokens=settings.context.show_token_count,
         )
 

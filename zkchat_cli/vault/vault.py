@@ -8,7 +8,8 @@ it is missing, by the first question that needs it.
 import os
 import posixpath
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from hashlib import blake2b
 from itertools import islice
@@ -44,8 +45,8 @@ MOST_CHUNKS_OF_A_NOTE = 3
 MOST_COMPARED = 50
 """Notes that are compared to find related ones."""
 SUGGESTIONS = 3
-MOST_SUGGESTED_BY_MEANING = 10
-"""Broken links of a text that are searched by meaning, at 10 ms each."""
+MOST_SUGGESTED_BY_MEANING = 50
+"""Names of missing notes that are searched by meaning, at 10 ms each."""
 SIMILAR = 0.4
 """The cosine of a note that a broken link may mean."""
 
@@ -220,13 +221,16 @@ class Vault:
         yield from self._ask(lambda index: quoted_words.notes_with_rarest(index, text))
 
     def _resolve(self, written: Sequence[WrittenLink], source: str | None) -> list[LinkResolution]:
-        """The links with their targets; broken ones with the notes of similar names as candidates, or else notes about their words."""
+        """The links with their targets; broken ones with the notes of similar names as candidates, or else of a similar meaning."""
         links = self._ask(lambda index: resolve_all(written, source, index.names, _path_suggester(index)))
-        broken = [link for link in links if link.status == "broken" and link.text.strip() and not link.candidates]
-        for link in broken[:MOST_SUGGESTED_BY_MEANING] if self.semantic else ():
-            near = [c.relative_path for c in self.search(link.text, SUGGESTIONS) if (c.score_meaning or 0) >= SIMILAR]
-            links[links.index(link)] = link.model_copy(update={"candidates": tuple(dict.fromkeys(near))})
-        return links
+        near = self._suggest_by_meaning(link.text for link in links if link.status == "broken" and not link.candidates)
+        return [link.model_copy(update={"candidates": near[link.text]}) if near.get(link.text) else link for link in links]
+
+    def _suggest_by_meaning(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """The notes that mean something similar to these names of missing notes."""
+        wanted = islice(filter(broken.is_phrase, dict.fromkeys(names)), MOST_SUGGESTED_BY_MEANING if self.semantic else 0)
+        found = {name: [chunk for chunk in self.search(name, SUGGESTIONS) if (chunk.score_meaning or 0) >= SIMILAR] for name in wanted}
+        return {name: tuple(dict.fromkeys(chunk.relative_path for chunk in chunks)) for name, chunks in found.items()}
 
     def suggest_names(self, name: str, limit: int = SUGGESTIONS) -> list[str]:
         """The names of notes nearest to a misspelt one, nearest first."""
@@ -261,7 +265,14 @@ class Vault:
 
     def broken_links(self) -> list[BrokenLink]:
         """All links of the vault that point to nothing, by source and line."""
-        return self._ask(lambda index: broken.find_broken_links(index, _path_suggester(index)))
+        links = self._ask(lambda index: broken.find_broken_links(index, _path_suggester(index)))
+        near = self._suggest_by_meaning(link.text for link in links if not link.candidates)
+        return [
+            link
+            if link.candidates
+            else replace(link, candidates=tuple(path for path in near.get(link.text, ()) if path != link.row.source))
+            for link in links
+        ]
 
     def locate(self, text: str) -> tuple[str, str | None]:
         """The file that a path, a name, a title or a link certainly means, and the heading of the link.
