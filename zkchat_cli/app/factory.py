@@ -115,6 +115,7 @@ class App:
             agent_names=lambda: agents.list_names(folder),
             agents_folder=folder,
             semantic=self._message_semantic,
+            documents_folder=self.loaded.places.data_dir / "documents",
         )
         session = ZkChatSession(services, self._runtime(self.loaded, self.using), conversation)
         if self.choices.agent is not None:

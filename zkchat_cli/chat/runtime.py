@@ -74,6 +74,8 @@ class SessionServices:
     """The folder with the agents' memory."""
     semantic: SemanticSearch | None = None
     """Compares messages by meaning, with a model that runs in this program."""
+    documents_folder: Path | None = None
+    """Where exports go that must not go into a vault."""
 
     def new_message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
         values = {"id": self.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.now()}

@@ -298,6 +298,10 @@ class Vault:
         period = Period(first, last) if since or until else None
         return self._ask(lambda index: listing.list_notes(index, replace_surrogates(folder), replace_surrogates(tag), period))
 
+    def tags(self) -> list[str]:
+        """All tags without `#`, the most frequent first."""
+        return self._ask(listing.tags)
+
     def shortest_path(self, source: str, target: str) -> LinkPath | None:
         """A shortest path over links in either direction, always the same one; None if there is none.
 
