@@ -20,7 +20,14 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_pipeline import TurnPipeline
 from zkchat_cli.chat.turn_recorder import TurnRecorder
-from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, check_agent_mention, parse_agent_mention
+from zkchat_cli.chat.user_message import (
+    UserInput,
+    UserMessageBuilder,
+    check_agent_mention,
+    import_roots,
+    is_importable,
+    parse_agent_mention,
+)
 from zkchat_cli.config import loader
 from zkchat_cli.context.branch_tree import BranchSegment
 from zkchat_cli.context.prompt_history import find_question, restore_sent_prompts
@@ -133,7 +140,8 @@ class ZkChatSession:
 
     def _resolve_mention(self, user_input: UserInput) -> tuple[Runtime, UserInput, list[events.Notice]]:
         """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises UsageError."""
-        mention, notices = check_agent_mention(user_input.mention, self.agent_names())
+        roots = import_roots(self.services, self._runtime)
+        mention, notices = check_agent_mention(user_input.mention, self.agent_names(), lambda written: is_importable(written, roots))
         runtime = self._runtime if mention is None else self._calibrated(self._runtime.with_agent(mention.name))
         return runtime, replace(user_input, mention=mention), notices
 
