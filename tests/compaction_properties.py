@@ -128,3 +128,25 @@ def undo_gives_each_earlier_prompt_back(workspace: AppFixture, kinds: list[str],
         if session.undo_compaction() is None:
             break
     assert prompts == []
+
+
+@given(st.integers(15, 120), st.integers(0, 1000), st.sampled_from([3000, 5000, 8000]), st.sampled_from(["hybrid", "summarize"]))
+def a_compacted_prompt_stays_small_for_as_many_turns_as_were_freed(
+    workspace: AppFixture, words: int, seed: int, window: int, strategy: str
+) -> None:
+    workspace.max_context = window
+    workspace.strategy = strategy
+    model = SummaryModel([summary_reply(prose(30, seed))], answer=[TextPart(prose(words, seed)), StreamFinished("stop")])
+    session = open_session(workspace, [], seed, model)
+    freed = turns = 0
+    for i in range(40):
+        report = report_of(session.send(prose(words, seed + i)))
+        at, total = report.context.compaction.at, report.context.total_tokens
+        assert at is not None
+        assert total <= at
+        assert not report.context.compaction.due
+        turns += 1
+        if report.compaction is not None:
+            assert turns > freed // max(turn.tokens for turn in session.turns)
+            assert report.compaction.tokens_after == total
+            freed, turns = at - total, 0

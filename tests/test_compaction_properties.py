@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from compaction_properties import (
     PLAIN,
+    a_compacted_prompt_stays_small_for_as_many_turns_as_were_freed,
     every_prompt_is_sound_and_an_import_gives_the_identical_one,
     prose,
     undo_gives_each_earlier_prompt_back,
@@ -35,6 +36,11 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
 @pytest.mark.untraced
 def test_every_prompt_is_sound_and_an_import_gives_the_identical_one(workspace: AppFixture) -> None:
     settings(deadline=None, max_examples=60)(every_prompt_is_sound_and_an_import_gives_the_identical_one)(workspace)
+
+
+@pytest.mark.untraced
+def test_a_compacted_prompt_stays_small_for_as_many_turns_as_were_freed(workspace: AppFixture) -> None:
+    settings(deadline=None, max_examples=12)(a_compacted_prompt_stays_small_for_as_many_turns_as_were_freed)(workspace)
 
 
 @pytest.mark.untraced

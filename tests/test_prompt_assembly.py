@@ -14,7 +14,7 @@ from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, co
 from zkchat_cli.context.turns import INTERRUPTED, render_turn, select_newest, split_into_turns
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import DocumentReference, Prompt, ToolCall, ZkChatMessage
+from zkchat_cli.models import CompactionDue, DocumentReference, Prompt, ToolCall, ZkChatMessage
 from zkchat_cli.views import context_usage
 from zkchat_cli.views.text import plain_text
 
@@ -48,39 +48,32 @@ def test_shares_are_of_the_whole_window() -> None:
     assert (b.system, b.tools, b.messages, b.effective_limit, b.compaction_threshold) == (1000, 3000, 6000, 9000, 7200)
 
 
-def test_a_prompt_is_due_for_compaction_when_messages_pass_their_budget() -> None:
-    assert compaction_due(6001, 6001, budget(10_000)).reason == "messages use 6001 of 6000 tokens"
-    assert not compaction_due(6000, 6000, budget(10_000)).due
+def test_messages_may_take_their_share_and_what_others_leave_unused_up_to_the_threshold() -> None:
+    low = budget(10_000, message_budget_ratio=0.2)
+    assert low.message_budget(system=400, tools=3000) == 2000 + 600
+    assert low.message_budget(system=1500, tools=2900) == 2000 + 100
+    assert budget(10_000).message_budget(system=400, tools=900) == 7200 - 400 - 900
+    assert budget(10_000).message_budget(system=9000, tools=900) == 0
 
 
-def test_a_prompt_is_due_for_compaction_when_it_passes_the_threshold() -> None:
-    assert compaction_due(100, 7201, budget(10_000)).reason == "the prompt uses 7201 tokens, over 80% of the limit of 9000"
-    assert not compaction_due(100, 7200, budget(10_000)).due
+@pytest.mark.parametrize(("ratio", "at"), [(0.6, 7200), (0.1, 5000)])
+def test_compaction_is_due_when_the_messages_need_more_than_their_budget(ratio: float, at: int) -> None:
+    usage = measure_usage([prompt_message("user", "x", tokens=3000)], [], budget(10_000, message_budget_ratio=ratio), estimated=False)
+    assert usage.budget_status.messages.budget == at
+    assert compaction_due(usage, at - 3000) == CompactionDue(due=False, at=at, tokens=at)
+    reason = f"the conversation needs {at + 1} tokens; at {at} of 9000 it is compacted"
+    assert compaction_due(usage, at - 2999) == CompactionDue(due=True, reason=reason, at=at, tokens=at + 1)
 
 
 def test_turns_after_a_compaction_get_less_than_half_the_budget() -> None:
-    low = budget(10_000, message_budget_ratio=0.2)
-    assert (
-        turn_budget_after_compaction(measure_usage([], [], budget(10_000), estimated=False), 1000, budget(10_000))
-        == (6000 - 1000) * 9 // 20
-    )
-    assert turn_budget_after_compaction(measure_usage([], [], low, estimated=False), 1000, low) == (2000 - 1000) * 9 // 20
-    assert turn_budget_after_compaction(measure_usage([], [], low, estimated=False), 9000, low) == 0
+    usage = measure_usage([], [], budget(10_000), estimated=False)
+    assert turn_budget_after_compaction(usage, 1000) == (7200 - 1000) * 9 // 20
+    assert turn_budget_after_compaction(usage, 9000) == 0
 
 
-def test_history_stays_within_the_share_of_messages() -> None:
-    at_hand = measure_usage([prompt_message("user", "x", tokens=3000)], [], budget(10_000), estimated=False)
-    assert history_budget(measure_usage([], [], budget(10_000), estimated=False), budget(10_000)) == 6000
-    assert history_budget(at_hand, budget(10_000)) == 6000
-    larger = measure_usage([prompt_message("user", "x", tokens=4500)], [], budget(10_000), estimated=False)
-    assert history_budget(larger, budget(10_000)) == 9000 - 4500
-
-
-def test_unused_budget_of_instructions_and_tools_goes_to_messages() -> None:
-    assert budget(10_000, message_budget_ratio=0.2).message_budget(system=400, tools=3000) == 2000 + 600
-    assert budget(10_000, message_budget_ratio=0.2).message_budget(system=1500, tools=2900) == 2000 + 100
-    assert budget(10_000).message_budget(system=400, tools=900) == 9000 - 400 - 900
-    assert budget(10_000).message_budget(system=9000, tools=900) == 0
+def test_the_current_message_reduces_the_history_only_below_the_limit() -> None:
+    for tokens, left in ((10, 7200), (1500, 7200), (4500, 9000 - 4500)):
+        assert history_budget(measure_usage([prompt_message("user", "x", tokens=tokens)], [], budget(10_000), estimated=False)) == left
 
 
 def test_the_usage_warns_of_oversized_instructions_and_tools() -> None:
@@ -257,7 +250,7 @@ def test_older_turns_are_dropped_in_batches(strategy: str) -> None:
         prompt = prompt_of(history[: 2 * turns_so_far], "And now?", window=2000, strategy=strategy)
         said_before = [m.content for m in prompt.messages if m.role == "user"][:-1]
         assert said_before == [m.content for m in history[: 2 * turns_so_far] if m.role == "user"][-len(said_before) :]
-        assert 1200 // 3 < prompt.usage.message_tokens <= 1200
+        assert 1440 // 3 < prompt.usage.message_tokens <= 1440
         fronts.append(said_before[0])
     assert len(set(fronts)) <= 41 / 2
     assert fronts == sorted(fronts, key=[m.content for m in history].index)
@@ -275,7 +268,7 @@ def test_a_prompt_that_cannot_fit_is_an_error_that_names_the_largest_items() -> 
 
 
 def test_the_newest_turn_is_sent_even_above_the_share_of_history() -> None:
-    history = exchanges(("Chatter?", "Indeed. " * 40), ("What stands in all these notes? " * 240, "Much."))
+    history = exchanges(("Chatter?", "Indeed. " * 40), ("What stands in all these notes? " * 280, "Much."))
     prompt = prompt_of(history, "And who wrote them?", window=2500)
     assert history[-2].content in contents(prompt)
     assert history[0].content not in contents(prompt)

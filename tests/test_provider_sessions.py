@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.events import CompactionDone, TextDelta
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import ModelConfig, Options
+from zkchat_cli.llm.base import Effort, ModelConfig, Options
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 LONG = "Compost needs air and water. " * 60
@@ -129,6 +130,17 @@ def test_options_are_sent_when_they_are_set(app: AppFixture, server: ModelServer
         assert (body["max_tokens"], body["temperature"], body["reasoning_effort"]) == (99, 0.5, "low")
     else:
         assert (body["options"]["num_predict"], body["options"]["temperature"], body["think"]) == (99, 0.5, "low")
+
+
+@pytest.mark.parametrize(("effort", "think"), [("none", False), ("minimal", "low"), ("medium", "medium"), ("xhigh", "high")])
+def test_ollama_gets_the_nearest_effort(server: ModelServer, effort: Effort, think: str | bool) -> None:
+    OLLAMA.ask(server, text_reply(OLLAMA, "Yes."), request=replace(REQUEST, options=Options(reasoning_effort=effort)))
+    assert server.bodies[0]["think"] == think
+
+
+@pytest.mark.parametrize(("effort", "light"), [(None, None), ("none", "none"), ("minimal", "minimal"), ("low", "low"), ("max", "low")])
+def test_a_short_task_needs_little_reasoning(effort: Effort | None, light: Effort | None) -> None:
+    assert Options(reasoning_effort=effort).light_effort == light
 
 
 @BOTH

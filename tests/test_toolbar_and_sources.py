@@ -46,7 +46,7 @@ def usage(total: int, *, due: bool = False) -> ContextUsage:
         estimated=False,
         message_breakdown=MessageBreakdown(conversation=total),
         budget_status=BudgetStatuses(system=share, tools=share, messages=share),
-        compaction=CompactionDue(due=due),
+        compaction=CompactionDue(due=due, at=23592, tokens=27_000 if due else total),
     )
 
 
@@ -69,7 +69,7 @@ def toolbar_text(toolbar: Toolbar, width: int) -> str:
         (Toolbar("offline", "notes", usage(12_100), typed=294), 60, " offline │ notes │ ███░░░░ 42%"),
         (Toolbar("offline", "notes", state="indexing 1/9"), 60, " indexing 1/9 │ offline │ notes"),
         (Toolbar("m", "v", usage(21_000)), 60, " m │ v │ █████░░ 71% │ compacts at 80%"),
-        (Toolbar("m", "v", usage(25_000, due=True)), 60, " m │ v │ ██████░ 85% │ compaction is due"),
+        (Toolbar("m", "v", usage(25_000, due=True)), 60, " m │ v │ ██████░ 85% │ compaction is due (92%)"),
         (
             Toolbar("m", "v", usage(20_000), 1000, typed_estimated=True),
             80,

@@ -21,7 +21,7 @@ from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress, sum_usage
 from zkchat_cli.context import compaction_policy as policy
-from zkchat_cli.context.budget import history_budget, turn_budget_after_compaction
+from zkchat_cli.context.budget import remaining_message_budget, turn_budget_after_compaction
 from zkchat_cli.context.compaction_policy import FoldPlan
 from zkchat_cli.context.prompt_assembly import PromptInputs, count_covered_turns
 from zkchat_cli.context.tool_result_masking import find_maskable
@@ -136,6 +136,8 @@ class _CompactionRun:
             answer = (yield from self._ask_model(fold)) if self._may_ask(fold) else _ModelSummary()
             with self.timer("prepare"):
                 done = self._fold(fold, masking, answer)
+        if done.mode != "none":
+            done = self._with_sent_tokens(done)
         if done.mode != "none" and not self.request.preview:
             with self.timer("store"):
                 self.state.add_compaction(done)
@@ -180,6 +182,18 @@ class _CompactionRun:
         after = self.prompts.uncompacted_tokens(self.runtime, compaction, self._inputs)
         return compaction.model_copy(update={"tokens_after": after}) if after < compaction.tokens_before else None
 
+    def _with_sent_tokens(self, done: Compaction) -> Compaction:
+        """In a turn, the figures of the prompt that is then sent: with the turn's messages and what recall adds."""
+        runtime, current = self.runtime, self.request.current
+        if not current:
+            return done
+        inputs = self.prompts.inputs(runtime, current, done)
+        with suppress(PromptTooLarge):
+            before = self.prompts.uncompacted_tokens(runtime, self._previous, inputs)
+            after = self.prompts.assemble(runtime, inputs).usage.total_tokens
+            return done.model_copy(update={"tokens_before": before, "tokens_after": after})
+        return done
+
     # masking
 
     def _mask_oldest(self) -> Compaction | None:
@@ -213,10 +227,8 @@ class _CompactionRun:
 
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""
-        fixed, budget = self._fixed_cost, self.runtime.budget
-        room = min(history_budget(fixed, budget), budget.compaction_threshold - fixed.total_tokens)
         history = compaction.tokens_after - self.prompts.fixed_cost(self.runtime, ()).total_tokens
-        return history <= policy.RELIEF * room
+        return history <= policy.RELIEF * remaining_message_budget(self._fixed_cost)
 
     @cached_property
     def _fixed_cost(self) -> ContextUsage:
@@ -233,7 +245,7 @@ class _CompactionRun:
         if self.request.keep is not None:
             return policy.plan_fold(turns, covered, self.request.keep)
         pinned = sum(turn.fixed_tokens for _, turn in self.state.turns(self.runtime.counter).turns_with_fixed())
-        room = turn_budget_after_compaction(self._fixed_cost, self.runtime.largest_summary + pinned, self.runtime.budget)
+        room = turn_budget_after_compaction(self._fixed_cost, self.runtime.largest_summary + pinned)
         return policy.plan_fold(turns, covered, self.runtime.settings.context.recent_messages_to_keep, budget=room)
 
     def _fold(self, fold: FoldPlan, masking: Compaction | None, answer: _ModelSummary) -> Compaction:

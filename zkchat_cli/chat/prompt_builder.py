@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from zkchat_cli.agents.profile import Agent
+from zkchat_cli.chat.message_vectors import MessageVectors
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config
@@ -32,7 +33,8 @@ class PromptBuilder:
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._services, self._state = services, state
         self._masked: tuple[TurnHistory, tuple[str, ...], TurnHistory] | None = None
-        self._recall = RecallIndex()
+        semantic, conversation = services.semantic, state.conversation.id
+        self._recall = RecallIndex(MessageVectors(services.store, semantic, conversation).cosines) if semantic else RecallIndex()
         self._previous_tools: frozenset[str] = frozenset()
         self._last: tuple[tuple[object, ...], Prompt] | None = None
         self._assembling = threading.Lock()
@@ -43,14 +45,14 @@ class PromptBuilder:
 
     def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = (), *, offer_tools: bool = True) -> Prompt:
         """The prompt of the next call in a turn whose messages so far are `current`. Raises PromptTooLarge."""
-        prompt = self._assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
+        prompt = self.assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
         if current and offer_tools:
             self._previous_tools = frozenset(tool.name for tool in prompt.tools)
         return prompt
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
         """The same prompt for a reader: it names the messages that are left out and the documents that are in it."""
-        return self._assemble(runtime, self.inputs(runtime, current, self._state.compaction), explain=True)
+        return self.assemble(runtime, self.inputs(runtime, current, self._state.compaction), explain=True)
 
     def inputs(
         self, runtime: Runtime, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True
@@ -70,7 +72,7 @@ class PromptBuilder:
             previous_tools=self._previous_tools,
         )
 
-    def _assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
+    def assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
         """The last prompt again when nothing has changed, which is so between the check for compaction and the call itself."""
         key = (inputs, runtime.budget, runtime.strategy, runtime.counter, explain)
         with self._assembling:
@@ -86,7 +88,7 @@ class PromptBuilder:
         second for 10,000 turns). Meant for another thread than that of the turns, which then only waits for the rest."""
         inputs = replace(self.inputs(runtime, (), self._state.compaction), current=(self._services.new_message("user", "…"),))
         with suppress(PromptTooLarge):  # the question itself will report it
-            self._assemble(runtime, inputs)
+            self.assemble(runtime, inputs)
 
     # figures for compaction
 
@@ -110,7 +112,7 @@ class PromptBuilder:
 
     def fixed_cost(self, runtime: Runtime, current: tuple[ZkChatMessage, ...]) -> ContextUsage:
         """The figures of a prompt without any history. Raises PromptTooLarge."""
-        return self._assemble(runtime, replace(self.inputs(runtime, current, None), history=())).usage
+        return self.assemble(runtime, replace(self.inputs(runtime, current, None), history=())).usage
 
     # memory and document summaries
 

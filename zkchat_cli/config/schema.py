@@ -53,7 +53,7 @@ class ContextSettings(Section):
         0.8,
         gt=0,
         le=1,
-        description="share of the limit at which older turns are summarized, if messages have not exceeded their budget before",
+        description="share of the limit at which older turns are summarized; sooner if a smaller message budget is used up",
     )
     recent_messages_to_keep: int = Field(10, ge=0, description="newest messages that are never summarized")
     summary_ratio: float = Field(0.3, gt=0, le=1, description="largest share of the limit for a summary")

@@ -1,7 +1,8 @@
 """Token budgets: the shares of the context window (document 0's ratios), and how much of each a prompt uses.
 
-At most 90 % of the window is sent; the rest is for the answer. Ratios are shares of the whole window. What instructions and tools leave
-unused flows on to the messages.
+At most 90 % of the window is sent (the limit); the rest is for the answer. Ratios are shares of the whole window. What instructions and
+tools leave unused flows on to the messages, up to the threshold, a share of the limit above which compaction is due. What is between
+threshold and limit is for the documents and tool results of the current message.
 """
 
 from collections.abc import Sequence
@@ -63,9 +64,10 @@ class Budget:
         return max(1, self.messages // DROP_BATCHES)
 
     def message_budget(self, system: int, tools: int) -> int:
-        """The messages' budget with what instructions and tools of so many tokens leave unused; at most what can be sent."""
+        """What messages may take beside instructions and tools of so many tokens before compaction is due: their share and what the others
+        leave unused, up to the threshold."""
         unused = max(0, self.system - system) + max(0, self.tools - tools)
-        return max(0, min(self.messages + unused, self.effective_limit - system - tools))
+        return max(0, min(self.messages + unused, self.compaction_threshold - system - tools))
 
 
 def measure_usage(
@@ -119,36 +121,32 @@ def _status(used: int, budget: int) -> BudgetStatus:
 
 
 def remaining_message_budget(usage: ContextUsage) -> int:
-    """Tokens for more messages in a prompt with this usage."""
+    """Tokens for more messages in a prompt with this usage before compaction is due."""
     return max(0, usage.budget_status.messages.budget - usage.message_tokens)
 
 
-def history_budget(usage: ContextUsage, budget: Budget) -> int:
-    """Tokens for earlier turns in a prompt with this usage: the share of messages in the settings.
+def history_budget(usage: ContextUsage) -> int:
+    """Tokens for earlier turns, or for documents, in a prompt with this usage: the messages' budget, as far as the limit allows.
 
-    What instructions and tools leave unused is for the current message, its documents and tool results: if the history grew into it, the
-    next search would push it out again.
+    The current message does not reduce it below the limit: otherwise each tool result would change the front of the prompt.
     """
-    unused = max(0, usage.budget_status.messages.budget - budget.messages)
-    return max(0, min(budget.messages - max(0, usage.message_tokens - unused), remaining_message_budget(usage)))
+    return max(0, min(usage.budget_status.messages.budget, usage.effective_limit - usage.total_tokens))
 
 
-def turn_budget_after_compaction(usage: ContextUsage, other: int, budget: Budget) -> int:
+def turn_budget_after_compaction(usage: ContextUsage, other: int) -> int:
     """Tokens for turns after a compaction. `usage` is that of a prompt without history; `other` are the tokens of the summary and of fixed
     messages.
 
     Less than half of what is left: otherwise the next turn would need another compaction, which breaks the prompt cache again.
     """
-    return max(0, min(history_budget(usage, budget), budget.compaction_threshold - usage.total_tokens) - other) * 9 // 20
+    return max(0, remaining_message_budget(usage) - other) * 9 // 20
 
 
-def compaction_due(messages: int, total: int, budget: Budget, allowed: int | None = None) -> CompactionDue:
-    """Whether a prompt of so many tokens should be compacted first (documents 0 and 4). `allowed` is the messages' budget if it differs
-    from the settings."""
-    allowed = budget.messages if allowed is None else allowed
-    reason = None
-    if messages > allowed:
-        reason = f"messages use {messages} of {allowed} tokens"
-    elif total > budget.compaction_threshold:
-        reason = f"the prompt uses {total} tokens, over {budget.threshold:.0%} of the limit of {budget.effective_limit}"
-    return CompactionDue(due=reason is not None, reason=reason, at=min(budget.compaction_threshold, allowed + total - messages))
+def compaction_due(usage: ContextUsage, history: int) -> CompactionDue:
+    """Whether a conversation should be compacted, of which so many tokens come to a prompt with this usage."""
+    at = usage.total_tokens - usage.message_tokens + usage.budget_status.messages.budget
+    tokens = usage.total_tokens + history
+    if tokens <= at:
+        return CompactionDue(due=False, at=at, tokens=tokens)
+    reason = f"the conversation needs {tokens} tokens; at {at} of {usage.effective_limit} it is compacted"
+    return CompactionDue(due=True, reason=reason, at=at, tokens=tokens)

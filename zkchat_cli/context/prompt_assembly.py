@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zkchat_cli.context import tool_filter
-from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage, remaining_message_budget
+from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage
 from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
@@ -76,13 +76,13 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
             usage = layout.measure(budget, counter)
     if usage.total_tokens + layout.fixed_recent_tokens > budget.effective_limit:
         raise _too_large(usage, layout)
-    compaction = _compaction_due(full_usage, layout.recent_tokens, strategy, budget)
+    compaction = compaction_due(full_usage, layout.recent_tokens) if strategy.summarizes else CompactionDue(due=False)
     window = HistoryWindow(
         layout.history,
         layout.folded_count,
         layout.recent,
         inputs.question.prompt_text if inputs.question else "",
-        _turn_budget(usage, layout, budget),
+        _turn_budget(usage, layout),
         counter,
         recall_index=inputs.recall_index or RecallIndex(),
         recent_tokens=layout.recent_tokens,
@@ -195,11 +195,11 @@ def _render_current(inputs: PromptInputs, counter: TokenCounter, *, documents: b
     return (*rendered, make_prompt_message("user", "system", citing_reminder(number), counter))
 
 
-def _turn_budget(usage: ContextUsage, layout: _Layout, budget: Budget) -> int:
+def _turn_budget(usage: ContextUsage, layout: _Layout) -> int:
     """Tokens for earlier turns. The newest turn is sent whenever it fits at all: the next question is most likely about it."""
-    share, remaining = history_budget(usage, budget), remaining_message_budget(usage)
     newest = layout.recent[-1].foldable_tokens + layout.fixed_recent_tokens if layout.recent else 0
-    return max(share, newest) if newest <= remaining else share
+    fits = newest <= usage.effective_limit - usage.total_tokens
+    return max(history_budget(usage), newest if fits else 0)
 
 
 def _filter_tools(inputs: PromptInputs, history: TurnHistory, budget: Budget, counter: TokenCounter) -> tool_filter.FilteredTools:
@@ -233,16 +233,6 @@ def _fit_passages(selection: Selection, window: HistoryWindow) -> tuple[Selectio
         selection = replace(selection, passages=selection.passages[1:])
         recalled = _render_passages(selection, window.counter)
     return selection, recalled
-
-
-def _compaction_due(usage: ContextUsage, history: int, strategy: Strategy, budget: Budget) -> CompactionDue:
-    """Judged by what the conversation would send without a limit, not by the prompt that was made to fit."""
-    if not strategy.summarizes:
-        return CompactionDue(due=False)
-    allowed = usage.message_tokens + history_budget(usage, budget)
-    if history:  # the summary of a larger window may take more than all messages may
-        allowed = min(allowed, usage.budget_status.messages.budget)
-    return compaction_due(usage.message_tokens + history, usage.total_tokens + history, budget, allowed)
 
 
 def _render_memory(item: MemoryItem, role: str, counter: TokenCounter) -> PromptMessage:

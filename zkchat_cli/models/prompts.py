@@ -70,6 +70,8 @@ class CompactionDue(Value):
     reason: str | None = None
     at: Count | None = None
     """Tokens of a prompt above which it is due; None if the strategy does not summarize."""
+    tokens: Count | None = None
+    """What the prompt would take with all turns that no summary covers, which is compared with `at`."""
 
 
 class ContextUsage(Value):
@@ -141,5 +143,7 @@ class SentPrompt(Value):
     prompt: Prompt
     usage: TokenUsage | None = None
     """As the provider reported; None if it did not, or failed."""
+    request: dict[str, Any] | None = None
+    """The body of the call, with null for each part that is made of the prompt; None for a model without a server."""
     summarised_through: str | None = None
     """The last message that the prompt's summary covers."""

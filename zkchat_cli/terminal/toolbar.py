@@ -42,7 +42,6 @@ class Toolbar:
     typed: int = 0
     typed_estimated: bool = False
     state: str = ""
-    threshold: float = 0.8
     show_tokens: bool = True
 
     def fragments(self, width: int) -> Fragments:
@@ -66,10 +65,11 @@ class Toolbar:
             parts.append((6, [("", bar.figures)]))
         if self.typed > SHOWN_SHARE * limit:
             parts.append((4, [("", f"next message: {'~' if estimated else ''}{short_count(self.typed)}")]))
-        if self.usage.compaction.due:
-            parts.append((2, [("", "compaction is due")]))
-        elif bar.share >= YELLOW_FROM:
-            parts.append((7, [("", f"compacts at {self.threshold:.0%}")]))
+        compaction = self.usage.compaction
+        if compaction.due:  # the bar shows what is sent, which was made to fit
+            parts.append((2, [("", f"compaction is due ({BudgetBar(compaction.tokens or 0, limit).percent})")]))
+        elif bar.share >= YELLOW_FROM and compaction.at is not None:
+            parts.append((7, [("", f"compacts at {BudgetBar(compaction.at, limit).percent}")]))
         return parts
 
 

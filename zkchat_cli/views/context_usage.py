@@ -160,12 +160,13 @@ def retrieval_lines(prompt: Prompt) -> Iterator[str]:
 
 
 def _compaction_line(prompt: Prompt) -> str:
-    due = prompt.usage.compaction
+    due, limit = prompt.usage.compaction, prompt.usage.effective_limit
     if due.due:
-        return f"Compaction is due: {due.reason}"
+        return f"Compaction is due: {due.reason} ({BudgetBar(due.at or 0, limit).percent})."
     if due.at is None:
         return f"No compaction: the strategy {prompt.strategy} drops the oldest turns instead."
-    return f"Compacts at {due.at:,} tokens ({max(0, due.at - prompt.usage.total_tokens):,} left)."
+    left = max(0, due.at - prompt.usage.total_tokens)
+    return f"Compacts at {due.at:,} of {limit:,} tokens, {BudgetBar(due.at, limit).percent} ({left:,} left)."
 
 
 @dataclass(frozen=True, slots=True)
