@@ -320,6 +320,14 @@ def test_a_model_that_refuses_tools_with_reasoning_is_asked_without_reasoning(se
     assert len(server.asked) == 3
 
 
+def test_the_program_says_what_it_left_out(zkchat: Program, server: ModelServer) -> None:
+    zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "ZKCHAT_OPENAI__API": "chat"}
+    server.says(openai_error(400, NO_TOOLS), Reply(openai_text("A filter selects.")))
+    done = zkchat("ask", "What is a filter?", "--model", "openai/gpt-5.6")
+    assert (done.exit_status, done.err.count("asked to answer without reasoning")) == (0, 1)
+    assert server.bodies[1] == json.loads(zkchat("context", "show", "--turn", "1", "--body", "--model", "openai/gpt-5.6").out)
+
+
 def test_a_second_refusal_is_an_error(server: ModelServer) -> None:
     server.says(openai_error(400, NO_TOOLS))
     answer = call_model(open_model("openai", f"{server.address}/v1", api="chat"))

@@ -10,6 +10,7 @@ alone takes longer than printing a help page may.
 import inspect
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property, wraps
@@ -28,6 +29,7 @@ from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App, StartupOptions
+    from zkchat_cli.chat.message_vectors import MessageEmbedder
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.config.loader import LoadedConfig
     from zkchat_cli.models import IndexReport
@@ -121,12 +123,16 @@ class CommandContext:
             self.warn_if_rebuilt(report)
             yield vault, report
 
-    def embed_for_a_moment(self, vault: "Vault") -> None:
+    def embed_for_a_moment(self, vault: "Vault", messages: "MessageEmbedder | None" = None) -> None:
         """Compute missing vectors while someone reads what was printed; a program that waits for the end is not kept waiting."""
         if self.screen.out.isatty():
             self.screen.out.flush()
+            end = time.monotonic() + EMBEDDING_SECONDS
             with suppress(KeyboardInterrupt):
-                vault.embed(seconds=EMBEDDING_SECONDS)
+                if messages:
+                    with closing(messages):
+                        messages.grow(lambda: time.monotonic() > end)
+                vault.embed(seconds=end - time.monotonic())
 
     def warn_if_rebuilt(self, report: "IndexReport") -> None:
         if report.rebuilt:
@@ -146,8 +152,8 @@ class CommandContext:
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)
-            if session.runtime.configured_window is None:
-                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports
+            if session.runtime.configured_window is None or session.runtime.settings.retrieval.mode == "auto":
+                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports, and tools if it has any
             yield session
 
 
