@@ -143,6 +143,14 @@ def test_a_broken_link_suggests_notes_about_its_words(notes: Notes) -> None:
     assert notes.vault.resolve("[[Vehicle]]").candidates == ("Garage.md",)
     near, far, named = notes.vault.resolve_links("[[Physician]], [[Nothing of this kind]] and [[Harbor]]")
     assert (near.candidates, far.candidates, named.candidates) == (("Health.md",), (), ("Harbour.md",))
+    notes.write("Plan.md", "[[Physician]], [[Harbor]], [[physician.png]] and [[2024-05-03]]\n")
+    notes.vault.refresh()
+    assert [link.candidates for link in notes.vault.broken_links()] == [("Health.md",), ("Harbour.md",), (), ()]
+
+
+def test_a_note_found_by_meaning_says_so(notes: Notes) -> None:
+    [note] = notes.vault.notes_about("physician")
+    assert (note.chunk.relative_path, note.why) == ("Health.md", ("means something similar",))
 
 
 def test_memory_search_finds_other_words(notes: Notes, tmp_path: Path) -> None:
@@ -152,6 +160,7 @@ def test_memory_search_finds_other_words(notes: Notes, tmp_path: Path) -> None:
     memory.remember("I like rain.")
     [found] = memory.search("automobile", 10_000, TokenCounter())
     assert (found.item.content, found.reason) == ("My car is blue.", "means something similar")
+    assert memory.find("automobile") == (found,)
     store.close()
 
 

@@ -196,13 +196,19 @@ class Memory:
         """All facts and cited notes that share a word with the text, best first."""
         return rank_by_relevance(text, self.all_items(), self._now(), self._vault.languages()) if text.strip() else ()
 
+    def find(self, text: str) -> tuple[RankedMemory, ...]:
+        """`rank`, then the facts and cited notes that mean something similar in other words."""
+        return self._find(text, self.all_items())
+
     def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RankedMemory, ...]:
-        """`rank` with the memory files in the vault's root included, then what means something similar in other words."""
-        if not text.strip():
-            return ()
+        """`find` with the memory files in the vault's root included."""
         items = self.project_items(budget, counter)
         files = [StoredMemory("file", item.relative_path, item.content, item.content, "", item.relative_path) for item in items]
-        every = (*self.all_items(), *files)
+        return self._find(text, (*self.all_items(), *files))
+
+    def _find(self, text: str, every: Sequence[StoredMemory]) -> tuple[RankedMemory, ...]:
+        if not text.strip():
+            return ()
         by_words = rank_by_relevance(text, every, self._now(), self._vault.languages())
         found = {(each.item.kind, each.item.key) for each in by_words}
         others = [item for item in every if (item.kind, item.key) not in found][:MAX_COMPARED]

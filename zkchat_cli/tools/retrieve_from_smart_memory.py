@@ -13,10 +13,10 @@ def retrieve_from_smart_memory(
 ) -> ToolOutput:
     """Search what was remembered: facts with key, date and source, and notes that are often cited."""
     limit = min(max(limit, 1), MOST)
-    found = memory.rank(query)
+    found = memory.find(query)
     if not found:
         return ToolOutput(note="Nothing is remembered about that.", outcome=plural(0, "memory", "memories"))
-    more = f"{len(found) - limit} more share fewer words with the query." if len(found) > limit else ""
+    more = f"{len(found) - limit} more fit the query less well." if len(found) > limit else ""
     memories = [each.item.prompt_line.removeprefix("- ") for each in found[:limit]]
     return ToolOutput(data={"memories": memories}, note=more, outcome=plural(len(memories), "memory", "memories"))
 

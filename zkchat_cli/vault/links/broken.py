@@ -44,6 +44,11 @@ def find_broken_links(index: IndexDatabase, suggest: Callable[[str], tuple[str, 
     return [BrokenLink(row, candidates(row, texts[row.raw]), texts[row.raw]) for row in index.broken()]
 
 
+def is_phrase(name: str) -> bool:
+    """Whether the name of a missing file has words: an attachment, or the note of a day, is like no other note by its meaning."""
+    return any(map(str.isalpha, name)) and not _is_attachment(name)
+
+
 def certain_target(text: str, candidates: Sequence[str]) -> str | None:
     """The candidate that a broken target certainly means, if any.
 
