@@ -92,7 +92,7 @@ def ask(
 
                 for line in overview_lines(session.last_prompt):
                     screen.remark(line)
-        ctx.embed_for_a_moment(app.vault)
+        ctx.embed_for_a_moment(app.vault, app.message_embedder())
 
 
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
