@@ -267,12 +267,10 @@ class Vault:
         """All links of the vault that point to nothing, by source and line."""
         links = self._ask(lambda index: broken.find_broken_links(index, _path_suggester(index)))
         near = self._suggest_by_meaning(link.text for link in links if not link.candidates)
-        return [
-            link
-            if link.candidates
-            else replace(link, candidates=tuple(path for path in near.get(link.text, ()) if path != link.row.source))
-            for link in links
-        ]
+        for number, link in enumerate(links):
+            if not link.candidates:
+                links[number] = replace(link, candidates=tuple(path for path in near.get(link.text, ()) if path != link.row.source))
+        return links
 
     def locate(self, text: str) -> tuple[str, str | None]:
         """The file that a path, a name, a title or a link certainly means, and the heading of the link.
