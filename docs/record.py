@@ -53,8 +53,8 @@ class Recording:
 
 
 def record(home: str) -> list[tuple[float, str, str]]:
-    environment = {**os.environ, "ZKCHAT_HOME": home, "TERM": "xterm-256color", "COLORTERM": "", "NO_COLOR": ""}
-    del environment["NO_COLOR"]
+    environment = {**os.environ, "ZKCHAT_HOME": home, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}  # nobody answers requests
+    environment.pop("NO_COLOR", None)
     command = [sys.executable, "-m", "zkchat_cli", "chat", "--demo", "--no-store"]
     program = pexpect.spawn(command[0], command[1:], dimensions=(ROWS, COLUMNS), env=environment, encoding="utf-8", timeout=60)
     recording = Recording(program)

@@ -255,8 +255,9 @@ def test_folders_and_unknown_names_are_no_mentions(installation: Installation) -
 def test_a_misspelled_agent_is_reported(installation: Installation) -> None:
     session = installation.session()
     _, notices = ask(session, "@reseacher is it sound?")
-    assert notices == ["no agent is called @reseacher; the message is sent as it is"]
-    for text in ("@anna says it is sound", "anna@researcher.org says so"):
+    assert notices == ["no agent and no file is called @reseacher; the message is sent as it is"]
+    assert ask(session, "@anna says it is sound")[1] == ["no agent and no file is called @anna; the message is sent as it is"]
+    for text in ("so @anna says", "anna@researcher.org says so", "@Filters says so"):
         assert ask(session, text)[1] == []
 
 

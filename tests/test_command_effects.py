@@ -1,11 +1,13 @@
 """Effects of slash commands: the pager, the clipboard, the editor, a prepared input line."""
 
 import base64
+import sys
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 import pytest
 from conftest import Program
@@ -49,7 +51,24 @@ def program(folder: Path, name: str, body: str) -> Path:
 LONG = "".join(f"line {i}\n" for i in range(200))
 
 
+def test_a_note_of_an_obsidian_vault_opens_in_obsidian_where_no_editor_is_set(tmp_path: Path) -> None:
+    (tmp_path / ".obsidian").mkdir()
+    opener = program(tmp_path, "xdg-open", "")
+    env = {"PATH": str(tmp_path), "DISPLAY": ":0"}
+    command = external_programs.open_note_command(tmp_path / "A b.md", 3, "", tmp_path, env)
+    if sys.platform != "darwin":
+        assert command == [str(opener), f"obsidian://open?path={quote(str(tmp_path / 'A b.md'), safe='')}"]
+    assert external_programs.open_note_command(tmp_path / "A b.md", 3, "", tmp_path, env | {"EDITOR": "vi"}) is not None
+
+
 # the pager
+
+
+def test_what_fits_two_screens_is_printed_if_two_are_allowed(tmp_path: Path) -> None:
+    pager = program(tmp_path, "pager", f"cat > {tmp_path}/read")
+    shown = screen()
+    external_programs.page("line\n" * 40, shown, {"PAGER": str(pager), "PATH": "/bin:/usr/bin"}, screens=2)
+    assert (written(shown), (tmp_path / "read").exists()) == ("line\n" * 40, False)
 
 
 def test_long_output_goes_to_the_pager(tmp_path: Path) -> None:
@@ -121,17 +140,17 @@ NOTE = Path("/notes/A b.md")
     ],
 )
 def test_each_editor_gets_the_line_number_in_its_own_syntax(editor: str, command: list[str]) -> None:
-    assert external_programs.open_note_command(NOTE, 12, "", {"EDITOR": editor}) == command
-    assert external_programs.open_note_command(NOTE, 12, "", {"EDITOR": "false", "VISUAL": editor}) == command
+    assert external_programs.open_note_command(NOTE, 12, "", NOTE.parent, {"EDITOR": editor}) == command
+    assert external_programs.open_note_command(NOTE, 12, "", NOTE.parent, {"EDITOR": "false", "VISUAL": editor}) == command
 
 
 def test_the_editor_setting_overrides_the_environment() -> None:
     env = {"EDITOR": "vim"}
-    assert external_programs.open_note_command(NOTE, 3, "subl {path}:{line}", env) == ["subl", "/notes/A b.md:3"]
-    assert external_programs.open_note_command(NOTE, 3, "gedit", env) == ["gedit", "/notes/A b.md"]
-    assert external_programs.open_note_command(NOTE, 3, "", {}) is None
+    assert external_programs.open_note_command(NOTE, 3, "subl {path}:{line}", NOTE.parent, env) == ["subl", "/notes/A b.md:3"]
+    assert external_programs.open_note_command(NOTE, 3, "gedit", NOTE.parent, env) == ["gedit", "/notes/A b.md"]
+    assert external_programs.open_note_command(NOTE, 3, "", NOTE.parent, {}) is None
     with pytest.raises(ConfigError, match="is not a command"):
-        external_programs.open_note_command(NOTE, 3, "gedit '", env)
+        external_programs.open_note_command(NOTE, 3, "gedit '", NOTE.parent, env)
 
 
 def test_a_missing_editor_is_an_error() -> None:

@@ -14,8 +14,8 @@ from zkchat_cli.terminal.completion import MAX_COMPLETIONS, ChatCompleter
 NOTES = {
     "Filters.md": "---\naliases: [Search conditions]\n---\n# Filters\n\n## Dates\n\n### Due today\n\n## Brackets [x]\n",
     "Queries/Combining Filters.md": "",
-    "Queries/Comb.md": "",
-    "Garden/Compost.md": "",
+    "Queries/Comb.md": "#todo #project/garden\n",
+    "Garden/Compost.md": "#todo\n",
     "Équipe.md": "",
     "A/Index.md": "",
     "B/index.md": "",
@@ -75,6 +75,11 @@ def test_a_completion_shows_its_description(app: AppFixture) -> None:
 )
 def test_nothing_is_offered_elsewhere(offered: Offers, typed: str) -> None:
     assert offered(typed) == []
+
+
+def test_tags_are_offered_after_a_number_sign_the_most_frequent_first(offered: Offers) -> None:
+    assert offered("notes with #") == ["notes with #todo", "notes with #project/garden"]
+    assert offered("#gard") == ["#project/garden"]
 
 
 def test_an_alias_becomes_its_note_and_says_so(completer: ChatCompleter) -> None:

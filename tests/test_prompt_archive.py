@@ -197,6 +197,7 @@ NOT_EXPORTED = {
     "unindexed": "derived from messages",
     "index_words": "derived from messages",
     "message_index": "derived from messages",
+    "message_vector": "derived from messages",
 }
 DERIVED = {"seq", "conversation_id", "conversation_seq", "messages", "tokens", "question", "hash", "checksum"}
 
@@ -228,7 +229,7 @@ def set_value(*path: str | int, to: Any) -> Callable[[Document], None]:
         (set_value("calls", 0, "messages", to=[99]), "prompts.calls[0].messages: index 99 is too large, prompts.messages has 8 entries"),
         (
             set_value("calls", 1, "tools", to=[0, 10**30]),
-            "prompts.calls[1].tools: index 1000",
+            "prompts.calls[1].tools[1]: Input should be less",
         ),
     ],
 )

@@ -118,6 +118,17 @@ def test_export_writes_a_new_file_in_the_given_format(session: ZkChatSession) ->
     assert json.loads(Path("my talk.json").read_text())["format"] == "zkchat-conversation"
 
 
+def test_an_export_without_a_path_is_kept_out_of_the_vault(app: AppFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = resume(app, exchanges(("What does compost need?", "Air.")), documents_folder=tmp_path / "documents")
+    (app.vault.root / "Garden").mkdir(exist_ok=True)
+    monkeypatch.chdir(app.vault.root / "Garden")
+    file = tmp_path / "documents" / f"zkchat-{session.conversation.id}.html"
+    assert slash_output("/export html", session) == f"Exported to {file}"
+    assert file.exists()
+    slash_output("/export md Talk.md", session)
+    assert Path("Talk.md").exists()
+
+
 @pytest.mark.parametrize("name", ["no/such/folder/x.md", "~nobody-of-this-name/x.md", "a\0b", "x" * 5000])
 def test_export_to_where_nothing_can_be_written_is_refused(session: ZkChatSession, name: str) -> None:
     with pytest.raises(StoreError, match="cannot be written"):

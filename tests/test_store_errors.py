@@ -92,7 +92,7 @@ def test_a_store_of_another_version_is_refused_and_untouched(tmp_path: Path) -> 
     newer.close()
     before = contents(tmp_path)
     error = refused(file)
-    assert "written by another version of zkchat (layout 99, this one knows 10)" in error.message
+    assert "written by another version of zkchat (layout 99, this one knows 11)" in error.message
     assert "Update zkchat" in error.hint
     assert contents(tmp_path) == before
 

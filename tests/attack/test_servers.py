@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from conftest import Program, write_notes
 from factories import make_app, report_of
-from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, QUESTION, REQUEST, Protocol, call_model, open_model
+from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, QUESTION, REQUEST, RESPONSES, Protocol, call_model, open_model
 from model_server import (
     ModelServer,
     Reply,
@@ -30,6 +30,12 @@ from model_server import (
     ollama_frame,
     openai_delta,
     openai_text,
+    responses_call,
+    responses_events,
+    responses_reasoning,
+    responses_start,
+    responses_text,
+    responses_text_delta,
     running_server,
     sse,
 )
@@ -45,7 +51,7 @@ from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.text.numbers import MAX_COUNT, whole_number
 from zkchat_cli.vault.search.vector_store import compute_vectors
 
-PROTOCOLS = [OPENAI, OLLAMA, ANTHROPIC]
+PROTOCOLS = [OPENAI, RESPONSES, OLLAMA, ANTHROPIC]
 ALL = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.name)
 LISTING = {"openai": "/v1/models", "ollama": "/api/tags", "anthropic": "/v1/models?limit=1000"}
 
@@ -102,11 +108,13 @@ def drip_headers(connected: socket.socket) -> None:
 # a server that drips
 
 EMPTY_DELTAS = {
+    "responses": responses_events({"output_index": 0, **responses_text_delta("")}),
     "openai": sse(openai_delta(content="")),
     "ollama": ndjson(ollama_frame("")),
     "anthropic": anthropic_events({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ""}}),
 }
 ROLES = {
+    "responses": responses_events(responses_start(), {"type": "response.in_progress"}),
     "openai": sse(openai_delta(role="assistant", tool_calls=[])),
     "ollama": ndjson({"model": "m", "message": {"role": "assistant"}, "done": False}),
     "anthropic": anthropic_events({"type": "ping"}),
@@ -149,8 +157,9 @@ def test_a_lookup_has_a_deadline_whatever_drips(server: ModelServer) -> None:
 FLOODS = """
 import gzip, itertools, json, resource, sys
 sys.path.insert(0, sys.argv[1])
-from model_calls import ANTHROPIC, OLLAMA, OPENAI, call_model, open_model
+from model_calls import ANTHROPIC, OLLAMA, OPENAI, RESPONSES, call_model, open_model
 from model_server import Reply, anthropic_block, anthropic_events, anthropic_start, ndjson, ollama_frame, openai_delta, running_server, sse
+from model_server import responses_events
 from zkchat_cli.llm.base import StreamFinished
 
 megabyte, zipped = b"x" * 1_000_000, gzip.compress(b"x" * 20_000_000, 1)
@@ -163,6 +172,9 @@ def delta(protocol, **part):
     [(kind, text)] = part.items()
     if protocol is OPENAI:
         return sse(openai_delta(**{"content" if kind == "text" else "reasoning_content": text}))
+    if protocol is RESPONSES:
+        name = "response.output_text.delta" if kind == "text" else "response.reasoning_summary_text.delta"
+        return responses_events({"type": name, "output_index": 0, "delta": text})
     if protocol is OLLAMA:
         return ndjson(ollama_frame(text) if kind == "text" else ollama_frame(message={"thinking": text}))
     return anthropic_events({"type": "content_block_delta", "index": kind == "thinking", "delta": {"type": kind + "_delta", kind: text}})
@@ -174,6 +186,8 @@ def floods(protocol):
     yield "line", Reply(endless(megabyte, line))
     yield "text", Reply(endless(delta(protocol, text="x" * 50_000), begin))
     yield "reasoning", Reply(endless(delta(protocol, thinking="x" * 50_000), begin))
+    if protocol in (OPENAI, RESPONSES):
+        yield "indented", Reply(endless(b"  " + b"{" * 1000 + b"\\n", b"{\\n"))
     yield "objects", Reply([line + b'{"a": [' + b"{}," * 2_600_000 + b"{}]}\\n\\n"])
     yield "error", Reply(endless(megabyte), 400)
     yield "compressed", Reply(endless(zipped), headers=compression)
@@ -185,7 +199,7 @@ def peak():
 peaks, seen = [], {}
 with running_server() as server:
     patience = {"timeout": 30, "stall_timeout": 30}
-    models = {each: open_model(each.name, each.address(server), **patience) for each in (OPENAI, OLLAMA, ANTHROPIC)}
+    models = {each: open_model(each.name, each.address(server), **patience) for each in (OPENAI, RESPONSES, OLLAMA, ANTHROPIC)}
     for protocol, model in models.items():
         server.says(Reply(protocol.text("Hello")))
         call_model(model)
@@ -209,6 +223,7 @@ print(json.dumps({"peaks": peaks, "seen": seen}))
 ENDS = {
     "line": "sent more than 8 MB at once",
     "text": "length",
+    "indented": "sent more than 8 MB at once",
     "reasoning": "length",
     "objects": "sent more than 200,000 objects and lists at once",
     "error": "rejects the request (400)",
@@ -219,13 +234,13 @@ ENDS = {
 }
 
 
-def test_a_flood_takes_less_than_100_megabytes_and_27_take_less_than_200() -> None:
+def test_a_flood_takes_less_than_100_megabytes_and_38_take_less_than_200() -> None:
     """Without limits, one takes gigabytes."""
     program = [sys.executable, "-W", "ignore", "-c", FLOODS, str(Path(__file__).parent.parent)]
     done = subprocess.run(program, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     measured = json.loads(done.stdout)
-    assert len(measured["seen"]) == 27
+    assert len(measured["seen"]) == 38
     for flood, end in measured["seen"].items():
         assert end.endswith(ENDS[flood.partition(": ")[2]]), flood
     peaks = measured["peaks"]
@@ -237,6 +252,7 @@ def test_a_flood_takes_less_than_100_megabytes_and_27_take_less_than_200() -> No
 
 LONG = "é" * 600
 OPENAI_REASONING = [sse(openai_delta(reasoning_content=LONG)), *openai_text("Yes.")]
+RESPONSES_REASONING = [responses_events(responses_start(), *responses_reasoning(0, LONG, "c2VjcmV0"))]
 OLLAMA_REASONING = [ndjson(ollama_frame(message={"thinking": LONG})), ndjson(ollama_frame("Yes.")), ndjson(ollama_end())]
 ANTHROPIC_REASONING = [
     anthropic_events(
@@ -249,7 +265,12 @@ ARGUMENTS = json.dumps({"query": "x" * 1200})
 @ALL
 def test_text_reasoning_and_tool_calls_are_cut_at_the_limit(server: ModelServer, protocol: Protocol) -> None:
     request = Request((QUESTION,), options=Options(max_answer_bytes=1001))
-    reasoning = {"openai": OPENAI_REASONING, "ollama": OLLAMA_REASONING, "anthropic": ANTHROPIC_REASONING}[protocol.name]
+    reasoning = {
+        "openai": OPENAI_REASONING,
+        "responses": RESPONSES_REASONING,
+        "ollama": OLLAMA_REASONING,
+        "anthropic": ANTHROPIC_REASONING,
+    }[protocol.name]
     call = ("a", "find_excerpts", ARGUMENTS if protocol is not OLLAMA else json.loads(ARGUMENTS))
     calls = protocol.calls(call[1:] if protocol is OLLAMA else call)
     text = protocol.ask(server, Reply(protocol.text(LONG, "more")), request=request)
@@ -273,6 +294,9 @@ def test_an_answer_at_the_limit_is_whole(server: ModelServer) -> None:
 def test_empty_blocks_without_end_are_no_answer(server: ModelServer) -> None:
     blocks = [anthropic_block(0, {"type": "text", "text": ""})[0]] * 1200
     answer = ANTHROPIC.ask(server, Reply([anthropic_events(anthropic_start(), *blocks)]))
+    assert answer.error.kind == "bad_answer"
+    items = [event for i in range(1200) for event in responses_reasoning(i, "", "")]
+    answer = RESPONSES.ask(server, Reply([responses_events(responses_start(), *items)]))
     assert answer.error.kind == "bad_answer"
 
 
@@ -307,6 +331,7 @@ def test_a_count_is_a_whole_number_within_its_bounds() -> None:
 def test_usage_that_is_no_number_is_left_out(server: ModelServer, protocol: Protocol, value: Any) -> None:
     bodies: dict[str, Any] = {
         "openai": openai_text("Yes.", usage={"prompt_tokens": value, "completion_tokens": value}),
+        "responses": responses_text("Yes.", usage={"input_tokens": value, "output_tokens": value}),
         "ollama": [ndjson(ollama_frame("Yes.")), ndjson(ollama_end() | {"prompt_eval_count": value, "eval_count": value})],
         "anthropic": anthropic_text("Yes.", input_tokens=value, output_tokens=value),
     }
@@ -330,6 +355,7 @@ def test_an_index_that_is_no_index_ends_in_an_answer_or_an_error(server: ModelSe
     pieces = [{**event, "index": index} if "index" in event else event for event in anthropic_call(0, "a", "find", "{}")]
     for protocol, body in (
         (ANTHROPIC, [anthropic_events(anthropic_start(), *pieces)]),
+        (RESPONSES, [responses_events(*({**e, "output_index": index} for e in responses_call(0, "a", "find", "{}")))]),
         (OPENAI, [sse(openai_delta(tool_calls=[{"index": index, "id": "a", "function": {"name": "find", "arguments": "{}"}}]))]),
     ):
         answer = protocol.ask(server, Reply(body))
@@ -404,7 +430,8 @@ def test_a_key_is_not_sent_over_plain_http_to_another_machine(
     assert error.kind == "auth"
     assert "over plain http, where others can read it; nothing was sent" in error.message
     assert "secret-word" not in error.message
-    assert f"zkchat config set {protocol.name}.allow_insecure true" in error.hint
+    table = "openai" if protocol is RESPONSES else protocol.name
+    assert f"zkchat config set {table}.allow_insecure true" in error.hint
     server.says(Reply(protocol.text("Yes.")))
     allowed = open_model(protocol.name, f"http://{host}{protocol.path}", allow_insecure=True)
     assert call_model(allowed, REQUEST).text == "Yes."

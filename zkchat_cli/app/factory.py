@@ -15,6 +15,7 @@ from types import MappingProxyType
 from zkchat_cli import credentials, paths, tools
 from zkchat_cli.agents import loader as agents
 from zkchat_cli.agents.profile import Agent
+from zkchat_cli.chat.message_vectors import MessageEmbedder
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel, Runtime, SessionServices, model_options
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config import loader
@@ -35,10 +36,13 @@ from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.approval import UNASKED, Approve
 from zkchat_cli.vault.discovery import holds_notes
+from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.search.vector_store import Embedder
 from zkchat_cli.vault.vault import Vault
 
 NO_EMBEDDER = "none"
+EMBEDDERS_WITHOUT_SERVER = ("builtin", "onnx")
+"""Those that also get conversations: notes are sent to a server because its user has named it for them."""
 MODEL_FAMILIES = {
     **dict.fromkeys(("gpt-oss", "qwen", "llama", "mistral", "mixtral", "gemma", "phi", "deepseek", "codellama", "granite"), "ollama"),
     **dict.fromkeys(("gpt-", "chatgpt-", "o1", "o3", "o4"), "openai"),
@@ -110,11 +114,22 @@ class App:
             working_folder=self.cwd,
             agent_names=lambda: agents.list_names(folder),
             agents_folder=folder,
+            semantic=self._message_semantic,
+            documents_folder=self.loaded.places.data_dir / "documents",
         )
         session = ZkChatSession(services, self._runtime(self.loaded, self.using), conversation)
         if self.choices.agent is not None:
             session.use_agent(self.choices.agent)
         return session
+
+    @property
+    def _message_semantic(self) -> SemanticSearch | None:
+        return self.vault.semantic if self.loaded.values.semantic.provider in EMBEDDERS_WITHOUT_SERVER else None
+
+    def message_embedder(self) -> MessageEmbedder | None:
+        """What computes the missing vectors of stored messages about this vault; None without a model on this machine."""
+        semantic = self._message_semantic
+        return MessageEmbedder(self.store, str(self.vault.root), semantic) if semantic else None
 
     def _runtime(self, loaded: LoadedConfig, using: OpenedModel, agent: Agent | None = None) -> Runtime:
         values, window_origin = loaded.values, loaded.origins.get("context.max_tokens")

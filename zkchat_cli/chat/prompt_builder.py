@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from zkchat_cli.agents.profile import Agent
+from zkchat_cli.chat.message_vectors import MessageVectors
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config
@@ -32,7 +33,8 @@ class PromptBuilder:
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._services, self._state = services, state
         self._masked: tuple[TurnHistory, tuple[str, ...], TurnHistory] | None = None
-        self._recall = RecallIndex()
+        semantic, conversation = services.semantic, state.conversation.id
+        self._recall = RecallIndex(MessageVectors(services.store, semantic, conversation).cosines) if semantic else RecallIndex()
         self._previous_tools: frozenset[str] = frozenset()
         self._last: tuple[tuple[object, ...], Prompt] | None = None
         self._assembling = threading.Lock()

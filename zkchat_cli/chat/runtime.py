@@ -25,6 +25,7 @@ from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
 from zkchat_cli.vault.approval import UNASKED, Approve
+from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
 STEADY = 0.02
@@ -71,6 +72,10 @@ class SessionServices:
     agent_names: Callable[[], Sequence[str]] = tuple
     agents_folder: Path | None = None
     """The folder with the agents' memory."""
+    semantic: SemanticSearch | None = None
+    """Compares messages by meaning, with a model that runs in this program."""
+    documents_folder: Path | None = None
+    """Where exports go that must not go into a vault."""
 
     def new_message(self, role: Role, content: str, parent: str | None = None, **fields: object) -> ZkChatMessage:
         values = {"id": self.new_id(), "parent_id": parent, "role": role, "content": content, "timestamp": self.now()}

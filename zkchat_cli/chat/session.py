@@ -20,12 +20,20 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_pipeline import TurnPipeline
 from zkchat_cli.chat.turn_recorder import TurnRecorder
-from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, check_agent_mention, parse_agent_mention
+from zkchat_cli.chat.user_message import (
+    UserInput,
+    UserMessageBuilder,
+    check_agent_mention,
+    import_roots,
+    is_importable,
+    parse_agent_mention,
+)
 from zkchat_cli.config import loader
 from zkchat_cli.context.branch_tree import BranchSegment
+from zkchat_cli.context.prompt_history import find_question, restore_sent_prompts
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
-from zkchat_cli.llm.base import Request, request_body
+from zkchat_cli.llm.base import Request, past_request_body, request_body
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, RetrievalMode, ZkChatMessage
@@ -132,7 +140,8 @@ class ZkChatSession:
 
     def _resolve_mention(self, user_input: UserInput) -> tuple[Runtime, UserInput, list[events.Notice]]:
         """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises UsageError."""
-        mention, notices = check_agent_mention(user_input.mention, self.agent_names())
+        roots = import_roots(self.services, self._runtime)
+        mention, notices = check_agent_mention(user_input.mention, self.agent_names(), lambda written: is_importable(written, roots))
         runtime = self._runtime if mention is None else self._calibrated(self._runtime.with_agent(mention.name))
         return runtime, replace(user_input, mention=mention), notices
 
@@ -175,6 +184,16 @@ class ZkChatSession:
         runtime, current = self._next_message(next_text)
         prompt = self._prompts.explain(runtime, current)
         return request_body(runtime.model, Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens))
+
+    def past_request(self, turn: int, call: int | None = None) -> dict[str, Any]:
+        """The body of a call of an earlier turn, by default its last. Encrypted reasoning that it contained is not stored, and missing.
+
+        Raises UsageError if there is no such call, or if its body cannot be made."""
+        history = self.history
+        sent = restore_sent_prompts(history, turn, self.store.prompts(find_question(history, turn).id))
+        made = sent.calls[-1] if call is None else sent.call(call)
+        model = self._runtime.model if made.model == self._runtime.model.name else self._runtime.with_model(made.model).model
+        return past_request_body(model, Request(made.prompt.messages, made.prompt.tools), made.request)
 
     @property
     def usage(self) -> ContextUsage:

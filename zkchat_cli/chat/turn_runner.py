@@ -31,6 +31,7 @@ from zkchat_cli.llm.base import (
     ThinkingPart,
     ToolCallsPart,
     Window,
+    request_frame,
 )
 from zkchat_cli.llm.http_errors import parse_context_limit
 from zkchat_cli.models import FinishReason, Prompt, SentPrompt, TokenUsage, ToolCall, ZkChatMessage
@@ -152,7 +153,8 @@ class TurnRunner:
         _log.info("asking %s: %d messages, %d tools, %d tokens", name, len(prompt.messages), len(prompt.tools), usage.total_tokens)
         request = Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
         reader = CitationMarkParser()
-        turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt))
+        frame = request_frame(runtime.model, request)
+        turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt, request=frame))
         with closing(runtime.model.stream(request)) as stream:
             while True:
                 with turn.timer("model"):
@@ -176,6 +178,8 @@ class TurnRunner:
                         yield from cited_events(reader.close())
                         if notice:
                             yield events.Notice(f"{name}: {notice}", hint)
+                        frame = request_frame(runtime.model, request)  # without what the model has refused meanwhile
+                        turn.sent[-1] = turn.sent[-1].model_copy(update={"request": frame})
                         turn.add_usage(reported, prompt)
                         self._calibrate(prompt, reported)
                         _log.info("%s ended with %s, %d tool calls, %s", name, reason, len(calls), reported)

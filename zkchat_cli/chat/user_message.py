@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
@@ -14,7 +14,7 @@ from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, DocumentReference, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.chunk_format import chunk_tokens
-from zkchat_cli.references.file_imports import ImportRoots
+from zkchat_cli.references.file_imports import FileImport, ImportRoots, read_import
 from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.mentions import find_mentioned_documents
@@ -65,18 +65,34 @@ def import_roots(services: SessionServices, runtime: Runtime) -> ImportRoots:
     return ImportRoots(services.vault, services.working_folder, 1024 * runtime.settings.references.import_max_kilobytes)
 
 
-def check_agent_mention(mention: AgentMention | None, names: Sequence[str]) -> tuple[AgentMention | None, list[Notice]]:
-    """The mention if there is an agent of that name, and what to tell the user about it. Raises UsageError for one without a question."""
+def check_agent_mention(
+    mention: AgentMention | None, names: Sequence[str], is_file: Callable[[str], bool]
+) -> tuple[AgentMention | None, list[Notice]]:
+    """The mention if there is an agent of that name, and what to tell the user about it. Raises UsageError for one without a question.
+
+    A name that `is_file` is no agent's, and needs no notice.
+    """
     if mention is None:
         return None, []
     if mention.name not in names:
+        if is_file(mention.text):
+            return None, []
         similar = difflib.get_close_matches(mention.name, names, 1, SIMILAR)
-        problem = f"no agent is called {mention.text}; the message is sent as it is"
-        return None, [Notice(problem, f"nearest: @{similar[0]}")] if similar else []
+        problem = f"no agent and no file is called {mention.text}; the message is sent as it is"
+        return None, [Notice(problem, f"nearest: @{similar[0]}" if similar else "")]
     if not mention.question.strip():
         hint = f"{mention.text} QUESTION asks it once; --agent {mention.name}, or /agent in the chat, switches to it."
         raise UsageError(f"there is no question for the agent {mention.name}", hint)
     return mention, [Notice(f"the agent {mention.name} answers this message")]
+
+
+def is_importable(written: str, roots: ImportRoots) -> bool:
+    """Whether `@name` imports a file."""
+    try:
+        read_import(FileImport(written, written.removeprefix("@"), 0), roots)
+    except VaultError as e:
+        return bool(e.hint)  # there is one, but it cannot be imported
+    return True
 
 
 @dataclass(frozen=True, slots=True)

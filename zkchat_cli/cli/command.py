@@ -10,6 +10,7 @@ alone takes longer than printing a help page may.
 import inspect
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property, wraps
@@ -28,6 +29,7 @@ from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App, StartupOptions
+    from zkchat_cli.chat.message_vectors import MessageEmbedder
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.config.loader import LoadedConfig
     from zkchat_cli.models import IndexReport
@@ -121,12 +123,16 @@ class CommandContext:
             self.warn_if_rebuilt(report)
             yield vault, report
 
-    def embed_for_a_moment(self, vault: "Vault") -> None:
+    def embed_for_a_moment(self, vault: "Vault", messages: "MessageEmbedder | None" = None) -> None:
         """Compute missing vectors while someone reads what was printed; a program that waits for the end is not kept waiting."""
         if self.screen.out.isatty():
             self.screen.out.flush()
+            end = time.monotonic() + EMBEDDING_SECONDS
             with suppress(KeyboardInterrupt):
-                vault.embed(seconds=EMBEDDING_SECONDS)
+                if messages:
+                    with closing(messages):
+                        messages.grow(lambda: time.monotonic() > end)
+                vault.embed(seconds=end - time.monotonic())
 
     def warn_if_rebuilt(self, report: "IndexReport") -> None:
         if report.rebuilt:
@@ -146,15 +152,18 @@ class CommandContext:
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)
-            if session.runtime.configured_window is None:
-                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports
+            if session.runtime.configured_window is None or session.runtime.settings.retrieval.mode == "auto":
+                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports, and tools if it has any
             yield session
 
 
 def command(
-    group: typer.Typer, *shared: str, name: str | None = None, epilog: str | None = None
+    group: typer.Typer, *shared: str, name: str | None = None, epilog: str | None = None, default: bool = False
 ) -> Callable[[Callable[Concatenate[CommandContext, P], None]], Callable[..., None]]:
-    """Declare a function as a command of `group` with the named `shared` options, which it gets as a CommandContext, and its own."""
+    """Declare a function as a command of `group` with the named `shared` options, which it gets as a CommandContext, and its own.
+
+    A `default` is what the group itself runs, before a command of it or without one.
+    """
 
     def declare(body: Callable[Concatenate[CommandContext, P], None]) -> Callable[..., None]:
         @wraps(body)
@@ -171,7 +180,10 @@ def command(
         parameters = [parameter.replace(kind=keyword) for parameter in own] + added
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads the options from it
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        group.command(name, cls=typer_classes.Command, epilog=epilog)(run)
+        if default:
+            group.callback(invoke_without_command=True, no_args_is_help=False, epilog=epilog)(run)
+        else:
+            group.command(name, cls=typer_classes.Command, epilog=epilog)(run)
         return run
 
     return declare

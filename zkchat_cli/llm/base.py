@@ -21,7 +21,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.credentials import ApiKey
-from zkchat_cli.errors import ProviderError
+from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTool, ThinkingBlocks, TokenUsage, ToolCall
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
@@ -169,6 +169,30 @@ def request_body(model: Model, request: Request) -> dict[str, Any]:
     tools = [tool.descriptor for tool in request.tools]
     messages = [openai_message(message) for message in request.messages]
     return {"model": model.name, "messages": messages, **({"tools": tools} if tools else {})}
+
+
+PROMPT_PARTS = frozenset({"messages", "input", "system", "tools"})
+"""Keys of request bodies that are made of a prompt."""
+
+
+def request_frame(model: Model, request: Request) -> dict[str, Any] | None:
+    """The body of a request to store beside its prompt: what is made of that is null. None for a model without a server."""
+    if not isinstance(model, SupportsRequestBody):
+        return None
+    return {name: None if name in PROMPT_PARTS else value for name, value in model.body(request).items()}
+
+
+def past_request_body(model: Model, request: Request, frame: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The body of a past request, from its prompt and its stored frame. Raises UsageError if it cannot be made."""
+    body = request_body(model, request)
+    if frame is None:
+        if isinstance(model, SupportsRequestBody):
+            raise UsageError("the request of that call was not stored, only its prompt", "Leave out --body to see the prompt.")
+        return body
+    if missing := [name for name, value in frame.items() if value is None and name not in body]:
+        problem = f"that call was made by another API than today's: its body has {' and '.join(missing)}"
+        raise UsageError(problem, "Set openai.api as it was then: ZKCHAT_OPENAI__API=responses or chat.")
+    return {name: body[name] if value is None else value for name, value in frame.items()}
 
 
 def openai_message(message: PromptMessage) -> dict[str, Any]:

@@ -120,7 +120,7 @@ class ResponsesReader(ChatReader):
         return text
 
     def thinking(self) -> ThinkingBlocks | None:
-        blocks = tuple(self._items[index] for index in sorted(self._items, key=str) if self._items[index])
+        blocks = tuple(item for item in self._items.values() if item)
         if not self.calls or all(block["type"] != "reasoning" for block in blocks):
             return None
         return ThinkingBlocks(provider=PROVIDER_NAME, blocks=blocks, stored=False)

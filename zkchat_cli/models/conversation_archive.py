@@ -3,7 +3,7 @@
 Other programs read it by the JSON Schema made from these classes, so the fields are described there.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -19,6 +19,10 @@ class ArchivedCall(Value):
     question_id: str = Field(description="The id of the user's message that the call answers.")
     model: str = Field(description="The model's name.")
     usage: TokenUsage | None = Field(default=None, description="The usage that the provider reported; null if it reported none or failed.")
+    request: dict[str, Any] | None = Field(
+        default=None,
+        description="The body of the call, with null for each part that is made of the prompt; null for a model without a server.",
+    )
     strategy: str = Field(description="The context strategy.")
     dropped: tuple[Dropped, ...] = Field(default=(), description="Tools (`tool:NAME`) and memories that were left out.")
     figures: ContextUsage = Field(description="The prompt's tokens by component, against the budgets of that time.")

@@ -143,5 +143,7 @@ class SentPrompt(Value):
     prompt: Prompt
     usage: TokenUsage | None = None
     """As the provider reported; None if it did not, or failed."""
+    request: dict[str, Any] | None = None
+    """The body of the call, with null for each part that is made of the prompt; None for a model without a server."""
     summarised_through: str | None = None
     """The last message that the prompt's summary covers."""

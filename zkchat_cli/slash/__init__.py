@@ -9,15 +9,18 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Context", ("context", "compact", "show", "pin", "unpin", "strategy", "tokens")),
-    ("Sources", ("refs", "sources", "ground", "check", "why", "open", "search")),
-    ("This conversation", ("undo", "redo", "retry", "edit", "continue", "branches", "clear", "copy", "save", "export", "rename")),
-    ("Other conversations", ("new", "sessions", "resume")),
-    ("Memory", ("memory", "remember", "forget")),
-    ("Model and settings", ("model", "agent", "config", "verbose")),
-    ("Chat", ("help", "quit")),
+    ("Check an answer", ("refs", "sources", "ground", "check", "why", "open", "search")),
+    ("See and shrink the context", ("context", "compact", "show", "pin", "unpin", "strategy", "tokens")),
+    (
+        "Change or keep this conversation",
+        ("undo", "redo", "retry", "edit", "continue", "branches", "clear", "copy", "save", "export", "rename"),
+    ),
+    ("Switch to another conversation", ("new", "sessions", "resume")),
+    ("Remember across conversations", ("memory", "remember", "forget")),
+    ("Choose the model and settings", ("model", "agent", "config", "verbose")),
+    ("Get help or leave", ("help", "quit")),
 )
-"""Commands by topic, in the order of `/help`."""
+"""Commands by task, in the order of `/help`."""
 NEAR = 0.6
 """How similar the name of a command must be to be suggested: `/hlep` is near `/help`, `/nonsense` near nothing."""
 _FIRST = ("help", "context", "refs", "compact")

@@ -45,13 +45,13 @@ class CommandResult:
     """What to show, and what the chat does next: ask, run a turn, switch to another session, or quit.
 
     `render` returns the lines for a screen of that many columns, where they depend on the width. A `paged` result goes through the pager
-    if it is longer than the screen. `input_text` goes into the input line, for the user to edit and send.
+    if it is longer than that many screens. `input_text` goes into the input line, for the user to edit and send.
     """
 
     text: str = ""
     render: Callable[[int], Sequence[StyledLine]] | None = None
     lines: Sequence[StyledLine] = ()
-    paged: bool = False
+    paged: int = 0
     session: ZkChatSession | None = None
     quit: bool = False
     turn: Generator[Event, None, None] | None = None

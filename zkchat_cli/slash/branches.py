@@ -22,7 +22,7 @@ def _branches(session: ZkChatSession, argument: str) -> CommandResult:
         branch = session.switch_branch(argument)
         opening = truncate(branch.first_question.display_text, 60)
         return CommandResult(f"Switched to branch {branch.leaf_number}, which ends with turn {branch.turns[1]}: “{opening}”")
-    return CommandResult(lines=list(_tree_lines(session)), paged=True)
+    return CommandResult(lines=list(_tree_lines(session)), paged=1)
 
 
 def _tree_lines(session: ZkChatSession) -> Iterable[StyledLine]:

@@ -26,7 +26,7 @@ def _config(session: ZkChatSession, argument: str) -> CommandResult:
     selected = [each for each in values if each.startswith(key.rstrip(".") + ".")] if key else list(values)
     if not selected:
         loader.require_known_key(key, "/config", schema)
-    return CommandResult(lines=[_setting_line(each, values[each], defaults[each]) for each in selected], paged=True)
+    return CommandResult(lines=[_setting_line(each, values[each], defaults[each]) for each in selected], paged=1)
 
 
 def _setting_line(key: str, value: Any, default: Any) -> StyledLine:

@@ -1,6 +1,7 @@
 """/export: export the conversation to a file.
 
-The default file is named after the conversation, in the current folder. Existing files are never overwritten.
+The default file is named after the conversation. It is in the current folder, or below zkchat's data folder if the current folder is in a
+vault. Existing files are never overwritten.
 """
 
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 from zkchat_cli import exporters
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import StoreError, UsageError, reason
+from zkchat_cli.fileio import make_private_folder
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
@@ -16,13 +18,15 @@ def _export(session: ZkChatSession, argument: str) -> CommandResult:
         raise UsageError("there is nothing to export yet", "Ask something first.")
     format_, _, name = argument.partition(" ")
     exporter = exporters.exporter(format_ or "md")
-    file = Path(name.strip() or f"zkchat-{session.conversation.id}{exporter.suffix}")
+    file = Path(name.strip()) if name.strip() else _default_folder(session) / f"zkchat-{session.conversation.id}{exporter.suffix}"
     if exporter.of == "call":
         text = exporter.export(session.request())
     else:
         text = exporter.export(session.store.archive(session.conversation.id, prompts=exporter.prompts))
     try:
         file = file.expanduser()
+        if not name.strip() and file.is_absolute():
+            make_private_folder(file.parent)
         with file.open("x", encoding="utf-8") as out:
             out.write(text)
     except FileExistsError as e:
@@ -30,6 +34,13 @@ def _export(session: ZkChatSession, argument: str) -> CommandResult:
     except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
         raise StoreError(f"{file} cannot be written: {reason(e)}", "Give another path: /export md PATH") from e
     return CommandResult(f"Exported to {file}")
+
+
+def _default_folder(session: ZkChatSession) -> Path:
+    """The current folder; in a vault, the folder for documents: a note in a vault that nobody asked for is found by search."""
+    here, documents = Path.cwd(), session.services.documents_folder
+    in_vault = any(folder == session.vault.root or (folder / ".obsidian").is_dir() for folder in (here, *here.parents))
+    return documents if in_vault and documents is not None else Path()
 
 
 COMMAND = SlashCommand(_export, "[md|html|json|context] [file]", lambda _: exporters.names())

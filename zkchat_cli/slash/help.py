@@ -9,18 +9,20 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 KEYS = (
     ("Enter", "send; Alt+Enter or Ctrl+J starts a new line"),
-    ("Tab", "complete /commands and their arguments, [[notes#headings, @files"),
+    ("Tab", "complete /commands and their arguments, [[notes#headings, @files, #tags"),
     ("Ctrl+R", "search the input history; Up on an empty line goes back in it"),
     ("Ctrl+X Ctrl+E", "write in your editor"),
     ("Ctrl+C", "stop an answer and keep what arrived; clear the line; twice on an empty line: quit"),
     ("Ctrl+D", "quit, on an empty line"),
 )
+SCREENS = 2
+"""Screens of text up to which the overview is printed: who looks for a command wants to type it at once."""
 
 
 def _help(_: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         return CommandResult(lines=list(_command_lines(slash.find(argument.removeprefix("/")))))
-    return CommandResult(lines=list(_overview()), paged=True)
+    return CommandResult(lines=list(_overview()), paged=SCREENS)
 
 
 def _overview() -> Iterable[StyledLine]:

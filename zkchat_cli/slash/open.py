@@ -1,6 +1,7 @@
 """/open: open a note, or source N, in your editor.
 
-Uses the setting terminal.open_command (with {path} and {line}), else $VISUAL or $EDITOR, else shows the note here.
+Uses the setting terminal.open_command (with {path} and {line}), else $VISUAL or $EDITOR, else Obsidian for a vault
+of Obsidian, else shows the note here.
 """
 
 import re

@@ -18,10 +18,10 @@ _TURN = re.compile(r"(\d{1,9}|last)(?:\s+(\d{1,9}))?")
 def _show(session: ZkChatSession, argument: str) -> CommandResult:
     turn = _TURN.fullmatch(argument)
     if turn is None:
-        return CommandResult(prompts.prompt_text(session.prompt(argument or None)), paged=True)
+        return CommandResult(prompts.prompt_text(session.prompt(argument or None)), paged=1)
     question = base.find_question(session, turn[1])
     sent = prompt_history.restore_sent_prompts(session.history, question.turn, session.store.prompts(question.message.id))
-    return CommandResult(prompts.sent_prompts_text(sent, int(turn[2]) if turn[2] else None), paged=True)
+    return CommandResult(prompts.sent_prompts_text(sent, int(turn[2]) if turn[2] else None), paged=1)
 
 
 COMMAND = SlashCommand(_show, "[N [call] | last | message]", base.complete_questions)

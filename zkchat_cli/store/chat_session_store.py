@@ -6,7 +6,7 @@ two transactions: the question before the model is called, everything else at th
 """
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -25,7 +25,18 @@ from zkchat_cli.models import (
     branch_to,
 )
 from zkchat_cli.store import archive as archives
-from zkchat_cli.store import compactions, conversations, facts, message_search, note_usage, rows, schema, secure_delete, sent_prompts
+from zkchat_cli.store import (
+    compactions,
+    conversations,
+    facts,
+    message_search,
+    message_vectors,
+    note_usage,
+    rows,
+    schema,
+    secure_delete,
+    sent_prompts,
+)
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, copy_to_memory, transaction
 from zkchat_cli.store.sqlite_errors import is_bad_text
 from zkchat_cli.text.words import replace_surrogates
@@ -148,8 +159,7 @@ class ChatSessionStore:
 
     def facts_version(self) -> tuple[int, int]:
         """Changes whenever the facts may have changed: this store has written facts, or another process anything."""
-        with self._reading("be checked for changes"):
-            return self._facts_written, int(self._db.execute("PRAGMA data_version").fetchone()[0])
+        return self._facts_written, self.changes_of_others()
 
     def forget(self, vault: str, key: str) -> Fact | None:
         """Delete a fact with its history, and return it; None for an unknown key."""
@@ -167,6 +177,21 @@ class ChatSessionStore:
         with self._reading("search messages"):
             message_search.index_messages(self._db)
             return message_search.search(self._db, _text(vault), text, _text(conversation_id), limit)
+
+    # Vectors of messages
+
+    vectors = _query("read the vectors of messages", message_vectors.read)
+    without_vectors = _query("look for messages without vectors", message_vectors.missing)
+
+    def add_vectors(self, embedder: str, vectors: Mapping[str, bytes]) -> None:
+        """Store the packed vectors of messages, by their ids."""
+        with self._writing("store the vectors of messages"):
+            message_vectors.add(self._db, embedder, vectors)
+
+    def changes_of_others(self) -> int:
+        """Changes whenever another connection has written."""
+        with self._reading("be checked for changes"):
+            return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     # Turns
 

@@ -41,6 +41,7 @@ def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[S
             question_id=each.question_id,
             model=each.model,
             usage=each.usage,
+            request=each.request,
             strategy=prompt.strategy,
             dropped=prompt.dropped,
             figures=prompt.usage,
@@ -72,7 +73,13 @@ def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, .
         through = compaction.last_id if compaction else None
         sent.append(
             SentPrompt(
-                question_id=question_id, call=call, model=stored.model, prompt=prompt, usage=stored.usage, summarised_through=through
+                question_id=question_id,
+                call=call,
+                model=stored.model,
+                prompt=prompt,
+                usage=stored.usage,
+                request=stored.request,
+                summarised_through=through,
             )
         )
     return tuple(sent)

@@ -40,7 +40,11 @@ def carry_out(step: Callable[[], CommandResult], chat: "Repl", stoppable: Callab
     if result.quit:
         return False
     if result.paged:
-        with paged(chat.screen) as pager:
+
+        def keep_typed(text: str) -> None:
+            chat.next_input = text
+
+        with paged(chat.screen, result.paged, keep_typed) as pager:
             print_result(result, pager)
     if result.clipboard is not None:
         _copy(result.clipboard, chat.screen)
@@ -64,7 +68,7 @@ def _copy(text: str, screen: Screen) -> None:
 
 
 def _open(note: NoteToOpen, chat: "Repl") -> None:
-    command = open_note_command(note.file, note.line, chat.session.runtime.settings.terminal.open_command)
+    command = open_note_command(note.file, note.line, chat.session.runtime.settings.terminal.open_command, chat.session.vault.root)
     if command is None:
         page(_note_text(note), chat.screen)
     else:

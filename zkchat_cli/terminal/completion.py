@@ -1,4 +1,5 @@
-"""Completion while typing: `/commands` with their help and arguments, `[[notes#headings`, `@files`, `@agents` where a message begins.
+"""Completion while typing: `/commands` with their help and arguments, `[[notes#headings`, `@files`, `#tags`, `@agents` at the
+beginning of a message.
 
 Runs in a thread of its own. Enter waits for that thread, so nothing here waits for the session or for the first index.
 """
@@ -23,6 +24,7 @@ MAX_COMPLETIONS = 30
 CACHE_SECONDS = 5.0
 """Seconds for which a scan of the vault and the list of its files are reused."""
 _FILE = re.compile(r"""(?:^|[\s(\[{'“‘，。、：；（「])@(?:"([^"\n]*)|((?:\\.|[^\s"'<>|*?;,(){}\[\]`@])*))$""")
+_TAG = re.compile(r"(?:^|\s)#([^\s#\[\]]*)$")
 _AGENT = re.compile(r"\s*@((?:[^\W_][\w-]{0,47})?)")
 _UNLINKABLE = re.compile(r"[#|^\[\]]")
 """A name with one of these characters cannot be linked."""
@@ -57,6 +59,12 @@ def file_prefix(before: str) -> str | None:
     return f'"{found[1]}' if found[1] is not None else found[2]
 
 
+def tag_prefix(before: str) -> str | None:
+    """The name after a `#` at the beginning of a word."""
+    found = _TAG.search(before[-200:])
+    return found[1] if found is not None else None
+
+
 def agent_prefix(before: str) -> str | None:
     """The name after an `@` at the beginning of a message."""
     found = _AGENT.fullmatch(before)
@@ -64,7 +72,7 @@ def agent_prefix(before: str) -> str | None:
 
 
 def can_complete(before: str) -> bool:
-    return any(prefix(before) is not None for prefix in (command_prefix, command_argument, link_prefix, file_prefix))
+    return any(prefix(before) is not None for prefix in (command_prefix, command_argument, link_prefix, file_prefix, tag_prefix))
 
 
 class ChatCompleter(Completer):
@@ -75,6 +83,7 @@ class ChatCompleter(Completer):
         self._is_indexed = is_indexed
         self._scanned_at = float("-inf")
         self._files: list[str] = []
+        self._tags: list[str] = []
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002
         before = document.text_before_cursor
@@ -86,7 +95,7 @@ class ChatCompleter(Completer):
         from zkchat_cli import slash  # the session has loaded them
         from zkchat_cli.vault.links.fuzzy import best_matches
 
-        if link_prefix(before) is not None or file_prefix(before) is not None:
+        if any(prefix(before) is not None for prefix in (link_prefix, file_prefix, tag_prefix)):
             if not self._is_indexed():
                 return
             self._scan(session)
@@ -101,6 +110,9 @@ class ChatCompleter(Completer):
                 yield from self._headings(link, closing, session)
             else:
                 yield from self._notes(link, closing, session)
+        elif (tag := tag_prefix(before)) is not None:
+            for found in best_matches(self._tags, tag, MAX_COMPLETIONS):
+                yield Completion(found, -len(tag), display=f"#{found}")
         elif (argument := command_argument(before)) is not None and (values := _argument_values(slash.commands(), argument[0], session)):
             for value in best_matches(list(values), argument[1], MAX_COMPLETIONS):
                 yield Completion(value, -len(argument[1]), display_meta=sanitize_name(values[value]))
@@ -142,6 +154,7 @@ class ChatCompleter(Completer):
         self._scanned_at = time.monotonic()
         session.apply_scan(session.vault.refresh())
         folder, root = session.services.working_folder, session.vault.root
+        self._tags = [tag for tag in session.vault.tags() if _is_printable(tag)]
         inside = file_imports.list_files(folder) if folder is not None and folder != root else ()
         self._files = list(dict.fromkeys(path for path in (*inside, *file_imports.list_files(root)) if _is_printable(path)))
 

@@ -5,21 +5,24 @@ command.
 """
 
 import os
+import select
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from urllib.parse import quote
 
 from zkchat_cli.errors import ConfigError, UsageError, reason
 from zkchat_cli.terminal.interrupts import termios
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.text.sanitize import sanitize
 
 _VI_LIKE = ("vi", "vim", "nvim", "view", "gvim", "nano", "emacs", "emacsclient", "kak", "micro", "ne", "jed", "joe", "mcedit", "pico")
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
@@ -34,19 +37,26 @@ LESS = {"LESS": "FRXPsSpace shows more, q leaves$", "LESSCHARSET": "utf-8", "LES
 INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 
 
-def open_note_command(path: Path, line: int, configured: str, env: Mapping[str, str] = os.environ) -> list[str] | None:
-    """The command that opens a file at a line: `configured` (terminal.open_command, with {path} and {line}), else $VISUAL or $EDITOR;
-    None if there is none. Raises ConfigError if `configured` is not a command."""
+def open_note_command(path: Path, line: int, configured: str, vault: Path, env: Mapping[str, str] = os.environ) -> list[str] | None:
+    """The command that opens a file at a line: `configured` (terminal.open_command, with {path} and {line}), else $VISUAL or $EDITOR, else
+    Obsidian for a vault of Obsidian; None if there is none. Raises ConfigError if `configured` is not a command."""
     words = _split(configured or env.get("VISUAL") or env.get("EDITOR") or "")
     if configured and not words:
         raise ConfigError(f"terminal.open_command = {configured!r} is not a command", "For example: code -g {path}:{line}")
     if not words:
-        return None
+        opener = _address_opener(env) if (vault / ".obsidian").is_dir() else None
+        return [opener, f"obsidian://open?path={quote(str(path), safe='')}"] if opener is not None else None
     if not configured:
         words += _ARGUMENTS.get(Path(words[0]).name.removesuffix(".exe"), ("{path}",))
     elif not any("{path}" in word for word in words):
         words.append("{path}")
     return [word.replace("{line}", str(line)).replace("{path}", str(path)) for word in words]
+
+
+def _address_opener(env: Mapping[str, str]) -> str | None:
+    """The program that opens addresses on this desktop; None without a desktop."""
+    name = "open" if sys.platform == "darwin" else "xdg-open" if env.get("DISPLAY") or env.get("WAYLAND_DISPLAY") else ""
+    return shutil.which(name, path=env.get("PATH")) if name else None
 
 
 def open_note(command: Sequence[str]) -> None:
@@ -58,23 +68,45 @@ def open_note(command: Sequence[str]) -> None:
         raise UsageError(f"{command[0]} cannot be started: {reason(e)}", hint) from e
 
 
-def page(text: str, screen: Screen, env: Mapping[str, str] = os.environ) -> None:
-    """Show text (already sanitized) in the user's pager if it is longer than the screen; else print it."""
-    command = _pager_command(env) if screen.out.isatty() and text.count("\n") >= shutil.get_terminal_size().lines - 1 else None
+def page(
+    text: str,
+    screen: Screen,
+    env: Mapping[str, str] = os.environ,
+    *,
+    screens: int = 1,
+    keep_typed: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Show text (already sanitized) in the user's pager if it is longer than that many screens; else print it.
+
+    `keep_typed` gets what was typed before the pager started, which would take it for commands.
+    """
+    is_long = text.count("\n") >= screens * shutil.get_terminal_size().lines - 1
+    command = _pager_command(env) if screen.out.isatty() and is_long else None
+    if command is not None:
+        keep_typed(_read_typed_ahead())
     if command is None or not _run_pager(command, text, env):
         screen.out.write(text)
         screen.out.flush()
 
 
 @contextmanager
-def paged(screen: Screen) -> Iterator[Screen]:
-    """A screen for long output: on a terminal it goes through the pager at the end of the block, elsewhere it is written at once."""
+def paged(screen: Screen, screens: int = 1, keep_typed: Callable[[str], None] = lambda _: None) -> Iterator[Screen]:
+    """A screen for long output: on a terminal it goes through `page` at the end of the block, elsewhere it is written at once."""
     if not screen.out.isatty():
         yield screen
         return
     buffer = StringIO()
     yield replace(screen, out=buffer)
-    page(buffer.getvalue(), screen)
+    page(buffer.getvalue(), screen, screens=screens, keep_typed=keep_typed)
+
+
+def _read_typed_ahead() -> str:
+    """The text that waits in the terminal, without control characters."""
+    typed = b""
+    with suppress(OSError, ValueError):
+        while sys.stdin.isatty() and select.select([sys.stdin], [], [], 0)[0] and (read := os.read(sys.stdin.fileno(), 4096)):
+            typed += read
+    return "".join(c for c in sanitize(typed.decode("utf-8", "ignore")) if c.isprintable())
 
 
 def _pager_command(env: Mapping[str, str]) -> list[str] | None:

@@ -24,6 +24,7 @@ from zkchat_cli.terminal.screen import Screen, transient_line
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
 from zkchat_cli.terminal.toolbar import MAX_NAME, measure_line, measure_prompt, shorten_middle
 from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.views.index_problems import summarize_problems
 
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
     from zkchat_cli.chat.session import ZkChatSession
@@ -275,7 +276,7 @@ class Repl:
         warn_if_unable(session, self.screen, unsafe=self._unsafe)
         for warning in opened.warnings if opened is not None else ():
             self.screen.warn(*warning)
-        for problem in self._background.problems:
+        for problem in summarize_problems(self._background.problems):
             self.screen.warn(problem)
 
     def _measure(self) -> None:

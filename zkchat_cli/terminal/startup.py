@@ -133,7 +133,7 @@ class BackgroundLoader:
         with suppress(ZkchatError):  # the question itself will report it
             opened.session.warm_up()
         self._check_stopped()
-        opened.app.vault.embed_in_background(self._is_busy)
+        opened.app.vault.embed_in_background(self._is_busy, opened.app.message_embedder())
 
     def _index(self, opened: StartedSession) -> None:
         """Build the index or update it. Without an index, an empty or unreadable vault ends the chat."""

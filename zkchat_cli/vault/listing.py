@@ -2,6 +2,7 @@
 
 import difflib
 import posixpath
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -81,6 +82,12 @@ def _unknown(kind: str, name: str, known: list[str]) -> VaultError:
     near = difflib.get_close_matches(name[:200], known, 3, 0.4) or known
     hint = f"There are: {', '.join(near[:MOST_NAMED])}" + (", …" if len(near) > MOST_NAMED else "")
     return VaultError(f"no note has the {kind} {truncate(printable(name), 80)}", hint if near else "No note has any.")
+
+
+def tags(index: IndexDatabase) -> list[str]:
+    """All tags, the most frequent first."""
+    counts = Counter(tag for (tags,) in index.rows("SELECT tags FROM notes WHERE tags != ''") for tag in tags.split("\n"))
+    return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
 
 def _has_tag(tags: Iterable[str], wanted: str) -> bool:

@@ -34,7 +34,7 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, split_t
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, quoted_words, related, snippets
-from zkchat_cli.vault.search.embedding_thread import EmbeddingThread
+from zkchat_cli.vault.search.embedding_thread import EmbeddingThread, GrowingVectors
 from zkchat_cli.vault.search.query import parse_query, read_date
 from zkchat_cli.vault.search.related import RelatedNote
 from zkchat_cli.vault.search.semantic import SemanticSearch
@@ -73,10 +73,10 @@ class Vault:
         finish_interrupted(journal)
         self.editor = NoteEditor(root, self._index, self.refresh, journal)
         self._embedding: EmbeddingThread | None = None
-        self._semantic: SemanticSearch | None = None
+        self.semantic: SemanticSearch | None = None
         if embedder:
             store = VectorStore(index_file.with_suffix(".vectors.db"), lambda: embedder.id)
-            self._semantic = SemanticSearch(embedder, store, self._ask)
+            self.semantic = SemanticSearch(embedder, store, self._ask)
         reader = self._reader = NoteReader(root, self.suggest_names)
         self.read, self.note, self.chunks, self.chunk_text = reader.read, reader.parse, reader.chunks, reader.chunk_text
         self.section, self.link_lines, self.opening = reader.section, reader.link_lines, reader.opening
@@ -94,7 +94,7 @@ class Vault:
         if self._embedding:
             self._embedding.stop()
             self._embedding = None
-        for part in (self._index, self._semantic):
+        for part in (self._index, self.semantic):
             if part:
                 part.close()
 
@@ -124,7 +124,7 @@ class Vault:
     def status(self) -> IndexReport:
         """What the index holds, without looking at the files."""
         report = self._ask(lambda index: self._report(index, IndexRefresh(rebuilt=self._index.take_rebuilt())))
-        return report.model_copy(update={"semantic": self._semantic.status()}) if self._semantic else report
+        return report.model_copy(update={"semantic": self.semantic.status()}) if self.semantic else report
 
     def _report(self, index: IndexDatabase, refreshed: IndexRefresh) -> IndexReport:
         sizes = index.sizes()
@@ -148,7 +148,7 @@ class Vault:
         parsed = parse_query(query, self._today())
         if limit <= 0:
             return []
-        by_meaning = self._semantic if parsed.has_meaning else None
+        by_meaning = self.semantic if parsed.has_meaning else None
         match = by_meaning.match(parsed.text, filtered=parsed.is_filtered) if by_meaning else None
         return self._ask(lambda index: fusion.find(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE))
 
@@ -167,23 +167,23 @@ class Vault:
 
         None without a model, and for a query in a script that it does not know; a model that fails is a warning.
         """
-        return self._semantic.similarities(query, texts) if self._semantic else None
+        return self.semantic.similarities(query, texts) if self.semantic else None
 
     def embed(self, progress: Progress | None = None, seconds: float = float("inf")) -> None:
         """Compute missing vectors for at most `seconds`, if there is an embedder. What fails is a warning; computed vectors are stored."""
-        if self._semantic:
+        if self.semantic:
             end = time.monotonic() + seconds
-            self._semantic.grow(progress, lambda: time.monotonic() > end)
+            self.semantic.grow(progress, lambda: time.monotonic() > end)
 
-    def embed_in_background(self, is_busy: Callable[[], bool]) -> None:
-        """Compute missing vectors in a thread until the vault is closed, but not while `is_busy`."""
-        if self._semantic and not self._embedding:
-            self._embedding = EmbeddingThread(self._semantic, is_busy)
+    def embed_in_background(self, is_busy: Callable[[], bool], messages: GrowingVectors | None = None) -> None:
+        """Compute missing vectors, of `messages` too, in a thread until the vault is closed, but not while `is_busy`."""
+        if self.semantic and not self._embedding:
+            self._embedding = EmbeddingThread(self.semantic, is_busy, messages)
             self._embedding.start()
 
     def take_warnings(self) -> list[ZkchatError]:
         """Failures of search by meaning since the last call; each is reported once."""
-        return self._semantic.take_warnings() if self._semantic else []
+        return self.semantic.take_warnings() if self.semantic else []
 
     def find_file(self, path: str) -> str | None:
         """The file at this path, absolute or in the vault, with or without `.md`; None if it may be a name or a link.
@@ -228,12 +228,12 @@ class Vault:
 
     def _path_suggester(self, index: IndexDatabase) -> Callable[[str], tuple[str, ...]]:
         """The notes that a misspelt name may mean; with search by meaning only those of much the same name, `_suggest_again` has others."""
-        least = name_suggestions.TYPO_SIMILARITY if self._semantic else name_suggestions.LEAST_SIMILARITY
+        least = name_suggestions.TYPO_SIMILARITY if self.semantic else name_suggestions.LEAST_SIMILARITY
         return lambda name: tuple(path for _, path in name_suggestions.suggest_names(index, name, SUGGESTIONS, least))
 
     def _suggest_again(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """For names without a suggestion, the notes of a similar meaning, then those of a somewhat similar name."""
-        if self._semantic is None:
+        if self.semantic is None:
             return {}
         unknown = [name for name in islice(dict.fromkeys(names), broken.MOST_SUGGESTED) if not broken.is_attachment(name)]
         near: dict[str, list[str]] = {name: [] for name in unknown}
@@ -307,6 +307,10 @@ class Vault:
         last = read_date("until", until, self._today()).last if until else date.max
         period = Period(first, last) if since or until else None
         return self._ask(lambda index: listing.list_notes(index, replace_surrogates(folder), replace_surrogates(tag), period))
+
+    def tags(self) -> list[str]:
+        """All tags without `#`, the most frequent first."""
+        return self._ask(listing.tags)
 
     def shortest_path(self, source: str, target: str) -> LinkPath | None:
         """A shortest path over links in either direction, always the same one; None if there is none.

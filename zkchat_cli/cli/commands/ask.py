@@ -55,6 +55,7 @@ def ask(
     from zkchat_cli.terminal.plain_view import note_printer
     from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
+    from zkchat_cli.views.index_problems import summarize_problems
 
     as_json, hints = ctx.as_json, UNSTORED if no_store else IN_SHELL
     continuing = continue_ or cid is not None
@@ -66,7 +67,7 @@ def ask(
         vocabulary = app.counter.load_in_background()
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
-        for problem in index.problems if index.added or index.changed else ():
+        for problem in summarize_problems(index.problems if index.added or index.changed else ()):
             screen.warn(problem)
         session = app.session(app.find(cid) if continuing else None)
         session.apply_scan(index)
@@ -91,7 +92,7 @@ def ask(
 
                 for line in overview_lines(session.last_prompt):
                     screen.remark(line)
-        ctx.embed_for_a_moment(app.vault)
+        ctx.embed_for_a_moment(app.vault, app.message_embedder())
 
 
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:

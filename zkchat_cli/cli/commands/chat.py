@@ -18,6 +18,7 @@ from zkchat_cli.terminal.interrupts import InterruptHandler, typing_ahead
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import StartedSession
 from zkchat_cli.vault.discovery import holds_notes
+from zkchat_cli.views.index_problems import summarize_problems
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
@@ -84,7 +85,7 @@ def chat(
             screen = replace(screen, address=note_opener(started.app.vault.root))
             with screen.progress_bar("Indexing") as progress:
                 index = started.app.vault.refresh(progress=progress)
-            for problem in index.problems:
+            for problem in summarize_problems(index.problems):
                 screen.warn(problem)
             code = _piped(started.session, screen, started.app.loaded.values.references.max_displayed)
     raise typer.Exit(code)

@@ -54,12 +54,13 @@ def split_into_passages(message: ZkChatMessage, turn: int) -> tuple[RecallPassag
     """The passages of a message. A tool result has none: it is text of the notes and can be looked up there."""
     if message.role == "tool" or not message.content.strip():
         return ()
-    texts = split_message(_join_soft_breaks(message.content))
+    texts = split_message(message.content)
     return tuple(RecallPassage(message, text, turn, part, len(texts)) for part, text in enumerate(texts))
 
 
 def split_message(text: str) -> list[str]:
     """The text in parts of about `PART_SIZE` bytes, split at lines, else between words; a short text in one part."""
+    text = _join_soft_breaks(text)
     if _size(text) <= MAX_WHOLE:
         return [text.strip()]
     parts: list[str] = []

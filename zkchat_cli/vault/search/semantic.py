@@ -5,7 +5,8 @@ loaded and no server is contacted before a vector is needed. The vault's lock is
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
@@ -138,14 +139,49 @@ class SemanticSearch:
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
         """The cosine of each text with the query; None without a model, for a script it does not know, or after a failure."""
-        if not texts or self.has_failed or not self._can_read(query):
+        vector = self.embed_query(query) if texts else None
+        if vector is None:
             return None
         try:
-            vector = self._query_vector(query)
             return [float(each @ vector) for each in self._vectors(texts)]
         except ProviderError as e:
             self._fail(e)
             return None
+
+    @property
+    def embedder_id(self) -> str:
+        """Raises ProviderError for a model that cannot be read."""
+        return self._embedder.id
+
+    def embed_query(self, query: str) -> "Vector | None":
+        """The vector of a query; None without a model, for a script it does not know, or after a failure."""
+        if self.has_failed or not self._can_read(query):
+            return None
+        try:
+            return self._query_vector(query)
+        except ProviderError as e:
+            self._fail(e)
+            return None
+
+    def embed_texts(self, texts: Sequence[Sequence[str]]) -> "list[list[Vector]]":
+        """The vectors of the parts of each text; none for a text in a language that the model does not know. Raises ProviderError."""
+        known = [parts if self._knows("\n".join(parts)) else () for parts in texts]
+        vectors = iter(self._vectors([part for parts in known for part in parts]))
+        return [[next(vectors) for _ in parts] for parts in known]
+
+    @contextmanager
+    def failures_reported(self) -> Iterator[None]:
+        """Report a failure in the block as a warning, and pause."""
+        try:
+            yield
+        except (ProviderError, VaultError) as e:
+            self._fail(e)
+
+    @contextmanager
+    def only_writer(self) -> Iterator[bool]:
+        """Whether no other process computes vectors for this vault until the end of the block. Raises VaultError."""
+        with self._store.claim(()) as claim:
+            yield claim is not None
 
     def grow(self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False) -> bool:
         """Compute missing vectors, those of the newest and most linked notes first, and delete unused ones; whether none is missing.

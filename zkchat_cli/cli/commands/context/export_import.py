@@ -1,5 +1,6 @@
 """`zkchat context export` and `import`: conversations to and from files."""
 
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,11 +13,14 @@ from zkchat_cli.errors import StoreError, UsageError, reason
 from zkchat_cli.fileio import atomic_write
 
 if TYPE_CHECKING:
+    from zkchat_cli.app.factory import App
     from zkchat_cli.exporters.base import Exporter
     from zkchat_cli.models import ConversationArchive, ZkChatMessage
     from zkchat_cli.vault.vault import Vault
 
 COMMANDS = command_group()
+MOST_EMBEDDED = 2_000
+"""Messages that are embedded at once, in half a minute."""
 MAX_IMPORT = 500_000_000
 """Bytes; an export of 10,000 turns with their prompts is smaller."""
 
@@ -99,6 +103,7 @@ def import_(
         imported = read_conversations(data, vault=root, new_id=factory.new_id, now=factory.now())
         archives = [_with_existing_vault(a, root) if imported.is_own else _with_references(a, app.vault) for a in imported.archives]
         stored = app.store.restore_all(archives, factory.new_id)
+        _embed_messages(ctx, app, sum(len(archive.messages) for archive in archives))
     documents = [
         {
             "conversation_id": conversation.id,
@@ -117,6 +122,17 @@ def import_(
         copy = "  (imported as a copy: the id already exists)" if entry["copy"] else ""
         lines.append(f"{conversation.id}  {plural(len(archive.messages), 'message')}  {conversation.title or ''}{copy}")
     ctx.result({**documents[-1], "format": imported.kind, "conversations": documents}, "\n".join(lines))
+
+
+def _embed_messages(ctx: CommandContext, app: "App", count: int) -> None:
+    """Compute the vectors of the newest messages, for recall; a chat computes the others. Ctrl-C ends it, and what was imported stays."""
+    embedder = app.message_embedder()
+    if embedder is None:
+        return
+    most = min(count, MOST_EMBEDDED)
+    with closing(embedder), ctx.screen.progress_bar("Embedding") as progress, suppress(KeyboardInterrupt):
+        embedder.grow(lambda: False, lambda done: progress(min(done, most), most), most)
+    ctx.print_warnings(app.vault)
 
 
 def _with_references(archive: "ConversationArchive", vault: "Vault") -> "ConversationArchive":

@@ -1,5 +1,6 @@
 """`zkchat context show`, `diff`, `stats`, `summary` and `memory`: what the model sees, or saw in past calls."""
 
+import json
 import shutil
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +24,7 @@ def show(
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
     turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Show what was sent for your N-th message.")] = None,
     call_number: Annotated[int | None, typer.Option("--call", metavar="K", help="Only the K-th call of that turn.")] = None,
+    body: Annotated[bool, typer.Option("--body", help="As the body of the request to the model's server, of a turn its last one.")] = False,
 ) -> None:
     """The exact messages and tools that the next call would send, or that an earlier one sent."""
     from zkchat_cli.views import prompts
@@ -31,6 +33,11 @@ def show(
         raise UsageError("--turn and --next cannot be combined", "--turn shows a past call, --next the next one.")
     if call_number is not None and turn is None:
         raise UsageError("--call needs --turn", "For example: --turn 3 --call 1")
+    if body:
+        with ctx.open_session(id_, indexed=next_ is not None) as session:
+            request = session.request(next_) if turn is None else session.past_request(turn, call_number)
+        ctx.result(request, json.dumps(request, indent=2, ensure_ascii=False))
+        return
     if turn is not None:
         conversation, [past] = _sent_prompts(ctx, id_, turn)
         document = {"conversation_id": conversation, **past.to_json(call_number)}

@@ -1,0 +1,161 @@
+"""Recall by meaning: earlier passages are found by other words than theirs, and their vectors are computed once and go with them."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import write_notes
+from factories import AppFixture, exchanges, open_store, prompt_texts
+from fake_embedders import SynonymEmbedder
+
+from zkchat_cli.chat.message_vectors import BATCH, MOST_EMBEDDED_AT_ONCE, MessageEmbedder
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.models import Conversation, ConversationArchive
+from zkchat_cli.store import schema
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.vault.vault import Vault
+
+CHATTER = [(f"Here is the plan of day {i}, is it good?", f"The plan of day {i} is good. " * 12) for i in range(9)]
+TALK = [("My automobile is the blue one.", "Fine."), ("The bridge is the old one.", "Fine."), *CHATTER]
+QUESTION = "What colour is the one vehicle, the car?"
+
+
+class Talks:
+    """Conversations about one vault, which is searched by meaning."""
+
+    def __init__(self, folder: Path, embedder: SynonymEmbedder) -> None:
+        self.embedder = embedder
+        vault = Vault.open(write_notes(folder / "notes", {"Note.md": "# Note\n"}), folder / "cache", embedder=embedder)
+        vault.refresh()
+        self.file = folder / "store.db"
+        self.app = AppFixture(vault, open_store(self.file), max_context=1200)
+
+    def store(self, *pairs: tuple[str, str], id_: str = "talk") -> Conversation:
+        vault = str(self.app.vault.root)
+        messages = exchanges(*pairs, prefix=id_)
+        conversation = Conversation(id=id_, vault=vault, created_at="", updated_at="", head_id=messages[-1].id)
+        return self.app.store.restore(ConversationArchive(conversation=conversation, messages=messages), self.app.new_id)
+
+    def open(self, conversation: Conversation) -> ZkChatSession:
+        return self.app.session(conversation=conversation, semantic=self.app.vault.semantic)
+
+    def recalled(self, session: ZkChatSession, question: str = QUESTION) -> str:
+        return next((m.content for m in session.prompt(question).messages if "recalled-conversation" in m.content), "")
+
+    def grow(self, stop_after: int = 1000) -> bool:
+        assert self.app.vault.semantic
+        checks = iter(range(stop_after))
+        with closing(MessageEmbedder(self.app.store, str(self.app.vault.root), self.app.vault.semantic)) as embedder:
+            return embedder.grow(lambda: next(checks, None) is None)
+
+    def vectors(self) -> int:
+        with closing(sqlite3.connect(self.file)) as db:
+            return int(db.execute("SELECT count(*) FROM message_vector").fetchone()[0])
+
+
+@pytest.fixture
+def talks(tmp_path: Path) -> Iterator[Talks]:
+    made = Talks(tmp_path, SynonymEmbedder())
+    yield made
+    made.app.store.close()
+    made.app.vault.close()
+
+
+def first_line(recalled: str) -> str:
+    return next(line for line in recalled.splitlines() if line.startswith("user:"))
+
+
+def test_a_passage_in_other_words_is_recalled_before_those_with_more_of_the_words(talks: Talks) -> None:
+    session = talks.open(talks.store(*TALK))
+    assert "automobile" in first_line(talks.recalled(session))
+    without = talks.app.session(conversation=session.conversation)
+    assert "automobile" not in "".join(prompt_texts(without))
+
+
+def test_vectors_are_computed_once_and_read_by_the_next_session(talks: Talks) -> None:
+    conversation = talks.store(*TALK)
+    assert talks.grow()
+    computed = len(talks.embedder.documents)
+    assert computed == talks.vectors() == 2 * len(TALK)
+    assert "automobile" in talks.recalled(talks.open(conversation))
+    assert talks.grow()
+    assert len(talks.embedder.documents) == computed
+
+
+def test_a_question_embeds_a_few_missing_passages_and_stores_them(talks: Talks) -> None:
+    assert 2 * len(TALK) <= MOST_EMBEDDED_AT_ONCE
+    talks.recalled(talks.open(talks.store(*TALK)))
+    assert talks.vectors() == 2 * len(TALK)
+
+
+def test_a_question_does_not_wait_for_many_missing_passages(talks: Talks) -> None:
+    session = talks.open(talks.store(*TALK, *CHATTER))
+    talks.recalled(session)
+    assert talks.embedder.documents == []
+    assert talks.grow()
+    assert "automobile" in talks.recalled(session, QUESTION + "!")  # the background has computed them
+
+
+def test_the_newest_messages_are_embedded_first_and_an_interrupted_run_continues(talks: Talks) -> None:
+    talks.store(("An old question.", "An old answer."), id_="old")
+    talks.store(*CHATTER, id_="new")
+    assert not talks.grow(stop_after=1)
+    assert talks.vectors() == BATCH
+    assert not any("old" in text for text in talks.embedder.documents)
+    assert talks.grow()
+    assert talks.vectors() == 2 * len(CHATTER) + 2
+
+
+def test_vectors_are_deleted_with_their_conversation(talks: Talks) -> None:
+    conversation = talks.store(*TALK)
+    talks.grow()
+    talks.app.store.delete(conversation.id)
+    assert talks.vectors() == 0
+
+
+def test_another_model_computes_its_own_vectors(talks: Talks) -> None:
+    conversation = talks.store(*TALK)
+    talks.grow()
+    talks.embedder.id, talks.embedder.places = "meaning/2", 32
+    assert "automobile" in talks.recalled(talks.open(conversation))
+    assert talks.vectors() == 2 * len(TALK)
+
+
+def test_conversations_in_memory_are_compared_without_being_stored(talks: Talks) -> None:
+    talks.app = replace(talks.app, store=ChatSessionStore.open(None))
+    session = talks.open(talks.store(*TALK))
+    assert talks.grow()
+    assert talks.embedder.documents == []
+    assert "automobile" in talks.recalled(session)
+    talks.recalled(session, QUESTION + "!")
+    assert len(talks.embedder.documents) == 2 * len(TALK)
+
+
+def test_without_its_model_recall_goes_by_words_and_says_so_once(talks: Talks) -> None:
+    talks.embedder.fails = lambda: ProviderError("not_installed", "no model file", "Install zkchat again.")
+    session = talks.open(talks.store(*TALK))
+    assert "bridge" in talks.recalled(session, "the bridge")
+    assert not talks.grow()
+    assert [w.message for w in talks.app.vault.take_warnings()] == ["no search by meaning, only by words: no model file"]
+
+
+def test_messages_in_a_language_that_the_model_does_not_know_are_found_by_words(talks: Talks) -> None:
+    talks.embedder.languages = ("english",)
+    session = talks.open(talks.store(("Die Brücke ist alt und das Haus ist nicht alt.", "Fine."), *CHATTER))
+    assert "Brücke" in talks.recalled(session, "Brücke")
+    assert not any("Brücke" in text for text in talks.embedder.documents)
+
+
+def test_a_store_of_the_layout_before_vectors_gets_their_table(tmp_path: Path) -> None:
+    open_store(tmp_path / "c.db").close()
+    with closing(sqlite3.connect(tmp_path / "c.db")) as db:
+        db.execute("DROP TABLE message_vector")
+        db.execute("PRAGMA user_version = 10")
+    with closing(ChatSessionStore.open(tmp_path / "c.db")) as store:
+        assert store.without_vectors("/notes", "meaning/1", 1, 1) == []
+    with closing(sqlite3.connect(tmp_path / "c.db")) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)

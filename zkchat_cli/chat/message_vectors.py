@@ -1,0 +1,164 @@
+"""Recall by meaning: vectors of the passages of messages, and how near passages are to a question.
+
+A passage takes 10 ms to embed, so vectors are stored, and computed ahead: in the background of a chat, after an import, and after `ask` at
+a terminal. A passage without a vector is found by its words.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING
+
+from zkchat_cli.context.recall.passages import RecallPassage, split_message
+from zkchat_cli.errors import StoreError
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.vault.search.semantic import SemanticSearch
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+MOST_EMBEDDED_AT_ONCE = 30
+"""Passages that a question waits for: 0.3 s."""
+MOST_PASSAGES = 50
+"""Of one message: of a pasted book, the beginning is embedded."""
+BATCH = 8
+"""Messages that are embedded and stored together."""
+_NEWEST = 2**63 - 1
+"""No stored message has a larger number."""
+_MISSING, _NEVER = -1, -2
+"""Instead of the row of a passage: its message has no vectors yet; or it has, but not for this passage."""
+
+
+class MessageVectors:
+    """The vectors of one conversation's passages. `cosines` is what a RecallIndex compares by."""
+
+    def __init__(self, store: ChatSessionStore, semantic: SemanticSearch, conversation_id: str) -> None:
+        self._store, self._semantic, self._conversation_id = store, semantic, conversation_id
+        self._last_read = 0
+        self._row_of: dict[tuple[str, int], int] = {}
+        """The row of each passage, by its message's id and its part."""
+        self._embedded: set[str] = set()
+        """The ids of messages with vectors, or in a language that the model does not know."""
+        self._table: tuple[NDArray[np.int8], NDArray[np.float32]] | None = None
+        """The vectors and their lengths."""
+        self._passage_rows: list[int] = []
+        self._last_passage: RecallPassage | None = None
+
+    def cosines(self, question: str, passages: Sequence[RecallPassage]) -> "NDArray[np.float64] | None":
+        """The cosine of each passage with the question, NaN for one without a vector; None if none can be told."""
+        vector = self._semantic.embed_query(question)
+        if vector is None:
+            return None
+        import numpy as np  # as in RecallIndex
+
+        with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
+            self._read(len(vector))
+            self._find_rows(passages)
+            self._embed_few(passages, len(vector))
+        rows = np.array(self._find_rows(passages), np.intp)
+        if self._table is None:
+            return None
+        vectors, lengths = self._table
+        cosines = vectors.astype(np.float32) @ vector / lengths
+        return np.where(rows < 0, np.nan, cosines[np.maximum(rows, 0)])
+
+    def _read(self, dimensions: int) -> None:
+        """Take in what was stored since the last call."""
+        found = self._store.vectors(self._conversation_id, self._semantic.embedder_id, self._last_read)
+        self._add([(id_, packed) for _, id_, packed in found], dimensions)
+        self._last_read = found[-1][0] if found else self._last_read
+
+    def _add(self, messages: Iterable[tuple[str, bytes]], dimensions: int) -> None:
+        import numpy as np  # as above
+
+        tables = [self._table[0]] if self._table else []
+        end = sum(map(len, tables))
+        for id_, packed in messages:
+            if len(packed) % dimensions:  # a damaged row
+                continue
+            self._embedded.add(id_)
+            for part in range(len(packed) // dimensions):
+                self._row_of[id_, part] = end + part
+            if packed:
+                tables.append(np.frombuffer(packed, np.int8).reshape(-1, dimensions))
+                end += len(tables[-1])
+        if end:
+            vectors = np.concatenate(tables)
+            known = self._table[1] if self._table else np.empty(0, np.float32)
+            lengths = np.linalg.norm(vectors[len(known) :].astype(np.float32), axis=1)
+            self._table = vectors, np.concatenate([known, np.maximum(lengths, 1)])
+
+    def _find_rows(self, passages: Sequence[RecallPassage]) -> list[int]:
+        """The row of each passage. Those found before are kept while the passages only become more."""
+        rows = self._passage_rows
+        if len(rows) > len(passages) or (rows and passages[len(rows) - 1] is not self._last_passage):
+            rows.clear()
+        rows += [_MISSING] * (len(passages) - len(rows))
+        self._last_passage = passages[-1] if passages else None
+        for number in [number for number, row in enumerate(rows) if row == _MISSING]:
+            id_, part = passages[number].message.id, passages[number].part
+            if id_ in self._embedded:
+                rows[number] = self._row_of.get((id_, part), _NEVER)
+        return rows
+
+    def _embed_few(self, passages: Sequence[RecallPassage], dimensions: int) -> None:
+        """Embed the missing passages if a question can wait for them."""
+        missing = [passage for passage, row in zip(passages, self._passage_rows, strict=True) if row == _MISSING]
+        if not missing or len(missing) > MOST_EMBEDDED_AT_ONCE:
+            return
+        contents = {passage.message.id: passage.message.content for passage in missing}
+        packed = dict(zip(contents, _pack_vectors(self._semantic, contents.values()), strict=True))
+        self._add(packed.items(), dimensions)
+        if self._store.persistent:
+            with closing(self._store.reopen()) as store:  # another thread may be writing through this session's connection
+                store.add_vectors(self._semantic.embedder_id, packed)
+
+
+class MessageEmbedder:
+    """Computes the vectors that the messages about a vault lack, through a connection of its own."""
+
+    def __init__(self, store: ChatSessionStore, vault: str, semantic: SemanticSearch) -> None:
+        self._session_store, self._vault, self._semantic = store, vault, semantic
+        self._store: ChatSessionStore | None = None
+        self._complete_at: int | None = None
+
+    def grow(self, stopped: Callable[[], bool], progress: Callable[[int], None] = lambda _: None, most: float = float("inf")) -> bool:
+        """Embed and store about `most` messages, the newest first; whether none is missing. `progress` gets the number embedded so far.
+
+        A failure is one of search by meaning, which reports it and pauses.
+        """
+        if not self._session_store.persistent:
+            return True  # a question embeds what it compares
+        with self._semantic.failures_reported(), suppress(StoreError):  # a store that cannot be written is reported by the next turn
+            self._store = store = self._store or self._session_store.reopen()
+            version, before, done = store.changes_of_others(), _NEWEST, 0
+            while version != self._complete_at:
+                if done >= most or stopped() or self._semantic.has_failed:
+                    return False
+                with self._semantic.only_writer() as is_only:
+                    found = store.without_vectors(self._vault, self._semantic.embedder_id, before, BATCH) if is_only else None
+                    if found is None:
+                        return False
+                    if not found:
+                        self._complete_at = version
+                        break
+                    packed = _pack_vectors(self._semantic, [message.content for message in found])
+                    store.add_vectors(self._semantic.embedder_id, {m.id: p for m, p in zip(found, packed, strict=True)})
+                before, done = found[-1].seq, done + len(found)
+                progress(done)
+            return True
+        return False
+
+    def close(self) -> None:
+        if self._store:
+            self._store.close()
+        self._store = None
+
+
+def _pack_vectors(semantic: SemanticSearch, contents: Iterable[str]) -> list[bytes]:
+    """The vectors of each message's passages, one after the other. Raises ProviderError."""
+    from zkchat_cli.vault.search.vector_math import pack_integers  # imports numpy
+
+    vectors = semantic.embed_texts([split_message(content)[:MOST_PASSAGES] for content in contents])
+    return [pack_integers(some) if some else b"" for some in vectors]
