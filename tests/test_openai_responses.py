@@ -342,6 +342,26 @@ def test_a_model_without_reasoning_is_asked_without_it(server: ModelServer) -> N
 
 
 @pytest.mark.parametrize(
+    "message",
+    [
+        "Your organization must be verified to generate reasoning summaries. Please go to https://platform.openai.com/settings",
+        "Unsupported parameter: 'reasoning.summary' is not supported with this model.",
+    ],
+)
+def test_a_refused_summary_of_reasoning_is_left_out(server: ModelServer, message: str) -> None:
+    model = open_model("responses", f"{server.address}/v1")
+    server.says(openai_error(400, message), Reply(responses_text("Yes.")))
+    answer = call_model(model)
+    assert (answer.text, answer.end.notice, len(server.asked)) == ("Yes.", "shows no summary of its reasoning", 2)
+    assert "verified organizations" in answer.end.hint
+
+
+def test_a_server_without_that_api_is_told_apart(server: ModelServer) -> None:
+    error = RESPONSES.ask(server, Reply([b'{"error": "not found"}'], 404)).error
+    assert "needs openai.api chat" in error.hint
+
+
+@pytest.mark.parametrize(
     ("message", "setting"),
     [
         ("Unsupported value: 'reasoning.effort' does not support 'minimal' with this model.", "llm.reasoning_effort"),
