@@ -6,8 +6,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from httpx2 import AsyncClient
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 
 class Refused(Exception):
@@ -40,14 +42,19 @@ class NoteClient:
 
 
 @contextmanager
-def connected(server: Any, **options: Any) -> Iterator[NoteClient]:
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server, **options)) as client:
-        yield NoteClient(client, portal)
-
-
-@contextmanager
 def connected_by_pipe(command: list[str], env: dict[str, str], log: Any, **options: Any) -> Iterator[NoteClient]:
     """A client of the server that a command starts; the server's standard error goes to the file `log`."""
     parameters = StdioServerParameters(command=command[0], args=command[1:], env=env)
-    with connected(stdio_client(parameters, errlog=log), **options) as client:
-        yield client
+    with start_blocking_portal() as portal:
+        client = Client(stdio_client(parameters, errlog=log), **options)
+        with portal.wrap_async_context_manager(client):
+            yield NoteClient(client, portal)
+
+
+@contextmanager
+def connected_by_http(address: str, token: str, **options: Any) -> Iterator[NoteClient]:
+    http = AsyncClient(headers={"Authorization": f"Bearer {token}"})
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(http):
+        client = Client(streamable_http_client(address, http_client=http), **options)
+        with portal.wrap_async_context_manager(client):
+            yield NoteClient(client, portal)

@@ -196,7 +196,9 @@ def carried(app: AppFixture, session: ZkChatSession) -> None:
     text = exporter("json").export(app.store.archive(session.conversation.id, prompts=True))
     [read] = read_conversations(text.encode(), vault="/other", new_id=CountingIds("never"), now=NOON).archives
     elsewhere = replace(app, store=ChatSessionStore.open(None))
-    there = elsewhere.session(conversation=elsewhere.store.restore(read, CountingIds("never")), strategy=session.runtime.strategy.name)
+    there = elsewhere.session(
+        session.runtime.model, conversation=elsewhere.store.restore(read, CountingIds("never")), strategy=session.runtime.strategy.name
+    )
     assert there.store.log(there.conversation.id) == session.store.log(session.conversation.id) and there.prompt() == session.prompt()
     elsewhere.store.close()
     copy = app.store.restore(read, app.new_id)

@@ -115,6 +115,7 @@ def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_work
 
 
 def test_a_turn_says_below_its_answer_what_a_compaction_saved(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
+    zkchat.env["ZKCHAT_RETRIEVAL__MODE"] = "tools"  # their descriptions fill a part of the window
     zkchat("config", "set", "context.max_tokens", "1650")
     with Chat(zkchat, "--resume", imported, "--model", script(A_SUMMARY, {"text": "So it is."}), columns=120) as chat:
         chat.ask("What of the shelf? " * 60, "So it is.")

@@ -110,6 +110,7 @@ def test_every_command_of_a_group_has_a_row_with_its_options(name: str) -> None:
     parts = parts_of(commands()[name])
     table = {code(row[0])[0].split()[0]: row for row in rows(section(f"## `zkchat {name}`"))}
     assert list(table) == list(parts), "in the order of the help"
+    assert options_of(commands()[name]) - shared() - said_of(section(f"## `zkchat {name}`")) == set()
     for part, command in parts.items():
         there, said = options_of(command) - shared(), said_of(" ".join(table[part]))
         assert (part, there - said) == (part, set())

@@ -32,6 +32,26 @@ def test_fixed_messages_are_left_out() -> None:
     assert "From now on" not in of(*exchanges(*CHATTER, ("From now on, cite the harp and the lute.", "So."), *CHATTER))
 
 
+def test_what_the_user_stated_stays_and_denials_and_source_lists_go() -> None:
+    talk = (
+        ("Where is the harp?", "Nothing in your notes is about this."),
+        ("The harp stands in the attic of my aunt in Lyon.", "Thank you for telling me, that is a good place for a harp, dry and quiet."),
+        ("What does the lute need?", "Your notes don't say what the lute needs.\n\nSources: [1] [[Lutes]], [2] [[Strings]]"),
+    )
+    made = summary(*CHATTER, *talk, room=60)
+    assert "The harp stands in the attic of my aunt in Lyon." in made
+    assert "notes" not in summary(*CHATTER, *talk)
+    assert "Sources" not in summary(*CHATTER, *talk)
+
+
+def test_an_answer_comes_with_its_question() -> None:
+    made = summary(*CHATTER, ("How long does compost take?", "About nine months, if it is turned twice."), room=70)
+    assert ("nine months" in made) <= ("How long does compost take?" in made)
+    assert "user: How long does compost take?\n- assistant: About nine months" in summary(
+        *CHATTER, ("How long does compost take?", "About nine months, if it is turned twice.")
+    )
+
+
 # who and when, in few tokens
 
 

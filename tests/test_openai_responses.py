@@ -320,6 +320,14 @@ def test_a_model_that_refuses_tools_with_reasoning_is_asked_without_reasoning(se
     assert len(server.asked) == 3
 
 
+def test_the_program_says_what_it_left_out(zkchat: Program, server: ModelServer) -> None:
+    zkchat.env |= {"OPENAI_BASE_URL": f"{server.address}/v1", "ZKCHAT_OPENAI__API": "chat"}
+    server.says(openai_error(400, NO_TOOLS), Reply(openai_text("A filter selects.")))
+    done = zkchat("ask", "What is a filter?", "--model", "openai/gpt-5.6")
+    assert (done.exit_status, done.err.count("asked to answer without reasoning")) == (0, 1)
+    assert server.bodies[1] == json.loads(zkchat("context", "show", "--turn", "1", "--body", "--model", "openai/gpt-5.6").out)
+
+
 def test_a_second_refusal_is_an_error(server: ModelServer) -> None:
     server.says(openai_error(400, NO_TOOLS))
     answer = call_model(open_model("openai", f"{server.address}/v1", api="chat"))
@@ -331,6 +339,26 @@ def test_a_model_without_reasoning_is_asked_without_it(server: ModelServer) -> N
     server.says(openai_error(400, "Encrypted content is not supported with this model.", param="include"), Reply(responses_text("Yes.")))
     answer = call_model(open_model("responses", f"{server.address}/v1", "gpt-next-chat"))
     assert (answer.text, answer.end.notice, ["include" in body for body in server.bodies]) == ("Yes.", "", [True, False])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Your organization must be verified to generate reasoning summaries. Please go to https://platform.openai.com/settings",
+        "Unsupported parameter: 'reasoning.summary' is not supported with this model.",
+    ],
+)
+def test_a_refused_summary_of_reasoning_is_left_out(server: ModelServer, message: str) -> None:
+    model = open_model("responses", f"{server.address}/v1")
+    server.says(openai_error(400, message), Reply(responses_text("Yes.")))
+    answer = call_model(model)
+    assert (answer.text, answer.end.notice, len(server.asked)) == ("Yes.", "shows no summary of its reasoning", 2)
+    assert "verified organizations" in answer.end.hint
+
+
+def test_a_server_without_that_api_is_told_apart(server: ModelServer) -> None:
+    error = RESPONSES.ask(server, Reply([b'{"error": "not found"}'], 404)).error
+    assert "needs openai.api chat" in error.hint
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.events import CompactionDone, TextDelta
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import ModelConfig, Options
+from zkchat_cli.llm.base import Effort, ModelConfig, Options
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 LONG = "Compost needs air and water. " * 60
@@ -109,6 +110,17 @@ def test_the_window_reported_by_ollama_is_used(app: AppFixture, server: ModelSer
     assert (session.runtime.window.tokens, server.bodies[0]["options"]["num_ctx"]) == (4096, 4096)
 
 
+@pytest.mark.parametrize(("capabilities", "retrieval"), [(["completion"], "before"), (["completion", "tools"], "tools"), (None, "tools")])
+def test_a_model_that_cannot_call_tools_as_ollama_says_gets_passages(
+    app: AppFixture, server: ModelServer, capabilities: list[str] | None, retrieval: str
+) -> None:
+    server.gets["/api/show"] = {"model_info": {"llama.context_length": 32768}, "capabilities": capabilities}
+    session = open_session(app, OLLAMA, server, text_reply(OLLAMA, "Yes."), retrieval="auto")
+    assert report_of(session.send("How are filters joined?")).retrieval == retrieval
+    assert ("tools" in server.bodies[0]) == (retrieval == "tools")
+    assert ("AND, OR and NOT" in server.raw[0]) == (retrieval == "before")
+
+
 @BOTH
 def test_options_are_sent_when_they_are_set(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
     options = Options(max_output_tokens=99, temperature=0.5, reasoning_effort="low")
@@ -118,6 +130,17 @@ def test_options_are_sent_when_they_are_set(app: AppFixture, server: ModelServer
         assert (body["max_tokens"], body["temperature"], body["reasoning_effort"]) == (99, 0.5, "low")
     else:
         assert (body["options"]["num_predict"], body["options"]["temperature"], body["think"]) == (99, 0.5, "low")
+
+
+@pytest.mark.parametrize(("effort", "think"), [("none", False), ("minimal", "low"), ("medium", "medium"), ("xhigh", "high")])
+def test_ollama_gets_the_nearest_effort(server: ModelServer, effort: Effort, think: str | bool) -> None:
+    OLLAMA.ask(server, text_reply(OLLAMA, "Yes."), request=replace(REQUEST, options=Options(reasoning_effort=effort)))
+    assert server.bodies[0]["think"] == think
+
+
+@pytest.mark.parametrize(("effort", "light"), [(None, None), ("none", "none"), ("minimal", "minimal"), ("low", "low"), ("max", "low")])
+def test_a_short_task_needs_little_reasoning(effort: Effort | None, light: Effort | None) -> None:
+    assert Options(reasoning_effort=effort).light_effort == light
 
 
 @BOTH

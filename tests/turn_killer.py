@@ -109,7 +109,7 @@ def _send(run: ProgramRun, number: signal.Signals) -> None:
         os.kill(run.pid, number)
 
 
-ASK = ("ask", "-c", "How is it?")
+ASK = ("ask", "-c", "--answer-only", "How is it?")
 PHASES = {
     "index": ("vault/note_parser.py", "parse_note", 3, ASK),
     "compaction": ("summarization/extractive.py", "extract_summary", 1, ("context", "compact", "--keep", "2")),
@@ -129,7 +129,13 @@ def signal_in_phases(program: Program, times: int = 1) -> None:
     load_program()
     for _ in range(3):
         if (child := os.fork()) == 0:
-            _run_until(program, ("", "", -1), 0, signal.SIGKILL, ("ask", "How is it?") if not store_file(program).exists() else ASK)
+            _run_until(
+                program,
+                ("", "", -1),
+                0,
+                signal.SIGKILL,
+                ("ask", "--answer-only", "How is it?") if not store_file(program).exists() else ASK,
+            )
         assert os.waitpid(child, 0)[1] == 0
     for step in range(times):
         for phase, (*place, words) in PHASES.items():

@@ -152,15 +152,18 @@ class CommandContext:
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)
-            if session.runtime.configured_window is None:
-                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports
+            if session.runtime.configured_window is None or session.runtime.settings.retrieval.mode == "auto":
+                session.prepare(WINDOW_TIMEOUT)  # the next call would have the window that the server reports, and tools if it has any
             yield session
 
 
 def command(
-    group: typer.Typer, *shared: str, name: str | None = None, epilog: str | None = None
+    group: typer.Typer, *shared: str, name: str | None = None, epilog: str | None = None, default: bool = False
 ) -> Callable[[Callable[Concatenate[CommandContext, P], None]], Callable[..., None]]:
-    """Declare a function as a command of `group` with the named `shared` options, which it gets as a CommandContext, and its own."""
+    """Declare a function as a command of `group` with the named `shared` options, which it gets as a CommandContext, and its own.
+
+    A `default` is what the group itself runs, before a command of it or without one.
+    """
 
     def declare(body: Callable[Concatenate[CommandContext, P], None]) -> Callable[..., None]:
         @wraps(body)
@@ -177,7 +180,10 @@ def command(
         parameters = [parameter.replace(kind=keyword) for parameter in own] + added
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads the options from it
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        group.command(name, cls=typer_classes.Command, epilog=epilog)(run)
+        if default:
+            group.callback(invoke_without_command=True, no_args_is_help=False, epilog=epilog)(run)
+        else:
+            group.command(name, cls=typer_classes.Command, epilog=epilog)(run)
         return run
 
     return declare

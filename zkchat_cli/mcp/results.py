@@ -104,3 +104,9 @@ class TokenCount(Value):
     encoding: str
     estimated: bool
     characters: int
+
+
+class MadeChange(Value):
+    done: str
+    note: str | None
+    paths: list[str]

@@ -21,6 +21,8 @@ from zkchat_cli.tokens.counter import TokenCounter
 
 WORD_BONUS, PHRASE_BONUS = 8.0, 1000.0
 """Factors for each word, and for a quoted phrase, of the user's instructions."""
+STATED_FACTOR = 3.0
+"""For what the user told the model: the notes may not have it, and the model's answers can be found again."""
 _COMMON = 0.2
 """A word in more than this share of the sentences selects none."""
 _SAME_CLAIM = 0.5
@@ -31,6 +33,14 @@ _MAX_MISFITS = 20
 """After so many sentences that do not fit, the budget is spent."""
 _OPENING_TOKENS, _SENTENCE_TOKENS = 6, 2
 """Estimates of what a speaker with a date, and the separator of a sentence, take."""
+_DENIAL = re.compile(
+    r"(?:nothing (?:in|about)|(?:your|the) notes (?:do not|don['’]t|have no|say nothing|contain no)|i (?:found|find|see) (?:no|nothing)|"
+    r"i (?:could not|couldn['’]t|can(?:no|['’])t|did not|didn['’]t) find|there (?:is|are) no(?:thing)? .{0,40}in (?:your|the) notes|"
+    r"(?:in )?(?:deinen|ihren|den) notizen (?:steht|findet sich) (?:nichts|dazu nichts)|ich (?:habe|finde|fand) (?:dazu )?(?:nichts|kein)|"
+    r"(?:您的|你的)?笔记(?:中|里)?没有|(?:sources?|quellen?|来源|参考)[ ]?[:：])",
+    re.IGNORECASE,
+)
+"""An answer that found nothing, or a list of sources: neither says anything without the notes at hand."""
 _MONTHS = "January February March April May June July August September October November December".split()
 _DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(\d\d)")
 _PHRASE = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})“|«([^»]{2,200})»|「([^」]{2,200})」')
@@ -112,21 +122,27 @@ def _find_speaker(content: str) -> re.Match[str] | None:
 
 
 def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidate]:
-    """Each sentence with what it needs: the one before if it refers back, or the question before a quotation."""
+    """Each sentence with what it needs: the one before if it refers back, or the question before a quotation or a model's answer."""
     candidates: list[SummaryCandidate] = []
     question: int | None = None
     texts: set[str] = set()
     for number, message in enumerate(messages):
         start = len(candidates)
+        with_model = message.speaker == message.role  # in an imported dialogue both speakers tell of themselves
+        is_answer = with_model and message.role == "assistant" and question is not None
         for position, sentence in enumerate(message.sentences, start):
             needs: tuple[int, ...] = ()
             if sentence.refers_back and position > start:
                 needs = (position - 1,)
-            elif start and (sentence.refers_back or sentence.is_quotation):
+            elif start and (sentence.refers_back or sentence.is_quotation or is_answer):
                 needs = (start - 1 if question is None else question,)
             repeated = sentence.text in texts and not needs
             texts.add(sentence.text)
-            factor = 0.0 if repeated or sentence.is_lead_in or message.is_fixed else 1.0
+            left_out = repeated or sentence.is_lead_in or message.is_fixed
+            if with_model and message.role == "assistant":
+                left_out = left_out or bool(_DENIAL.match(sentence.text))
+            stated = with_model and message.role == "user" and not sentence.is_question
+            factor = 0.0 if left_out else STATED_FACTOR if stated else 1.0
             candidates.append(SummaryCandidate(position, number, sentence, needs, factor))
         if message.sentences:
             question = max((c.position for c in candidates[start:] if c.sentence.is_question), default=None)

@@ -1,28 +1,125 @@
 """Serve the notes to other programs over the Model Context Protocol."""
 
 import logging
+import os
+import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError
 
 if TYPE_CHECKING:
+    from zkchat_cli.mcp.note_tools import NoteTools
+    from zkchat_cli.memory.lasting_files import LastingFiles
     from zkchat_cli.store.chat_session_store import ChatSessionStore
+    from zkchat_cli.vault.vault import Vault
 
-COMMAND = command_group()
+COMMAND = command_group("Serve the notes to other programs over the Model Context Protocol.")
+TOKEN_VARIABLE = "ZKCHAT_MCP_TOKEN"
+CLIENTS = ("claude-code", "codex", "cursor", "zed", "vscode")
 
 
-@command(COMMAND, "vault", "config_file", epilog=examples("zkchat mcp --vault ~/notes"))
-def mcp(ctx: CommandContext) -> None:
-    """Serve the notes to other programs over the Model Context Protocol, on standard input and output."""
-    logging.basicConfig(level=logging.WARNING, format="zkchat: %(message)s", stream=sys.stderr)
+@command(COMMAND, "vault", "config_file", default=True, epilog=examples("zkchat mcp", "zkchat mcp install claude-code"))
+def serve(
+    ctx: CommandContext,
+    invoked: typer.Context,
+    http: Annotated[
+        int | None, typer.Option("--http", metavar="PORT", help="Serve on this port of 127.0.0.1 instead of standard input and output.")
+    ] = None,
+    unsafe: Annotated[bool, typer.Option("--unsafe", help="With tools that change notes; the client asks before each change.")] = False,
+) -> None:
+    """Serve the notes to other programs over the Model Context Protocol."""
+    if invoked.invoked_subcommand is not None:
+        return
+    _log_to_stderr()
     try:
-        from zkchat_cli.mcp import server  # imports the SDK: more than a second that no other command needs
+        from zkchat_cli.mcp import server, transports  # import the SDK: more than a second that no other command needs
     except ModuleNotFoundError as e:
         raise UsageError("the MCP server needs a package that is not installed", "pip install 'zkchat[mcp]'") from e
+    with ctx.open_vault() as vault:
+        notes = server.NoteServer(_note_tools(ctx, vault))
+        if unsafe:
+            from zkchat_cli.mcp.write_tools import add_write_tools
+
+            add_write_tools(notes, vault, _lasting_files(ctx, vault))
+        if http is None:
+            transports.serve_stdio(notes)
+            return
+        token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
+        shown = f"the token of {TOKEN_VARIABLE}" if os.environ.get(TOKEN_VARIABLE) else f"the token {token}"
+        transports.serve_http(notes, http, token, lambda address: ctx.screen.remark(f"{address} with {shown}"))
+
+
+@command(COMMAND, "vault", "config_file", epilog=examples("zkchat mcp install codex --vault ~/notes", "zkchat mcp install zed --print"))
+def install(
+    ctx: CommandContext,
+    client: Annotated[
+        str, typer.Argument(metavar="CLIENT", help=f"{', '.join(CLIENTS[:-1])} or {CLIENTS[-1]}.", autocompletion=lambda: list(CLIENTS))
+    ],
+    print_only: Annotated[bool, typer.Option("--print", help="Print what to add to its configuration, and change nothing.")] = False,
+    skill: Annotated[bool, typer.Option("--skill", help="Write a skill, too, that tells agents when to search, cite and verify.")] = False,
+) -> None:
+    """Add the server to the configuration of a program, with a backup."""
+    import difflib
+
+    from zkchat_cli.app import factory
+    from zkchat_cli.mcp import clients
+
+    target = clients.known_clients(os.environ, Path.home()).get(client)
+    if target is None:
+        raise UsageError(f"there is no client {client}", f"The clients are {', '.join(CLIENTS)}.")
+    root = factory.vault_root(ctx.config, Path.cwd())
+    if root is None:
+        raise factory.no_vault_error(Path.cwd())
+    program = [sys.executable, "-m", "zkchat_cli", "mcp", "--vault", root]
+    if ctx.shared["config_file"]:
+        program += ["--config", str(ctx.shared["config_file"].resolve())]
+    skill_text = clients.SKILL_FILE.read_text() if skill else ""
+    if print_only:
+        ctx.screen.print(clients.entry_text(target, program).rstrip())
+        ctx.screen.remark(f"{target.title} reads it from {target.file}")
+        if skill:
+            ctx.screen.print("\n" + skill_text.rstrip())
+            ctx.screen.remark(f"{target.title} reads the skill from {target.skill_file}")
+        return
+    old, new = clients.configured_text(target, program)
+    for file, before, after in [(target.file, old, new)] + ([(target.skill_file, _read(target.skill_file), skill_text)] if skill else []):
+        if before == after:
+            ctx.screen.remark(f"{file} has it already: nothing was changed.")
+            continue
+        backup = clients.write_with_backup(file, after, factory.now())
+        diff = difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="")
+        ctx.screen.print("\n".join(diff))
+        ctx.screen.remark(f"{file} was changed; the old one is {backup}" if backup else f"{file} was written")
+    ctx.screen.remark(f"Restart {target.title} to use it.")
+
+
+class _OneLineFormatter(logging.Formatter):
+    """Errors without tracebacks; with --verbose they are in the log file."""
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802  the base class's name
+        return f"  {ei[0].__name__}: {ei[1]}"
+
+
+def _log_to_stderr() -> None:
+    """Send warnings of the server and the SDK to standard error: standard output belongs to the protocol."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(_OneLineFormatter("zkchat: %(message)s"))
+    logging.getLogger().addHandler(handler)
+
+
+def _read(file: Path) -> str:
+    return file.read_text() if file.is_file() else ""
+
+
+def _note_tools(ctx: CommandContext, vault: "Vault") -> "NoteTools":
     from zkchat_cli.mcp.note_tools import NoteTools
 
     @contextmanager
@@ -30,5 +127,15 @@ def mcp(ctx: CommandContext) -> None:
         with ctx.open_store() as (store, _):
             yield store
 
-    with ctx.open_vault() as vault:
-        server.serve_stdio(server.make_server(NoteTools(vault, open_store)))
+    return NoteTools(vault, open_store)
+
+
+def _lasting_files(ctx: CommandContext, vault: "Vault") -> "LastingFiles":
+    """The files that instruct later conversations, which a change is marked with."""
+    from zkchat_cli.agents import loader as agents
+    from zkchat_cli.app import factory
+    from zkchat_cli.memory.memory import Memory
+
+    with ctx.open_store() as (store, _):
+        folder = agents.agents_folder(ctx.config.places.config_file)
+        return Memory(vault, store, ctx.config.values, factory.now, agents_folder=folder).lasting_files

@@ -58,10 +58,10 @@ ENCRYPTED_REASONING = Refusal(
     re.compile(r"encrypted content is not supported", re.IGNORECASE), {"include": None, "reasoning.summary": None}
 )
 SUMMARIES = Refusal(
-    re.compile(r"verified to generate reasoning summaries", re.IGNORECASE),
+    re.compile(r"generate reasoning summaries|reasoning\.summary", re.IGNORECASE),
     {"reasoning.summary": None},
-    "shows no summary of its reasoning, because OpenAI has not verified your organization",
-    "Answers do not change. OpenAI's settings verify an organization.",
+    "shows no summary of its reasoning",
+    "Answers do not change. OpenAI shows it to verified organizations, for models that have one.",
 )
 
 
@@ -167,6 +167,8 @@ def _open(config: ModelConfig) -> OpenaiModel:
     settings = settings_of(config, OpenAISettings)
     server = OPENAI.server(config, settings, bearer)
     responses = settings.api == "responses" or (settings.api == "auto" and server.address == OPENAI.address)
+    if settings.api == "responses" and server.address != OPENAI.address:
+        server.check += " Without a Responses API it needs openai.api chat."
     return (OpenaiResponsesModel if responses else OpenaiModel)(config.name, server, settings)
 
 

@@ -1,0 +1,150 @@
+"""The configuration of programs that start `zkchat mcp`: where each keeps it, and how a server is added to it.
+
+JSON files may have comments (Zed's and VS Code's do), so an entry is written into the text, and everything else stays as it is.
+"""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zkchat_cli.errors import ConfigError, reason
+from zkchat_cli.fileio import atomic_write, read_file
+
+NAME = "zkchat"
+SKILL_FILE = Path(__file__).with_name("SKILL.md")
+MAX_BYTES = 50_000_000
+"""Claude Code keeps the history of its projects in the file, too."""
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\n|/\*.*?\*/)*[}\]])', re.DOTALL)
+"""Strings, comments, and commas after the last member."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpClient:
+    """A program: its name, its configuration file, the table of servers in it, what an entry has besides the command, and its skills."""
+
+    title: str
+    file: Path
+    table: str
+    more: Mapping[str, object]
+    skills: Path
+
+    @property
+    def skill_file(self) -> Path:
+        return self.skills / NAME / "SKILL.md"
+
+
+def known_clients(env: Mapping[str, str], home: Path) -> dict[str, McpClient]:
+    """The clients by the names that `zkchat mcp install` takes."""
+    import platformdirs
+
+    shared_skills = home / ".agents" / "skills"
+    zed = Path(env["APPDATA"]) / "Zed" if os.name == "nt" else Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "zed"
+    code = platformdirs.user_config_path("Code", appauthor=False, roaming=True)
+    claude_home = Path(env.get("CLAUDE_CONFIG_DIR") or home)
+    claude_skills = (claude_home if "CLAUDE_CONFIG_DIR" in env else home / ".claude") / "skills"
+    codex_home = Path(env.get("CODEX_HOME") or home / ".codex")
+    return {
+        "claude-code": McpClient("Claude Code", claude_home / ".claude.json", "mcpServers", {"type": "stdio"}, claude_skills),
+        "codex": McpClient("Codex", codex_home / "config.toml", "mcp_servers", {}, shared_skills),
+        "cursor": McpClient("Cursor", home / ".cursor" / "mcp.json", "mcpServers", {}, home / ".cursor" / "skills"),
+        "zed": McpClient("Zed", zed / "settings.json", "context_servers", {}, shared_skills),
+        "vscode": McpClient("VS Code", code / "User" / "mcp.json", "servers", {"type": "stdio"}, shared_skills),
+    }
+
+
+def configured_text(client: McpClient, command: list[str]) -> tuple[str, str]:
+    """The text of the client's configuration, now and with the server. Raises ConfigError if it cannot be read or understood."""
+    try:
+        old = read_file(client.file, MAX_BYTES).decode("utf-8-sig") if client.file.exists() else ""
+        entry = {**client.more, "command": command[0], "args": command[1:]}
+        add = _add_to_toml if client.file.suffix == ".toml" else _add_to_json
+        return old, add(old, client.table, entry)
+    except (OSError, ValueError) as e:
+        hint = "Nothing was changed. --print shows what to add."
+        raise ConfigError(f"{client.file} cannot be changed: {reason(e)}", hint) from e
+
+
+def entry_text(client: McpClient, command: list[str]) -> str:
+    """What to add to the client's configuration, as a text."""
+    entry = {**client.more, "command": command[0], "args": command[1:]}
+    return (_add_to_toml if client.file.suffix == ".toml" else _add_to_json)("", client.table, entry)
+
+
+def write_with_backup(file: Path, text: str, now: str) -> Path | None:
+    """Replace a file in one step; returns the copy of the old one, named by the time, if there was one. Raises ConfigError."""
+    try:
+        backup = file.with_name(f"{file.name}.{now[:19].replace(':', '')}.bak") if file.exists() else None
+        if backup:
+            atomic_write(backup, file.read_bytes(), private=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(file, text)
+        return backup
+    except OSError as e:
+        raise ConfigError(f"{file} cannot be written: {reason(e)}", "Check its permissions. --print shows what to add.") from e
+
+
+def _add_to_toml(text: str, table: str, entry: Mapping[str, object]) -> str:
+    import tomlkit
+
+    document: Any = tomlkit.parse(text)
+    servers = document.setdefault(table, tomlkit.table(is_super_table=True))
+    if servers.get(NAME) != entry:
+        servers[NAME] = entry
+    return tomlkit.dumps(document)
+
+
+def _add_to_json(text: str, table: str, entry: Mapping[str, object]) -> str:
+    """The text with the entry in its table of servers. Raises ValueError for a text that is no JSON object."""
+    if not text.strip():
+        return json.dumps({table: {NAME: entry}}, indent=2, ensure_ascii=False) + "\n"
+    data = _without_comments(text)
+    document = json.loads(data)
+    servers: Any = document.get(table, {}) if isinstance(document, dict) else None
+    try:
+        is_there = servers.get(NAME) == entry
+    except AttributeError as e:
+        raise ValueError(f"it has no table {table} of servers") from e
+    if is_there:
+        return text
+    top = _members(data, data.index("{"))
+    if table not in top:
+        return _insert(text, data.index("{"), table, {NAME: entry}, 1, is_last=not top)
+    begin, _ = top[table]
+    inside = _members(data, begin)
+    if NAME in inside:
+        old_begin, old_end = inside[NAME]
+        return text[:old_begin] + _indented(entry, 2) + text[old_end:]
+    return _insert(text, begin, NAME, entry, 2, is_last=not inside)
+
+
+def _without_comments(text: str) -> str:
+    """JSON with spaces in place of comments and trailing commas, so that positions stay the same."""
+    return _TOKENS.sub(lambda found: found[0] if found[0][0] == '"' else re.sub(r"[^\n]", " ", found[0]), text)
+
+
+def _members(data: str, begin: int) -> dict[str, tuple[int, int]]:
+    """Where the value of each member of the JSON object at `begin` begins and ends."""
+    decoder, found, at = json.JSONDecoder(), {}, begin + 1
+    while key := re.compile(r'[\s,]*(?=")').match(data, at):
+        name, end = decoder.raw_decode(data, key.end())
+        start = re.compile(r"\s*:\s*").match(data, end)
+        assert start is not None
+        _, at = decoder.raw_decode(data, start.end())
+        found[name] = (start.end(), at)
+    return found
+
+
+def _insert(text: str, brace: int, name: str, value: Mapping[str, object], depth: int, *, is_last: bool) -> str:
+    """The text with a member after the opening brace of an object."""
+    rest = text[brace + 1 :]
+    comma = "" if is_last else ","
+    line_end = "" if rest[:1] in ("\n", "\r") else "\n" + "  " * (depth - is_last)
+    return f"{text[: brace + 1]}\n{'  ' * depth}{json.dumps(name)}: {_indented(value, depth)}{comma}{line_end}{rest}"
+
+
+def _indented(value: Mapping[str, object], depth: int) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * depth)
