@@ -25,6 +25,7 @@ from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM, RETRY_SECONDS, SemanticSearch
 from zkchat_cli.vault.search.vector_store import VectorStore
 from zkchat_cli.vault.vault import Vault
+from zkchat_cli.views.semantic_status import describe_semantic_status
 
 NOTES = {
     "Garage.md": "# Garage\n\nThe automobile needs oil twice a year.\n",
@@ -143,6 +144,7 @@ def test_a_broken_link_suggests_notes_about_its_words(notes: Notes) -> None:
     assert notes.vault.resolve("[[Vehicle]]").candidates == ("Garage.md",)
     near, far, named = notes.vault.resolve_links("[[Physician]], [[Nothing of this kind]] and [[Harbor]]")
     assert (near.candidates, far.candidates, named.candidates) == (("Health.md",), (), ("Harbour.md",))
+    assert notes.vault.resolve("[[Heal car]]").candidates[:2] == ("Garage.md", "Health.md")
     notes.write("Plan.md", "[[Physician]], [[Harbor]], [[physician.png]] and [[2024-05-03]]\n")
     notes.vault.refresh()
     assert [link.candidates for link in notes.vault.broken_links()] == [("Health.md",), ("Harbour.md",), (), ()]
@@ -215,7 +217,7 @@ def test_embedding_works_in_batches_and_reports_progress(tmp_path: Path) -> None
     notes.vault.close()
 
 
-def test_the_newest_and_the_most_linked_notes_come_first(tmp_path: Path) -> None:
+def test_a_slow_machine_computes_the_newest_and_the_most_linked_notes_first_and_nothing_twice(tmp_path: Path) -> None:
     present = [0.0]
 
     def take_a_second() -> None:
@@ -240,6 +242,10 @@ def test_the_newest_and_the_most_linked_notes_come_first(tmp_path: Path) -> None
     assert semantic.status().embedded == 2 * CHUNKS_OF_CLAIM
     assert not semantic.status().complete
     assert notes.found("car")[0] in ("Garage.md", "Note 7.md")
+    assert notes.found('"number 1"') == ["Note 1.md"]
+    assert "24% done: zkchat vault index --semantic computes the rest" in describe_semantic_status(semantic.status())
+    assert semantic.grow()
+    assert len(embedder.documents) == semantic.status().windows
     semantic.close()
     notes.vault.close()
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import citations
 import echo
+import mcp_server
 import models
 import pexpect
 import prompts
@@ -182,6 +183,7 @@ PARTS: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "echo": echo.figures,
     "tokens": counting,
     "citations": citations.figures,
+    "mcp": mcp_server.figures,
     "screen": screen.figures,
     "conversation": conversing,
     "prompts": prompts.figures,

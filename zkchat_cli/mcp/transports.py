@@ -6,8 +6,6 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-import uvicorn
-
 from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.mcp.server import NoteServer
 
@@ -25,6 +23,8 @@ def serve_http(server: NoteServer, port: int, token: str, announce: Callable[[st
 
     Raises UsageError if the port is taken. Pages in a browser cannot reach the server: the SDK refuses other hosts and origins.
     """
+    import uvicorn  # 60 ms and more that standard input and output do not need
+
     try:
         listening = socket.create_server((HOST, port))
     except (OSError, OverflowError) as e:

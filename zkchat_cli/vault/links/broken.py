@@ -39,14 +39,14 @@ def find_broken_links(index: IndexDatabase, suggest: Callable[[str], tuple[str, 
 
     def candidates(row: LinkRow, text: str) -> tuple[str, ...]:
         paths = [path for path in near.get(text, ()) if path != row.source]
-        return tuple(path for path in paths if not (_is_attachment(text) and path.endswith(NOTE_SUFFIXES)))
+        return tuple(path for path in paths if not (is_attachment(text) and path.endswith(NOTE_SUFFIXES)))
 
     return [BrokenLink(row, candidates(row, texts[row.raw]), texts[row.raw]) for row in index.broken()]
 
 
 def is_phrase(name: str) -> bool:
-    """Whether the name of a missing file has words: an attachment, or the note of a day, is like no other note by its meaning."""
-    return any(map(str.isalpha, name)) and not _is_attachment(name)
+    """Whether the name of a missing note has words: the note of a day is like no other by its meaning."""
+    return any(map(str.isalpha, name))
 
 
 def certain_target(text: str, candidates: Sequence[str]) -> str | None:
@@ -56,7 +56,7 @@ def certain_target(text: str, candidates: Sequence[str]) -> str | None:
     are the same: the notes of two days differ only in them.
     """
     wanted = _normalize(text)
-    if not wanted or _is_attachment(text):
+    if not wanted or is_attachment(text):
         return None
     same = [path for path in candidates if _normalize(path) == wanted]
     if same:
@@ -68,7 +68,7 @@ def certain_target(text: str, candidates: Sequence[str]) -> str | None:
     return first[1] if near and _digits(wanted) == _digits(_normalize(first[1])) else None
 
 
-def _is_attachment(text: str) -> bool:
+def is_attachment(text: str) -> bool:
     """Whether a target is written like a file that is not a note, such as a picture or a canvas."""
     return PurePosixPath(text).suffix.lower() not in ("", *NOTE_SUFFIXES) and _EXTENSION.search(text) is not None
 

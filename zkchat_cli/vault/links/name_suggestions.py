@@ -20,7 +20,8 @@ MOST_NAMES = 2_000
 ENOUGH = 4
 """Usable trigrams; with fewer, pairs are searched, too."""
 CLOSER_LOOK = 30
-LEAST_SIMILARITY = 0.4
+LEAST_SIMILARITY, TYPO_SIMILARITY = 0.4, 0.6
+"""Of names worth suggesting, and of those that are likelier meant than a note of a similar meaning."""
 _LONGEST = 200
 
 
@@ -30,8 +31,8 @@ def pairs(name: str) -> list[str]:
     return [plain[i : i + 2] for i in range(len(plain) - 1)]
 
 
-def suggest_names(index: IndexDatabase, name: str, limit: int) -> list[tuple[str, str]]:
-    """Names similar to `name`, most similar first, with the paths of their notes, each note once."""
+def suggest_names(index: IndexDatabase, name: str, limit: int, least: float = LEAST_SIMILARITY) -> list[tuple[str, str]]:
+    """Names at least so similar to `name`, most similar first, with the paths of their notes, each note once."""
     wanted = words.fold(stem(name.strip()))[:_LONGEST]
     similar = _sharing_rare_groups(index, wanted) if wanted else []
     matcher = difflib.SequenceMatcher(None, b=wanted)
@@ -41,7 +42,7 @@ def suggest_names(index: IndexDatabase, name: str, limit: int) -> list[tuple[str
         ranked.append((-matcher.ratio(), near, path))
     notes: dict[str, str] = {}
     for negative, near, path in sorted(ranked):
-        if negative <= -LEAST_SIMILARITY:
+        if negative <= -least:
             notes.setdefault(path, near)
     return [(near, path) for path, near in notes.items()][:limit]
 
