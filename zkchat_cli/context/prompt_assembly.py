@@ -82,7 +82,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
         layout.folded_count,
         layout.recent,
         inputs.question.prompt_text if inputs.question else "",
-        _turn_budget(usage, layout),
+        _turn_budget(usage, layout, budget),
         counter,
         recall_index=inputs.recall_index or RecallIndex(),
         recent_tokens=layout.recent_tokens,
@@ -195,11 +195,15 @@ def _render_current(inputs: PromptInputs, counter: TokenCounter, *, documents: b
     return (*rendered, make_prompt_message("user", "system", citing_reminder(number), counter))
 
 
-def _turn_budget(usage: ContextUsage, layout: _Layout) -> int:
-    """Tokens for earlier turns. The newest turn is sent whenever it fits at all: the next question is most likely about it."""
+def _turn_budget(usage: ContextUsage, layout: _Layout, budget: Budget) -> int:
+    """Tokens for earlier turns: if not all fit, at most the share of messages. The newest turn is sent whenever it fits at all: the next
+    question is most likely about it."""
     newest = layout.recent[-1].foldable_tokens + layout.fixed_recent_tokens if layout.recent else 0
     fits = newest <= usage.effective_limit - usage.total_tokens
-    return max(history_budget(usage), newest if fits else 0)
+    share = history_budget(usage)
+    if layout.recent_tokens > share:
+        share = min(share, budget.messages)
+    return max(share, newest if fits else 0)
 
 
 def _filter_tools(inputs: PromptInputs, history: TurnHistory, budget: Budget, counter: TokenCounter) -> tool_filter.FilteredTools:
