@@ -227,10 +227,10 @@ ENDS = {
     "reasoning": "length",
     "objects": "sent more than 200,000 objects and lists at once",
     "error": "rejects the request (400)",
-    "compressed": "compressed its answer, which zkchat did not ask for",
-    "compressed error": "compressed its answer, which zkchat did not ask for",
+    "compressed": "compressed its answer, and zkchat did not ask for that",
+    "compressed error": "compressed its answer, and zkchat did not ask for that",
     "list": "sent more than 1 MB at once",
-    "compressed list": "compressed its answer, which zkchat did not ask for",
+    "compressed list": "compressed its answer, and zkchat did not ask for that",
 }
 
 

@@ -262,7 +262,7 @@ def test_a_change_of_memory_is_not_covered_by_yes(app: AppFixture, vault: Path, 
     files, change = IMPORTS[attack]
     before = tree(write_notes(vault, files))
     [told] = Turn(app).make(change)
-    assert "is memory, which --yes does not cover" in told
+    assert "is memory, and --yes does not cover memory" in told
     assert tree(vault) == before  # nor is there a scratch file
 
 
@@ -294,7 +294,7 @@ def test_a_link_does_not_hide_memory(app: AppFixture, vault: Path, link: str, ta
     (vault / link).symlink_to(target)
     before = tree(vault)
     [told] = Turn(app).make(change)
-    assert "is memory, which --yes does not cover" in told
+    assert "is memory, and --yes does not cover memory" in told
     assert tree(vault) == before
 
 

@@ -131,7 +131,7 @@ class ToolExecutor:
                 return tool
         if not any(tool.writes for tool in self.tools) and any(tool.writes and tool.name == name for tool in every(unsafe=True)):
             raise ToolArgumentError(
-                f"{name} changes notes, which needs --unsafe: it cannot be called here. Tell the user what you would change"
+                f"{name} changes notes and needs --unsafe: it cannot be called here. Tell the user what you would change"
             )
         raise ToolArgumentError(f"unknown tool {truncate(name, 60)}; the tools are {', '.join(tool.name for tool in self.tools)}")
 

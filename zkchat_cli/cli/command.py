@@ -214,7 +214,7 @@ def examples(*calls: str) -> str:
 def refuse_oversized(text: str) -> str:
     """`text`, a message from a pipe. Raises UsageError if no model could take it: counting its tokens alone would take minutes."""
     if len(text) > MAX_PIPED:
-        hint = "Pipe in less of it, or put it among your notes, which are searched."
+        hint = "Pipe in less of it, or make it a note: notes are searched."
         raise UsageError(f"standard input has a message of more than {MAX_PIPED:,} characters, too long for any model", hint)
     return text
 

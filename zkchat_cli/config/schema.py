@@ -32,7 +32,7 @@ class LlmSettings(Section):
     max_tool_rounds: int = Field(10, ge=1, le=100, description="rounds of tool calls before the model must answer")
     max_output_tokens: int = Field(0, ge=0, le=10_000_000, description="largest answer in tokens; 0: the model's own limit")
     max_answer_bytes: int = Field(
-        2_000_000, ge=1000, le=1_000_000_000, description="bytes at which zkchat cuts an answer, its reasoning or its tool calls"
+        2_000_000, ge=1000, le=1_000_000_000, description="largest size in bytes of an answer, its reasoning or its tool calls"
     )
     temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's default")
     reasoning_effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"] = Field(
@@ -53,7 +53,7 @@ class ContextSettings(Section):
         0.8,
         gt=0,
         le=1,
-        description="share of the limit at which older turns are summarized; sooner if a smaller message budget is used up",
+        description="share of the limit from where older turns are summarized; sooner if the message budget is used up",
     )
     recent_messages_to_keep: int = Field(10, ge=0, description="newest messages that are never summarized")
     summary_ratio: float = Field(0.3, gt=0, le=1, description="largest share of the limit for a summary")

@@ -113,7 +113,7 @@ class Endpoint:
         try:
             yield
         except ImportError as e:
-            problem = "cannot be reached: the environment names a SOCKS proxy, which zkchat does not support"
+            problem = "cannot be reached: the environment names a SOCKS proxy, and zkchat does not support those"
             raise self.error("connection", problem, PROXY_HINT) from e
         except OSError as e:
             problem = "cannot be reached: the certificates that SSL_CERT_FILE names cannot be read"

@@ -20,7 +20,7 @@ PLAIN = {"Accept-Encoding": "identity"}
 def refuse_compression(headers: Mapping[str, str], endpoint: Endpoint) -> None:
     """Raises ProviderError for an answer that is compressed although zkchat asked for a plain one."""
     if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-        raise endpoint.error("bad_answer", "compressed its answer, which zkchat did not ask for", endpoint.check)
+        raise endpoint.error("bad_answer", "compressed its answer, and zkchat did not ask for that", endpoint.check)
 
 
 def check_document(document: bytes | bytearray, endpoint: Endpoint, most: int) -> None:

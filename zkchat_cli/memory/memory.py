@@ -226,7 +226,7 @@ class Memory:
             raise UsageError("there is nothing to remember", "Give a fact, such as: the roofer's number is 0171 5550")
         if len(content) > MAX_FACT:
             problem = f"that is too long to remember: {len(content)} characters of at most {MAX_FACT}"
-            raise UsageError(problem, "Write a note, which can be searched, and remember where it is.")
+            raise UsageError(problem, "Write a note and remember where it is: notes can be searched.")
         key = slugify(key) or suggest_key(content, {fact.key: fact.content for fact in self.facts()})
         fact = Fact(
             key=key,

@@ -21,7 +21,7 @@ class ArchivedCall(Value):
     usage: TokenUsage | None = Field(default=None, description="The usage that the provider reported; null if it reported none or failed.")
     request: dict[str, Any] | None = Field(
         default=None,
-        description="The body of the call, with null for each part that is made of the prompt; null for a model without a server.",
+        description="The body of the call, null for each part made of the prompt; null for a model without a server.",
     )
     strategy: str = Field(description="The context strategy.")
     dropped: tuple[Dropped, ...] = Field(default=(), description="Tools (`tool:NAME`) and memories that were left out.")
@@ -45,7 +45,7 @@ class ConversationArchive(Value):
     version: Literal[3] = 3
     conversation: Conversation
     messages: tuple[ZkChatMessage, ...] = Field(description="Every message of every branch, in the order of writing: a parent comes first.")
-    compactions: tuple[Compaction, ...] = Field(default=(), description="In the order in which they were made.")
+    compactions: tuple[Compaction, ...] = Field(default=(), description="In the order they were made.")
     prompts: ArchivedPrompts | None = Field(
         default=None, description="What the model calls were sent; null if none were stored, for example in an imported conversation."
     )

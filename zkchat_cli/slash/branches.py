@@ -21,7 +21,7 @@ def _branches(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         branch = session.switch_branch(argument)
         opening = truncate(branch.first_question.display_text, 60)
-        return CommandResult(f"Switched to branch {branch.leaf_number}, which ends with turn {branch.turns[1]}: “{opening}”")
+        return CommandResult(f"Switched to branch {branch.leaf_number}, up to turn {branch.turns[1]}: “{opening}”")
     return CommandResult(lines=list(_tree_lines(session)), paged=1)
 
 

@@ -41,7 +41,7 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
     if len(found) == 1 or exact:
         return (exact or found)[0]
     if not found:
-        raise StoreError(f"there is no conversation whose id begins with {prefix!r}", _recent_hint(connection))
+        raise StoreError(f"no conversation has an id that begins with {prefix!r}", _recent_hint(connection))
     raise StoreError(f"{prefix!r} is the beginning of {len(found)} conversations: {_format_list(found)}", "Give more of the id.")
 
 

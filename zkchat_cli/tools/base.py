@@ -81,7 +81,7 @@ class Tool:
                 raise ToolArgumentError(f"{self.name}: {name} must be of type {expected}, not {value!r:.60}")
             given[name] = max(-MAX_POSITION, min(MAX_POSITION, value)) if isinstance(value, int) else value
         if self.scope != "notes" and memory is None:
-            raise ToolArgumentError(f"{self.name} needs memory, which this conversation does not have")
+            raise ToolArgumentError(f"{self.name} needs memory, and this conversation has none")
         try:
             return self.run(vault if self.scope == "notes" else memory, **given)
         except (VaultError, StoreError, UsageError) as e:

@@ -29,7 +29,7 @@ def approve_notes(change: Change) -> Decision:
     if change.memory_file is None:
         return ALLOWED
     return Decision(
-        False, f"refused: {change.memory_file} is memory, which --yes does not cover: approve it in a chat. Nothing was changed"
+        False, f"refused: {change.memory_file} is memory, and --yes does not cover memory: approve it in a chat. Nothing was changed"
     )
 
 

@@ -29,7 +29,7 @@ def find_section(note: ParsedNote, heading: str) -> NoteSection:
     if len(found) > 1:
         lines_found = ", ".join(str(h.line) for h in found)
         several = f"{note.relative_path} has several headings {truncate(heading, 80)}: lines {lines_found}"
-        raise VaultError(several, "Say which: Above#Heading.")
+        raise VaultError(several, "Name the one above it, too: Above#Heading.")
     if not found:
         raise missing_section(note.relative_path, "heading", heading, note.markup)
     this = found[0]

@@ -1,0 +1,58 @@
+"""What users read is short and plain: no string over 100 characters, and none of the words that make a sentence hard to read."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import zkchat_cli
+
+LONGEST = 100
+HARD = re.compile(r"\b(?:which\b(?! \w+\?)|whose|stands|bears? on|goes on with|lest|as to|rests on|is asked for)\b")
+"""A question such as "which turn?" is plain."""
+SHOWN_BY = {"print", "warn", "remark", "Notice", "Option", "Argument", "Field", "CommandResult", "styled_line", "Provider", "Confirm"}
+"""Functions whose text is shown, besides the errors."""
+SHOWN_AS = {"hint", "problem", "question", "tip", "text"}
+LONG_ALREADY = (
+    "Name one by --vault DIR",
+    "Expected: a `zkchat context export",
+    "Largest: ",
+    "Summarize older turns (/compact",
+    "Run `zkchat doctor --repair`",
+    "The conversation is deleted, but",
+    "effort of a reasoning model",
+    "who searches the notes",
+    "name of memory files",
+    "embedding model (see",
+    "URL of OpenAI",
+)
+"""How the longer ones begin; make it shorter, never longer."""
+
+
+def shown_strings(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in SHOWN_BY or name.endswith("Error"):
+                yield from filter(None, map(text_of, [*node.args, *(keyword.value for keyword in node.keywords)]))
+        elif isinstance(node, ast.Assign) and any(getattr(target, "id", "") in SHOWN_AS for target in node.targets):
+            yield from filter(None, [text_of(node.value)])
+
+
+def text_of(node: ast.AST) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def test_no_shown_string_is_long_or_hard_to_read() -> None:
+    package = Path(zkchat_cli.__file__).parent
+    found = {
+        (file.relative_to(package).as_posix(), text)
+        for file in package.rglob("*.py")
+        for text in shown_strings(ast.parse(file.read_text("utf-8")))
+        if " " in text and not text.lstrip().startswith(("SELECT", "INSERT", "UPDATE", "DELETE"))
+    }
+    assert len(found) > 300
+    hard = [each for each in found if HARD.search(each[1]) or (len(each[1]) > LONGEST and not each[1].startswith(LONG_ALREADY))]
+    assert sorted(hard) == []
