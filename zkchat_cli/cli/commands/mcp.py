@@ -77,7 +77,7 @@ def install(
     root = factory.vault_root(ctx.config, Path.cwd())
     if root is None:
         raise factory.no_vault_error(Path.cwd())
-    program = [sys.executable, "-m", "zkchat_cli", "mcp", "--vault", root]
+    program = [sys.executable, "-P", "-m", "zkchat_cli", "mcp", "--vault", root]  # -P: no modules from the folder that the client works in
     if ctx.shared["config_file"]:
         program += ["--config", str(ctx.shared["config_file"].resolve())]
     skill_text = clients.SKILL_FILE.read_text() if skill else ""
