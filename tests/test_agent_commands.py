@@ -136,7 +136,7 @@ def test_context_takes_the_agent_into_account(zkchat: Program, folder: Path, scr
     assert str(folder / "critic.md") in memory["reason"]
     shown = zkchat("context", "show", "--next", "@critic is it sound?", "--model", script({"text": "x"}), "--json").json
     assert shown["messages"][0]["content"].endswith("Find faults.")
-    assert shown["messages"][-1]["content"] == "is it sound?"
+    assert "is it sound?" in [message["content"] for message in shown["messages"]]
 
 
 def test_a_chat_is_led_and_an_unknown_agent_is_refused(zkchat: Program) -> None:

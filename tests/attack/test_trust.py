@@ -438,7 +438,7 @@ def test_what_the_user_may_not_read_is_named(zkchat: Program, tmp_path: Path, wh
 def test_a_notes_name_is_one_word_of_an_editors_command(editor: str, name: str) -> None:
     note = Path("/notes") / f"{name}.md"
     for configured in ("", f"{editor} {{path}}"):
-        words = open_note_command(note, 7, configured, {"EDITOR": editor})
+        words = open_note_command(note, 7, configured, Path("/notes"), {"EDITOR": editor})
         assert words is not None
         own = [word for word in words if word not in (*editor.split(), "+7", "-g")]
         assert own in ([str(note)], [f"{note}:7"])
@@ -456,6 +456,8 @@ def test_a_pager_that_reads_nothing_ends_nothing(tmp_path: Path, pager: str) -> 
         VISUAL="",
     ) as chat:
         chat.say("/open Long")
+        chat.wait_for("Long.md:1")
+        chat.wait_for_prompt()
         chat.say("What is a word?")
         chat.wait_for("Sources")
 
