@@ -265,7 +265,9 @@ def test_whatever_the_damage_repair_makes_an_intact_store_of_what_was_said(
         repair.check_store(file)
         with closing(ChatSessionStore.open(file)) as store:
             for message in (message for each in store.conversations() for message in store.log(each.id)):
-                assert message.content in (said.get(message.id), DAMAGED_MESSAGE)
+                # a conversation of which two copies were found is saved twice, one with new ids
+                true = {said[message.id]} if message.id in said else set(said.values())
+                assert message.content in {*true, DAMAGED_MESSAGE}
             assert all(said[fact.key] == fact.content for fact in store.facts(vault))
     assert saved
 

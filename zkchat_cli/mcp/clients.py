@@ -79,7 +79,7 @@ def write_with_backup(file: Path, text: str, now: str) -> Path | None:
     try:
         backup = file.with_name(f"{file.name}.{now[:19].replace(':', '')}.bak") if file.exists() else None
         if backup:
-            atomic_write(backup, file.read_bytes(), private=True)
+            atomic_write(backup, read_file(file, MAX_BYTES), private=True)
         file.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(file, text)
         return backup

@@ -13,6 +13,7 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.fileio import read_file
 from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.interrupts import InterruptHandler, typing_ahead
 from zkchat_cli.terminal.screen import Screen
@@ -96,7 +97,7 @@ def _names_no_vault(ctx: CommandContext) -> bool:
     if ctx.shared["vault"] is not None or ctx.shared["config_file"] is not None or os.environ.get("ZKCHAT_VAULT"):
         return False
     try:
-        settings = tomllib.loads(ctx.paths.config_file.read_text("utf-8"))
+        settings = tomllib.loads(read_file(ctx.paths.config_file, 1_000_000).decode())
         return not settings.get("vault", {}).get("path") and not holds_notes(Path.cwd())
     except FileNotFoundError:
         return not holds_notes(Path.cwd())

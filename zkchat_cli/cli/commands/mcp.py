@@ -13,6 +13,7 @@ import typer
 
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError
+from zkchat_cli.fileio import read_file
 
 if TYPE_CHECKING:
     from zkchat_cli.mcp.note_tools import NoteTools
@@ -116,7 +117,7 @@ def _log_to_stderr() -> None:
 
 
 def _read(file: Path) -> str:
-    return file.read_text() if file.is_file() else ""
+    return read_file(file, 50_000_000).decode() if file.is_file() else ""
 
 
 def _note_tools(ctx: CommandContext, vault: "Vault") -> "NoteTools":
