@@ -35,6 +35,9 @@ def line_breaks(text: str, width: int) -> list[int]:
             breaks.append(at)
             column = 0
         column = min(column, width - 1)  # a row of spaces only
+        if word and column and column + cell_len(word[0]) > width:  # a wide character behind spaces
+            breaks.append(at)
+            column = 0
         while word and column + size > width:
             part = chop_cells(word[: 4 * width], width - column)[0]
             cut = max(map(part.rfind, _PARTING)) + 1 or len(part) or 1
