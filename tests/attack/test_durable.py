@@ -205,6 +205,7 @@ def test_a_store_of_the_first_layout_gets_its_checksums(file: Path) -> None:
         said = everything(store, str(file.parents[2] / "notes"))
     with closing(sqlite3.connect(file)) as db:
         db.execute("DROP TRIGGER conversation_checksum")
+        db.execute("DROP TABLE message_vector")
         for table in ("message", "conversation", "fact"):
             db.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
         db.execute(f"PRAGMA user_version = {schema.FIRST_VERSION}")
@@ -265,7 +266,7 @@ def test_whatever_the_damage_repair_makes_an_intact_store_of_what_was_said(
         repair.check_store(file)
         with closing(ChatSessionStore.open(file)) as store:
             for message in (message for each in store.conversations() for message in store.log(each.id)):
-                # a conversation of which two copies were found is saved twice, one with new ids
+                # a message whose conversation or id another row has, too, is saved in a conversation of its own, with new ids
                 true = {said[message.id]} if message.id in said else set(said.values())
                 assert message.content in {*true, DAMAGED_MESSAGE}
             assert all(said[fact.key] == fact.content for fact in store.facts(vault))

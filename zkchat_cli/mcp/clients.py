@@ -18,6 +18,7 @@ NAME = "zkchat"
 SKILL_FILE = Path(__file__).with_name("SKILL.md")
 MAX_BYTES = 50_000_000
 """Claude Code keeps the history of its projects in the file, too."""
+UNCHANGED = "Nothing was changed. --print shows what to add."
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*\n|/\*.*?\*/)*[}\]])', re.DOTALL)
 """Strings, comments, and commas after the last member."""
 
@@ -59,13 +60,20 @@ def known_clients(env: Mapping[str, str], home: Path) -> dict[str, McpClient]:
 def configured_text(client: McpClient, command: list[str]) -> tuple[str, str]:
     """The text of the client's configuration, now and with the server. Raises ConfigError if it cannot be read or understood."""
     try:
-        old = read_file(client.file, MAX_BYTES).decode("utf-8-sig") if client.file.exists() else ""
+        old = read_text(client.file)
         entry = {**client.more, "command": command[0], "args": command[1:]}
         add = _add_to_toml if client.file.suffix == ".toml" else _add_to_json
         return old, add(old, client.table, entry)
+    except ValueError as e:
+        raise ConfigError(f"{client.file} cannot be changed: {reason(e)}", UNCHANGED) from e
+
+
+def read_text(file: Path) -> str:
+    """The text of a file that is to be changed, empty if there is none. Raises ConfigError."""
+    try:
+        return read_file(file, MAX_BYTES).decode("utf-8-sig") if file.exists() else ""
     except (OSError, ValueError) as e:
-        hint = "Nothing was changed. --print shows what to add."
-        raise ConfigError(f"{client.file} cannot be changed: {reason(e)}", hint) from e
+        raise ConfigError(f"{file} cannot be changed: {reason(e)}", UNCHANGED) from e
 
 
 def entry_text(client: McpClient, command: list[str]) -> str:

@@ -173,14 +173,14 @@ MIGRATIONS = (
     """,
     # 11: vectors of messages, for recall by meaning; see message_vectors
     """
-    CREATE TABLE IF NOT EXISTS message_vector (
+    CREATE TABLE message_vector (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
         conversation_seq INTEGER NOT NULL REFERENCES conversation (seq) ON DELETE CASCADE,
         message_seq INTEGER NOT NULL UNIQUE REFERENCES message (seq) ON DELETE CASCADE,
         embedder TEXT NOT NULL,
         passages BLOB NOT NULL
     ) STRICT;
-    CREATE INDEX IF NOT EXISTS message_vector_conversation ON message_vector (conversation_seq);
+    CREATE INDEX message_vector_conversation ON message_vector (conversation_seq);
     """,
 )
 """What makes a store of one version one of the next, from `FIRST_VERSION` on. Released ones are never changed, only added to."""

@@ -13,7 +13,6 @@ import typer
 
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError
-from zkchat_cli.fileio import read_file
 
 if TYPE_CHECKING:
     from zkchat_cli.mcp.note_tools import NoteTools
@@ -90,7 +89,9 @@ def install(
             ctx.screen.remark(f"{target.title} reads the skill from {target.skill_file}")
         return
     old, new = clients.configured_text(target, program)
-    for file, before, after in [(target.file, old, new)] + ([(target.skill_file, _read(target.skill_file), skill_text)] if skill else []):
+    for file, before, after in [(target.file, old, new)] + (
+        [(target.skill_file, clients.read_text(target.skill_file), skill_text)] if skill else []
+    ):
         if before == after:
             ctx.screen.remark(f"{file} has it already: nothing was changed.")
             continue
@@ -114,10 +115,6 @@ def _log_to_stderr() -> None:
     handler.setLevel(logging.WARNING)
     handler.setFormatter(_OneLineFormatter("zkchat: %(message)s"))
     logging.getLogger().addHandler(handler)
-
-
-def _read(file: Path) -> str:
-    return read_file(file, 50_000_000).decode() if file.is_file() else ""
 
 
 def _note_tools(ctx: CommandContext, vault: "Vault") -> "NoteTools":
