@@ -77,6 +77,11 @@ def test_the_usage_ends_with_the_facts_in_sentences(prompt: Prompt, sentence: st
     assert sentence in usage_text(prompt).splitlines()
 
 
+def test_usage_that_the_provider_reported_as_counted_is_not_called_unreported() -> None:
+    shown = plain_text(context_usage.usage_lines(estimated(prompt_of(question="Why?")), reported=True))
+    assert "~ estimated, calibrated with the usage that the provider reported (× 1.00)" in shown.splitlines()
+
+
 def test_recalled_passages_are_a_component_and_the_overview_quotes_them() -> None:
     prompt = prompt_of((*exchanges(("My anvil stands on shelf seven.", "Noted.")), *CHATTER), "Where is the anvil?", window=2000)
     assert "  recalled" in usage_text(prompt)

@@ -184,8 +184,9 @@ class Runtime:
             return self
         return replace(self, counter=used.counter, rejected_window=used.rejected_window)
 
-    def calibrated(self, factor: float) -> "Runtime":
+    def calibrated(self, factor: float | None) -> "Runtime":
         """Count as this model is known to count, with `factor` tokens for each of ours; itself when that changes nothing."""
+        factor = 1.0 if factor is None else factor
         used, exact = self.counter.factor, self.model.exact
         if exact == self.counter.exact and abs(factor - used) <= STEADY * used:
             return self

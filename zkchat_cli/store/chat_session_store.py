@@ -248,11 +248,12 @@ class ChatSessionStore:
             [{"model": replace_surrogates(model), "factor": factor, "most": CALIBRATION_CALLS - 1} for model, factor in metrics.factors],
         )
 
-    def calibration(self, model: str) -> float:
-        """How many tokens this model reports for each one that zkchat counts, on average (see CALIBRATION_CALLS); 1.0 if unknown."""
+    def calibration(self, model: str) -> float | None:
+        """How many tokens this model reports for each one that zkchat counts, on average (see CALIBRATION_CALLS); None if it has reported
+        none."""
         with self._reading("read a model's calibration"):
             row = self._db.execute("SELECT factor FROM calibration WHERE model = ?", (replace_surrogates(model),)).fetchone()
-            return 1.0 if row is None else float(row[0])
+            return None if row is None else float(row[0])
 
     prompts = _query("read a prompt", sent_prompts.read)
 

@@ -121,7 +121,7 @@ def _show_events(
                 view.close()
                 _show_end(report, view, screen, verbosity)
     for line in compactions:
-        view.print_note(line, "dim")
+        view.print_note(line, "" if isinstance(view, PlainTurnView) else "dim")
     return last
 
 

@@ -35,12 +35,13 @@ def usage_lines(
     hints: CommandHints = IN_CHAT,
     *,
     filtered: bool = True,
+    reported: bool = False,
 ) -> list[StyledLine]:
     """The token usage of a prompt, for a screen of `width` columns. `pinned` is the result of `pinned_turns`; `filtered` says whether tools
-    over their budget are left out."""
+    over their budget are left out, `reported` whether the provider has ever reported the usage of a call."""
     usage = prompt.usage
     text = [
-        *_facts(prompt),
+        *_facts(prompt, reported=reported),
         *_budget_warnings(usage, filtered=filtered),
         *document_lines(prompt),
         *omitted_lines(prompt),
@@ -117,7 +118,7 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
     yield row("total", usage.total_tokens, usage.effective_limit)
 
 
-def _facts(prompt: Prompt) -> Iterator[str]:
+def _facts(prompt: Prompt, *, reported: bool) -> Iterator[str]:
     usage = prompt.usage
     source = f" ({usage.window_source})" if usage.window_source else ""
     yield f"Context window: {usage.max_context:,} tokens{source}; at most {usage.effective_limit:,} are sent. Strategy: {prompt.strategy}."
@@ -126,7 +127,7 @@ def _facts(prompt: Prompt) -> Iterator[str]:
     yield f"Tokens spent on {', '.join(f'{name} {tokens:,}' for name, tokens in parts.items())}."
     if not usage.estimated:
         yield "Counted with the model's own tokenizer."
-    elif usage.calibration != 1:
+    elif reported or usage.calibration != 1:
         yield f"~ estimated, calibrated with the usage that the provider reported (× {usage.calibration:.2f})"
     else:
         yield "~ estimated: the provider has not reported any usage yet"
