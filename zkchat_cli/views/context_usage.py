@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from zkchat_cli.context.tool_result_masking import is_masked
 from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import CELLS, BudgetBar, short_count
@@ -25,6 +26,7 @@ TOOL = "tool:"
 """Prefix of the tools among what a prompt omits; the others are messages."""
 _PASSAGE = re.compile(r"^(?:user|assistant): .*", re.MULTILINE)
 """The first line of a recalled passage."""
+_SOURCE = re.compile(r'[{ ]"source": (\d{1,9}), "path": "')
 _DELIVERY = {"injected": "full text", "partly": "sections", "offered": "summary"}
 
 
@@ -146,12 +148,20 @@ def omitted_lines(prompt: Prompt) -> Iterator[str]:
 
 def document_lines(prompt: Prompt) -> list[str]:
     """The documents that messages name: how much of each is in the prompt, and why."""
-    lines = [
-        f"  {_DELIVERY[each.delivery]:<11} {each.wikilink}  {each.relative_path}: {each.delivery_reason}"
-        for each in prompt.documents
-        if each.delivery
-    ]
+    sent = sent_source_numbers(prompt)
+    lines = []
+    for each in prompt.documents:
+        if each.delivery and sent.issuperset(each.numbers):
+            lines.append(f"  {_DELIVERY[each.delivery]:<11} {each.wikilink}  {each.relative_path}: {each.delivery_reason}")
+        elif each.delivery:
+            lines.append(f"  {'not now':<11} {each.wikilink}  {each.relative_path}: its text was in an earlier prompt")
     return ["Documents:", *lines] if lines else []
+
+
+def sent_source_numbers(prompt: Prompt) -> set[int]:
+    """The numbers of the excerpts that are in a prompt in full."""
+    texts = (m.content for m in prompt.messages if m.kind in ("documents", "tool_results") and not is_masked(m))
+    return {int(number) for text in texts for number in _SOURCE.findall(text)}
 
 
 def retrieval_lines(prompt: Prompt) -> Iterator[str]:
