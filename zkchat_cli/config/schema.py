@@ -79,6 +79,7 @@ class ChatSettings(Section):
 class TerminalSettings(Section):
     open_command: str = Field("", description="command that /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
     editing_mode: Literal["emacs", "vi"] = Field("emacs", description="key bindings of the input line: emacs or vi")
+    accessible: bool = Field(False, description="for screen readers: no redrawing, no box characters, states in words")
 
 
 class ReferenceSettings(Section):
