@@ -43,9 +43,10 @@ class Confirmation:
         return answer.strip()
 
     def _read_spoken(self, prompt: str) -> str:
-        from zkchat_cli.terminal.spoken_input import read_line  # for screen readers only
+        from zkchat_cli.terminal.spoken_input import interruptible, read_line  # for screen readers only
 
         try:
-            return read_line(prompt).strip()
+            with interruptible():
+                return read_line(prompt).strip()
         except (EOFError, KeyboardInterrupt):
             return STOPPED

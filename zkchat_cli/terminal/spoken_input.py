@@ -4,7 +4,6 @@ It uses readline, which terminals and screen readers know. prompt_toolkit writes
 toolbar while one types.
 """
 
-import contextlib
 import signal
 import sys
 import time
@@ -46,25 +45,31 @@ class SpokenInputLine:
         self._completer, self._history, self._size = completer, history, size
         self._matches: list[tuple[str, str]] = []
         self._asked_before = False
-        self._interrupted_at = float("-inf")
         self.toolbar = Toolbar()
 
     def ask(self, default: str = "") -> str:
-        """The next line. Raises EOFError at the end of the input or after a second Ctrl-C, and KeyboardInterrupt after the first."""
+        """The next line; Ctrl-C clears it. Raises EOFError at the end of the input or after a second Ctrl-C."""
         if not self._asked_before:
             self._asked_before = True
             self._prepare()
-        try:
-            line = read_line(SPOKEN_PROMPT, default)
-        except KeyboardInterrupt:
-            if time.monotonic() - self._interrupted_at < QUIT_WITHIN:
-                raise EOFError from None
-            self._interrupted_at = time.monotonic()
-            print(QUIT_HINT)  # noqa: T201
-            raise
+        with interruptible():
+            line = self._read(default)
         if line.strip():
             self._history.append_string(line)
         return line
+
+    def _read(self, default: str) -> str:
+        interrupted_at = float("-inf")
+        while True:
+            try:
+                if interrupted_at > 0:
+                    print(f"\n{QUIT_HINT}")  # noqa: T201
+                return read_line(SPOKEN_PROMPT, default)
+            except KeyboardInterrupt:
+                if time.monotonic() - interrupted_at < QUIT_WITHIN:
+                    print()  # noqa: T201
+                    raise EOFError from None
+                interrupted_at, default = time.monotonic(), ""
 
     def _prepare(self) -> None:
         """Give readline the history of the vault, which is known now, and the completions."""
@@ -120,26 +125,22 @@ class SpokenInputLine:
 
 
 def read_line(prompt: str, default: str = "") -> str:
-    """A line that is edited as in a shell, where Ctrl-C raises KeyboardInterrupt."""
-    with _interruptible():
-        if readline is None or not default:
-            return input(prompt)
-        readline.set_startup_hook(lambda: readline.insert_text(default))
-        try:
-            return input(prompt)
-        finally:
-            readline.set_startup_hook(None)
+    """A line that is edited as in a shell."""
+    if readline is None or not default:
+        return input(prompt)
+    readline.set_startup_hook(lambda: readline.insert_text(default))
+    try:
+        return input(prompt)
+    finally:
+        readline.set_startup_hook(None)
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
+def interruptible() -> Iterator[None]:
+    """Where lines are read: Ctrl-C raises KeyboardInterrupt, and the terminal shows what is typed."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with usual_terminal():
             yield
-    except KeyboardInterrupt:
-        with contextlib.suppress(OSError):
-            print()  # noqa: T201  after the ^C
-        raise
     finally:
         signal.signal(signal.SIGINT, before)
