@@ -102,7 +102,7 @@ class RetrievalSettings(Section):
 class MemorySettings(Section):
     project_file: tuple[str, ...] = Field(
         ("ZKCHAT.md", "AGENTS.md", "CLAUDE.md", "WILK.md"),
-        description="names of memory files, the first that is there counts: in the vault for every prompt, in a folder for its notes",
+        description="names of memory files; the first that is there counts, in the vault and in each folder",
     )
 
     @field_validator("project_file", mode="before")
