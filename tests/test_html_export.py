@@ -15,6 +15,7 @@ import pytest
 from conftest import Program
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_contrast import contrast, parsed
 from test_exporters import archives, make_archive, make_message
 
 from zkchat_cli.exporters import exporter, html
@@ -469,25 +470,14 @@ def colours(block: str) -> dict[str, str]:
     return dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
 
 
-def luminance(colour: str) -> float:
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    r, g, b = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-
-def contrast(one: str, other: str) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
 def test_every_colour_has_enough_contrast_in_light_and_dark() -> None:
     for scheme in STYLE.split("@media (prefers-color-scheme: dark)"):
         of = colours(scheme)
         assert len(of) == 13
         for name in ("text", "quiet", "link", "verified", "cited", "cut", "misquoted", "missing"):
             for ground in ("ground", "raised"):
-                assert contrast(of[name], of[ground]) >= 4.5, (name, ground)
-        assert contrast(of["on-marked"], of["marked"]) >= 4.5
+                assert contrast(parsed(of[name]), parsed(of[ground])) >= 4.5, (name, ground)
+        assert contrast(parsed(of["on-marked"]), parsed(of["marked"])) >= 4.5
 
 
 def test_the_page_has_landmarks_and_ordered_headings() -> None:
