@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+COUNTING = ("/input_tokens", "/apply-template", "/tokenize")
+"""Ends of the paths that count tokens."""
 RESET = "reset"
 """In a body: the connection is torn down there."""
 
@@ -67,6 +69,9 @@ class _Handler(BaseHTTPRequestHandler):
         raw = self.rfile.read(int(self.headers["content-length"]))
         body = json.loads(raw)
         if self.path in server.gets or self.path == "/api/show":
+            self._listing(self.path)
+            return
+        if self.path.endswith(COUNTING):
             self._listing(self.path)
             return
         server.raw.append(raw.decode())
