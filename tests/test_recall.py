@@ -45,6 +45,15 @@ def test_rare_words_count_for_more_than_common_ones() -> None:
     assert "user: An anvil." in recall_texts("chatter about an anvil", some, 60)
 
 
+def test_words_have_the_forms_of_the_conversations_languages() -> None:
+    german = ("Sind die Häuser und die Gärten nicht verkauft?", "Die Häuser sind verkauft, die Gärten nicht.")
+    assert recall_texts("das Haus", turns(german, *CHATTER))[0] == f"user: {german[0]}"
+    some = RecallIndex()
+    some.update(turns(("The word house is not the word Haus, and that is it.", "It is not."), *CHATTER))
+    some.update(turns(german, *CHATTER))  # another branch, in another language
+    assert [p.text for p in recall_passages(some, "das Haus", 1, 1000, COUNTER)] == list(german)
+
+
 def test_neighbours_of_a_hit_are_recalled() -> None:
     assert recall_texts("anvil", turns(*CHATTER, ("Where is the anvil?", "On shelf seven."), *CHATTER), 75) == [
         "user: Where is the anvil?",

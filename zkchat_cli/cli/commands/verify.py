@@ -18,7 +18,12 @@ def verify(
     ctx: CommandContext,
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="A text with quotations, or - for standard input.")],
 ) -> None:
-    """Verify the quotations of a text: exit code 1 if one is not what a note says."""
+    """Verify the quotations of a text: exit code 1 if one is not what a note says.
+
+    The text may be an answer of another program, a draft or a paper. Each quotation gets its verdict (✓ ✂ ✗), note, heading and line; a
+    misquoted one also the nearest wording, with the differences marked. A [[link]], path:line, or [n] with a list at the end of the text
+    names the source; without one, any note may be it. Fewer than three words without a source, code, and names of notes are not quotations.
+    """
     from zkchat_cli.citations.verify_text import verify_text
     from zkchat_cli.views.verified_quotations import quotation_lines
 

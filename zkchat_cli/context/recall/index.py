@@ -28,7 +28,8 @@ from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, RecallPassage, split_into_passages
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.text.words import content_terms, stem
+from zkchat_cli.text.languages import detect_language, main_languages
+from zkchat_cli.text.words import ENGLISH, content_terms, stem
 from zkchat_cli.tokens.counter import TokenCounter
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ MAX_SIZED = 1000
 """Passages that are sorted by score for their size."""
 MAX_QUESTION = 4000
 """Characters: half from the beginning, half from the end."""
+MAX_OPENING = 500
+"""Characters of each message that show a turn's language."""
 MAX_MISFITS = 20
 """After so many passages that do not fit, the budget is spent."""
 
@@ -84,6 +87,9 @@ class RecallIndex:
         self._cosines = cosines
         self.passages: list[RecallPassage] = []
         self._turns: list[Turn] = []
+        self._turn_languages: list[str | None] = []
+        self._languages: tuple[str, ...] = (ENGLISH,)
+        """Those of the conversation, by whose rules words are stemmed."""
         self._starts: list[int] = []
         """The first passage of each turn."""
         self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("L"), array("B")))
@@ -107,6 +113,7 @@ class RecallIndex:
         if known is not None and history.extends(known):
             for turn in history.sendable_turns(len(known)):
                 self._add(turn)
+            self._follow_languages()
         else:
             self.update(history.sendable_turns())
         self._history = history
@@ -121,17 +128,29 @@ class RecallIndex:
         self._turns[:] = turns[:same]
         for turn in turns[same:]:
             self._add(turn)
+        self._follow_languages()
+
+    def _follow_languages(self) -> None:
+        """Stem all words by the rules of other languages if the conversation has changed them."""
+        languages = main_languages(Counter(filter(None, self._turn_languages)))
+        if languages != self._languages:
+            turns = list(self._turns)
+            self._truncate(0)
+            self._languages = languages
+            for turn in turns:
+                self._add(turn)
 
     def _add(self, turn: Turn) -> None:
         position = len(self._turns)
         self._last_search = None
         self._turns.append(turn)
+        self._turn_languages.append(detect_language(" ".join(m.content[:MAX_OPENING] for m in turn.messages if m.role != "tool")))
         self._starts.append(len(self.passages))
         for message in turn.messages:
             for passage in split_into_passages(message, position):
                 number = len(self.passages)
                 self.passages.append(passage)
-                words = _count_words(passage.text)
+                words = self._count_words(passage.text)
                 for word, count in words.items():
                     if word not in self._postings and len(word) >= PREFIX_LENGTH:
                         self._by_prefix[word[:PREFIX_LENGTH]].append(word)
@@ -152,14 +171,17 @@ class RecallIndex:
         self._last_search = None
         start = self._starts[turns]
         for passage in reversed(self.passages[start:]):
-            for word in _count_words(passage.text):
+            for word in self._count_words(passage.text):
                 for values in self._postings[word]:
                     values.pop()
-        del self._turns[turns:], self._starts[turns:], self.passages[start:]
+        del self._turns[turns:], self._turn_languages[turns:], self._starts[turns:], self.passages[start:]
         arrays = (self._lengths, self._sizes, self._date_groups, self._ends_with_question, self._is_fixed)
         for values in arrays:
             del values[start:]
         self._tokens = {number: tokens for number, tokens in self._tokens.items() if number < start}
+
+    def _count_words(self, text: str) -> Counter[str]:
+        return Counter(stem(term, self._languages) for term in content_terms(text))
 
     def search(self, question: str, before: int) -> Sequence[int]:
         """The relevant passages of the first `before` turns, the best for their size first.
@@ -235,11 +257,11 @@ class RecallIndex:
 
     def _query_words(self, question: str) -> dict[str, float]:
         """The weights of the rarest indexed words of the question and of related words."""
-        words = dict.fromkeys(stem(term) for term in content_terms(question))
+        words = dict.fromkeys(stem(term, self._languages) for term in content_terms(question))
         related = {
             other: RELATED_WEIGHT for word in words if len(word) >= PREFIX_LENGTH for other in self._by_prefix.get(word[:PREFIX_LENGTH], ())
         }
-        question_words = {*map(stem, _QUESTION_WORDS)}
+        question_words = {stem(word, self._languages) for word in _QUESTION_WORDS}
         weights = {**related, **{word: QUESTION_WORD_WEIGHT if word in question_words else 1.0 for word in words}}
         frequency = {word: len(self._postings[word][0]) for word in weights if word in self._postings}
         rarest = sorted((w for w in frequency if frequency[w]), key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w]))
@@ -264,7 +286,3 @@ def recall_passages(index: RecallIndex, question: str, before: int, budget: int,
         if misfits == MAX_MISFITS:
             break
     return tuple(index.passages[number] for number in sorted(chosen))
-
-
-def _count_words(text: str) -> Counter[str]:
-    return Counter(map(stem, content_terms(text)))

@@ -23,7 +23,11 @@ def doctor(
     ctx: CommandContext,
     repair: Annotated[bool, typer.Option("--repair", help="First save what can be read of a damaged store into a new one.")] = False,
 ) -> None:
-    """Check that everything zkchat needs works."""
+    """Check that everything zkchat needs works, with the next step for each problem.
+
+    Checks settings, vault, index, store, vocabulary, provider, each configured server, semantic (search by meaning), keys and permissions.
+    --repair says what was lost, and keeps the damaged file under a name with the date.
+    """
     from zkchat_cli.cli.commands.doctor.checks import checks
 
     repaired = _repair_store(ctx) if repair else None
