@@ -21,7 +21,7 @@ from model_server import (
 )
 
 from zkchat_cli.llm.base import Options, Request, RetryDelay
-from zkchat_cli.llm.http_errors import parse_context_limit
+from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens
 from zkchat_cli.llm.remote_model import MAX_WINDOW
 from zkchat_cli.models import PromptMessage
 
@@ -137,7 +137,7 @@ def test_unknown_model_lists_the_servers_models(server: ModelServer, protocol: P
     error = protocol.ask(server, protocol.error(404, "not found"), name="llama3.1").error
     assert error.kind == "unknown_model"
     assert "has no model llama3.1 (404)" in error.message
-    assert error.hint == "It has llama3.1:8b, llama3.2:3b, apple."
+    assert error.hint == "It has llama3.1:8b, llama3.2:3b, apple. Switch with /model, or --model."
 
 
 @ALL
@@ -204,7 +204,7 @@ def test_failing_server_is_tried_three_times(server: ModelServer, protocol: Prot
 
 # prompts that are too long
 
-TOO_LONG = [
+TOO_LONG: list[tuple[int, Any, int | None]] = [
     (
         400,
         {
@@ -232,6 +232,23 @@ TOO_LONG = [
     (400, {"message": "Your input exceeds the context window of this model.", "code": "context_length_exceeded"}, None),
     (413, "Request exceeds the maximum size", None),
 ]
+
+
+@pytest.mark.parametrize(
+    ("message", "tokens"),
+    [
+        (TOO_LONG[0][1]["message"], 9001),
+        (TOO_LONG[1][1], 4000),
+        (TOO_LONG[2][1], 5000),
+        (TOO_LONG[3][1], 5000),
+        (f"http://127.0.0.1:44549/v1: {TOO_LONG[4][1]}", 5000),
+        (TOO_LONG[5][1], None),
+        (TOO_LONG[8][1], None),
+        (TOO_LONG[10][1], 212_000),
+    ],
+)
+def test_the_servers_count_of_a_refused_prompt_is_read(message: str, tokens: int | None) -> None:
+    assert parse_refused_tokens(message) == tokens
 
 
 @pytest.mark.parametrize(

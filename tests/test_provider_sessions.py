@@ -288,7 +288,7 @@ def test_the_next_prompt_is_counted_with_the_learned_calibration(app: AppFixture
     for i in range(6):
         server.says(usage_reply(protocol, 2 * session.prompt("Is it so?").usage.total_tokens if i == 0 else int(2 * before)))
         report_of(session.send("Is it so?"))
-    assert 1.3 < app.store.calibration(name) < 2.2
+    assert 1.3 < app.store.calibration(name).text < 2.2
     fresh = app.session(open_model(protocol.name, protocol.address(server)))
     assert 1.3 * before < fresh.usage.total_tokens < 2.2 * before
     assert fresh.usage.estimated

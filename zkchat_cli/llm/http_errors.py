@@ -56,7 +56,7 @@ API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
 _CONTEXT_LIMIT = re.compile(
     r"(?:context (?:length|size|window)(?:(?!\bby\b)\D){0,40}|maximum model length of |limit of |> ?)(\d{3,8})", re.IGNORECASE
 )
-_TOKENS = re.compile(r"(?<![\d.])(\d{3,9})(?![\d.]*\d)")
+_PROMPT_TOKENS = re.compile(r"\((\d{3,9}) in the messages|(\d{3,9}) tokens|length \(?(\d{3,9})\)?", re.IGNORECASE)
 _STATUS_BY_CODE = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -180,7 +180,7 @@ class Endpoint:
         similar = get_close_matches(model, models, n=3, cutoff=0.5)
         names = [*similar, *(name for name in models if name not in similar)]
         rest = f" and {len(names) - MAX_LISTED_MODELS} more" if len(names) > MAX_LISTED_MODELS else ""
-        hint = f"It has {', '.join(truncate(name, 60) for name in names[:MAX_LISTED_MODELS])}{rest}."
+        hint = f"It has {', '.join(truncate(name, 60) for name in names[:MAX_LISTED_MODELS])}{rest}. Switch with /model, or --model."
         return self.error("unknown_model", f"has no model {truncate(model, 80)} (404)", hint)
 
     def error_from_stream(self, event: object) -> ProviderError | None:
@@ -292,8 +292,9 @@ def parse_context_limit(message: str) -> int | None:
 def parse_refused_tokens(message: str) -> int | None:
     """How many tokens a refused prompt has by the server's own count; None if it does not say."""
     limit = parse_context_limit(message)
-    counts = [int(number) for number in _TOKENS.findall(message)]
-    return max((count for count in counts if limit is not None and limit < count <= MAX_COUNT), default=None)
+    counts = [(bool(row[0]), int("".join(row))) for row in _PROMPT_TOKENS.findall(message)]
+    above = [(told, count) for told, count in counts if told or (limit is not None and limit < count <= MAX_COUNT)]
+    return max(above)[1] if above else None
 
 
 def is_local(address: str) -> bool:
