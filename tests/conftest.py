@@ -209,8 +209,8 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """`untraced` tests try thousands of cases of what other tests measure: coverage's tracer would be most of their time."""
-    if item.get_closest_marker("untraced"):
+    """`untraced` and random tests try thousands of cases of what other tests measure: coverage's tracer would be most of their time."""
+    if item.get_closest_marker("untraced") or getattr(getattr(item, "function", None), "is_hypothesis_test", False):
         with _untraced():
             return (yield)
     return (yield)

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
+TRUE = ("true", "1", "yes", "on", "y", "t")
+"""How pydantic spells true in the environment."""
+
 DECLINED = 1
 """Exit code of a command whose question was answered with no, so that `zkchat sessions delete ID && …` stops."""
 EMBEDDING_SECONDS = 1.0
@@ -54,7 +58,26 @@ class CommandContext:
     def __init__(self, *, as_json: bool = False, **shared: Any) -> None:
         self.as_json = as_json
         self.shared = shared
-        self.screen = Screen.of()
+
+    @cached_property
+    def screen(self) -> Screen:
+        return replace(Screen.of(), accessible=self._is_accessible())
+
+    def _is_accessible(self) -> bool:
+        """`terminal.accessible`, read without loading the settings: the prompt is drawn before that."""
+        given = os.environ.get("ZKCHAT_TERMINAL__ACCESSIBLE", "")
+        return given.lower() in TRUE if given else bool(self.user_settings.get("terminal", {}).get("accessible"))
+
+    @cached_property
+    def user_settings(self) -> dict[str, Any]:
+        """The user's settings file as it is written; empty if it cannot be read, as loading the settings will report."""
+        try:
+            data = read_file(self.paths.config_file, 1_000_000)
+            import tomllib  # only where there is a file
+
+            return {key: value for key, value in tomllib.loads(data.decode()).items() if isinstance(value, dict)}
+        except (OSError, ValueError):
+            return {}
 
     def startup_options(self, **more: Any) -> "StartupOptions":
         from zkchat_cli.app.factory import StartupOptions

@@ -17,6 +17,11 @@ class Section(BaseModel):
 S = TypeVar("S", bound=Section)
 
 
+def split_list(value: object) -> object:
+    """The items of a text with commas; anything else as it is."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
 class VaultSettings(Section):
     path: str = Field("", description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder")
     ignore: tuple[str, ...] = Field((), description="globs of notes to leave out of the index, such as ['Templates/*']")
@@ -25,7 +30,7 @@ class VaultSettings(Section):
     @classmethod
     def _comma_separated(cls, value: object) -> object:
         """Split the single string of an environment variable: `Templates/*,Archive/*`."""
-        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+        return split_list(value)
 
 
 class LlmSettings(Section):
@@ -79,6 +84,7 @@ class ChatSettings(Section):
 class TerminalSettings(Section):
     open_command: str = Field("", description="command that /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
     editing_mode: Literal["emacs", "vi"] = Field("emacs", description="key bindings of the input line: emacs or vi")
+    accessible: bool = Field(False, description="for screen readers: no redrawing, no box characters, states in words")
 
 
 class ReferenceSettings(Section):
@@ -95,10 +101,16 @@ class RetrievalSettings(Section):
 
 
 class MemorySettings(Section):
-    project_file: str = Field(
-        "ZKCHAT.md",
-        description="name of memory files: the vault's is sent with every message, a folder's with its notes; WILK.md is read, too",
+    project_file: tuple[str, ...] = Field(
+        ("ZKCHAT.md", "AGENTS.md", "CLAUDE.md", "WILK.md"),
+        description="names of memory files; the first that is there counts, in the vault and in each folder",
     )
+
+    @field_validator("project_file", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: object) -> object:
+        """One name, or names separated by commas, as an environment variable has them."""
+        return split_list(value)
 
 
 class SemanticSettings(Section):

@@ -336,6 +336,25 @@ class ChatSessionStore:
         with self._writing("store an imported conversation"), rows.paused_gc():
             return [self._insert_archive(archives.with_new_ids(a, new_id) if conversations.has_id_of(self._db, a) else a) for a in given]
 
+    def merge(self, archive: ConversationArchive) -> int:
+        """Store those messages of a conversation that are not stored yet, as their ids say; gives their number.
+
+        Its head moves with them, unless the conversation was continued here.
+        """
+        id_ = replace_surrogates(archive.conversation.id)
+        with self._writing("store an imported conversation"), rows.paused_gc():
+            if self._db.execute("SELECT 1 FROM conversation WHERE id = ?", (id_,)).fetchone() is None:
+                self._insert_archive(archive)
+                return len(archive.messages)
+            stored = {stored_id for (stored_id,) in self._db.execute("SELECT id FROM message WHERE conversation_id = ?", (id_,))}
+            new = [message for message in archive.messages if message.id not in stored]
+            for message in new:
+                self._insert_message(id_, message)
+            if new and conversations.read(self._db, id_).head_id in {message.id for message in archive.messages}:
+                head, updated_at = archive.conversation.head_id, archive.conversation.updated_at
+                self._update_conversation(id_, "head_id = ?, updated_at = ?", _text(head), updated_at)
+            return len(new)
+
     def _insert_archive(self, archive: ConversationArchive) -> Conversation:
         conversation = archive.conversation
         rows.insert(self._db, "conversation", rows.columns(conversation, rows.CONVERSATION) | {"head_id": None})

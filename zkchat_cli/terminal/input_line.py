@@ -58,11 +58,12 @@ class InputLine:
         self._pastes = pastes
         self._interrupted_at = float("-inf")
         self._hint = ""
-        self._toolbar = Toolbar(state="loading")
+        self.toolbar = Toolbar(state="loading")
         self._toolbar_lock = threading.Lock()
         self._line_changed = line_changed
         self._drawn = drawn
-        self.dumb = screen is None and is_dumb_terminal()
+        self.stays = screen is None and is_dumb_terminal()
+        """Whether the prompt cannot be drawn again, below what is printed meanwhile."""
         self._session: PromptSession[str] = PromptSession(
             [("bold" if colour else "", PROMPT)],
             history=history,
@@ -144,8 +145,8 @@ class InputLine:
     def update(self, **changes: Any) -> None:
         """Change fields of the toolbar; it is redrawn only if one differs."""
         with self._toolbar_lock:
-            before, self._toolbar = self._toolbar, replace(self._toolbar, **changes)
-            changed = self._toolbar != before
+            before, self.toolbar = self.toolbar, replace(self.toolbar, **changes)
+            changed = self.toolbar != before
         if changed:
             self._session.app.invalidate()
 
@@ -163,7 +164,7 @@ class InputLine:
         arrive as Ctrl+J.
         """
         app = self._session.app
-        if app.is_running and not self.dumb:
+        if app.is_running and not self.stays:
             app.renderer.erase()
             show()
             app.renderer.request_absolute_cursor_position()
@@ -193,7 +194,7 @@ class InputLine:
         width = self.columns
         if self._hint:
             return FormattedText([("", f" {self._hint}"[:width])])
-        return FormattedText(self._toolbar.fragments(width))
+        return FormattedText(self.toolbar.fragments(width))
 
     def _on_first_render(self, app: "Application[str]") -> None:
         app.after_render -= self._on_first_render

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from zkchat_cli.terminal.line_layout import lay_out
 from zkchat_cli.text.sanitize import sanitize
-from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+from zkchat_cli.views.text import StyledLine, StyledSpan, spoken_line, spoken_text, styled_line
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -49,7 +49,8 @@ class Screen:
     """The two streams. `colour` is for stdout; stderr can be another terminal or none.
 
     `columns` returns the width that lines are fitted to; without it lines keep their length, for files and for readers who resize the
-    window. `lines` returns the height. `address` returns what opens the note at a path, if anything does.
+    window. `lines` returns the height. `address` returns what opens the note at a path, if anything does. An `accessible` screen is for a
+    screen reader: nothing is drawn again, and signs and drawings are words.
     """
 
     out: TextIO
@@ -59,6 +60,7 @@ class Screen:
     columns: Callable[[], int] | None = None
     address: Callable[[str], str | None] | None = None
     lines: Callable[[], int] = lambda: 24
+    accessible: bool = False
 
     @classmethod
     def of(cls, env: Mapping[str, str] = os.environ) -> "Screen":
@@ -93,6 +95,7 @@ class Screen:
 
     def print(self, text: str = "", *styles: str) -> None:
         """A line to stdout. On a screen, its rows after the first are indented."""
+        text = spoken_text(text) if self.accessible else text
         if self.columns is not None:
             lines = [styled_line(line, indent=_hanging_indent(line)) for line in text.expandtabs(4).split("\n")]
             text = "\n".join("".join(span.text for span in row) for row in lay_out(lines, self.columns(), plain=True))
@@ -100,6 +103,7 @@ class Screen:
 
     def show(self, lines: Iterable[StyledLine]) -> None:
         """Lines to stdout with their styles, columns and links, as far as this screen has them."""
+        lines = map(spoken_line, lines) if self.accessible else lines
         rows = lay_out(lines, self.columns() if self.columns is not None else None, plain=not self.colour)
         if self.colour:
             console = self.console()
@@ -162,34 +166,36 @@ class Screen:
     def progress_bar(self, title: str) -> Iterator[Callable[[int, int], None]]:
         """A line of figures on a terminal's stderr that appears after a moment and leaves nothing behind; nothing elsewhere."""
         next_at = time.monotonic() + PROGRESS_DELAY
-        with transient_line(self.err) as show:
+        with self.transient_line(self.err) as show:
 
             def report(done: int, total: int) -> None:
                 nonlocal next_at
                 if self.err_is_terminal and time.monotonic() > next_at:
-                    show(f"{title}  {done}/{total}")
+                    show(title if self.accessible else f"{title}  {done}/{total}")
                     next_at = time.monotonic() + PROGRESS_INTERVAL
 
             yield report
 
+    @contextmanager
+    def transient_line(self, out: TextIO) -> Iterator[Callable[[str], None]]:
+        """A line on a terminal that each call replaces, and that leaves nothing behind; for a screen reader, a line for each new text."""
+        drawn = ""
 
-@contextmanager
-def transient_line(out: TextIO) -> Iterator[Callable[[str], None]]:
-    """A line on a terminal that each call replaces, and that leaves nothing behind."""
-    drawn = 0
-
-    def show(text: str) -> None:
-        nonlocal drawn
-        out.write("\r" + sanitize(text).ljust(drawn))
-        out.flush()
-        drawn = len(text)
-
-    try:
-        yield show
-    finally:
-        if drawn:
-            out.write(f"\r{' ' * drawn}\r")
+        def show(text: str) -> None:
+            nonlocal drawn
+            if self.accessible:
+                out.write(sanitize(text) + "\n" if text != drawn else "")
+            else:
+                out.write("\r" + sanitize(text).ljust(len(drawn)))
             out.flush()
+            drawn = text
+
+        try:
+            yield show
+        finally:
+            if drawn and not self.accessible:
+                out.write(f"\r{' ' * len(drawn)}\r")
+                out.flush()
 
 
 def _hanging_indent(line: str) -> int:

@@ -27,7 +27,8 @@ def quotation_lines(quotations: Sequence[TextQuotation]) -> Iterator[StyledLine]
     for each in quotations:
         label, style = VERDICTS[each.found.verdict]
         quote = truncate(" ".join(each.quote.split()), MAX_QUOTE)
-        yield StyledLine((StyledSpan(f"{label:<{_WIDTH}}", style), StyledSpan(f"  “{quote}”")), _place(each), indent=_WIDTH + 2)
+        verdict = StyledSpan(f"{label:<{_WIDTH}}", style, spoken=label.partition(" ")[2])
+        yield StyledLine((verdict, StyledSpan(f"  “{quote}”")), _place(each), indent=_WIDTH + 2)
         if spans := _explanation(each):
             yield StyledLine((StyledSpan(" " * (_WIDTH + 2)), *spans), indent=_WIDTH + 2)
     counts = Counter(each.found.verdict for each in quotations)

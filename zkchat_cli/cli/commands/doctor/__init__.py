@@ -46,13 +46,14 @@ def doctor(
 
 
 def _check_lines(found: list[dict[str, Any]]) -> "Iterator[StyledLine]":
-    from zkchat_cli.views.text import styled_line
+    from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
     for check in found:
         mark, style = ("✓", "green") if check["ok"] else ("✗", "red")
         yield styled_line(f"{mark} {check['name']:<{NAME_WIDTH}} {check['detail']}", style)
         if check["next_step"]:
-            yield styled_line(f"{'':<{NAME_WIDTH + 3}}→ {check['next_step']}", "yellow")
+            arrow = StyledSpan(f"{'':<{NAME_WIDTH + 3}}→ ", "yellow", spoken="  next step: ")
+            yield StyledLine((arrow, StyledSpan(check["next_step"], "yellow")))
 
 
 def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
