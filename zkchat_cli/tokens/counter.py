@@ -13,10 +13,12 @@ import threading
 from collections.abc import Callable, Iterator
 from copy import copy
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import Calibration
+
+if TYPE_CHECKING:  # pydantic, which `zkchat tokens --help` must not load
+    from zkchat_cli.models import Calibration
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 VOCABULARY = Path(__file__).with_name("vocabulary")
@@ -126,7 +128,7 @@ class TokenCounter:
         thread.start()
         return thread
 
-    def calibrated(self, calibration: Calibration, *, exact: bool = False) -> "TokenCounter":
+    def calibrated(self, calibration: "Calibration", *, exact: bool = False) -> "TokenCounter":
         """A counter for a model that counts so; it shares the vocabulary and the cache."""
         other = copy(self)
         other.factor, other.tool_factor, other.exact = calibration.text, calibration.tool_factor, exact
