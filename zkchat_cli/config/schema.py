@@ -84,6 +84,9 @@ class ChatSettings(Section):
 class TerminalSettings(Section):
     open_command: str = Field("", description="command that /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
     editing_mode: Literal["emacs", "vi"] = Field("emacs", description="key bindings of the input line: emacs or vi")
+    background: Literal["auto", "dark", "light"] = Field(
+        "auto", description="background that colors must be readable on: dark, light or auto (by COLORFGBG, otherwise either)"
+    )
     accessible: bool = Field(False, description="for screen readers: no redrawing, no box characters, states in words")
 
 
