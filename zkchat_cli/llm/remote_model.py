@@ -22,7 +22,7 @@ from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.numbers import whole_number
 from zkchat_cli.text.truncate import truncate
 
-LIST_LIMITS = LookupLimits(seconds=10)
+LIST_LIMITS = LookupLimits(seconds=10, retry=0.5)
 CONNECT_SECONDS = 10.0
 MAX_ATTEMPTS = 3
 MAX_DELAY = 120.0
@@ -125,13 +125,13 @@ class RemoteModel(ABC):
     def prepare(self) -> None:
         if self.config_error() is not None:
             return  # the first call reports it
-        with self._lock:
+        with self._lock:  # whoever comes second waits for the window, too: a prompt for another one would be another prompt
             self.import_library()
             prepared, self._prepared = self._prepared, True
-        if prepared or (found := self.find_window()) is None:
-            return
-        excess = found.tokens > MAX_WINDOW
-        self.window = Window(MAX_WINDOW, f"{found.source} has {found.tokens:,}; set context.max_tokens for more") if excess else found
+            if prepared or (found := self.find_window()) is None:
+                return
+            excess = found.tokens > MAX_WINDOW
+            self.window = Window(MAX_WINDOW, f"{found.source} has {found.tokens:,}; set context.max_tokens for more") if excess else found
 
     def import_library(self) -> None:
         """Import what a call needs, which takes up to 2 s."""
