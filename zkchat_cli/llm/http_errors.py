@@ -204,7 +204,7 @@ class Endpoint:
         if status == 413 or (status in (0, 400, 422, 500) and CONTEXT_LENGTH.search(text)):
             return self.context_too_long(message)
         if status in (0, 400, 404, 422, 500) and TOOLS_REFUSED.search(text):
-            hint = "It gets passages of your notes instead. To choose that for good: zkchat config set retrieval.mode before"
+            hint = "To send it passages of your notes instead: zkchat config set retrieval.mode before"
             return self.error("no_tools", f"takes no tools{said}", hint)
         if status in (400, 500) and ROLES_REFUSED.search(text):
             return self.error("bad_request", f"rejects the request{code}{said}", "Choose another model, or another chat template.")
