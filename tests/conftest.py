@@ -51,7 +51,7 @@ needs_permissions = pytest.mark.skipif(READS_EVERYTHING, reason="root may read e
 os.environ["TZ"] = "UTC"  # people see their own clock's time, and tests must know which that is
 time.tzset()
 use_empty_certificates()
-settings.register_profile("ci", derandomize=True)  # CI tries the same examples each time; people find new ones
+settings.register_profile("ci", derandomize=True, max_examples=50)  # CI tries the same examples each time; people find new ones
 if os.environ.get("CI"):
     settings.load_profile("ci")
 
@@ -209,8 +209,8 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """`untraced` tests try thousands of cases of what other tests measure: coverage's tracer would be most of their time."""
-    if item.get_closest_marker("untraced"):
+    """`untraced` and random tests try thousands of cases of what other tests measure: coverage's tracer would be most of their time."""
+    if item.get_closest_marker("untraced") or getattr(getattr(item, "function", None), "is_hypothesis_test", False):
         with _untraced():
             return (yield)
     return (yield)

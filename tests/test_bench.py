@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-BENCH = Path(__file__).parent / "bench"
+BENCH = Path(__file__).parent / "bench" / "run.py"
 ROWS = (
     "zkchat --help",
     "prompt visible",
@@ -19,10 +19,10 @@ ROWS = (
     "  bytes written",
     "store a turn  ",
     "overhead a message, new conversation",
-    "overhead a message, after 20 turns",
-    "overhead a message, after 200 turns",
-    "assemble, discard, 20 turns",
-    "assemble, hybrid, 200 turns",
+    "overhead a message, after 4 turns",
+    "overhead a message, after 40 turns",
+    "assemble, discard, 4 turns",
+    "assemble, hybrid, 40 turns",
     "summary of 25000 tokens",
     "summary of the same again",
     "a token through the loop",
@@ -30,7 +30,7 @@ ROWS = (
     "a token through ollama",
     "peak memory of a build",
     "list 5000 conversations",
-    "store size, 20 turns with tools",
+    "store size, 4 turns with tools",
     "build, 30 notes",
     "index size",
     "refresh, nothing changed",
@@ -53,15 +53,15 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
-def bench(program: str, *options: str) -> str:
+def bench(*options: str) -> str:
     env = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
-    done = subprocess.run([sys.executable, BENCH / program, *options], capture_output=True, text=True, timeout=280, check=False, env=env)
+    done = subprocess.run([sys.executable, BENCH, *options], capture_output=True, text=True, timeout=280, check=False, env=env)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_the_benchmark_prints_every_figure_beside_its_floor() -> None:
-    head, *rows = bench("run.py", "--quick", "--notes", "30").split("\n\n")[1].splitlines()
+    head, *rows = bench("--quick", "--notes", "30", "--turns", "4").split("\n\n")[1].splitlines()
     assert head.split() == ["what", "goal", "measured", "floor", "ratio", "n", "floor", "is"]
     for what in ROWS:
         [row] = [row for row in rows if row.startswith(what)]
@@ -71,13 +71,3 @@ def test_the_benchmark_prints_every_figure_beside_its_floor() -> None:
     for strategy in ("discard", "hybrid", "summarize"):
         [row] = [row for row in rows if row.startswith(f"prompt changed, {strategy}")]
         assert " ok " in row  # that is no matter of speed
-
-
-def test_prompt_properties_can_be_tried_on_any_number_of_histories() -> None:
-    told = bench("properties.py", "--histories", "20", "--conversations", "4").splitlines()
-    assert [line.split(" × ")[0] for line in told] == ["4", "4", "20"]
-
-
-def test_one_part_of_the_benchmark_can_be_measured_alone() -> None:
-    rows = bench("run.py", "--quick", "--notes", "30", "--only", "tokens").split("\n\n")[1].splitlines()[1:]
-    assert [row.partition("  ")[0] for row in rows] == ["tokens of 500 characters"]

@@ -56,7 +56,7 @@ def streamed(*parts: str) -> list[CitationMark]:
     return [mark for part in parts for mark in reader.feed(part)] + reader.close()
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=200)
 @given(awkward, st.data())
 @example("x " + "[1" + ", 1" * 200 + "] y", None)
 def test_a_text_in_pieces_has_the_same_marks(text: str, data: st.DataObject | None) -> None:
@@ -128,10 +128,10 @@ ENDLESS = [
 ]
 
 
-@pytest.mark.parametrize("length", [200, pytest.param(60_000, marks=pytest.mark.untraced)])
+@pytest.mark.parametrize("length", [200, pytest.param(20_000, marks=pytest.mark.untraced)])
 @pytest.mark.parametrize("piece", ENDLESS)
 def test_endless_repetition_takes_linear_time(piece: str, length: int) -> None:
-    """A thousand times as long would take a million times as long, were it quadratic; here the test would time out."""
+    """A hundred times as long would take ten thousand times as long, were it quadratic; here the test would time out."""
     text = "x" + piece * (length // len(piece))
     reader = CitationMarkParser()
     count = sum(len(reader.feed(text[at : at + 5])) for at in range(0, len(text), 5))

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,22 @@ def test_a_quotation_is_found_among_several_texts_or_its_nearest_wording() -> No
     assert find_quotation("zebras gallop across wide savannas", texts).verdict == "not_found"
 
 
+@pytest.mark.parametrize(
+    ("quote", "nearest"),
+    [
+        ("The house was painted green in 1951", "The house was painted red in 1950"),
+        ("the fence was given away in May", "the fence was sold in May"),
+        ("不可以在水上行走", "不可以在冰上行走"),
+        ("Das Wässer ist im Sommer nicht warm", "Das Wasser ist im Winter nicht warm"),
+        ("The notes are in the house, and the door is on the ice", None),
+        ("What is not in it was on the other side of this", None),
+        ("in the garden he painted a bridge, and never cut the trees", None),
+    ],
+)
+def test_a_nearest_wording_has_most_of_the_telling_words_in_their_order(quote: str, nearest: str | None) -> None:
+    assert find_quotation(quote, [QuotableChunk(chunk(1, HOUSE))]).nearest == nearest
+
+
 # Every dress, every change
 
 NOTES = sorted((Path(zkchat_cli.__file__).parent / "demo").rglob("*.md"))
@@ -107,16 +124,16 @@ def statements() -> Iterator[tuple[QuotableChunk, str]]:
                 yield note, words
 
 
+@pytest.mark.untraced
 def test_a_true_quotation_is_verified_in_every_dress() -> None:
     count = 0
-    for note, words in statements():
+    for (note, words), dress in zip(statements(), cycle(DRESSES), strict=False):
         sources = CitableSources([note.chunk])
-        for dress in DRESSES:
-            for written in (dress.format(words), dress.format(words.replace(" ", "\u00a0", 1).replace("-", "‑"))):
-                citations = verify_citations(f"The note says {written} [1].", sources).citations
-                assert [c.verdict for c in citations] == ["verified"], written
-                count += 1
-    assert count > 1000
+        for written in (dress.format(words), dress.format(words.replace(" ", "\u00a0", 1).replace("-", "‑"))):
+            citations = verify_citations(f"The note says {written} [1].", sources).citations
+            assert [c.verdict for c in citations] == ["verified"], written
+            count += 1
+    assert count > 100
 
 
 UNITS = ["kWh", "kW", "W", "kg", "g", "km", "m", "cm", "°C", "°F", "%", "€", "MB", "ms", "days", "notes", "tokens", "euros", "MW"]
@@ -158,12 +175,13 @@ def has_words(words: list[str], note: str) -> bool:
     return any(wanted in f" {' '.join(words_of(text))} " for text in (note, rendered))
 
 
-def test_ten_thousand_changed_quotations_are_never_verified() -> None:
+@pytest.mark.untraced
+def test_changed_quotations_are_never_verified() -> None:
     dice = random.Random(21)
     every = list(statements())
     vocabulary = [word for _, words in every for word in words.split() if word.isalpha()]
     tried, missed = 0, list[str]()
-    while tried < 10_000:
+    while tried < 3000:
         note, words = dice.choice(every)
         for quote in changed(words, dice, vocabulary):
             if words_of(quote) != words_of(words) and not has_words(words_of(quote), note.chunk.text):
@@ -180,7 +198,7 @@ pieces = st.sampled_from([*WORDS.split(), "[text](url)", ". ", ", ", "\n", "\n\n
 written = st.lists(pieces, min_size=1, max_size=40).map(" ".join).filter(words_of)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=150)
 @given(written, st.data())
 def test_verified_words_are_a_run_of_the_notes_words(note: str, data: st.DataObject) -> None:
     words = note.split()

@@ -6,8 +6,10 @@ Nothing here is a list of names: they come from the registries, the settings, ty
 """
 
 import ast
-import json
 import re
+import runpy
+import shutil
+import subprocess
 from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import cache
@@ -22,7 +24,6 @@ from zkchat_cli import agents, exporters, registry, slash, tools
 from zkchat_cli.agents import builtin
 from zkchat_cli.app import factory
 from zkchat_cli.cli import app
-from zkchat_cli.cli.app import COMMAND_ORDER
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ProviderErrorKind
@@ -37,8 +38,6 @@ PROSE = re.sub(r"^ *```.*?^ *```$", "", TEXT, flags=re.DOTALL | re.MULTILINE)
 TRANSCRIPT = re.compile(r"(<!-- transcript: (\S+)(?: (\d+)-(\d+))? -->\n```text\n)(.*?)(\n```)", re.DOTALL)
 """A transcript in a document, or some of its steps, counted from 1."""
 SOURCE = ROOT / "zkchat_cli"
-HELP = {"--help", "-h"}
-OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
 ESCAPED_BAR = "\\|"
 
 
@@ -72,16 +71,20 @@ def parsed() -> dict[str, ast.Module]:
 # the shell's commands
 
 
-@cache
-def commands() -> dict[str, Any]:
-    root: Any = typer.main.get_command(app.app)
-    context = typer.Context(root)
-    return {name: root.get_command(context, name) for name in root.list_commands(context)}
+def test_the_reference_and_the_man_page_are_generated_from_the_code() -> None:
+    documents = runpy.run_path(str(ROOT / "docs" / "generate.py"))["documents"]()
+    assert len(documents) > 5
+    for file, text in documents.items():
+        assert file.read_text(encoding="utf-8") == text, "python docs/generate.py writes it anew"
 
 
-def parts_of(command: Any) -> dict[str, Any]:
-    """The commands of a group, by name."""
-    return {name: command.get_command(typer.Context(command), name) for name in command.list_commands(typer.Context(command))}
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+def test_the_man_page_is_shown_as_it_is_written() -> None:
+    done = subprocess.run(
+        ["groff", "-man", "-Tutf8", "-ww", "-P-cbou", str(ROOT / "docs" / "zkchat.1")], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    assert "zkchat context show --turn 3" in done.stdout
 
 
 def options_of(*of: Any) -> set[str]:
@@ -90,60 +93,18 @@ def options_of(*of: Any) -> set[str]:
     }
 
 
-def shared() -> set[str]:
-    """The options that stand in one table for all commands, in both their forms."""
-    return {option for row in rows(section("# Commands")) if "-" in row[0] for option in OPTION.findall(" ".join(code(row[0])))}
-
-
-def said_of(text: str) -> set[str]:
-    """The options that a text in which code is marked names."""
-    return {option for each in code(text) if not each.startswith("zkchat ") for option in OPTION.findall(each)}
-
-
-def test_every_command_has_a_section_and_no_other() -> None:
-    assert re.findall(r"^## `zkchat (\w+)`$", TEXT, re.MULTILINE) == list(COMMAND_ORDER)
-    assert set(COMMAND_ORDER) == set(commands())
-
-
-@pytest.mark.parametrize("name", [name for name in COMMAND_ORDER if hasattr(commands()[name], "list_commands")])
-def test_every_command_of_a_group_has_a_row_with_its_options(name: str) -> None:
-    parts = parts_of(commands()[name])
-    table = {code(row[0])[0].split()[0]: row for row in rows(section(f"## `zkchat {name}`"))}
-    assert list(table) == list(parts), "in the order of the help"
-    assert options_of(commands()[name]) - shared() - said_of(section(f"## `zkchat {name}`")) == set()
-    for part, command in parts.items():
-        there, said = options_of(command) - shared(), said_of(" ".join(table[part]))
-        assert (part, there - said) == (part, set())
-        assert (part, said - options_of(command)) == (part, set())
-
-
-@pytest.mark.parametrize("name", [name for name in COMMAND_ORDER if not hasattr(commands()[name], "list_commands")])
-def test_every_option_of_a_command_is_in_its_section(name: str) -> None:
-    there = options_of(commands()[name])
-    said = said_of(section(f"## `zkchat {name}`"))
-    assert there - shared() - said == set()
-    assert said - there - {"--json"} == set()
-
-
-def test_the_options_of_many_commands_are_options_of_many_commands() -> None:
-    every = [command for top in commands().values() for command in (parts_of(top).values() if hasattr(top, "list_commands") else [top])]
-    root = options_of(typer.main.get_command(app.app))
-    for option in shared():
-        assert option in root | HELP or sum(option in options_of(command) for command in every) > 1, option
-    assert {f"zkchat {option}" for option in root - shared() - HELP} <= set(code(section("# Commands")))
-
-
 def test_every_call_of_zkchat_is_one() -> None:
     """Wherever the README writes `zkchat …`, the commands and options are there."""
     blocks = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
     calls = [call for each in code(PROSE) for call in re.findall(r"^zkchat [a-z].*", each)]
     calls += [call for block in blocks for call in re.findall(r"\bzkchat [a-z][^#\n]*", block)]
     assert len(calls) > 30
+    root = typer.main.get_command(app.app)
     for call in calls:
-        command: Any = typer.main.get_command(app.app)
+        command: Any = root
         for word in re.sub(r"\"[^\"]*\"|'[^']*'|\|.*", " ", call).split()[1:]:
             if word.startswith("-") and word != "-":
-                assert word in options_of(command) | shared(), call
+                assert word in options_of(command, root), call
             elif hasattr(command, "list_commands"):
                 command = command.get_command(typer.Context(command), word)
                 assert command is not None, call
@@ -159,20 +120,13 @@ def test_every_check_of_doctor_is_listed() -> None:
 
 def test_every_exit_code_is_listed_and_no_other() -> None:
     known = {0, app.INTERRUPTED, app.OUTPUT_CLOSED, *app.EXIT_CODES.values()}
-    assert {int(each) for each in first_column("# Commands") if each.isdecimal()} == known
+    assert {int(each) for each in first_column("## Exit codes")} == known
 
 
 # the chat
 
 
-def test_every_slash_command_is_listed_with_its_argument_and_no_other() -> None:
-    assert first_column("# In the chat") == {f"/{command.name} {command.argument}".rstrip() for command in slash.commands()}
-
-
-def test_slash_commands_have_the_groups_and_order_of_the_help() -> None:
-    grouped = dict(re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", section("# In the chat"), re.MULTILINE))
-    told = {title: tuple(code(row[0])[0].split()[0][1:] for row in rows(table)) for title, table in grouped.items()}
-    assert tuple(told.items()) == slash.GROUPS
+def test_each_slash_command_is_in_one_group_of_the_help() -> None:
     assert sorted(slash.names()) == sorted(name for _, group in slash.GROUPS for name in group)
 
 
@@ -237,14 +191,6 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
 
 
 # settings and environment
-
-
-def test_every_setting_is_listed_with_its_default_and_description() -> None:
-    schema = factory.settings_schema()
-    told = {code(row[0])[0]: row[1:] for row in rows(section("# Settings")) if len(row) == 3}
-    assert told == {
-        key: [f"`{json.dumps(value)}`", loader.describe_setting(key, schema)] for key, value in loader.default_values(schema).items()
-    }
 
 
 def test_every_setting_that_the_text_names_exists() -> None:

@@ -8,15 +8,15 @@ from conftest import needs_permissions, write_notes
 from factories import COUNTER, AppFixture, DeltaModel, chunk, find_call, make_app, message, reply, report_of, run_turn, tool_reply
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.config.schema import Config
+from zkchat_cli.config.schema import Config, MemorySettings
 from zkchat_cli.context.prompt_assembly import fence
 from zkchat_cli.events import Notice
 from zkchat_cli.memory.file_reader import MemoryFiles
-from zkchat_cli.memory.project import EXTRA_FILE, ActiveNote, MemoryItem, find_active_notes, load_folder_memory, load_root_memory
+from zkchat_cli.memory.project import ActiveNote, MemoryItem, find_active_notes, load_folder_memory, load_root_memory
 from zkchat_cli.models import DocumentReference
 from zkchat_cli.vault.vault import Vault
 
-NAMES = ("ZKCHAT.md", EXTRA_FILE)
+NAMES = MemorySettings().project_file
 
 
 class Notes:
@@ -148,6 +148,17 @@ def test_a_file_is_cut_to_its_budget(notes: Notes, text: str, room: int, kept: s
     items = notes.root_items(room)
     assert [item.content[: len(kept)] for item in items] == ([kept] if kept else [])
     assert sum(item.tokens for item in items) <= room
+
+
+# files of other programs
+
+
+def test_the_first_name_that_is_there_counts_in_each_folder(notes: Notes) -> None:
+    notes.write(AGENTS="for agents", CLAUDE="for Claude", WILK="for zk-chat", Garden__CLAUDE="in the garden")
+    assert paths(notes.root_items()) == ["AGENTS.md"]
+    assert paths(notes.folder_items("Garden/Beds.md")) == ["Garden/CLAUDE.md"]
+    notes.write(ZKCHAT="for zkchat")
+    assert paths(notes.root_items()) == ["ZKCHAT.md", "WILK.md"]
 
 
 # hostile files

@@ -4,7 +4,7 @@ import pytest
 from history_strategies import any_history_makes_a_prompt_that_keeps_all_promises
 from hypothesis import settings
 
-HISTORIES = 500
+HISTORIES = 150
 
 
 @pytest.mark.untraced

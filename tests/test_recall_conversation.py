@@ -152,6 +152,8 @@ def test_long_messages_are_cut_to_the_relevant_part() -> None:
     assert len(part) <= MAX_EXCERPT + 4
     assert cut_around_query("slate " + "x" * 5000, "slate").startswith("slate ")
     assert cut_around_query("word " * 500 + "slate", "slate").endswith("slate")
+    german = "Das ist nicht das Ende und das ist gut. " * 40
+    assert "Häuser" in cut_around_query(f"{german}Die Häuser sind verkauft. {german}", "welches Haus?")
 
 
 def citation(number: int, path: str | None = "Queries/Filters.md", **more: object) -> Citation:

@@ -104,7 +104,7 @@ def steadiness(ground: Ground, bench: factory.App, strategy: str) -> Iterator[Ro
     model, chosen = Remembering(), strategies.load_strategy(strategy)
     session = ZkChatSession(opened.services, replace(opened.runtime, model=model, strategy=chosen))
     model.compactions = lambda: len(session.store.compactions(session.conversation.id))
-    for _ in range(12 if ground.quick else STEADY_TURNS):
+    for _ in range(6 if ground.quick else STEADY_TURNS):
         last = list(session.send(ground.words.question()))[-1]
         assert isinstance(last, TurnCompleted), last
     within = [(one, other) for one, other in pairwise(model.sent) if one[1] == other[1]]

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
+TRUE = ("true", "1", "yes", "on", "y", "t")
+"""How pydantic spells true in the environment."""
+
 DECLINED = 1
 """Exit code of a command whose question was answered with no, so that `zkchat sessions delete ID && …` stops."""
 EMBEDDING_SECONDS = 1.0
@@ -54,7 +57,25 @@ class CommandContext:
     def __init__(self, *, as_json: bool = False, **shared: Any) -> None:
         self.as_json = as_json
         self.shared = shared
-        self.screen = Screen.of()
+
+    @cached_property
+    def screen(self) -> Screen:
+        """By the settings `terminal.…`, read without loading all settings: the prompt is drawn before that."""
+        written = self.user_settings.get("terminal", {})
+        accessible = os.environ.get("ZKCHAT_TERMINAL__ACCESSIBLE") or str(written.get("accessible", ""))
+        background = os.environ.get("ZKCHAT_TERMINAL__BACKGROUND") or str(written.get("background", ""))
+        return Screen.of(accessible=accessible.lower() in TRUE, background=background)
+
+    @cached_property
+    def user_settings(self) -> dict[str, Any]:
+        """The user's settings file as it is written; empty if it cannot be read, as loading the settings will report."""
+        try:
+            data = read_file(self.paths.config_file, 1_000_000)
+            import tomllib  # only where there is a file
+
+            return {key: value for key, value in tomllib.loads(data.decode()).items() if isinstance(value, dict)}
+        except (OSError, ValueError):
+            return {}
 
     def startup_options(self, **more: Any) -> "StartupOptions":
         from zkchat_cli.app.factory import StartupOptions

@@ -16,12 +16,14 @@ ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", h
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 StrategyOption = Annotated[
     str | None,
-    typer.Option("--strategy", metavar="S", help="hybrid, summarize or discard."),
+    typer.Option("--strategy", metavar="S", help="What to send when the window is full: hybrid, summarize, discard."),
 ]
 MaxContextOption = Annotated[int | None, typer.Option("--max-context", metavar="N", help="Context window in tokens.")]
 AgentOption = Annotated[
     str | None,
-    typer.Option("--agent", metavar="NAME", help="Agent to use, or none; zkchat agent list.", autocompletion=completion.complete_agents),
+    typer.Option(
+        "--agent", metavar="NAME", help="Agent to use, or none; `zkchat agent list` lists them.", autocompletion=completion.complete_agents
+    ),
 ]
 LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", min=1, max=1000, help="Number of results.")]
 ConversationArgument = Annotated[

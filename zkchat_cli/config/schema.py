@@ -17,6 +17,11 @@ class Section(BaseModel):
 S = TypeVar("S", bound=Section)
 
 
+def split_list(value: object) -> object:
+    """The items of a text with commas; anything else as it is."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
 class VaultSettings(Section):
     path: str = Field("", description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder")
     ignore: tuple[str, ...] = Field((), description="globs of notes to leave out of the index, such as ['Templates/*']")
@@ -25,7 +30,7 @@ class VaultSettings(Section):
     @classmethod
     def _comma_separated(cls, value: object) -> object:
         """Split the single string of an environment variable: `Templates/*,Archive/*`."""
-        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+        return split_list(value)
 
 
 class LlmSettings(Section):
@@ -55,6 +60,7 @@ class ContextSettings(Section):
         le=1,
         description="share of the limit from where older turns are summarized; sooner if the message budget is used up",
     )
+    summary_model: str = Field("", description="model that writes summaries, such as ollama/qwen3; empty: the one that answers")
     recent_messages_to_keep: int = Field(10, ge=0, description="newest messages that are never summarized")
     summary_ratio: float = Field(0.3, gt=0, le=1, description="largest share of the limit for a summary")
     injection_ratio: float = Field(0.2, ge=0, le=1, description="largest share of the remaining budget that one document may take in full")
@@ -79,6 +85,10 @@ class ChatSettings(Section):
 class TerminalSettings(Section):
     open_command: str = Field("", description="command that /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
     editing_mode: Literal["emacs", "vi"] = Field("emacs", description="key bindings of the input line: emacs or vi")
+    background: Literal["auto", "dark", "light"] = Field(
+        "auto", description="background that colors must be readable on: dark, light or auto (by COLORFGBG, otherwise either)"
+    )
+    accessible: bool = Field(False, description="for screen readers: no redrawing, no box characters, states in words")
 
 
 class ReferenceSettings(Section):
@@ -96,10 +106,16 @@ class RetrievalSettings(Section):
 
 
 class MemorySettings(Section):
-    project_file: str = Field(
-        "ZKCHAT.md",
-        description="name of memory files: the vault's is sent with every message, a folder's with its notes; WILK.md is read, too",
+    project_file: tuple[str, ...] = Field(
+        ("ZKCHAT.md", "AGENTS.md", "CLAUDE.md", "WILK.md"),
+        description="names of memory files; the first that is there counts, in the vault and in each folder",
     )
+
+    @field_validator("project_file", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: object) -> object:
+        """One name, or names separated by commas, as an environment variable has them."""
+        return split_list(value)
 
 
 class SemanticSettings(Section):

@@ -1,1 +1,1 @@
-"""Conversations from files: our own JSON exports and the chat logs of other programs."""
+"""Conversations from files: our own JSON exports, and the chat logs of other programs."""

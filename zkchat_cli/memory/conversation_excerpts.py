@@ -4,6 +4,7 @@ import re
 
 from zkchat_cli.citations.marks import cited_marks, split_at_marks
 from zkchat_cli.models import FoundMessage, ZkChatMessage
+from zkchat_cli.text.languages import detect_languages
 from zkchat_cli.text.words import stem, terms
 from zkchat_cli.vault.links.wikilinks import write_link
 
@@ -41,9 +42,10 @@ def cut_around_query(text: str, query: str, max_length: int = MAX_EXCERPT) -> st
     """At most `max_length` characters around the segment with the most words of the query; "…" marks the cuts."""
     if len(text) <= max_length:
         return text
-    query_stems = {stem(term) for term in terms(query)}
+    languages = detect_languages([text])
+    query_stems = {stem(term, languages) for term in terms(query)}
     segments = _SEGMENT.findall(text)
-    scores = [len(query_stems.intersection(map(stem, terms(segment)))) for segment in segments]
+    scores = [len(query_stems.intersection(stem(term, languages) for term in terms(segment))) for segment in segments]
     first = last = max(range(len(segments)), key=lambda i: scores[i])
     length = len(segments[first])
     while neighbours := [i for i in (first - 1, last + 1) if 0 <= i < len(segments) and length + len(segments[i]) <= max_length]:

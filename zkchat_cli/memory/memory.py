@@ -72,7 +72,7 @@ class Memory:
         self._vault, self._store, self._now, self._about, self._agent = vault, store, now, about, agent
         self._vault_key = str(vault.root)
         self.enabled = settings.context.memory_integration
-        self._file_names = tuple(dict.fromkeys(filter(None, (settings.memory.project_file, EXTRA_FILE))))
+        self._file_names = tuple(dict.fromkeys((*settings.memory.project_file, EXTRA_FILE)))
         self.lasting_files = LastingFiles(vault.root, self._file_names, agents_folder)
         self._files = MemoryFiles(vault.root, self.notify)
         self._agent_files = MemoryFiles(agent.memory_file.parent, self.notify) if agent is not None and agent.memory_file else None

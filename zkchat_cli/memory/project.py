@@ -1,4 +1,6 @@
-"""Project memory: `ZKCHAT.md` (and `WILK.md`) in the vault's root goes into every prompt; in a folder, into prompts about its notes.
+"""Project memory: `ZKCHAT.md` in the vault's root goes into every prompt; in a folder, into prompts about its notes.
+
+Other programs' names can stand in for it (`AGENTS.md`, `CLAUDE.md`, `WILK.md`): in each folder, the first that can be read counts.
 
 Root memory stands at the front of the prompt, which stays the same from turn to turn. Folder memory goes next to the message it belongs to:
 at the front, each change of subject would invalidate the provider's prompt cache.
@@ -18,6 +20,7 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 
 EXTRA_FILE = "WILK.md"
+"""Read beside the first name, too: zk-chat kept it there together with a file of another program."""
 MAX_IMPORT_DEPTH = 5
 MAX_FILES = 50
 MAX_ACTIVE_NOTES = 30
@@ -66,7 +69,7 @@ def find_active_notes(current: Sequence[ZkChatMessage], recent: Sequence[ZkChatM
 def load_root_memory(files: MemoryFiles, names: Iterable[str], budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
     """The memory files in the vault's root and their imports, in order, cut to `budget` tokens together."""
     loader = _MemoryLoader(files, budget, counter)
-    return tuple(item for name in dict.fromkeys(names) for item in loader.load(name, f"{name} in the vault's root"))
+    return tuple(item for path in _memory_paths(files, "", names) for item in loader.load(path, f"{path} in the vault's root"))
 
 
 def load_agent_memory(files: MemoryFiles, agent: Agent, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
@@ -99,10 +102,20 @@ def load_folder_memory(
         while folder.strip("/.") and not folder.startswith(".."):
             if folder not in by_folder:
                 where = f"in the folder of {note.relative_path}" if folder == nearest else f"in {folder}, above {note.relative_path}"
-                paths = [f"{folder}/{name}" for name in dict.fromkeys(names) if name]
+                paths = _memory_paths(files, folder, names)
                 by_folder[folder] = [item for path in paths for item in loader.load(path, f"{where}, {note.reason}")]
             folder = posixpath.dirname(folder)
     return tuple(item for folder in sorted(by_folder, key=lambda folder: (folder.count("/"), folder)) for item in by_folder[folder])
+
+
+def _memory_paths(files: MemoryFiles, folder: str, names: Iterable[str]) -> list[str]:
+    """The memory file of a folder: the first of `names` that can be read, and `WILK.md` beside the first name."""
+    unique = list(dict.fromkeys(names))
+    paths = [posixpath.join(folder, name) for name in unique]
+    first = next((n for n, path in enumerate(paths) if files.read(path)), None)
+    if first is None:
+        return []
+    return [paths[first], *(path for path, name in zip(paths, unique, strict=True) if first == 0 and name == EXTRA_FILE != unique[0])]
 
 
 @dataclass

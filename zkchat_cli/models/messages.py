@@ -197,6 +197,8 @@ class ZkChatMessage(Value):
     """Whether the user wants it in every prompt; None if a rule decides (see `context/fixed_messages`)."""
     agent: str | None = None
     """The agent that answers this user message."""
+    other_records: tuple[dict[str, Any], ...] = ()
+    """What followed in the log of another program and is no message; kept as it was."""
     addressed: str | None = None
     """The `@name` in `content` that mentions the agent, for this message only."""
 

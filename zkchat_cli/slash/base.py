@@ -5,7 +5,7 @@ Commands do not print and do not know the screen, so the interactive chat, a pip
 
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zkchat_cli.chat import pins
@@ -141,7 +141,6 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False
         yield styled_line("No answer cites it.", "dim")
     for each in citations:
         status = each.citation.effective_verdict
-        mark, style = MARKS[status]
         quote = f"“{truncate(each.citation.quote, 80)}”" if each.citation.quote else ""
         result = {
             "verified": f"the quotation is in the note: {quote}",
@@ -153,4 +152,4 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False
         if each.citation.support == "does_not_support" and status != "misquoted":
             result += f"; {UNSUPPORTED}"
         number = f" as [{each.citation.number}]" if numbered else ""
-        yield StyledLine((StyledSpan(mark, style), StyledSpan(f" cited in turn {each.turn}{number}, {result}")), indent=2)
+        yield StyledLine((replace(MARKS[status], spoken=""), StyledSpan(f" cited in turn {each.turn}{number}, {result}")), indent=2)

@@ -1,4 +1,7 @@
-"""/context: show tokens per component against the budgets, and how to reduce them."""
+"""/context: show tokens per component against the budgets, and how to reduce them.
+
+They are the tokens of the next prompt. /show prints it word for word.
+"""
 
 from collections.abc import Sequence
 

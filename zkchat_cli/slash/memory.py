@@ -1,4 +1,7 @@
-"""/memory: show the memory in the next prompt, and all remembered facts."""
+"""/memory: show the memory in the next prompt, and all remembered facts.
+
+Each with the reason why it is sent or not. With a message: the memory that would be sent with it.
+"""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import on_one_line

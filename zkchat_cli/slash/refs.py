@@ -1,4 +1,7 @@
-"""/refs: list the documents of this conversation, and how often each was used."""
+"""/refs: list the documents of this conversation, and how often each was used.
+
+Each with how often it was named, found and cited, and with its source numbers.
+"""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,7 @@
-"""/sources: list the sources of the last answer; N shows excerpt N and its quotations."""
+"""/sources: list the sources of the last answer; N shows excerpt N and its quotations.
+
+The excerpt is shown in the note as it is now, with its quotations marked and the answers that cite it.
+"""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError

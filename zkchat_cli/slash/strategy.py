@@ -1,4 +1,7 @@
-"""/strategy: show what is sent when the window is full; NAME switches."""
+"""/strategy: show what is sent when the window is full; NAME switches.
+
+The strategies are hybrid, summarize and discard. `zkchat config set context.strategy NAME` makes it permanent.
+"""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import strategies

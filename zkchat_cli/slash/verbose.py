@@ -1,4 +1,7 @@
-"""/verbose: show or hide the details of each turn."""
+"""/verbose: show or hide the details of each turn.
+
+The details are all arguments of tool calls, times, tokens and the model's reasoning.
+"""
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from zkchat_cli.summarization.sentence_scoring import ScoredSentence
 
-REPEAT_FACTOR = 0.1
+REPEAT_FACTOR = 0.03
 """Each repetition multiplies the value of a word by this."""
 LENGTH_POWER = 0.95
 """Gain is divided by length to this power: below 1, since a long sentence brings its own context."""

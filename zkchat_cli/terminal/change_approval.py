@@ -65,7 +65,7 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
     if unsafe and interactive:
         from zkchat_cli.terminal.confirm import Confirmation  # imports prompt_toolkit, which pipes do not need
 
-        return ApprovalPrompt(Confirmation(colour=screen.colour), yes=yes)
+        return ApprovalPrompt(Confirmation(colour=screen.colour, accessible=screen.accessible), yes=yes)
     if yes:
         return approve_notes
     if unsafe:

@@ -20,14 +20,16 @@ YES = ("y", "yes")
 class Confirmation:
     """Asks on a prompt of its own, without history."""
 
-    def __init__(self, *, colour: bool) -> None:
-        self._colour = colour
+    def __init__(self, *, colour: bool, accessible: bool = False) -> None:
+        self._colour, self._accessible = colour, accessible
 
     def ask(self, question: str) -> bool:
         return self.read_answer(question, "y/N").lower() in YES
 
     def read_answer(self, question: str, choices: str) -> str:
         """The text of the answer; STOPPED for Ctrl-C, Ctrl-D and the end of the input."""
+        if self._accessible:
+            return self._read_spoken(f"{sanitize_name(question)} [{choices}] ")
         prompt: PromptSession[str] = PromptSession(
             history=DummyHistory(), color_depth=None if self._colour else ColorDepth.DEPTH_1_BIT, enable_suspend=True
         )
@@ -39,3 +41,12 @@ class Confirmation:
         except (EOFError, KeyboardInterrupt):
             return STOPPED
         return answer.strip()
+
+    def _read_spoken(self, prompt: str) -> str:
+        from zkchat_cli.terminal.spoken_input import interruptible, read_line  # for screen readers only
+
+        try:
+            with interruptible():
+                return read_line(prompt).strip()
+        except (EOFError, KeyboardInterrupt):
+            return STOPPED

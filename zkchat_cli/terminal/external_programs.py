@@ -20,7 +20,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from zkchat_cli.errors import ConfigError, UsageError, reason
-from zkchat_cli.terminal.interrupts import termios
+from zkchat_cli.terminal.interrupts import usual_terminal
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize
 
@@ -81,7 +81,7 @@ def page(
     `keep_typed` gets what was typed before the pager started, which would take it for commands.
     """
     is_long = text.count("\n") >= screens * shutil.get_terminal_size().lines - 1
-    command = _pager_command(env) if screen.out.isatty() and is_long else None
+    command = _pager_command(env) if screen.out.isatty() and is_long and not screen.accessible else None
     if command is not None:
         keep_typed(_read_typed_ahead())
     if command is None or not _run_pager(command, text, env):
@@ -141,21 +141,12 @@ def run_in_foreground(command: Sequence[str], *, stdin: bytes | None = None, env
 
 @contextmanager
 def _terminal_handed_over() -> Iterator[None]:
-    """The terminal in its usual mode, whatever the chat has set; signals from its keys go to the program."""
+    """The terminal in its usual mode; signals from its keys go to the program."""
     main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, lambda *_: None) if main else None  # a handler, unlike SIG_IGN, is not inherited
-    state = None
-    if termios is not None and sys.stdin.isatty():
-        state = termios.tcgetattr(sys.stdin.fileno())
-        usual = [*state]
-        usual[0] |= termios.ICRNL
-        usual[3] |= termios.ECHO | termios.ICANON | termios.ISIG
-        termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, usual)
     try:
-        yield
+        with usual_terminal():
+            yield
     finally:
-        if state is not None and termios is not None:
-            with suppress(termios.error):  # the terminal may have been closed
-                termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, state)
         if main:
             signal.signal(signal.SIGINT, before)

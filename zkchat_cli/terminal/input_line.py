@@ -33,12 +33,17 @@ from zkchat_cli.terminal.toolbar import Toolbar
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
+STYLE = {
+    "bottom-toolbar": "noreverse",
+    "bottom-toolbar.text": "",
+    "completion-menu.completion.current": "noreverse bg:#444444 #ffffff",  # prompt_toolkit's has a contrast of 3.5
+}
 
 
 class InputLine:
     """`ask` waits for a line; `update` and `call_soon` may be called from any thread meanwhile.
 
-    `drawn` is called once, when the first prompt is on the screen.
+    `drawn` is called once, when the first prompt is on the screen. `quiet` is the style of the placeholder.
     """
 
     def __init__(
@@ -48,21 +53,23 @@ class InputLine:
         history: History,
         pastes: Pastes,
         *,
+        quiet: str = "ansibrightblack",
         line_changed: Callable[[str], None],
         drawn: Callable[[], None] = lambda: None,
         keyboard: Input | None = None,
         screen: Output | None = None,
     ) -> None:
         self._app_session = get_app_session()
-        self._colour = colour
+        self._colour, self._quiet = colour, quiet
         self._pastes = pastes
         self._interrupted_at = float("-inf")
         self._hint = ""
-        self._toolbar = Toolbar(state="loading")
+        self.toolbar = Toolbar(state="loading")
         self._toolbar_lock = threading.Lock()
         self._line_changed = line_changed
         self._drawn = drawn
-        self.dumb = screen is None and is_dumb_terminal()
+        self.stays = screen is None and is_dumb_terminal()
+        """Whether the prompt cannot be drawn again, below what is printed meanwhile."""
         self._session: PromptSession[str] = PromptSession(
             [("bold" if colour else "", PROMPT)],
             history=history,
@@ -81,7 +88,7 @@ class InputLine:
             # without colors a placeholder would look like typed text
             placeholder=self._placeholder if colour else None,
             color_depth=None if colour else ColorDepth.DEPTH_1_BIT,
-            style=Style.from_dict({"bottom-toolbar": "noreverse", "bottom-toolbar.text": ""}),
+            style=Style.from_dict(STYLE),
             input=keyboard,
             output=screen,
         )
@@ -144,8 +151,8 @@ class InputLine:
     def update(self, **changes: Any) -> None:
         """Change fields of the toolbar; it is redrawn only if one differs."""
         with self._toolbar_lock:
-            before, self._toolbar = self._toolbar, replace(self._toolbar, **changes)
-            changed = self._toolbar != before
+            before, self.toolbar = self.toolbar, replace(self.toolbar, **changes)
+            changed = self.toolbar != before
         if changed:
             self._session.app.invalidate()
 
@@ -163,7 +170,7 @@ class InputLine:
         arrive as Ctrl+J.
         """
         app = self._session.app
-        if app.is_running and not self.dumb:
+        if app.is_running and not self.stays:
             app.renderer.erase()
             show()
             app.renderer.request_absolute_cursor_position()
@@ -178,7 +185,7 @@ class InputLine:
 
     def _placeholder(self) -> FormattedText:
         """Not shown once the line is done, so that an empty line stays empty on the screen."""
-        return FormattedText([] if self._session.app.is_done else [("ansibrightblack", PLACEHOLDER)])
+        return FormattedText([] if self._session.app.is_done else [(self._quiet, PLACEHOLDER)])
 
     def _on_text_changed(self, text: str) -> None:
         self._hint = ""
@@ -193,7 +200,7 @@ class InputLine:
         width = self.columns
         if self._hint:
             return FormattedText([("", f" {self._hint}"[:width])])
-        return FormattedText(self._toolbar.fragments(width))
+        return FormattedText(self.toolbar.fragments(width))
 
     def _on_first_render(self, app: "Application[str]") -> None:
         app.after_render -= self._on_first_render

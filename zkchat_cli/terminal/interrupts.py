@@ -72,6 +72,24 @@ class InterruptHandler:
 
 
 @contextmanager
+def usual_terminal() -> Iterator[None]:
+    """The terminal in the mode in which a shell gives it to a program, whatever the chat has set."""
+    state = None
+    if termios is not None and sys.stdin.isatty():
+        state = termios.tcgetattr(sys.stdin.fileno())
+        usual = [*state]
+        usual[0] |= termios.ICRNL
+        usual[3] |= termios.ECHO | termios.ICANON | termios.ISIG
+        termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, usual)
+    try:
+        yield
+    finally:
+        if state is not None and termios is not None:
+            with suppress(termios.error):  # the terminal may have been closed
+                termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, state)
+
+
+@contextmanager
 def typing_ahead() -> Iterator[None]:
     """Keys pressed in this block are not echoed and wait for the next prompt, Enter included; Ctrl-C works, Ctrl-Z only at a prompt."""
     if termios is None or not sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""A turn as plain text: in a pipe, and on a terminal that gets no escape sequences (`NO_COLOR`, `TERM=dumb`)."""
+"""A turn as plain text: in a pipe, for a screen reader, and on a terminal that gets no escape sequences (`NO_COLOR`, `TERM=dumb`)."""
 
 from collections.abc import Callable
 
@@ -64,7 +64,9 @@ class PlainTurnView:
         self._needs_gap = self._screen.columns is not None
 
     def set_activity(self, activity: str) -> None:
-        """What runs now is not shown."""
+        """What runs now, for a screen reader only, since it cannot be erased."""
+        if activity and self._screen.accessible:
+            self.print_note(f"  {activity}", "dim")
 
     def set_waiting(self, seconds: float, reason: str) -> None:
         """The model is called again in so many seconds; each reason is printed once."""

@@ -4,6 +4,7 @@ The prompt is drawn first; startup.py opens the session in the background meanwh
 and shows what for.
 """
 
+import shutil
 import threading
 import time
 from collections.abc import Generator
@@ -19,8 +20,9 @@ from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.terminal.input_line import InputLine
 from zkchat_cli.terminal.interrupts import InterruptHandler
+from zkchat_cli.terminal.palettes import rgb
 from zkchat_cli.terminal.paste_folding import Pastes
-from zkchat_cli.terminal.screen import Screen, transient_line
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
 from zkchat_cli.terminal.toolbar import MAX_NAME, measure_line, measure_prompt, shorten_middle
 from zkchat_cli.text.sanitize import sanitize_name
@@ -30,6 +32,7 @@ if TYPE_CHECKING:  # these import the session's modules, which are loaded after 
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.events import Event
     from zkchat_cli.terminal.change_approval import ApprovalPrompt
+    from zkchat_cli.terminal.spoken_input import SpokenInputLine
 
 START_DELAY = 0.03
 """Seconds between the first drawing and the background work: the toolbar is drawn when the terminal has reported the cursor's position, and
@@ -62,14 +65,22 @@ class Repl:
         self._typed_at = float("-inf")
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
-        self._prompt = InputLine(
-            screen.colour,
-            ChatCompleter(self.current, lambda: self._background.indexed.is_set()),
-            self._history,
-            pastes,
-            line_changed=self._line_changed,
-            drawn=lambda: threading.Timer(START_DELAY, self._background.start).start(),
-        )
+        completer = ChatCompleter(self.current, lambda: self._background.indexed.is_set())
+        self._prompt: InputLine | SpokenInputLine
+        if screen.accessible:
+            from zkchat_cli.terminal import spoken_input  # for screen readers only
+
+            self._prompt = spoken_input.SpokenInputLine(completer, self._history, shutil.get_terminal_size)
+        else:
+            self._prompt = InputLine(
+                screen.colour,
+                completer,
+                self._history,
+                pastes,
+                quiet="#{:02x}{:02x}{:02x}".format(*rgb(screen.palette["dim"])) if screen.palette else "ansibrightblack",
+                line_changed=self._line_changed,
+                drawn=lambda: threading.Timer(START_DELAY, self._background.start).start(),
+            )
         self._background = BackgroundLoader(
             start_session,
             notify=lambda: self._prompt.call_soon(self._apply_background_results),
@@ -77,7 +88,7 @@ class Repl:
             is_busy=lambda: self._turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS,
         )
         self._asking = asking
-        self._confirmation = asking.question if asking is not None else Confirmation(colour=screen.colour)
+        self._confirmation = asking.question if asking is not None else Confirmation(colour=screen.colour, accessible=screen.accessible)
         self.next_input = ""
         """The text for the next prompt: from a command, or a line that could not be sent."""
         self.screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
@@ -91,7 +102,7 @@ class Repl:
             if self._asking is not None:
                 self._asking.pausing = interrupts.paused
             try:
-                if self._prompt.dumb:  # its prompt cannot be redrawn
+                if self._prompt.stays:
                     self._wait_until_ready("", interrupts)
                     self._apply_background_results()
                 self._loop(interrupts)
@@ -129,6 +140,8 @@ class Repl:
             running = self._handle_line(line, interrupts)
             if self.session.runtime.counter.ready:  # else the background is about to measure
                 self._prompt.update(**measure_prompt(self.session))
+                if self.screen.accessible and (warning := self._prompt.toolbar.warning):
+                    self.screen.print(f"  {warning}")
 
     def _handle_line(self, line: str, interrupts: InterruptHandler) -> bool:
         """Run a command or a turn; False when the chat is to end."""
@@ -213,12 +226,13 @@ class Repl:
         self._background.start()
         needed = (self._background.ready, *(() if line.startswith("/") else (self._background.indexed,)))
         try:
-            with interrupts.stoppable(), transient_line(self.screen.out) as show:
+            with interrupts.stoppable(), self.screen.transient_line(self.screen.out) as show:
                 pause = SHOW_WAIT_AFTER
                 for event in needed:
                     while self._background.failure is None and not event.wait(pause):
                         pause = WAIT_INTERVAL
-                        show(f"  {self._background.state} …"[: self._prompt.columns - 1])
+                        state = self._background.state.partition(" ")[0] if self.screen.accessible else self._background.state
+                        show(f"  {state} …"[: self._prompt.columns - 1])
         except KeyboardInterrupt:
             return False
         self._raise_failure()

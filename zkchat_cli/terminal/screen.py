@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from zkchat_cli.terminal.line_layout import lay_out
+from zkchat_cli.terminal.palettes import Palette, choose_palette
 from zkchat_cli.text.sanitize import sanitize
-from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+from zkchat_cli.views.text import StyledLine, StyledSpan, spoken_line, spoken_text, styled_line
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -38,10 +39,11 @@ STYLES = {
     "address": "dim",
     "note": "cyan",
     "citation": "cyan",
+    "comment": "dim italic",
 }
-"""Styles by name, readable on a dark and on a light background. A style is never the only sign of something."""
+"""Styles by name. A style is never the only sign of something."""
 _SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-"""The numbers of the escape sequences of styles: the first prompt is drawn without rich."""
+"""The numbers of the escape sequences of styles, without a palette: the first prompt is drawn without rich."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ class Screen:
     """The two streams. `colour` is for stdout; stderr can be another terminal or none.
 
     `columns` returns the width that lines are fitted to; without it lines keep their length, for files and for readers who resize the
-    window. `lines` returns the height. `address` returns what opens the note at a path, if anything does.
+    window. `lines` returns the height. `address` returns what opens the note at a path, if anything does. An `accessible` screen is for a
+    screen reader: nothing is drawn again, and signs and drawings are words. Without a `palette` it has the terminal's own sixteen colours.
     """
 
     out: TextIO
@@ -59,11 +62,20 @@ class Screen:
     columns: Callable[[], int] | None = None
     address: Callable[[str], str | None] | None = None
     lines: Callable[[], int] = lambda: 24
+    accessible: bool = False
+    palette: Palette | None = None
 
     @classmethod
-    def of(cls, env: Mapping[str, str] = os.environ) -> "Screen":
+    def of(cls, env: Mapping[str, str] = os.environ, *, accessible: bool = False, background: str = "auto") -> "Screen":
         plain = bool(env.get("NO_COLOR")) or env.get("TERM") == "dumb"
-        return cls(sys.stdout, sys.stderr, colour=sys.stdout.isatty() and not plain, err_is_terminal=sys.stderr.isatty())
+        return cls(
+            sys.stdout,
+            sys.stderr,
+            colour=sys.stdout.isatty() and not plain,
+            err_is_terminal=sys.stderr.isatty(),
+            accessible=accessible,
+            palette=choose_palette(background, env),
+        )
 
     def with_width(self) -> "Screen":
         """For lists in columns: a terminal that breaks their lines anywhere makes them unreadable."""
@@ -79,12 +91,16 @@ class Screen:
             width=self.columns() if self.columns else None,
             force_terminal=self.colour,
             color_system="256" if self.colour else None,
-            theme=Theme(STYLES),
+            theme=Theme(self._rich_styles()),
             markup=False,
             emoji=False,
             highlight=False,
             legacy_windows=False,
         )
+
+    def _rich_styles(self) -> dict[str, str]:
+        colours = {name: f"color({number})" for name, number in (self.palette or {}).items()}
+        return {name: " ".join(colours.get(word, word) for word in style.split()) for name, style in {**STYLES, **colours}.items()}
 
     def write(self, text: str) -> None:
         """Any text to stdout, sanitized and otherwise unchanged."""
@@ -93,6 +109,7 @@ class Screen:
 
     def print(self, text: str = "", *styles: str) -> None:
         """A line to stdout. On a screen, its rows after the first are indented."""
+        text = spoken_text(text) if self.accessible else text
         if self.columns is not None:
             lines = [styled_line(line, indent=_hanging_indent(line)) for line in text.expandtabs(4).split("\n")]
             text = "\n".join("".join(span.text for span in row) for row in lay_out(lines, self.columns(), plain=True))
@@ -100,6 +117,7 @@ class Screen:
 
     def show(self, lines: Iterable[StyledLine]) -> None:
         """Lines to stdout with their styles, columns and links, as far as this screen has them."""
+        lines = map(spoken_line, lines) if self.accessible else lines
         rows = lay_out(lines, self.columns() if self.columns is not None else None, plain=not self.colour)
         if self.colour:
             console = self.console()
@@ -134,9 +152,12 @@ class Screen:
         safe = sanitize(text)
         if self.colour and styles and safe.strip():
             body = safe.rstrip("\n")
-            safe = f"\x1b[{';'.join(_SGR[word] for style in styles for word in style.split())}m{body}\x1b[0m{safe[len(body) :]}"
+            safe = f"\x1b[{';'.join(self._sgr(word) for style in styles for word in style.split())}m{body}\x1b[0m{safe[len(body) :]}"
         self.out.write(safe)
         self.out.flush()
+
+    def _sgr(self, word: str) -> str:
+        return f"38;5;{self.palette[word]}" if self.palette and word in self.palette else _SGR[word]
 
     def json(self, document: "BaseModel | Any") -> None:
         """One JSON document on stdout. C1 controls are escaped too: JSON allows them, but terminals act on them."""
@@ -162,34 +183,36 @@ class Screen:
     def progress_bar(self, title: str) -> Iterator[Callable[[int, int], None]]:
         """A line of figures on a terminal's stderr that appears after a moment and leaves nothing behind; nothing elsewhere."""
         next_at = time.monotonic() + PROGRESS_DELAY
-        with transient_line(self.err) as show:
+        with self.transient_line(self.err) as show:
 
             def report(done: int, total: int) -> None:
                 nonlocal next_at
                 if self.err_is_terminal and time.monotonic() > next_at:
-                    show(f"{title}  {done}/{total}")
+                    show(title if self.accessible else f"{title}  {done}/{total}")
                     next_at = time.monotonic() + PROGRESS_INTERVAL
 
             yield report
 
+    @contextmanager
+    def transient_line(self, out: TextIO) -> Iterator[Callable[[str], None]]:
+        """A line on a terminal that each call replaces, and that leaves nothing behind; for a screen reader, a line for each new text."""
+        drawn = ""
 
-@contextmanager
-def transient_line(out: TextIO) -> Iterator[Callable[[str], None]]:
-    """A line on a terminal that each call replaces, and that leaves nothing behind."""
-    drawn = 0
-
-    def show(text: str) -> None:
-        nonlocal drawn
-        out.write("\r" + sanitize(text).ljust(drawn))
-        out.flush()
-        drawn = len(text)
-
-    try:
-        yield show
-    finally:
-        if drawn:
-            out.write(f"\r{' ' * drawn}\r")
+        def show(text: str) -> None:
+            nonlocal drawn
+            if self.accessible:
+                out.write(sanitize(text) + "\n" if text != drawn else "")
+            else:
+                out.write("\r" + sanitize(text).ljust(len(drawn)))
             out.flush()
+            drawn = text
+
+        try:
+            yield show
+        finally:
+            if drawn and not self.accessible:
+                out.write(f"\r{' ' * len(drawn)}\r")
+                out.flush()
 
 
 def _hanging_indent(line: str) -> int:

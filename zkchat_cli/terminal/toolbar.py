@@ -51,6 +51,13 @@ class Toolbar:
             parts.remove(max(parts))
         return _join(parts)
 
+    @property
+    def warning(self) -> str:
+        """For a screen reader, that the context is nearly full; empty if it is not."""
+        if self.usage is None or (share := BudgetBar(self.usage.total_tokens, self.usage.effective_limit)).share < YELLOW_FROM:
+            return ""
+        return f"The context window is {share.percent} full{'; compaction is due' if self.usage.compaction.due else ''}."
+
     def _parts(self, width: int) -> list[tuple[int, Fragments]]:
         """The parts from left to right, each with its rank: the highest is left out first where there is no room."""
         names = [(1, self.state), (3, self.model), (5, self.vault)]

@@ -53,12 +53,14 @@ def show_turn(
 
     However the turn ends, all of the answer that arrived is shown.
     """
-    if screen.columns is not None and screen.colour:
+    if screen.columns is not None and screen.colour and not screen.accessible:
         from zkchat_cli.terminal.streaming_view import StreamingView  # loads rich and markdown-it, which a pipe does not need
 
         view: StreamingView | PlainTurnView = StreamingView(screen, verbosity.links, who=verbosity.who)
     else:
         view = PlainTurnView(screen, print_note)
+        if screen.accessible:
+            view.set_activity(f"{verbosity.who} is answering")
     with closing(view):
         return _show_events(turn, view, screen, verbosity)
 
@@ -94,7 +96,8 @@ def _show_events(
                 show_change(event, screen)
             case events.ToolCallStarted(call):
                 view.end_stream()
-                view.set_activity(f"{call.name} {truncate(format_arguments(call.arguments), MAX_ARGUMENT)}")
+                if not screen.accessible:  # which gets a line at the end
+                    view.set_activity(f"{call.name} {truncate(format_arguments(call.arguments), MAX_ARGUMENT)}")
             case events.ToolCallFinished(_, run, excerpts):
                 view.set_activity("")
                 if run.ok and not verbosity.detail:

@@ -61,5 +61,9 @@ def is_latin(text: str) -> bool:
 
 def detect_languages(texts: Iterable[str]) -> tuple[str, ...]:
     """The languages of a collection of texts, always in the same order; English if none is recognized."""
-    counts = Counter(filter(None, map(detect_language, texts)))
+    return main_languages(Counter(filter(None, map(detect_language, texts))))
+
+
+def main_languages(counts: Counter[str]) -> tuple[str, ...]:
+    """The same from the number of texts in each language."""
     return tuple(language for language in LANGUAGES if counts[language] > MIN_SHARE * counts.total()) or (ENGLISH,)

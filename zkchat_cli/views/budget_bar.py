@@ -51,7 +51,7 @@ class BudgetBar:
     @property
     def span(self) -> StyledSpan:
         """Cells and percentage: the bar itself on a rich console, text elsewhere."""
-        return StyledSpan(f"{self.bar} {self.percent:>4}", self.color, renderable=self)
+        return StyledSpan(f"{self.bar} {self.percent:>4}", self.color, renderable=self, spoken=self.percent)
 
     def __rich__(self) -> "Text":
         from rich.text import Text  # deferred: 20 ms, paid only where a rich console draws

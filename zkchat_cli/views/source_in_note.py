@@ -75,7 +75,8 @@ def chunk_lines(chunk: ContentChunk, first: int, citations: Iterable[Citation], 
 
 
 def _line(number: int, spans: Sequence[StyledSpan], mark: str, digits: int, rule: str = "│") -> StyledLine:
-    return StyledLine((StyledSpan(f"{mark} {number:>{digits}} {rule}{' ' if spans else ''}", "dim"), *spans), indent=digits + 5)
+    head = StyledSpan(f"{mark} {number:>{digits}} {rule}{' ' if spans else ''}", "dim", spoken=f"line {number}: ")
+    return StyledLine((head, *spans), indent=digits + 5)
 
 
 def _spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> tuple[StyledSpan, ...]:

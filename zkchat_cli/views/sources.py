@@ -11,14 +11,14 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.wikilinks import stem, write_link
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
-MARKS: dict[CitationVerdict, tuple[str, str]] = {
-    "verified": ("✓", "green"),
-    "cited": ("○", "dim"),
-    "cut": ("✂", "yellow"),
-    "misquoted": ("✗", "red"),
-    "missing": ("✗", "red"),
+MARKS: dict[CitationVerdict, StyledSpan] = {
+    "verified": StyledSpan("✓", "green", spoken="verified:"),
+    "cited": StyledSpan("○", "dim", spoken="cited:"),
+    "cut": StyledSpan("✂", "yellow", spoken="cut:"),
+    "misquoted": StyledSpan("✗", "red", spoken="misquoted:"),
+    "missing": StyledSpan("✗", "red", spoken="missing:"),
 }
-"""The mark and style of each verdict; both wrong ones have the same mark, and the text says which."""
+"""The mark of each verdict; both wrong ones have the same one, and the text says which."""
 MAX_UNUSED = 3
 MAX_HEADING = 80
 MAX_QUOTE = 60
@@ -93,11 +93,11 @@ def number_ranges(numbers: Iterable[int]) -> list[str]:
 
 def _cited(number: int, citations: Sequence[Citation], digits: int, name: Callable[[str], str]) -> list[StyledLine]:
     first = citations[0]
-    mark, style = MARKS[worst_verdict(citations)]
-    head = (StyledSpan(f"  {f'[{number}]':>{digits + 2}} "), StyledSpan(mark, style))
+    mark = MARKS[worst_verdict(citations)]
+    head = (StyledSpan(f"  {f'[{number}]':>{digits + 2}} "), mark)
     indent = digits + 7
     if first.relative_path is None:
-        return [StyledLine((*head, StyledSpan(" no such source was in the prompt", style)), indent=indent)]
+        return [StyledLine((*head, StyledSpan(" no such source was in the prompt", mark.style)), indent=indent)]
     exact = [c for c in citations if c.effective_verdict == "verified"] or citations
     places = ", ".join(dict.fromkeys(line_range(c.start_line, c.end_line) for c in exact if c.start_line))
     where = StyledSpan(f"{first.relative_path}:{places}" if places else first.relative_path, "dim", first.relative_path)
@@ -106,9 +106,9 @@ def _cited(number: int, citations: Sequence[Citation], digits: int, name: Callab
     for citation in citations:
         if citation.effective_verdict == "misquoted":
             said = truncate(citation.quote or "", MAX_QUOTE)
-            lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{said}”", style, indent))
+            lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{said}”", mark.style, indent))
         elif citation.effective_verdict == "cut":
-            lines.append(styled_line(f"{' ' * indent}the quotation is cut; the note says: {citation.sentence}", MARKS["cut"][1], indent))
+            lines.append(styled_line(f"{' ' * indent}the quotation is cut; the note says: {citation.sentence}", MARKS["cut"].style, indent))
     if any(c.support == "does_not_support" and c.effective_verdict != "misquoted" for c in citations):
         lines.append(styled_line(f"{' ' * indent}{UNSUPPORTED}", "yellow", indent))
     return lines
@@ -118,9 +118,8 @@ def _named(reference: DocumentReference) -> list[StyledLine]:
     """A document that the user named. Suggestions for a broken link were shown when the turn began."""
     if reference.relative_path is None:
         return [styled_line(f"  ✗ {reference.wikilink} not found", "yellow")]
-    head = StyledLine(
-        (StyledSpan("  · "), StyledSpan(reference.wikilink, "cyan")), (StyledSpan(reference.relative_path, "dim", reference.relative_path),)
-    )
+    path = StyledSpan(reference.relative_path, "dim", reference.relative_path)
+    head = StyledLine((StyledSpan("  · ", spoken="  "), StyledSpan(reference.wikilink, "cyan")), (path,))
     return [head, *_about(reference.summary)]
 
 

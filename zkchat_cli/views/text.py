@@ -3,12 +3,18 @@
 A terminal shows styles and links; a pipe gets the text alone. The screen sanitizes and wraps.
 """
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+
+SIGNS = {"✓": "ok: ", "✗": "problem: ", "→": "current: ", "──": "", "══": ""}
+"""What a screen reader gets for the signs that begin a line."""
+_SIGN = re.compile(rf"^(\s*(?:- )?)({'|'.join(SIGNS)}) ", re.MULTILINE)
 
 
 class RichRenderable(Protocol):
@@ -22,6 +28,7 @@ class StyledSpan:
     """Text in one style (`"bold green"`). `path`, relative to the vault, is the note that a click opens.
 
     `quoted` text is put between » and « where there are no styles. A rich console draws the `renderable` in place of the text.
+    A screen reader gets `spoken` instead of the text, where that is a sign or a drawing.
     """
 
     text: str
@@ -29,6 +36,7 @@ class StyledSpan:
     path: str | None = None
     quoted: bool = False
     renderable: RichRenderable | None = None
+    spoken: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +54,22 @@ class StyledLine:
 def styled_line(text: str = "", style: str = "", indent: int = 4) -> StyledLine:
     """A line in one style."""
     return StyledLine((StyledSpan(text, style),) if text else (), indent=indent)
+
+
+def spoken_text(text: str) -> str:
+    """Lines with words for the signs at their beginnings."""
+    return _SIGN.sub(lambda match: match[1] + SIGNS[match[2]], text)
+
+
+def spoken_line(line: StyledLine) -> StyledLine:
+    """A line for a screen reader: words for its signs and drawings."""
+    first, *rest = map(_spoken, line.left or (StyledSpan(""),))
+    return replace(line, left=(replace(first, text=spoken_text(first.text)), *rest), right=tuple(map(_spoken, line.right)))
+
+
+def _spoken(span: StyledSpan) -> StyledSpan:
+    text = span.text if span.spoken is None else span.spoken
+    return replace(span, text=f"“{text}” (quoted)" if span.quoted else text, quoted=False, renderable=None)
 
 
 def plain_text(lines: Iterable[StyledLine]) -> str:

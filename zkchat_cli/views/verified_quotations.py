@@ -19,6 +19,7 @@ VERDICTS: dict[QuotationVerdict, tuple[str, str]] = {
     "cut": ("✂ cut", "yellow"),
     "misquoted": ("✗ misquoted", "red"),
     "not_found": ("✗ not found", "red"),
+    "outside": ("· outside", "dim"),
 }
 _WIDTH = max(len(label) for label, _ in VERDICTS.values())
 
@@ -27,7 +28,8 @@ def quotation_lines(quotations: Sequence[TextQuotation], link_name: Callable[[st
     for each in quotations:
         label, style = VERDICTS[each.found.verdict]
         quote = truncate(" ".join(each.quote.split()), MAX_QUOTE)
-        yield StyledLine((StyledSpan(f"{label:<{_WIDTH}}", style), StyledSpan(f"  “{quote}”")), _place(each, link_name), indent=_WIDTH + 2)
+        verdict = StyledSpan(f"{label:<{_WIDTH}}", style, spoken=label.partition(" ")[2])
+        yield StyledLine((verdict, StyledSpan(f"  “{quote}”")), _place(each, link_name), indent=_WIDTH + 2)
         if spans := _explanation(each):
             yield StyledLine((StyledSpan(" " * (_WIDTH + 2)), *spans), indent=_WIDTH + 2)
     counts = Counter(each.found.verdict for each in quotations)
@@ -38,7 +40,7 @@ def quotation_lines(quotations: Sequence[TextQuotation], link_name: Callable[[st
 def _place(each: TextQuotation, link_name: Callable[[str], str]) -> tuple[StyledSpan, ...]:
     found = each.found
     if found.chunk is None:
-        return ()
+        return (StyledSpan(each.page, "dim"),) if each.page else ()
     path = found.chunk.relative_path
     return (
         StyledSpan(f"{source_name(path, link_name(path), found.heading)}  ", "dim"),

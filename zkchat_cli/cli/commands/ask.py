@@ -43,13 +43,18 @@ def ask(
     ] = False,
     cid: options.ConversationOption = None,
     answer_only: Annotated[bool, typer.Option("--answer-only", help="Print the answer without its sources.")] = False,
-    stream_json: Annotated[bool, typer.Option("--stream-json", help="Print one JSON event per line.")] = False,
+    stream_json: Annotated[
+        bool, typer.Option("--stream-json", help="Print one JSON event per line; the last is what --json prints.")
+    ] = False,
     show_context: Annotated[bool, typer.Option("--show-context", help="Print on standard error what the prompt is made of.")] = False,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
     no_store: options.NoStoreOption = False,
 ) -> None:
-    """Ask one question about your notes; print the answer and its sources."""
+    """Ask one question about your notes; print the answer and its sources.
+
+    Several arguments form one message. Text from a pipe, up to ten million characters, is put before it; only the arguments can name files.
+    """
     from zkchat_cli.chat.turn_recorder import default_title
     from zkchat_cli.terminal.change_approval import policy, warn_if_unable
     from zkchat_cli.terminal.hyperlinks import note_opener

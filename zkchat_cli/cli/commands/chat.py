@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tomllib
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,6 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 from zkchat_cli.errors import UsageError, ZkchatError
-from zkchat_cli.fileio import read_file
 from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.interrupts import InterruptHandler, typing_ahead
 from zkchat_cli.terminal.screen import Screen
@@ -96,13 +94,7 @@ def _names_no_vault(ctx: CommandContext) -> bool:
     """Whether neither an option, the environment, the settings file nor the current folder names a vault."""
     if ctx.shared["vault"] is not None or ctx.shared["config_file"] is not None or os.environ.get("ZKCHAT_VAULT"):
         return False
-    try:
-        settings = tomllib.loads(read_file(ctx.paths.config_file, 1_000_000).decode())
-        return not settings.get("vault", {}).get("path") and not holds_notes(Path.cwd())
-    except FileNotFoundError:
-        return not holds_notes(Path.cwd())
-    except (OSError, ValueError, AttributeError):  # loading the settings will report it
-        return False
+    return not ctx.user_settings.get("vault", {}).get("path") and not holds_notes(Path.cwd())
 
 
 def _choose_notes_and_model(ctx: CommandContext) -> "dict[str, object]":

@@ -34,7 +34,11 @@ def serve(
     ] = None,
     unsafe: Annotated[bool, typer.Option("--unsafe", help="With tools that change notes; the client asks before each change.")] = False,
 ) -> None:
-    """Serve the notes to other programs over the Model Context Protocol."""
+    """Serve the notes to other programs over the Model Context Protocol.
+
+    Programs such as Claude Code, Codex and Zed start it and use standard input and output. With --http it serves several clients, which
+    need the token that it prints, or that of ZKCHAT_MCP_TOKEN. It needs `pip install 'zkchat[mcp]'`.
+    """
     if invoked.invoked_subcommand is not None:
         return
     _log_to_stderr()

@@ -18,7 +18,14 @@ def verify(
     ctx: CommandContext,
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="A text with quotations, or - for standard input.")],
 ) -> None:
-    """Verify the quotations of a text: exit code 1 if one is not what a note says."""
+    """Verify the quotations of a text: exit code 1 if one is not what a note says.
+
+    The text may be an answer of another program, a draft or a paper. Each quotation gets its verdict (✓ ✂ ✗), note, heading and line; a
+    misquoted one also the nearest wording, with the differences marked. A [[link]], path:line, or [n] or [^name] with a footnote or a list
+    at the end of the text names the source; without one, any note may be it. A quotation from a page of the web, whose address is beside it
+    or in the list, is not checked (· outside), unless a note has it. Fewer than three words without a source, code, and names of notes are
+    not quotations.
+    """
     from zkchat_cli.citations.verify_text import verify_text
     from zkchat_cli.views.verified_quotations import quotation_lines
 
@@ -26,7 +33,7 @@ def verify(
     with ctx.indexed_vault() as (vault, _):
         quotations = verify_text(text, vault)
         lines = [*quotation_lines(quotations, vault.link_name)] if quotations else []
-    holds = all(each.found.verdict == "verified" for each in quotations)
+    holds = all(each.holds for each in quotations)
     document = {"quotations": [each.document() for each in quotations], "ok": holds}
     ctx.result(document, lines, "The text has no quotations.")
     if not holds:

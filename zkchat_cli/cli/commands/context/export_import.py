@@ -3,7 +3,7 @@
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,7 +15,7 @@ from zkchat_cli.fileio import atomic_write
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.exporters.base import Exporter
-    from zkchat_cli.models import ConversationArchive, ZkChatMessage
+    from zkchat_cli.models import Conversation, ConversationArchive, ZkChatMessage
     from zkchat_cli.vault.vault import Vault
 
 COMMANDS = command_group()
@@ -86,16 +86,32 @@ def _exported(ctx: CommandContext, id_: str | None, exporter: "Exporter", next_:
     COMMANDS,
     *options.NOTES,
     name="import",
-    epilog=examples("zkchat context import --file talk.json"),
+    epilog=examples("zkchat context import --file talk.json", "zkchat context import --from claude-code ~/.claude/projects"),
 )
 def import_(
     ctx: CommandContext,
-    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="An export of zkchat, or a list of messages; - for a pipe.")],
+    path: Annotated[
+        Path | None, typer.Argument(metavar="[PATH]", help="With --from: a session's file, or a folder of them.", show_default=False)
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="An export of zkchat, or a list of messages; - for a pipe.")
+    ] = None,
+    program: Annotated[
+        str | None, typer.Option("--from", metavar="PROGRAM", help="claude-code or codex: sessions of that program.")
+    ] = None,
 ) -> None:
-    """Import conversations: the whole file or, on an error, nothing."""
+    """Import conversations: a whole file or, on an error, nothing of it. Sessions of other programs are imported once."""
+    if program is not None and path is not None and file is None:
+        _import_sessions(ctx, program, path)
+    elif file is not None and program is None and path is None:
+        _import_file(ctx, file)
+    else:
+        raise UsageError("context import needs a file", "Give --file FILE, or --from claude-code|codex and a PATH.")
+
+
+def _import_file(ctx: CommandContext, file: Path) -> None:
     from zkchat_cli.app import factory
     from zkchat_cli.importers.conversation_file import read_conversations
-    from zkchat_cli.tools.base import plural
 
     data = read_input(str(file), MAX_IMPORT, "a JSON file")
     with ctx.open_app() as app:
@@ -105,23 +121,62 @@ def import_(
         stored = app.store.restore_all(archives, factory.new_id)
         _embed_messages(ctx, app, sum(len(archive.messages) for archive in archives))
     documents = [
-        {
-            "conversation_id": conversation.id,
-            "title": conversation.title,
-            "messages": len(archive.messages),
-            "references": sum(len(message.references) for message in archive.messages),
-            "compactions": sum(not compaction.undone for compaction in archive.compactions),
-            "prompts": len(archive.prompts.calls) if archive.prompts else 0,
-            "vault": conversation.vault,
-            "copy": imported.is_own and conversation.id != archive.conversation.id,
-        }
-        for conversation, archive in zip(stored, archives, strict=True)
+        _document(a, c, len(a.messages), copy=imported.is_own and c.id != a.conversation.id) for a, c in zip(archives, stored, strict=True)
     ]
-    lines = []
-    for conversation, archive, entry in zip(stored, archives, documents, strict=True):
-        copy = "  (imported as a copy: the id already exists)" if entry["copy"] else ""
-        lines.append(f"{conversation.id}  {plural(len(archive.messages), 'message')}  {conversation.title or ''}{copy}")
-    ctx.result({**documents[-1], "format": imported.kind, "conversations": documents}, "\n".join(lines))
+    ctx.result({**documents[-1], "format": imported.kind, "conversations": documents}, "\n".join(map(_line, documents)))
+
+
+def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
+    """Import the sessions in a file, or in all `.jsonl` files of a folder; a file of the folder that cannot be read is left out."""
+    from zkchat_cli.app import factory
+    from zkchat_cli.importers import claude_code, codex
+
+    readers = {"claude-code": claude_code.read_session, "codex": codex.read_session}
+    if program not in readers:
+        raise UsageError(f"--from {program}: zkchat reads sessions of {' and '.join(readers)}", "Correct the name.")
+    path = path.expanduser()
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    if not files:
+        raise UsageError(f"{path} has no .jsonl file", "Name a session's file, or the folder where the program keeps them.")
+    documents = []
+    with ctx.open_app() as app:
+        for file in files:
+            try:
+                data = read_input(str(file), MAX_IMPORT, "a session's file")
+                archive = _with_references(readers[program](data, file.name, vault=str(app.vault.root), now=factory.now()), app.vault)
+            except UsageError as e:
+                if len(files) == 1:
+                    raise
+                ctx.screen.warn(f"{file} is left out: {e.message}")
+                continue
+            documents.append(_document(archive, archive.conversation, app.store.merge(archive)))
+        _embed_messages(ctx, app, sum(document["messages"] for document in documents))
+    if not documents:
+        raise UsageError(f"no file in {path} could be read", "The warnings above say why.")
+    new = [document for document in documents if document["messages"]]
+    text = "\n".join(map(_line, new)) or "Nothing new: all of it was imported before."
+    ctx.result({**documents[-1], "format": program, "conversations": documents}, text)
+
+
+def _document(archive: "ConversationArchive", conversation: "Conversation", new: int, *, copy: bool = False) -> dict[str, Any]:
+    """What was imported; `new` is the number of messages that were stored."""
+    return {
+        "conversation_id": conversation.id,
+        "title": conversation.title,
+        "messages": new,
+        "references": sum(len(message.references) for message in archive.messages),
+        "compactions": sum(not compaction.undone for compaction in archive.compactions),
+        "prompts": len(archive.prompts.calls) if archive.prompts else 0,
+        "vault": conversation.vault,
+        "copy": copy,
+    }
+
+
+def _line(document: dict[str, Any]) -> str:
+    from zkchat_cli.tools.base import plural
+
+    copy = "  (imported as a copy: the id already exists)" if document["copy"] else ""
+    return f"{document['conversation_id']}  {plural(document['messages'], 'message')}  {document['title'] or ''}{copy}"
 
 
 def _embed_messages(ctx: CommandContext, app: "App", count: int) -> None:

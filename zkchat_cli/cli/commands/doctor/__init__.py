@@ -23,7 +23,11 @@ def doctor(
     ctx: CommandContext,
     repair: Annotated[bool, typer.Option("--repair", help="First save what can be read of a damaged store into a new one.")] = False,
 ) -> None:
-    """Check that everything zkchat needs works."""
+    """Check that everything zkchat needs works, with the next step for each problem.
+
+    Checks settings, vault, index, store, vocabulary, provider, each configured server, semantic (search by meaning), keys and permissions.
+    --repair says what was lost, and keeps the damaged file under a name with the date.
+    """
     from zkchat_cli.cli.commands.doctor.checks import checks
 
     repaired = _repair_store(ctx) if repair else None
@@ -42,13 +46,14 @@ def doctor(
 
 
 def _check_lines(found: list[dict[str, Any]]) -> "Iterator[StyledLine]":
-    from zkchat_cli.views.text import styled_line
+    from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
     for check in found:
         mark, style = ("✓", "green") if check["ok"] else ("✗", "red")
         yield styled_line(f"{mark} {check['name']:<{NAME_WIDTH}} {check['detail']}", style)
         if check["next_step"]:
-            yield styled_line(f"{'':<{NAME_WIDTH + 3}}→ {check['next_step']}", "yellow")
+            arrow = StyledSpan(f"{'':<{NAME_WIDTH + 3}}→ ", "yellow", spoken="  next step: ")
+            yield StyledLine((arrow, StyledSpan(check["next_step"], "yellow")))
 
 
 def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:

@@ -1,0 +1,135 @@
+"""Sessions of coding agents, as their programs log them: one JSON record on each line.
+
+Ids are made from the program, its session and the record, so that a log that has grown is imported again without doubles. Records that are
+no message are kept with the message before them (`ZkChatMessage.other_records`).
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from zkchat_cli.errors import UsageError, reason
+from zkchat_cli.models import Conversation, ConversationArchive, Role, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.text.truncate import truncate
+
+TITLE_LENGTH = 60
+
+Record = dict[str, Any]
+_RECORD = TypeAdapter(Record)
+
+
+def read_records(data: bytes, name: str) -> Iterator[tuple[int, Record]]:
+    """Each record with the number of its line. A last line that is still being written is left out. Raises UsageError."""
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            yield number, _RECORD.validate_python(json.loads(line))
+        except (RecursionError, ValueError) as e:
+            if number < len(lines):
+                problem = "it is no object" if isinstance(e, ValidationError) else reason(e)
+                raise UsageError(f"{name}, line {number} is no JSON record: {problem}", "Nothing of this file was imported.") from e
+
+
+class SessionBuilder:
+    """A conversation that grows record by record. `program` and `session_id` are what its ids are made from."""
+
+    def __init__(self, program: str, session_id: str, vault: str, now: str) -> None:
+        self._program, self._session_id, self._vault, self._now = program, session_id, vault, now
+        self._messages: dict[str, dict[str, Any]] = {}
+        self._kept: list[Record] = []
+        """Records from before the first message."""
+        self.title = ""
+        self.head_id: str | None = None
+
+    def add(self, key: str, role: Role, content: str, time: object, parent_id: str | None, **fields: Any) -> str:
+        """A message; `key` is what the log calls it. Gives its id."""
+        id_ = self._id(key)
+        before = next(reversed(self._messages.values()), None)
+        timestamp = _iso_time(time) or (before["timestamp"] if before else self._now)
+        values = {"id": id_, "parent_id": parent_id, "role": role, "content": content, "timestamp": timestamp, "other_records": self._kept}
+        self._messages[id_] = values | fields
+        self._kept = []
+        return id_
+
+    def message(self, id_: str) -> dict[str, Any]:
+        """The values of a message so far."""
+        return self._messages[id_]
+
+    def keep(self, record: Record) -> None:
+        """Keep a record that is no message."""
+        last = next(reversed(self._messages.values()), None)
+        (self._kept if last is None else last["other_records"]).append(record)
+
+    def archive(self) -> ConversationArchive:
+        """The conversation. Raises UsageError if the log holds no message."""
+        try:
+            messages = tuple(ZkChatMessage.model_validate(values) for values in self._messages.values())
+        except ValidationError as e:
+            first = e.errors()[0]
+            raise UsageError(f"a message's {first['loc'][0]} is wrong: {first['msg']}", "Nothing of this file was imported.") from e
+        if not messages:
+            raise UsageError("there is no message in it", "Nothing of this file was imported.")
+        question = next((m.content for m in messages if m.role == "user"), "")
+        return ConversationArchive(
+            conversation=Conversation(
+                id=self._id("conversation"),
+                vault=self._vault,
+                title=truncate(" ".join((self.title or question).split()), TITLE_LENGTH) or None,
+                created_at=messages[0].timestamp,
+                updated_at=max(messages, key=lambda m: datetime.fromisoformat(m.timestamp)).timestamp,
+                head_id=self.head_id or messages[-1].id,
+            ),
+            messages=messages,
+        )
+
+    def _id(self, key: str) -> str:
+        return hashlib.sha256(f"{self._program}\n{self._session_id}\n{key}".encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def text_of(content: object, *types: str) -> str:
+    """The text of a message: a string, or the texts of its blocks of these types."""
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(block["text"] for block in blocks_of(content, *types) if isinstance(block.get("text"), str))
+
+
+def blocks_of(content: object, *types: str) -> list[Record]:
+    """The blocks of these types in a message's content; none if it is a string."""
+    return [block for block in content if isinstance(block, dict) and block.get("type") in types] if isinstance(content, list) else []
+
+
+def tool_call(id_: object, name: object, arguments: object) -> ToolCall:
+    """A tool call; arguments that are no JSON object are kept as `malformed`."""
+    malformed = None
+    if isinstance(arguments, str):
+        try:
+            arguments, malformed = json.loads(arguments), arguments
+        except (RecursionError, ValueError):
+            malformed = arguments
+    if isinstance(arguments, Mapping):
+        return ToolCall(id=str(id_), name=str(name), arguments=dict(arguments))
+    return ToolCall(id=str(id_), name=str(name), malformed=malformed or str(arguments))
+
+
+def token_usage(prompt: object, completion: object, cached: object = None) -> TokenUsage | None:
+    """The usage of a call, None if its figures are not numbers of tokens."""
+    try:
+        return TokenUsage.model_validate(
+            {"prompt_tokens": prompt, "completion_tokens": completion, "cached_tokens": cached, "estimated": False}
+        )
+    except ValidationError:
+        return None
+
+
+def _iso_time(time: object) -> str:
+    """Empty if it is no time with a zone."""
+    try:
+        return time if isinstance(time, str) and datetime.fromisoformat(time).tzinfo else ""
+    except ValueError:
+        return ""

@@ -1,0 +1,146 @@
+"""The input line for a screen reader: nothing is drawn but what is typed, as in a shell.
+
+It uses readline, which terminals and screen readers know. prompt_toolkit writes the whole line again when it is sent, and its menus and its
+toolbar while one types.
+"""
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from types import ModuleType
+from typing import Any, NoReturn
+
+from prompt_toolkit.completion import CompleteEvent, Completer
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import to_plain_text
+
+from zkchat_cli.terminal.input_history import VaultHistory
+from zkchat_cli.terminal.interrupts import usual_terminal
+from zkchat_cli.terminal.toolbar import Toolbar
+
+readline: ModuleType | None
+try:
+    import readline
+except ImportError:  # Windows: its console edits lines itself
+    readline = None
+
+SPOKEN_PROMPT = "you: "
+QUIT_HINT = "Press Ctrl-C again, or Ctrl-D, to quit."
+QUIT_WITHIN = 10.0
+"""Seconds between two Ctrl-C that quit: long enough to hear the hint."""
+MAX_RECALLED = 1000
+"""Lines of earlier chats that Up recalls."""
+
+
+class SpokenInputLine:
+    """Has the methods of `InputLine`. Only `ask` shows anything; the toolbar's fields are kept for who asks."""
+
+    stays = True
+    text = ""
+
+    def __init__(self, completer: Completer, history: VaultHistory, size: Callable[[], tuple[int, int]]) -> None:
+        self._completer, self._history, self._size = completer, history, size
+        self._matches: list[tuple[str, str]] = []
+        self._asked_before = False
+        self.toolbar = Toolbar()
+
+    def ask(self, default: str = "") -> str:
+        """The next line; Ctrl-C clears it. Raises EOFError at the end of the input or after a second Ctrl-C."""
+        if not self._asked_before:
+            self._asked_before = True
+            self._prepare()
+        with interruptible():
+            line = self._read(default)
+        if line.strip():
+            self._history.append_string(line)
+        return line
+
+    def _read(self, default: str) -> str:
+        interrupted_at = float("-inf")
+        while True:
+            try:
+                if interrupted_at > 0:
+                    print(f"\n{QUIT_HINT}")  # noqa: T201
+                return read_line(SPOKEN_PROMPT, default)
+            except KeyboardInterrupt:
+                if time.monotonic() - interrupted_at < QUIT_WITHIN:
+                    print()  # noqa: T201
+                    raise EOFError from None
+                interrupted_at, default = time.monotonic(), ""
+
+    def _prepare(self) -> None:
+        """Give readline the history of the vault, which is known now, and the completions."""
+        if readline is None:
+            return
+        for line in reversed([line for _, line in zip(range(MAX_RECALLED), self._history.load_history_strings(), strict=False)]):
+            readline.add_history(line.replace("\n", " "))
+        readline.set_completer_delims("")  # the whole line is what is completed
+        readline.set_completer(self._complete)
+        readline.set_completion_display_matches_hook(self._show_matches)
+        readline.parse_and_bind("tab: complete")
+
+    def _complete(self, line: str, number: int) -> str | None:
+        """The line with its completion of this number."""
+        if number == 0:
+            found = self._completer.get_completions(Document(line), CompleteEvent(completion_requested=True))
+            self._matches = [(line[: len(line) + each.start_position] + each.text, to_plain_text(each.display)) for each in found]
+        return self._matches[number][0] if number < len(self._matches) else None
+
+    def _show_matches(self, _typed: str, lines: list[str], _longest: int) -> None:
+        shown = ", ".join(name for line, name in self._matches if line in lines)
+        assert readline is not None
+        sys.stdout.write(f"\n{shown}\n{SPOKEN_PROMPT}{readline.get_line_buffer()}")
+        sys.stdout.flush()
+
+    @property
+    def columns(self) -> int:
+        return self._size()[0]
+
+    @property
+    def lines(self) -> int:
+        return self._size()[1]
+
+    def use_vi_keys(self) -> None:
+        if readline is not None:
+            readline.parse_and_bind("set editing-mode vi")
+
+    def update(self, **changes: Any) -> None:
+        self.toolbar = replace(self.toolbar, **changes)
+
+    def end_input(self, *, erase: bool = False) -> NoReturn:  # noqa: ARG002  the other line's signature
+        """In a signal handler: end the reading."""
+        raise EOFError
+
+    def call_soon(self, action: Callable[[], None]) -> None:
+        """Nothing is shown while one types: what the background has found follows the line."""
+
+    def complete(self) -> None:
+        """Completions are computed when Tab asks for them."""
+
+    def print_above(self, show: Callable[[], None]) -> None:
+        show()
+
+
+def read_line(prompt: str, default: str = "") -> str:
+    """A line that is edited as in a shell."""
+    if readline is None or not default:
+        return input(prompt)
+    readline.set_startup_hook(lambda: readline.insert_text(default))
+    try:
+        return input(prompt)
+    finally:
+        readline.set_startup_hook(None)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Where lines are read: Ctrl-C raises KeyboardInterrupt, and the terminal shows what is typed."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with usual_terminal():
+            yield
+    finally:
+        signal.signal(signal.SIGINT, before)
