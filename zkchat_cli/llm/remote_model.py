@@ -3,6 +3,7 @@
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
@@ -10,7 +11,18 @@ from pydantic import Field
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Delta, ModelConfig, ModelInfo, Request, ServerInfo, StreamFailed, Window
+from zkchat_cli.llm.base import (
+    Delta,
+    ModelConfig,
+    ModelInfo,
+    Request,
+    ServerInfo,
+    StreamFailed,
+    ToolCallsPart,
+    Window,
+    wire_name,
+    with_wire_names,
+)
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
@@ -111,10 +123,17 @@ class RemoteModel(ABC):
         async def call(emit: Emit) -> None:
             from zkchat_cli.llm.mojentic_adapter import stream_chat  # see import_library
 
-            await stream_chat(self, self.body(request), emit)
+            await stream_chat(self, self.body(with_wire_names(request)), emit)
 
         timeouts = Timeouts(self.settings.timeout, self.settings.stall_timeout)
-        yield from stream_in_thread(call, self.server, timeouts, request.options.max_answer_bytes)
+        names = {wire_name(tool.name): tool.name for tool in request.tools}
+        with closing(stream_in_thread(call, self.server, timeouts, request.options.max_answer_bytes)) as parts:
+            for part in parts:
+                if isinstance(part, ToolCallsPart):
+                    calls = tuple(each.model_copy(update={"name": names.get(each.name, each.name)}) for each in part.calls)
+                    yield ToolCallsPart(calls)
+                else:
+                    yield part
 
     def server_info(self) -> ServerInfo:
         return ServerInfo(self.server.address, self.server.key_status, self.server.configured_by, self.list_models)
