@@ -2,14 +2,14 @@
 
 BM25 (Robertson & Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*, 2009) over the passages of all messages. A passage
 gets a share of its neighbours' scores, since a question and its answer use different words, and a little of the best score of its day.
-Passages are chosen by score for their size.
 
 The score of a passage that is nearer to the question than the average, by the cosine of their vectors, is raised in proportion.
 
-Words alone find .828 of LoCoMo's answers in 4,000 tokens, one evidence turn for .961 of the questions, all for .867; words and vectors of
-all passages .851 / .977 / .888. Not built:
+Words alone find .825 of LoCoMo's answers in 4,000 tokens, one evidence turn for .958 of the questions, all for .867; words and vectors of
+all passages .864 / .979 / .914. Passages are chosen by their scores alone. Chosen by score for size, for more but shorter ones, they find
+.851 / .977 / .888: the fragments took the room of what they belong to. Not built (compared with .851 / .977 / .888):
 
-    no gain              vectors of the best 20, 40 or 100 passages by words only
+    .828 / .961 / .867   vectors of the best 20, 40 or 100 passages by words only
     .836 / .961 / .888   with averaged vectors of words: 1 ms for each word of the conversation's vocabulary
     .823 / .953 / .872   the same from a table of 13,700 stems with 128 numbers each
     .833 / .953 / .869   with words of the best passages added to the question
@@ -19,8 +19,10 @@ meaning, after 10 ms for the question itself.
 """
 
 from array import array
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from operator import is_not
 from typing import TYPE_CHECKING
 
@@ -55,11 +57,9 @@ QUESTION_WORD_WEIGHT = 0.3
 _QUESTION_WORDS = "kind type sort name mention describe say think tell many much thing".split()
 MIN_SHARE_OF_BEST = 0.1
 """Passages with a lower share are not worth their tokens."""
-SIZE_POWER = 0.3
-"""Score is divided by size to this power: a long passage brings its own context; 1 would prefer fragments."""
 MAX_QUERY_WORDS = 40
-MAX_SIZED = 1000
-"""Passages that are sorted by score for their size."""
+MAX_SORTED = 1000
+"""Passages that are sorted by score."""
 MAX_QUESTION = 4000
 """Characters: half from the beginning, half from the end."""
 MAX_OPENING = 500
@@ -71,8 +71,13 @@ MAX_MISFITS = 20
 MEANING_WEIGHT = 0.25
 """Of the best score, for each standard deviation by which a passage's cosine is above the average."""
 
-Cosines = Callable[[str, Sequence[RecallPassage]], "NDArray[np.float64] | None"]
-"""How near passages are to a question by meaning; NaN for a passage without a vector, None if nothing can be told."""
+PassageKey = tuple[str, int]
+"""The id of a passage's message, and its part."""
+Cosines = Callable[[str, Sequence[PassageKey], Callable[[int], RecallPassage]], "NDArray[np.float64] | None"]
+"""How near passages are to a question by meaning; NaN for a passage without a vector, None if nothing can be told. The function returns the
+passage with a number."""
+MOST_SPLIT = 64
+"""Turns with their passages that are kept: those of a question come from a few turns."""
 
 
 def preload_numpy() -> None:
@@ -83,22 +88,23 @@ def preload_numpy() -> None:
 class RecallIndex:
     """An inverted index over the passages of a conversation. Arrays hold one entry for each passage."""
 
-    def __init__(self, cosines: Cosines = lambda _question, _passages: None) -> None:
+    def __init__(self, cosines: Cosines = lambda _question, _keys, _passage: None) -> None:
         self._cosines = cosines
-        self.passages: list[RecallPassage] = []
+        self._keys: list[PassageKey] = []
         self._turns: list[Turn] = []
         self._turn_languages: list[str | None] = []
         self._languages: tuple[str, ...] = (ENGLISH,)
         """Those of the conversation, by whose rules words are stemmed."""
-        self._starts: list[int] = []
+        self._starts = array("L")
         """The first passage of each turn."""
-        self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("L"), array("B")))
+        self._split = lru_cache(MOST_SPLIT)(_split_turn)
+        self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("B")))
         """The passages with each word, ascending, and how often each has it."""
         self._by_prefix: defaultdict[str, list[str]] = defaultdict(list)
-        self._lengths, self._sizes = array("L"), array("L")
-        """Words and bytes."""
+        self._lengths = array("I")
+        """Their numbers of words."""
         self._date_numbers: dict[str, int] = {}
-        self._date_groups = array("L")
+        self._date_groups = array("I")
         """The number of each passage's date."""
         self._ends_with_question, self._is_fixed = array("B"), array("B")
         self._counter: TokenCounter | None = None
@@ -123,7 +129,8 @@ class RecallIndex:
         self._history = None
         same = min(len(turns), len(self._turns))
         changed = [i for i, other in enumerate(map(is_not, self._turns, turns)) if other]
-        same = next((i for i in changed if self._turns[i].messages != turns[i].messages), same)  # a turn may only be rendered differently
+        # a turn may only be rendered differently
+        same = next((i for i in changed if not self._turns[i].exchange.says_the_same(turns[i].exchange)), same)
         self._truncate(same)
         self._turns[:] = turns[:same]
         for turn in turns[same:]:
@@ -145,11 +152,11 @@ class RecallIndex:
         self._last_search = None
         self._turns.append(turn)
         self._turn_languages.append(detect_language(" ".join(m.content[:MAX_OPENING] for m in turn.messages if m.role != "tool")))
-        self._starts.append(len(self.passages))
+        self._starts.append(len(self._keys))
         for message in turn.messages:
             for passage in split_into_passages(message, position):
-                number = len(self.passages)
-                self.passages.append(passage)
+                number = len(self._keys)
+                self._keys.append((message.id, passage.part))
                 words = self._count_words(passage.text)
                 for word, count in words.items():
                     if word not in self._postings and len(word) >= PREFIX_LENGTH:
@@ -159,7 +166,6 @@ class RecallIndex:
                     counts.append(min(count, 255))
                 day = message.timestamp[:10]
                 self._lengths.append(words.total())
-                self._sizes.append(len(passage.text.encode("utf-8", "surrogatepass")))
                 self._date_groups.append(self._date_numbers.setdefault(day, len(self._date_numbers)))
                 self._ends_with_question.append(any(mark in passage.text[-QUESTION_END:] for mark in "?？"))
                 self._is_fixed.append(is_fixed(message))
@@ -170,12 +176,12 @@ class RecallIndex:
             return
         self._last_search = None
         start = self._starts[turns]
-        for passage in reversed(self.passages[start:]):
-            for word in self._count_words(passage.text):
+        for number in range(len(self._keys) - 1, start - 1, -1):
+            for word in self._count_words(self.passage(number).text):
                 for values in self._postings[word]:
                     values.pop()
-        del self._turns[turns:], self._turn_languages[turns:], self._starts[turns:], self.passages[start:]
-        arrays = (self._lengths, self._sizes, self._date_groups, self._ends_with_question, self._is_fixed)
+        del self._turns[turns:], self._turn_languages[turns:], self._starts[turns:], self._keys[start:]
+        arrays = (self._lengths, self._date_groups, self._ends_with_question, self._is_fixed)
         for values in arrays:
             del values[start:]
         self._tokens = {number: tokens for number, tokens in self._tokens.items() if number < start}
@@ -183,8 +189,13 @@ class RecallIndex:
     def _count_words(self, text: str) -> Counter[str]:
         return Counter(stem(term, self._languages) for term in content_terms(text))
 
+    def passage(self, number: int) -> RecallPassage:
+        """The passage with this number, read from its turn."""
+        turn = bisect_right(self._starts, number) - 1
+        return self._split(self._turns[turn], turn)[number - self._starts[turn]]
+
     def search(self, question: str, before: int) -> Sequence[int]:
-        """The relevant passages of the first `before` turns, the best for their size first.
+        """The relevant passages of the first `before` turns, the best first.
 
         The last result is cached: all prompts of a turn ask the same question.
         """
@@ -209,29 +220,27 @@ class RecallIndex:
         total += SAME_DAY_SHARE * best_of_day[group]
         relevant = np.flatnonzero((total > 0) & (total >= MIN_SHARE_OF_BEST * total.max(initial=0.0)))
         relevant = relevant[(relevant < self._end(before)) & (np.array(self._is_fixed, np.uint8)[relevant] == 0)]
-        value = total[relevant] / (np.array(self._sizes, np.float64)[relevant] + 1) ** SIZE_POWER
-        if len(value) > MAX_SIZED:  # sorting 20 000 takes 4 ms
-            best = np.sort(np.argpartition(-value, MAX_SIZED)[:MAX_SIZED])
-            relevant, value = relevant[best], value[best]
-        order: list[int] = relevant[np.argsort(-value, kind="stable")].tolist()
+        if len(relevant) > MAX_SORTED:  # sorting 20 000 takes 4 ms
+            relevant = np.sort(relevant[np.argpartition(-total[relevant], MAX_SORTED)[:MAX_SORTED]])
+        order: list[int] = relevant[np.argsort(-total[relevant], kind="stable")].tolist()
         return order
 
     def _end(self, before: int) -> int:
         """The number of passages in the first `before` turns."""
-        return self._starts[before] if before < len(self._starts) else len(self.passages)
+        return self._starts[before] if before < len(self._starts) else len(self._keys)
 
     def count_tokens(self, number: int, counter: TokenCounter) -> int:
         """Tokens of a quoted passage; counted once."""
         if counter is not self._counter:
             self._counter, self._tokens = counter, {}
         if number not in self._tokens:
-            self._tokens[number] = self.passages[number].count_tokens(counter)
+            self._tokens[number] = self.passage(number).count_tokens(counter)
         return self._tokens[number]
 
     def _bm25(self, question: str) -> "NDArray[np.float64]":
         import numpy as np
 
-        total = len(self.passages)
+        total = len(self._keys)
         scores = np.zeros(total)
         lengths = np.array(self._lengths, np.float64)
         norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean()) if total else 1.0))
@@ -247,7 +256,7 @@ class RecallIndex:
         """Raise the scores of passages that are near to the question by meaning."""
         import numpy as np
 
-        cosines = self._cosines(question, self.passages) if scores.any() else None
+        cosines = self._cosines(question, self._keys, self.passage) if scores.any() else None
         if cosines is None:
             return
         known = ~np.isnan(cosines)
@@ -268,6 +277,10 @@ class RecallIndex:
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}
 
 
+def _split_turn(turn: Turn, number: int) -> tuple[RecallPassage, ...]:
+    return tuple(passage for message in turn.messages for passage in split_into_passages(message, number))
+
+
 def recall_passages(index: RecallIndex, question: str, before: int, budget: int, counter: TokenCounter) -> tuple[RecallPassage, ...]:
     """The most relevant passages of the first `before` turns that fit into `budget` tokens, in their original order."""
     budget -= FRAME_TOKENS
@@ -275,7 +288,7 @@ def recall_passages(index: RecallIndex, question: str, before: int, budget: int,
     days: set[str] = set()
     misfits = 0
     for number in index.search(question, before) if budget > 0 else ():
-        day = index.passages[number].day
+        day = index.passage(number).day
         tokens = index.count_tokens(number, counter) + (0 if day in days else DATE_TOKENS)
         if tokens <= budget:
             budget -= tokens
@@ -285,4 +298,4 @@ def recall_passages(index: RecallIndex, question: str, before: int, budget: int,
         misfits += 1
         if misfits == MAX_MISFITS:
             break
-    return tuple(index.passages[number] for number in sorted(chosen))
+    return tuple(index.passage(number) for number in sorted(chosen))
