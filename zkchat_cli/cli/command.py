@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
@@ -61,12 +60,11 @@ class CommandContext:
 
     @cached_property
     def screen(self) -> Screen:
-        return replace(Screen.of(), accessible=self._is_accessible())
-
-    def _is_accessible(self) -> bool:
-        """`terminal.accessible`, read without loading the settings: the prompt is drawn before that."""
-        given = os.environ.get("ZKCHAT_TERMINAL__ACCESSIBLE", "")
-        return given.lower() in TRUE if given else bool(self.user_settings.get("terminal", {}).get("accessible"))
+        """By the settings `terminal.…`, read without loading all settings: the prompt is drawn before that."""
+        written = self.user_settings.get("terminal", {})
+        accessible = os.environ.get("ZKCHAT_TERMINAL__ACCESSIBLE") or str(written.get("accessible", ""))
+        background = os.environ.get("ZKCHAT_TERMINAL__BACKGROUND") or str(written.get("background", ""))
+        return Screen.of(accessible=accessible.lower() in TRUE, background=background)
 
     @cached_property
     def user_settings(self) -> dict[str, Any]:

@@ -60,6 +60,7 @@ class ContextSettings(Section):
         le=1,
         description="share of the limit from where older turns are summarized; sooner if the message budget is used up",
     )
+    summary_model: str = Field("", description="model that writes summaries, such as ollama/qwen3; empty: the one that answers")
     recent_messages_to_keep: int = Field(10, ge=0, description="newest messages that are never summarized")
     summary_ratio: float = Field(0.3, gt=0, le=1, description="largest share of the limit for a summary")
     injection_ratio: float = Field(0.2, ge=0, le=1, description="largest share of the remaining budget that one document may take in full")
@@ -84,6 +85,9 @@ class ChatSettings(Section):
 class TerminalSettings(Section):
     open_command: str = Field("", description="command that /open runs, with {path} and {line}; empty: $VISUAL, $EDITOR or a pager")
     editing_mode: Literal["emacs", "vi"] = Field("emacs", description="key bindings of the input line: emacs or vi")
+    background: Literal["auto", "dark", "light"] = Field(
+        "auto", description="background that colors must be readable on: dark, light or auto (by COLORFGBG, otherwise either)"
+    )
     accessible: bool = Field(False, description="for screen readers: no redrawing, no box characters, states in words")
 
 

@@ -33,12 +33,17 @@ from zkchat_cli.terminal.toolbar import Toolbar
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
+STYLE = {
+    "bottom-toolbar": "noreverse",
+    "bottom-toolbar.text": "",
+    "completion-menu.completion.current": "noreverse bg:#444444 #ffffff",  # prompt_toolkit's has a contrast of 3.5
+}
 
 
 class InputLine:
     """`ask` waits for a line; `update` and `call_soon` may be called from any thread meanwhile.
 
-    `drawn` is called once, when the first prompt is on the screen.
+    `drawn` is called once, when the first prompt is on the screen. `quiet` is the style of the placeholder.
     """
 
     def __init__(
@@ -48,13 +53,14 @@ class InputLine:
         history: History,
         pastes: Pastes,
         *,
+        quiet: str = "ansibrightblack",
         line_changed: Callable[[str], None],
         drawn: Callable[[], None] = lambda: None,
         keyboard: Input | None = None,
         screen: Output | None = None,
     ) -> None:
         self._app_session = get_app_session()
-        self._colour = colour
+        self._colour, self._quiet = colour, quiet
         self._pastes = pastes
         self._interrupted_at = float("-inf")
         self._hint = ""
@@ -82,7 +88,7 @@ class InputLine:
             # without colors a placeholder would look like typed text
             placeholder=self._placeholder if colour else None,
             color_depth=None if colour else ColorDepth.DEPTH_1_BIT,
-            style=Style.from_dict({"bottom-toolbar": "noreverse", "bottom-toolbar.text": ""}),
+            style=Style.from_dict(STYLE),
             input=keyboard,
             output=screen,
         )
@@ -179,7 +185,7 @@ class InputLine:
 
     def _placeholder(self) -> FormattedText:
         """Not shown once the line is done, so that an empty line stays empty on the screen."""
-        return FormattedText([] if self._session.app.is_done else [("ansibrightblack", PLACEHOLDER)])
+        return FormattedText([] if self._session.app.is_done else [(self._quiet, PLACEHOLDER)])
 
     def _on_text_changed(self, text: str) -> None:
         self._hint = ""

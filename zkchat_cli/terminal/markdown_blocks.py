@@ -31,7 +31,7 @@ MAX_HIGHLIGHTED_LINE = 1000
 """Characters of a line of code; the expressions of some pygments lexers are slow with longer ones."""
 _TABLE_BOX = "    \n  │ \n ─┼ \n  │ \n ─┼ \n ─┼ \n  │ \n    \n"
 _CODE_STYLES = {
-    ("Comment",): "dim italic",
+    ("Comment",): "comment",
     ("Keyword",): "magenta",
     ("Operator", "Word"): "magenta",
     ("Name", "Function"): "bold",

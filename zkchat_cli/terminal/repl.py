@@ -20,6 +20,7 @@ from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.terminal.input_line import InputLine
 from zkchat_cli.terminal.interrupts import InterruptHandler
+from zkchat_cli.terminal.palettes import rgb
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
@@ -76,6 +77,7 @@ class Repl:
                 completer,
                 self._history,
                 pastes,
+                quiet="#{:02x}{:02x}{:02x}".format(*rgb(screen.palette["dim"])) if screen.palette else "ansibrightblack",
                 line_changed=self._line_changed,
                 drawn=lambda: threading.Timer(START_DELAY, self._background.start).start(),
             )

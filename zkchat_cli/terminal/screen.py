@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from zkchat_cli.terminal.line_layout import lay_out
+from zkchat_cli.terminal.palettes import Palette, choose_palette
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.views.text import StyledLine, StyledSpan, spoken_line, spoken_text, styled_line
 
@@ -38,10 +39,11 @@ STYLES = {
     "address": "dim",
     "note": "cyan",
     "citation": "cyan",
+    "comment": "dim italic",
 }
-"""Styles by name, readable on a dark and on a light background. A style is never the only sign of something."""
+"""Styles by name. A style is never the only sign of something."""
 _SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-"""The numbers of the escape sequences of styles: the first prompt is drawn without rich."""
+"""The numbers of the escape sequences of styles, without a palette: the first prompt is drawn without rich."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Screen:
 
     `columns` returns the width that lines are fitted to; without it lines keep their length, for files and for readers who resize the
     window. `lines` returns the height. `address` returns what opens the note at a path, if anything does. An `accessible` screen is for a
-    screen reader: nothing is drawn again, and signs and drawings are words.
+    screen reader: nothing is drawn again, and signs and drawings are words. Without a `palette` it has the terminal's own sixteen colours.
     """
 
     out: TextIO
@@ -61,11 +63,19 @@ class Screen:
     address: Callable[[str], str | None] | None = None
     lines: Callable[[], int] = lambda: 24
     accessible: bool = False
+    palette: Palette | None = None
 
     @classmethod
-    def of(cls, env: Mapping[str, str] = os.environ) -> "Screen":
+    def of(cls, env: Mapping[str, str] = os.environ, *, accessible: bool = False, background: str = "auto") -> "Screen":
         plain = bool(env.get("NO_COLOR")) or env.get("TERM") == "dumb"
-        return cls(sys.stdout, sys.stderr, colour=sys.stdout.isatty() and not plain, err_is_terminal=sys.stderr.isatty())
+        return cls(
+            sys.stdout,
+            sys.stderr,
+            colour=sys.stdout.isatty() and not plain,
+            err_is_terminal=sys.stderr.isatty(),
+            accessible=accessible,
+            palette=choose_palette(background, env),
+        )
 
     def with_width(self) -> "Screen":
         """For lists in columns: a terminal that breaks their lines anywhere makes them unreadable."""
@@ -81,12 +91,16 @@ class Screen:
             width=self.columns() if self.columns else None,
             force_terminal=self.colour,
             color_system="256" if self.colour else None,
-            theme=Theme(STYLES),
+            theme=Theme(self._rich_styles()),
             markup=False,
             emoji=False,
             highlight=False,
             legacy_windows=False,
         )
+
+    def _rich_styles(self) -> dict[str, str]:
+        colours = {name: f"color({number})" for name, number in (self.palette or {}).items()}
+        return {name: " ".join(colours.get(word, word) for word in style.split()) for name, style in {**STYLES, **colours}.items()}
 
     def write(self, text: str) -> None:
         """Any text to stdout, sanitized and otherwise unchanged."""
@@ -138,9 +152,12 @@ class Screen:
         safe = sanitize(text)
         if self.colour and styles and safe.strip():
             body = safe.rstrip("\n")
-            safe = f"\x1b[{';'.join(_SGR[word] for style in styles for word in style.split())}m{body}\x1b[0m{safe[len(body) :]}"
+            safe = f"\x1b[{';'.join(self._sgr(word) for style in styles for word in style.split())}m{body}\x1b[0m{safe[len(body) :]}"
         self.out.write(safe)
         self.out.flush()
+
+    def _sgr(self, word: str) -> str:
+        return f"38;5;{self.palette[word]}" if self.palette and word in self.palette else _SGR[word]
 
     def json(self, document: "BaseModel | Any") -> None:
         """One JSON document on stdout. C1 controls are escaped too: JSON allows them, but terminals act on them."""

@@ -41,7 +41,7 @@ class StreamingReasoning:
 
     def __init__(self, canvas: Canvas) -> None:
         self._canvas = canvas
-        self._block = TextBlock(_INDENT, Text(style="dim italic"), 0)
+        self._block = TextBlock(_INDENT, Text(style="comment"), 0)
         self._offset = 0
 
     def feed(self, text: str) -> None:
