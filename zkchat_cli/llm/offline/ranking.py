@@ -36,8 +36,8 @@ NEIGHBOURS = 0.5
 WORDS, HEADING, FOUND_FIRST = 0.6, 0.4, 0.2
 """What the words, the heading's similarity and the first place among the results are worth; the similarity of the passage is worth 1."""
 MIN_HEADING, OPENING = 0.3, 1.5
-"""From this similarity of its heading on (without a sentence model: share of the question), the opening of a section is worth more, by the
-square of the rest: much for a question about just this heading, little for others, where the opening often hid the sentence that answers."""
+"""From this similarity of its heading on (without a sentence model: share of the question) the opening of a section is worth more, by the
+square of the rest: much for a question about just this heading, little for others, where it often hid the sentence that answers."""
 INCOMPLETE = 0.6
 """The quality of questions, lead-ins and fragments."""
 UNKNOWN, COVERED = 0.3, 0.1
