@@ -51,7 +51,7 @@ needs_permissions = pytest.mark.skipif(READS_EVERYTHING, reason="root may read e
 os.environ["TZ"] = "UTC"  # people see their own clock's time, and tests must know which that is
 time.tzset()
 use_empty_certificates()
-settings.register_profile("ci", derandomize=True)  # CI tries the same examples each time; people find new ones
+settings.register_profile("ci", derandomize=True, max_examples=50)  # CI tries the same examples each time; people find new ones
 if os.environ.get("CI"):
     settings.load_profile("ci")
 

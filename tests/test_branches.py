@@ -209,8 +209,7 @@ def carried(app: AppFixture, session: ZkChatSession) -> None:
     assert exporter("json").export(app.store.archive(session.conversation.id, prompts=True)) == text
 
 
-@pytest.mark.untraced
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.sampled_from(MOVES), max_size=14))
 @example(steps=["send", "compact", "pin 1"])
 def test_random_navigation_never_loses_messages_or_breaks_prompts(app: AppFixture, steps: list[str]) -> None:

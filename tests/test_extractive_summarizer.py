@@ -153,7 +153,6 @@ def in_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.untraced
 @settings(deadline=None)
 @given(talks, st.integers(-5, 300), st.sampled_from(["", "anvil", 'keep "the anvil"', "漢字"]), st.sampled_from([1.0, 1.7]))
 def test_a_summary_fits_its_budget_and_is_verbatim(cut: Sequence[Turn], room: int, wanted: str, factor: float) -> None:

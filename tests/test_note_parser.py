@@ -148,7 +148,7 @@ LINES = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(LINES), max_size=40))
 def test_every_line_is_in_exactly_one_chunk(lines):
     note = parse("\n".join(lines))
@@ -173,7 +173,7 @@ def test_only_a_very_long_line_is_in_several_chunks(lines):
     assert all(text == lines[line - 1] for line, text in pieces.items())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(LINES), max_size=40))
 def test_a_chunk_has_every_heading_above_or_inside(lines):
     note = parse("\n".join(lines))

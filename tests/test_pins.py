@@ -100,7 +100,6 @@ def histories(draw: st.DrawFn) -> tuple[ZkChatMessage, ...]:
     return tuple(messages)
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(history=histories(), window=st.integers(300, 3000), data=st.data())

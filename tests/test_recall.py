@@ -149,7 +149,7 @@ def test_a_paragraph_is_quoted_on_one_line(content: str, quoted: str) -> None:
     assert passage.text_with_speaker == f"user: {quoted}"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(st.sampled_from("ab漢😀 \n\t\ud800."), max_size=200), st.integers(1, 60))
 def test_parts_hold_everything_that_is_not_blank(text: str, times: int) -> None:
     found = split_message(text * times)
@@ -173,7 +173,7 @@ def state(index: RecallIndex, question: str) -> list[tuple[str, str]]:
     return [(p.message.id, p.text) for p in recall_passages(index, question, 10**6, 1000, COUNTER)]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 20), st.lists(st.sampled_from("anvil anchor apple adopt adoption".split()), max_size=4)), max_size=8)
 )
@@ -191,7 +191,6 @@ def test_an_updated_index_equals_a_new_one(moves: list[tuple[int, list[str]]]) -
             assert state(kept, question) == state(fresh, question)
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("longest", [5, 40, 150])
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(seed=st.integers(0, 2**32), size=st.integers(1, 25), data=st.data())

@@ -250,7 +250,7 @@ class AConversation(RuleBasedStateMachine):
 
 TestAConversation = AConversation.TestCase
 TestAConversation.settings = settings(
-    max_examples=25, stateful_step_count=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=12, stateful_step_count=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 

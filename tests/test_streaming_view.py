@@ -26,7 +26,7 @@ BLOCKS = (
 )
 
 
-def marked(times: int = 4) -> tuple[str, list[str]]:
+def marked(times: int = 2) -> tuple[str, list[str]]:
     """A text with all kinds of blocks, and the words in it that stand there once."""
     text = "".join(BLOCKS) * times
     markers = [f"m{n:03}" for n in range(text.count("{}"))]
@@ -38,16 +38,20 @@ def misprinted(rows: list[str], markers: list[str]) -> list[str]:
     return [marker for marker in markers if everything.count(marker) != 1]
 
 
-@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (40, 15), (200, 50), (300, 10)])
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (40, 15), (300, 10)])
 def test_each_word_is_printed_once(columns: int, lines: int) -> None:
     text, markers = marked()
     assert misprinted(shown_rows(text, columns, lines), markers) == []
 
 
-@pytest.mark.parametrize("at", [0.3, 0.5, 0.7])
 @pytest.mark.parametrize(
-    ("before", "after", "reflows"),
-    [((40, 15), (200, 50), False), ((80, 24), (80, 15), False), ((80, 24), (40, 15), True), ((200, 50), (40, 15), True)],
+    ("before", "after", "at", "reflows"),
+    [
+        ((40, 15), (200, 50), 0.3, False),
+        ((80, 24), (80, 15), 0.5, False),
+        ((80, 24), (40, 15), 0.7, True),
+        ((200, 50), (40, 15), 0.3, True),
+    ],
 )
 def test_a_resize_during_an_answer_repeats_and_loses_nothing(
     before: tuple[int, int], after: tuple[int, int], at: float, *, reflows: bool
@@ -108,8 +112,7 @@ FRAGMENTS = st.sampled_from([*MARKS, *WORDS, "\n```py\n", "x = 1 # y", "\x1b[2J"
 TEXTS = st.lists(FRAGMENTS, max_size=40).map("".join)
 
 
-@pytest.mark.untraced
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(TEXTS, st.lists(st.integers(1, 12), min_size=1, max_size=8), st.sampled_from([(20, 6), (40, 15), (80, 24)]))
 def test_the_deltas_of_an_answer_do_not_matter(text: str, sizes: list[int], screen: tuple[int, int]) -> None:
     deltas, at, n = [], 0, 0
@@ -136,9 +139,9 @@ def test_an_endless_line_is_shown_while_it_streams() -> None:
 
 @pytest.mark.untraced
 def test_the_bytes_written_are_linear_in_the_answer() -> None:
-    text = (marked(40)[0] * 3)[:30_000]
+    text = (marked(40)[0])[:15_000]
     deltas = pieces_of(text, 15)
-    assert len(deltas) == 2000
+    assert len(deltas) == 1000
     terminal = Streaming(pace=0.05)
     terminal.say(deltas).close()
     assert len(terminal.raw.encode()) <= 10 * len(text.encode())
@@ -154,8 +157,8 @@ def test_hostile_answers_take_linear_time(unit: str) -> None:
         live.add_answer(unit * (size // len(unit)))
         return time.process_time() - began
 
-    short = min(took(4_000) for _ in range(3))
-    assert any(took(32_000) < 24 * max(short, 0.002) for _ in range(5))  # three times what is linear: a busy machine may be slow
+    short = min(took(2_000) for _ in range(3))
+    assert any(took(16_000) < 24 * max(short, 0.002) for _ in range(5))  # three times what is linear: a busy machine may be slow
 
 
 def test_the_status_line_shows_progress_and_disappears() -> None:

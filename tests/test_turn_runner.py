@@ -89,7 +89,7 @@ def test_calls_of_one_reply_run_in_order(app: AppFixture) -> None:
 
 
 def test_more_calls_than_the_window_holds_fail_the_turn_only(app: AppFixture) -> None:
-    many = [find_call(f"filter {n}", f"c{n}") for n in range(1000)]
+    many = [find_call(f"filter {n}", f"c{n}") for n in range(700)]
     session = app.session(DeltaModel([tool_reply(*many), reply("A filter.")]))
     error = failure_of(session.send("What is a filter?")).error
     assert isinstance(error, ProviderError)
@@ -228,7 +228,7 @@ def shared_app() -> Iterator[AppFixture]:
         yield app
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(replies=REPLIES, turns=st.integers(1, 3))
 def test_any_order_of_deltas_and_faults_ends_a_turn_once(shared_app: AppFixture, replies: list[list[Delta]], turns: int) -> None:
     session = shared_app.session(DeltaModel(replies), tools=(*shared_app.session().runtime.tools, Counting().tool))

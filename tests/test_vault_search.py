@@ -117,7 +117,7 @@ def test_query_text_is_never_an_operator(vault, query):
     assert bool(vault.search(query)) == (query in ("AND", "a AND OR NOT"))  # words of a note; as operators they would find nothing
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_can_be_searched(vault, query):
     vault.search(query)
@@ -321,7 +321,7 @@ def workspace(tmp_path_factory):
     notes.vault.close()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(OPERATORS, min_size=1, max_size=4).map(" ".join))
 def test_results_match_the_query(workspace, query):
     asked = parse_query(query)

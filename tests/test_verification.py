@@ -173,5 +173,5 @@ PIECES = [
     "piece", [*PIECES, "[1 ", "[1,", "[1-", ". [1", '."', '. "a', "“a [1] ", "[1-50] ", "\n[1", "` `` ", "\n```\n", "e.g. ", "[1]:\n"]
 )
 def test_endless_repetition_takes_linear_time(piece: str) -> None:
-    check(piece * 10_000)
-    check("A statement that says something. " + piece * 10_000 + " end")
+    check(piece * 3000)
+    check("A statement that says something. " + piece * 3000 + " end")

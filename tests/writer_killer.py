@@ -113,7 +113,7 @@ def main() -> None:
     result: dict[str, int] = {"killed": 0, "after a question": 0, "after a turn": 0, "after a summary": 0}
     problems: list[str] = []
     for life in range(lives):
-        moments = ({}, {"instructions": chance.randrange(6000)}, {"statements": chance.randrange(1, 100)})
+        moments = ({}, {"instructions": chance.randrange(2500)}, {"statements": chance.randrange(1, 80)})
         readable, writable = os.pipe()
         child = os.fork()
         if child == 0:

@@ -89,8 +89,11 @@ def socket_server(serve: Callable[[socket.socket], object]) -> Iterator[str]:
                 threading.Thread(target=connection, args=(listening.accept()[0],), daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    listening.close()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        listening.shutdown(socket.SHUT_RDWR)  # wakes `accept`, which would take the calls of the next server with this file number
+        listening.close()
 
 
 def dripping(data: Iterable[bytes], seconds: float = 0.04) -> Any:

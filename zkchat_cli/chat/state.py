@@ -6,12 +6,14 @@ rendered) is cached and only extended.
 
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.context.branch_tree import BranchTree
 from zkchat_cli.context.turn_history import TurnHistory, long_lived_allocation
 from zkchat_cli.context.turns import split_into_turns
+from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, Conversation, ZkChatMessage, branch_to
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.tokens.counter import TokenCounter
@@ -49,6 +51,7 @@ class ConversationState:
             log = self.log()
             self._replace_history(_settle_pending(branch_to(log, head)))
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
+            self.preview = self._store.preview(id_) if self.is_stored else None
             self.references = ReferenceManager.from_log(log, self.history)
             self._call_ids = {call.id for message in log for call in message.tool_calls}
 
@@ -160,6 +163,13 @@ class ConversationState:
         if self.is_stored:
             self._store.compact(self.conversation.id, compaction)
         self.compactions += (compaction,)
+
+    def keep_preview(self, preview: Compaction) -> None:
+        """Keep what a preview showed, also for the next process; one that cannot be stored is only kept here."""
+        self.preview = preview
+        if self.is_stored:
+            with suppress(StoreError):
+                self._store.keep_preview(self.conversation.id, preview)
 
     def undo_compaction(self) -> Compaction | None:
         """Undo the last compaction of this branch: the prompt is as it was before. None when there is none."""

@@ -16,7 +16,7 @@ from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
 from zkchat_cli.text.numbers import whole_number
 
-LIST_LIMITS = LookupLimits(seconds=10)
+LIST_LIMITS = LookupLimits(seconds=10, retry=0.5)
 CONNECT_SECONDS = 10.0
 MAX_ATTEMPTS = 3
 MAX_DELAY = 120.0
@@ -74,11 +74,11 @@ class RemoteModel(ABC):
     def prepare(self) -> None:
         if self.config_error() is not None:
             return  # the first call reports it
-        with self._lock:
+        with self._lock:  # whoever comes second waits for the window, too: a prompt for another one would be another prompt
             self.import_library()
             prepared, self._prepared = self._prepared, True
-        if not prepared:
-            self.window = self.find_window() or self.window
+            if not prepared:
+                self.window = self.find_window() or self.window
 
     def import_library(self) -> None:
         """Import what a call needs, which takes up to 2 s."""

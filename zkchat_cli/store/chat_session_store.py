@@ -295,6 +295,8 @@ class ChatSessionStore:
 
     # Compactions
 
+    preview = _query("read the preview of a summary", compactions.preview)
+
     def compact(self, conversation_id: str, compaction: Compaction) -> None:
         """Store a summary that replaces the messages it covers in prompts; the messages stay."""
         with self._writing("store a summary"):
@@ -312,6 +314,11 @@ class ChatSessionStore:
         with self._reading("read a conversation's summaries"):
             conversations.read(self._db, conversation_id)
             return compactions.read(self._db, replace_surrogates(conversation_id))
+
+    def keep_preview(self, conversation_id: str, preview: Compaction) -> None:
+        """Store what the last preview of a compaction showed, so that the compaction itself need not ask a model again."""
+        with self._writing("store the preview of a summary"):
+            compactions.keep_preview(self._db, replace_surrogates(conversation_id), preview)
 
     # Export and import
 
