@@ -18,8 +18,9 @@ MOST_PASSIVES = 2
 """In one string: more are a chain that nobody can follow."""
 UNCLEAR = re.compile(
     r"its \d+ answer took|compaction is not due before|of its own sentences|making older turns smaller|its quotation stands"
-    r"|go on with \(|who leads:|is no model\b|not kept: it holds|kept no longer|held and lacked|that has but some|nothing says how large|asked for, unseen"
-    r"|what their answers rest on|whole or not at all|key's last signs|what there is to say|cannot bring|wants a key|this line 0",
+    r"|go on with \(|who leads:|is no model\b|not kept: it holds|kept no longer|held and lacked|that has but some"
+    r"|nothing says how large|asked for, unseen|what their answers rest on|whole or not at all|key's last signs"
+    r"|what there is to say|cannot bring|wants a key|this line 0",
     re.IGNORECASE,
 )
 """Phrases that readers did not understand."""
