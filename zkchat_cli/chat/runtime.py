@@ -20,7 +20,7 @@ from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.context.system_prompt import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.llm.base import Model, Options, Window
-from zkchat_cli.models import Retrieval, Role, ZkChatMessage
+from zkchat_cli.models import Calibration, Retrieval, Role, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
@@ -196,12 +196,13 @@ class Runtime:
             return self
         return replace(self, counter=used.counter, rejected_window=used.rejected_window)
 
-    def calibrated(self, factor: float) -> "Runtime":
-        """Count as this model is known to count, with `factor` tokens for each of ours; itself when that changes nothing."""
-        used, exact = self.counter.factor, self.model.exact
-        if exact == self.counter.exact and abs(factor - used) <= STEADY * used:
+    def calibrated(self, calibration: Calibration) -> "Runtime":
+        """Count as this model is known to count; itself when that changes nothing."""
+        counter, exact = self.counter, self.model.exact
+        moves = (calibration.text / counter.factor - 1, calibration.tool_factor - counter.tool_factor)
+        if exact == counter.exact and max(map(abs, moves)) <= STEADY:
             return self
-        return replace(self, counter=self.counter.calibrated(factor, exact=exact))
+        return replace(self, counter=counter.calibrated(calibration, exact=exact))
 
 
 def model_options(settings: Config) -> Options:

@@ -208,7 +208,7 @@ def _turn_budget(usage: ContextUsage, layout: _Layout, budget: Budget) -> int:
 
 def _filter_tools(inputs: PromptInputs, history: TurnHistory, budget: Budget, counter: TokenCounter) -> tool_filter.FilteredTools:
     tools = tuple(
-        PromptTool(name=d["function"]["name"], descriptor=d, tokens=counter.count(json.dumps(d, ensure_ascii=False)))
+        PromptTool(name=d["function"]["name"], descriptor=d, tokens=counter.count_tool(json.dumps(d, ensure_ascii=False)))
         for d in inputs.tool_descriptors
     )
     if not inputs.filter_tools:
