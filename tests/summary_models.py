@@ -13,7 +13,7 @@ from zkchat_cli.llm.base import Delta, Model, Request, StreamFailed, StreamFinis
 from zkchat_cli.models import Compaction, Prompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.summarization.prompt import INSTRUCTIONS, SIMPLE_INSTRUCTIONS
 
-SUMMARY = "The user moves things: the anvil to shelf 7, see [[Filters]] [3]."
+SUMMARY = "The user moves things: thing1 is on shelf 7 now."
 
 
 def is_for_summary(request: Request) -> bool:

@@ -93,6 +93,22 @@ def test_a_quotation_is_found_among_several_texts_or_its_nearest_wording() -> No
     assert find_quotation("zebras gallop across wide savannas", texts).verdict == "not_found"
 
 
+@pytest.mark.parametrize(
+    ("quote", "nearest"),
+    [
+        ("The house was painted green in 1951", "The house was painted red in 1950"),
+        ("the fence was given away in May", "the fence was sold in May"),
+        ("不可以在水上行走", "不可以在冰上行走"),
+        ("Das Wässer ist im Sommer nicht warm", "Das Wasser ist im Winter nicht warm"),
+        ("The notes are in the house, and the door is on the ice", None),
+        ("What is not in it was on the other side of this", None),
+        ("in the garden he painted a bridge, and never cut the trees", None),
+    ],
+)
+def test_a_nearest_wording_has_most_of_the_telling_words_in_their_order(quote: str, nearest: str | None) -> None:
+    assert find_quotation(quote, [QuotableChunk(chunk(1, HOUSE))]).nearest == nearest
+
+
 # Every dress, every change
 
 NOTES = sorted((Path(zkchat_cli.__file__).parent / "demo").rglob("*.md"))

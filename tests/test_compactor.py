@@ -1,5 +1,7 @@
 """Compaction in sessions: masking, the model's summary, and the extractive one when that fails."""
 
+from dataclasses import replace
+
 import pytest
 from conftest import write_notes
 from factories import COUNTER, AppFixture, DeltaModel, exchanges, find_call, reply, report_of, resume, tool_reply
@@ -15,10 +17,12 @@ from summary_models import (
     summary_reply,
 )
 
+from zkchat_cli.chat.runtime import OpenedModel
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import CompactionStarted, Event, Notice, Waiting
 from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart
 from zkchat_cli.llm.base import RetryDelay as Wait
+from zkchat_cli.models import TokenUsage
 from zkchat_cli.views.compaction import describe_compaction
 
 
@@ -238,6 +242,58 @@ def test_a_compaction_that_cannot_be_stored_is_reported_and_the_turn_continues(a
     assert any(isinstance(event, Notice) and "was not compacted" in event.message for event in events)
     assert report_of(iter(events)).answer == "Noted."
     assert session.compaction is None
+
+
+# what is asked, and how often
+
+
+def test_wrong_facts_are_corrected_by_one_further_call(app: AppFixture) -> None:
+    right = "thing1 is on shelf 7."
+    model = SummaryModel([summary_reply("thing1 went to Oslo in 1987."), summary_reply(right)])
+    done = overfull_session(app, model).compact()
+    assert (done.mode, done.summary, done.model_calls) == ("full", right, 2)
+    assert "The conversation does not have: Oslo, 1987." in model.asked[1].messages[-1].content
+
+
+def test_a_decision_that_the_model_leaves_out_again_is_added_word_for_word(app: AppFixture) -> None:
+    app.max_context = 4000
+    decided = "We decided to sell thing3 for 4,200 euros."
+    model = SummaryModel([summary_reply("thing1 is on shelf 7.")])
+    done = resume(app, exchanges((decided, "Noted."), *numbered_exchanges(16, 5)), model=model).compact()
+    assert (done.summary, done.model_calls) == (f"thing1 is on shelf 7.\n- user: {decided}", 2)
+
+
+def test_another_model_can_write_the_summaries(app: AppFixture) -> None:
+    writer, session = SummaryModel([summary_reply()], name="writer"), overfull_session(app, SummaryModel())
+    own = ZkChatSession(session.services, replace(session.runtime, summarizer=OpenedModel(writer, (), True)), session.conversation)
+    report = report_of(own.send("And now?"))
+    assert (len(writer.asked), report.model) == (1, "summariser")
+    assert report.compaction is not None
+    assert (report.compaction.model, report.compaction.usage) == ("writer", TokenUsage(prompt_tokens=50, completion_tokens=9))
+    assert report.usage.prompt_tokens == 50 + report.context.total_tokens
+
+
+def test_the_compaction_after_a_preview_is_what_that_showed_without_another_call(app: AppFixture) -> None:
+    model = SummaryModel([summary_reply(), summary_reply("Something else.")])
+    session = overfull_session(app, model)
+    preview = session.compact(preview=True)
+    assert session.compact(preview=True).summary == preview.summary
+    again = ZkChatSession(session.services, session.runtime, session.store.conversation(session.conversation.id))
+    done = again.compact()
+    assert (done.summary, done.messages_folded, done.preview) == (preview.summary, preview.messages_folded, False)
+    assert len(model.asked) == 1
+    assert again.compaction == done
+
+
+def test_a_preview_of_another_request_or_state_is_not_used(app: AppFixture) -> None:
+    model = SummaryModel([summary_reply()])
+    session = overfull_session(app, model)
+    session.compact(preview=True)
+    session.compact(preview=True, keep=2)
+    assert len(model.asked) == 2
+    session.pin("2")
+    session.compact(keep=2)
+    assert len(model.asked) == 3
 
 
 # when

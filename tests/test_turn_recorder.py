@@ -24,7 +24,7 @@ def test_a_turn_is_stored_in_two_transactions(app: AppFixture) -> None:
     report_of(session.send("When is the roof deadline?"))
     app.store._db.set_trace_callback(None)
     assert [each for each in statements if each in ("BEGIN IMMEDIATE", "COMMIT")] == ["BEGIN IMMEDIATE", "COMMIT"] * 2
-    assert app.store.calibration(session.runtime.model.name) != 1.0
+    assert app.store.calibration(session.runtime.model.name).text != 1.0
     assert app.store.facts(str(app.vault.root))[0].last_accessed == NOON
 
 

@@ -143,6 +143,7 @@ class App:
             instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
             agent=agent,
             can_summarize=using.can_summarize,
+            summarizer=self._open_model(loaded.with_model(values.context.summary_model), agent) if values.context.summary_model else None,
             configured_window=Window(values.context.max_tokens, f"context.max_tokens, {window_origin}") if window_origin else None,
             open_model=lambda name: self._open_model(check(loaded.with_model(name), self.env), agent),
             open_agent=self._open_agent_runtime,
@@ -215,21 +216,31 @@ def check(loaded: LoadedConfig, env: Mapping[str, str] = MappingProxyType({})) -
     strategy = loaded.values.context.strategy
     if strategy not in strategies.strategy_names():
         raise loaded.invalid_value("context.strategy", strategy, " or ".join(strategies.strategy_names()))
-    model = loaded.values.model
-    if model.partition("/")[0] not in providers.names():
-        candidates = _complete_model_name(loaded, env)
-        if len(candidates) != 1:
-            raise _unknown_model(loaded, candidates)
-        loaded = replace(loaded, values=loaded.values.model_copy(update={"model": candidates[0]}))
+    model = _full_model_name(loaded, "model", loaded.values.model, env)
+    summary_model = loaded.values.context.summary_model
+    if summary_model:
+        summary_model = _full_model_name(loaded, "context.summary_model", summary_model, env)
+    if (model, summary_model) != (loaded.values.model, loaded.values.context.summary_model):
+        context = loaded.values.context.model_copy(update={"summary_model": summary_model})
+        loaded = replace(loaded, values=loaded.values.model_copy(update={"model": model, "context": context}))
     embedder = loaded.values.semantic.provider
     if embedder not in (NO_EMBEDDER, *embedders.names()):
         raise loaded.invalid_value("semantic.provider", embedder, " or ".join((NO_EMBEDDER, *embedders.names())))
     return loaded
 
 
-def _complete_model_name(loaded: LoadedConfig, env: Mapping[str, str]) -> list[str]:
+def _full_model_name(loaded: LoadedConfig, key: str, model: str, env: Mapping[str, str]) -> str:
+    """The name of a model, the value of a setting, with its provider. Raises ConfigError if that cannot be told."""
+    if model.partition("/")[0] in providers.names():
+        return model
+    candidates = _complete_model_name(loaded, model, env)
+    if len(candidates) != 1:
+        raise _unknown_model(loaded.origins.get(key, "defaults"), model, candidates)
+    return candidates[0]
+
+
+def _complete_model_name(loaded: LoadedConfig, model: str, env: Mapping[str, str]) -> list[str]:
     """The full names that a model without its provider may mean: Ollama has open models, and so may a compatible server."""
-    model = loaded.values.model
     family = next((provider for prefix, provider in MODEL_FAMILIES.items() if model.lower().startswith(prefix)), None)
     if family is None or "/" in model:
         return []
@@ -237,15 +248,14 @@ def _complete_model_name(loaded: LoadedConfig, env: Mapping[str, str]) -> list[s
     return [f"{provider}/{model}" for provider in (family, *(("openai",) if has_server else ()))]
 
 
-def _unknown_model(loaded: LoadedConfig, candidates: Sequence[str]) -> ConfigError:
+def _unknown_model(origin: str, model: str, candidates: Sequence[str]) -> ConfigError:
     """An error that suggests these names, or the provider with the nearest name."""
-    model = loaded.values.model
     provider, _, name = model.partition("/")
     near = difflib.get_close_matches(provider, providers.names(), 1)
     suggestion = " or ".join(candidates) or ("/".join(filter(None, (near[0], name))) if near else "")
     hint = f"Did you mean {suggestion}? " if suggestion else ""
     return ConfigError(
-        f"{loaded.origins.get('model', 'defaults')}: unknown model {model[:100]!r}",
+        f"{origin}: unknown model {model[:100]!r}",
         f"{hint}Models are named PROVIDER or PROVIDER/NAME; the providers are {', '.join(providers.names())}.",
     )
 

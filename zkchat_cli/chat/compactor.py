@@ -1,24 +1,26 @@
 """Makes a conversation smaller by the cheapest step that suffices, and stores the resulting compaction.
 
     mask        old tool results and documents lose their middles             (context/tool_result_masking.py)
-    full        the model folds the oldest turns into its rolling summary     (summarization/prompt.py)
+    full        the model folds the oldest turns into its rolling summary     (chat/summary_writer.py)
     simple      if that fails: one request with short instructions and half as much text
     extractive  if that fails or no model can: sentences, word for word       (summarization/extractive.py)
     truncated   if there are none: the oldest turns are dropped, with a notice
 
-Each step is tried once, and a failure leads to the next one, so the number of model calls is bounded. A prompt that is still too large
-raises PromptTooLarge, which names the largest items (context/prompt_assembly.py).
+Each step is tried once, and a failure leads to the next one, so the number of model calls is bounded: 3, with a correction of the summary.
+A prompt that is still too large raises PromptTooLarge, which names the largest items (context/prompt_assembly.py).
 """
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 
 from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.chat.summary_writer import ModelSummary, SummaryWriter
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress, sum_usage
 from zkchat_cli.context import compaction_policy as policy
 from zkchat_cli.context.budget import remaining_message_budget, turn_budget_after_compaction
@@ -27,31 +29,11 @@ from zkchat_cli.context.prompt_assembly import PromptInputs, count_covered_turns
 from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.errors import PromptTooLarge, StoreError
-from zkchat_cli.llm.base import Options, Request
-from zkchat_cli.llm.tasks import CollectedAnswer, collect
-from zkchat_cli.models import Compaction, CompactionMode, ContextUsage, PromptMessage, TokenUsage, ZkChatMessage
+from zkchat_cli.models import Compaction, CompactionMode, ContextUsage, ZkChatMessage
 from zkchat_cli.summarization.extractive import extract_summary
-from zkchat_cli.summarization.prompt import (
-    SummaryRequest,
-    build_summary_request,
-    count_request_overhead,
-    fit_transcript,
-    parse_summary,
-)
-from zkchat_cli.text.words import replace_surrogates
 
-LEAST_ROOM = 150
-"""Tokens of conversation in a request; fewer are not worth its instructions."""
 WORTH_ASKING = 0.02
 """Share of the limit that must be folded before a model is called for an automatic summary."""
-SMALLEST, LARGEST = 40, 3000
-"""Tokens of a summary that a model is asked for."""
-LONGEST_ANSWER = 8192
-"""Output tokens that nearly all models allow; some servers refuse a call that asks for more."""
-ANALYSIS_TOKENS = 1000
-"""Tokens of an answer besides the summary: a model may think aloud first."""
-JOINING = 0.97
-"""Joined texts may have a few more tokens than their parts."""
 MANUAL = "requested by you"
 
 
@@ -98,18 +80,9 @@ class Compactor:
         except StoreError as e:
             yield events.Notice(f"the conversation was not compacted: {e.message}", e.hint)
             return
+        if done.usage is not None:
+            turn.usage = sum_usage((turn.usage, done.usage))
         turn.compaction = done if done.mode != "none" else turn.compaction
-
-
-@dataclass(frozen=True, slots=True)
-class _ModelSummary:
-    """The model's summary, or the `problem` with it, and the cost of its calls."""
-
-    summary: str | None = None
-    mode: CompactionMode = "full"
-    calls: int = 0
-    usage: TokenUsage | None = None
-    problem: str | None = None
 
 
 @dataclass
@@ -125,24 +98,59 @@ class _CompactionRun:
 
     def run(self) -> Generator[events.Event, None, Compaction]:
         with self.timer("prepare"):
-            masking = self._mask_oldest()
-            suffices = masking is not None and bool(self.request.reason) and self._suffices(masking)
-            fold = None if suffices else self._plan_fold(masking)
-        if masking is None and fold is None:
+            kept = self._kept_preview()
+            masking, fold = self._plan() if kept is None else (None, None)
+        if kept is None and masking is None and fold is None:
             return self._unchanged
         yield events.CompactionStarted(self.request.reason or MANUAL)
-        done = masking or self._unchanged
-        if fold is not None:
-            answer = (yield from self._ask_model(fold)) if self._may_ask(fold) else _ModelSummary()
-            with self.timer("prepare"):
-                done = self._fold(fold, masking, answer)
-        if done.mode != "none":
-            done = self._with_sent_tokens(done)
-        if done.mode != "none" and not self.request.preview:
+        done = kept or (yield from self._compact(masking, fold))
+        if not done.preview and done.mode != "none":
             with self.timer("store"):
                 self.state.add_compaction(done)
+        elif done.preview and done.model_calls:
+            self.state.keep_preview(done.model_copy(update={"state": self._digest}))
         yield events.CompactionDone(done)
         return done
+
+    def _plan(self) -> tuple[Compaction | None, FoldPlan | None]:
+        """What to mask and what to fold."""
+        masking = self._mask_oldest()
+        suffices = masking is not None and bool(self.request.reason) and self._suffices(masking)
+        return masking, None if suffices else self._plan_fold(masking)
+
+    def _compact(self, masking: Compaction | None, fold: FoldPlan | None) -> Generator[events.Event, None, Compaction]:
+        done = masking or self._unchanged
+        if fold is not None:
+            merged = self._previous_summary if len(fold.new) < len(fold.turns) else None
+            asks = self._may_ask(fold)
+            answer = (yield from self._writer.write(fold, merged, self._previous)) if asks else ModelSummary()
+            with self.timer("prepare"):
+                done = self._fold(fold, masking, answer)
+        return done if done.mode == "none" else self._with_sent_tokens(done)
+
+    # a preview that was made of the same
+
+    def _kept_preview(self) -> Compaction | None:
+        """The result of the last preview, if nothing has changed since: no model is called again for what the user has just seen."""
+        kept = self.state.preview
+        if kept is None or not self.request.ask or kept.state != self._digest:
+            return None
+        own = {"id", "created_at", "tokens_before", "tokens_after", "preview", "state", "undone"}
+        if kept.mode == "none":
+            return self._unchanged.model_copy(update=kept.model_dump(include={"model", "model_calls", "problem"}) | {"usage": kept.usage})
+        return self._measured(**{name: getattr(kept, name) for name in Compaction.model_fields.keys() - own})
+
+    @cached_property
+    def _digest(self) -> str:
+        """A digest of all that the result depends on: the conversation, the request, the model and the settings."""
+        request, runtime = self.request, self.runtime
+        fixed = [id_ for _, turn in self.state.turns(runtime.counter).turns_with_fixed() for m in turn.fixed for id_ in m.source_ids]
+        made_from = (
+            self.state.head, self._previous.id if self._previous else None, fixed, request.reason, request.instructions, request.target,
+            request.keep, runtime.summary_model.model.name, runtime.window.tokens, runtime.strategy.name, runtime.counter,
+            runtime.settings.context.model_dump_json(),
+        )  # fmt: skip
+        return blake2b(repr(made_from).encode(), digest_size=16).hexdigest()
 
     # the conversation before
 
@@ -248,11 +256,12 @@ class _CompactionRun:
         room = turn_budget_after_compaction(self._fixed_cost, self.runtime.largest_summary + pinned)
         return policy.plan_fold(turns, covered, self.runtime.settings.context.recent_messages_to_keep, budget=room)
 
-    def _fold(self, fold: FoldPlan, masking: Compaction | None, answer: _ModelSummary) -> Compaction:
+    def _fold(self, fold: FoldPlan, masking: Compaction | None, answer: ModelSummary) -> Compaction:
         """The compaction with the first summary that makes the prompt smaller, or else the masking alone."""
-        cost = {"model_calls": answer.calls, "usage": answer.usage, "problem": answer.problem}
+        model = self._writer.model.name if answer.calls else None
+        cost = {"model": model, "model_calls": answer.calls, "usage": answer.usage, "problem": answer.problem}
         base = masking or self._previous
-        kept = {message.id for turn in self._turns(base)[len(fold.turns) :] for message in turn.messages}
+        kept = {id_ for turn in self._turns(base)[len(fold.turns) :] for id_ in turn.ids}
         masked = tuple(id_ for id_ in base.masked if id_ in kept) if base is not None else ()
         new = set(masked) - set(self._previous.masked if self._previous is not None else ())
         fields = {"last_id": fold.last_id, "messages_folded": fold.messages_folded, "masked": masked, "results_masked": len(new)}
@@ -265,7 +274,7 @@ class _CompactionRun:
                 cost["problem"] = "it would not make the prompt smaller"
         return (masking or self._unchanged).model_copy(update=cost)
 
-    def _summaries(self, fold: FoldPlan, answer: _ModelSummary) -> Iterator[tuple[CompactionMode, str, tuple[str, ...]]]:
+    def _summaries(self, fold: FoldPlan, answer: ModelSummary) -> Iterator[tuple[CompactionMode, str, tuple[str, ...]]]:
         """Modes, summaries and the turns that these quote, the best first."""
         if answer.summary is not None:
             yield answer.mode, answer.summary, ()
@@ -290,55 +299,12 @@ class _CompactionRun:
         largest = self.runtime.largest_summary
         return largest if self.request.target is None else min(self.request.target, largest)
 
-    # the model's summary
+    @cached_property
+    def _writer(self) -> SummaryWriter:
+        request = self.request
+        return SummaryWriter(self.services, self.runtime, self.timer, self._limit, request.target is not None, request.instructions)
 
     def _may_ask(self, fold: FoldPlan) -> bool:
-        if not (self.request.ask and self.runtime.can_summarize) or self._limit < SMALLEST:
+        if not self.request.ask or not self._writer.is_able:
             return False
         return not self.request.reason or fold.new_tokens >= WORTH_ASKING * self.runtime.budget.effective_limit
-
-    def _ask_model(self, fold: FoldPlan) -> Generator[events.Event, None, _ModelSummary]:
-        """The model's summary by the usual request, or if that fails by a simple one; the `problem` is that of the first."""
-        usual = yield from self._request_summary(fold, "full")
-        if usual.summary is not None or not usual.calls:
-            return usual
-        simple = yield from self._request_summary(fold, "simple")
-        usage = sum_usage([usage for usage in (usual.usage, simple.usage) if usage is not None])
-        return replace(simple, calls=usual.calls + simple.calls, usage=usage, problem=usual.problem)
-
-    def _request_summary(self, fold: FoldPlan, mode: CompactionMode) -> Generator[events.Event, None, _ModelSummary]:
-        """A summary of the turns that the earlier one does not cover, which is merged in."""
-        runtime, counter = self.runtime, self.runtime.counter
-        merged = self._previous_summary if len(fold.new) < len(fold.turns) else None
-        usual = self._limit if self.request.target is not None else int(policy.USUAL_SIZE * runtime.budget.messages)
-        size = min(self._limit, max(SMALLEST, min(LARGEST, usual)))
-        request = SummaryRequest(size, merged, self.request.instructions, simple=mode == "simple")
-        max_output = min(runtime.largest_summary + ANALYSIS_TOKENS, LONGEST_ANSWER, runtime.window.tokens // 3)
-        room = min(runtime.budget.effective_limit, runtime.window.tokens - max_output)
-        room = int(JOINING * (room - count_request_overhead(request, counter)) * (0.5 if request.simple else 1))
-        if room < LEAST_ROOM:
-            return _ModelSummary(mode=mode, problem="the model's window is too small for a summary")
-        text = fit_transcript(fold.new, room, counter)
-        if not text:
-            return _ModelSummary(mode=mode)
-        answer = yield from self._collect(build_summary_request(text, request, counter), max_output)
-        replaced = fold.new_tokens + (self._previous.summary_tokens if self._previous is not None else 0)
-        summary = parse_summary(answer.text)
-        problem = answer.problem or policy.rejection_reason(summary, self._limit, replaced, counter)
-        return _ModelSummary(None if problem else summary, mode, 1, answer.usage, problem)
-
-    def _collect(self, messages: tuple[PromptMessage, ...], max_output: int) -> Generator[events.Event, None, CollectedAnswer]:
-        """The model's answer with its usage, counted by zkchat if the provider does not report it."""
-        runtime = self.runtime
-        options = Options(max_output, temperature=0.0, reasoning_effort=runtime.options.light_effort)
-        with closing(collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))) as stream:
-            while True:
-                with self.timer("model"):
-                    try:
-                        waiting = next(stream)
-                    except StopIteration as end:
-                        answer: CollectedAnswer = end.value
-                        break
-                yield events.Waiting(waiting.seconds, replace_surrogates(waiting.reason))
-        counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=runtime.counter.count(answer.text))
-        return answer if answer.usage is not None else replace(answer, usage=counted)

@@ -20,7 +20,7 @@ from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.context.system_prompt import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.llm.base import Model, Options, Window
-from zkchat_cli.models import Retrieval, Role, ZkChatMessage
+from zkchat_cli.models import Calibration, Retrieval, Role, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
@@ -97,6 +97,8 @@ class Runtime:
     retrieval: Retrieval | None = None
     """Who searches the notes in the turn it is for."""
     can_summarize: bool = False
+    summarizer: OpenedModel | None = None
+    """The model that `context.summary_model` names."""
     configured_window: Window | None = None
     """The window that the user set; else it is the model's own, or `context.max_tokens` while that is unknown."""
     rejected_window: Window | None = None
@@ -124,6 +126,11 @@ class Runtime:
         return int(self.settings.context.summary_ratio * self.budget.effective_limit)
 
     @property
+    def summary_model(self) -> OpenedModel:
+        """The model that writes summaries."""
+        return self.summarizer or OpenedModel(self.model, self.tools, self.can_summarize)
+
+    @property
     def speaker_label(self) -> str:
         """The name shown before an answer: the model, with the agent before it if there is one."""
         return f"{self.agent.name} · {self.model.name}" if self.agent is not None else self.model.name
@@ -140,9 +147,7 @@ class Runtime:
 
     def with_model(self, name: str) -> "Runtime":
         """Use another model. Raises ConfigError, ProviderError, and UsageError when models cannot be changed."""
-        if self.open_model is None:
-            raise UsageError("this conversation cannot change its model", "Start another with --model.")
-        opened = self.open_model(name)
+        opened = self._open_model(name)
         return replace(
             self,
             model=opened.model,
@@ -151,6 +156,11 @@ class Runtime:
             rejected_window=None,
             overrides={**self.overrides, "model": name},
         )
+
+    def _open_model(self, name: str) -> OpenedModel:
+        if self.open_model is None:
+            raise UsageError("this conversation cannot change its model", "Start another with --model.")
+        return self.open_model(name)
 
     def with_retrieval(self, retrieval: Retrieval) -> "Runtime":
         """Use another way to search the notes; without tools, if the model needs none."""
@@ -174,6 +184,8 @@ class Runtime:
             changes["strategy"] = strategies.load_strategy(checked)
         elif key == "context.max_tokens":
             changes["configured_window"] = Window(checked, f"{key}, {ORIGIN}")
+        elif key == "context.summary_model":
+            changes["summarizer"] = self._open_model(checked) if checked else None
         runtime = self.with_model(checked) if key == "model" else self
         overrides = {**self.overrides, key: checked}
         return replace(runtime, settings=settings, options=model_options(settings), overrides=overrides, **changes)
@@ -184,12 +196,13 @@ class Runtime:
             return self
         return replace(self, counter=used.counter, rejected_window=used.rejected_window)
 
-    def calibrated(self, factor: float) -> "Runtime":
-        """Count as this model is known to count, with `factor` tokens for each of ours; itself when that changes nothing."""
-        used, exact = self.counter.factor, self.model.exact
-        if exact == self.counter.exact and abs(factor - used) <= STEADY * used:
+    def calibrated(self, calibration: Calibration) -> "Runtime":
+        """Count as this model is known to count; itself when that changes nothing."""
+        counter, exact = self.counter, self.model.exact
+        moves = (calibration.text / counter.factor - 1, calibration.tool_factor - counter.tool_factor)
+        if exact == counter.exact and max(map(abs, moves)) <= STEADY:
             return self
-        return replace(self, counter=self.counter.calibrated(factor, exact=exact))
+        return replace(self, counter=counter.calibrated(calibration, exact=exact))
 
 
 def model_options(settings: Config) -> Options:

@@ -162,6 +162,25 @@ class ReportsToolSupport(Protocol):
     calls_tools: bool | None
 
 
+@runtime_checkable
+class CountsTokens(Protocol):
+    """A model with a server that may count the tokens of a prompt."""
+
+    def count_tokens(self, request: Request) -> int | None:
+        """The tokens of a request by the model's own tokenizer and template; None if the server does not count. Takes seconds at most, and
+        never raises."""
+        ...
+
+
+@runtime_checkable
+class ChecksServer(Protocol):
+    """A model on a server that can be asked whether it would answer."""
+
+    def check(self) -> ProviderError | None:
+        """Why a call would fail, as far as its key, its address and the list of models tell. Takes seconds at most, and never raises."""
+        ...
+
+
 def request_body(model: Model, request: Request) -> dict[str, Any]:
     """A request as the model's server would get it; for a model without a server, in OpenAI's format."""
     if isinstance(model, SupportsRequestBody):
@@ -234,10 +253,13 @@ class ModelConfig:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model that a server offers."""
+    """A model that a server offers, with what the server says about it."""
 
     name: str
     window: int | None = None
+    calls_tools: bool | None = None
+    server: str = ""
+    """The program that serves it, such as llamacpp."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,14 @@ class Compaction(Value):
     masked: tuple[str, ...] = ()
     made_after: str | None = None
     """The newest message at that time."""
+    model: str | None = None
+    """The model that was asked for the summary."""
     usage: TokenUsage | None = None
     """Of its model calls."""
     problem: str | None = None
     """Why the first requested summary was not used."""
+    state: str | None = None
+    """Of a preview: a digest of all that it was made from; the compaction of the same state uses it."""
     undone: bool = False
     """An undone compaction is not used any more, but earlier prompts had it."""
 

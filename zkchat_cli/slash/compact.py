@@ -16,7 +16,7 @@ def _compact(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == "undo":
         undone = session.undo_compaction()
         return CommandResult("No compaction to undo." if undone is None else "Compaction undone: the prompt is as it was before.")
-    if session.runtime.can_summarize:
+    if session.runtime.summary_model.can_summarize:
         return CommandResult(turn=_compaction_events(session, argument))
     return CommandResult(describe_compaction(session.compact(instructions=argument or None)))
 

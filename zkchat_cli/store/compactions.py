@@ -1,4 +1,5 @@
-"""The table `compaction`: summaries and what they mask. Undone ones stay, because past prompts contained them."""
+"""The table `compaction`: summaries and what they mask. Undone ones stay, because past prompts contained them; and so does the last preview
+of each conversation, which no prompt ever had."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -10,12 +11,27 @@ from zkchat_cli.store import codec, rows
 _FIELDS = ("id", "created_at", "last_id", "undone")
 COLUMNS = (*_FIELDS, "packed")
 """The columns that `to_compaction` takes, in this order."""
+PREVIEW = 2
+"""Instead of whether it is undone."""
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM compaction"
 
 
 def insert(connection: sqlite3.Connection, conversation_id: str, compaction: Compaction) -> None:
     packed = codec.compress(rows.other_fields(compaction, _FIELDS))
-    rows.insert(connection, "compaction", rows.columns(compaction, _FIELDS) | {"conversation_id": conversation_id, "packed": packed})
+    state = {"undone": PREVIEW} if compaction.preview else {}
+    fields = rows.columns(compaction, _FIELDS) | {"conversation_id": conversation_id, "packed": packed} | state
+    rows.insert(connection, "compaction", fields)
+
+
+def keep_preview(connection: sqlite3.Connection, conversation_id: str, preview: Compaction) -> None:
+    """Store a preview instead of the last one."""
+    connection.execute("DELETE FROM compaction WHERE conversation_id = ? AND undone = ?", (conversation_id, PREVIEW))
+    insert(connection, conversation_id, preview)
+
+
+def preview(connection: sqlite3.Connection, conversation_id: str) -> Compaction | None:
+    row = connection.execute(f"{_SELECT} WHERE conversation_id = ? AND undone = ?", (conversation_id, PREVIEW)).fetchone()
+    return None if row is None else to_compaction(row)
 
 
 def read(connection: sqlite3.Connection, conversation_id: str, *, undone: bool = False) -> tuple[Compaction, ...]:
@@ -41,11 +57,12 @@ def with_summary(connection: sqlite3.Connection, conversation: int, compaction_i
     """
     [owner] = connection.execute("SELECT id FROM conversation WHERE seq = ?", (conversation,)).fetchone()
     query = f"""{_SELECT} WHERE conversation_id = :owner
-        AND seq <= (SELECT seq FROM compaction WHERE id = :id AND conversation_id = :owner) ORDER BY seq DESC"""
+        AND undone <> {PREVIEW} AND seq <= (SELECT seq FROM compaction WHERE id = :id AND conversation_id = :owner) ORDER BY seq DESC"""
     found = map(to_compaction, connection.execute(query, {"owner": owner, "id": compaction_id}))
     return next((compaction for compaction in found if compaction.summary), None)
 
 
 def to_compaction(row: Sequence[Any]) -> Compaction:
     *values, packed = row
-    return Compaction.model_validate(codec.decompress(packed) | dict(zip(_FIELDS, values, strict=True)))
+    fields = dict(zip(_FIELDS, values, strict=True))
+    return Compaction.model_validate(codec.decompress(packed) | fields | {"undone": bool(fields["undone"])})

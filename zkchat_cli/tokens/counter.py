@@ -16,9 +16,12 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from zkchat_cli.errors import UsageError
+
+if TYPE_CHECKING:  # pydantic, which `zkchat tokens --help` must not load
+    from zkchat_cli.models import Calibration
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 VOCABULARY = Path(__file__).with_name("vocabulary")
@@ -121,7 +124,7 @@ class TokenCounter:
     """
 
     def __init__(self, encoding: str = "o200k_base", load: Callable[[str], Encoder] = load_vocabulary) -> None:
-        self.factor = 1.0
+        self.factor = self.tool_factor = 1.0
         self.exact = True
         """Whether the vocabulary is the model's own."""
         self._vocabulary = _Vocabulary(encoding, load)
@@ -150,15 +153,19 @@ class TokenCounter:
         thread.start()
         return thread
 
-    def calibrated(self, factor: float, *, exact: bool = False) -> "TokenCounter":
-        """A counter for a model with `factor` tokens for each of ours; it shares the vocabulary and the cache."""
+    def calibrated(self, calibration: "Calibration", *, exact: bool = False) -> "TokenCounter":
+        """A counter for a model that counts so; it shares the vocabulary and the cache."""
         other = copy(self)
-        other.factor, other.exact = factor, exact
+        other.factor, other.tool_factor, other.exact = calibration.text, calibration.tool_factor, exact
         return other
 
     def count(self, text: str) -> int:
         """Tokens of `text` for the model in use."""
         return self.scale(self.count_raw(text))
+
+    def count_tool(self, description: str) -> int:
+        """Tokens of a tool's description for the model in use."""
+        return math.ceil(self.count_raw(description) * self.tool_factor)
 
     def scale(self, raw: int) -> int:
         """The calibrated count for a raw one."""

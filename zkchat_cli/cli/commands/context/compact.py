@@ -45,8 +45,8 @@ def compact(
                 raise UsageError("there is no compaction to undo", "zkchat context summary shows the current one.")
             done, text = undone, "Undone: the prompt is what it was before."
         else:
-            if session.runtime.can_summarize:
-                ctx.screen.progress(f"{session.runtime.model.name} may have to write a summary …")
+            if session.runtime.summary_model.can_summarize:
+                ctx.screen.progress(f"{session.runtime.summary_model.model.name} may have to write a summary …")
             done = session.compact(instructions=instructions, target=target, keep=keep, preview=preview)
             text = describe_compaction(done, IN_SHELL) + (f"\n\n{done.summary}" if preview and done.summary else "")
     ctx.result(done, text)

@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,11 @@ from zkchat_cli.app import factory
 from zkchat_cli.app.factory import StartupOptions
 from zkchat_cli.chat.retrieval import choose_retrieval
 from zkchat_cli.config.loader import LoadedConfig, load_config
-from zkchat_cli.errors import ConfigError, ProviderError, StoreError, StoreUnwritable, ZkchatError
+from zkchat_cli.errors import ConfigError, StoreError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ServerInfo
 from zkchat_cli.llm.http_errors import mask_address
+from zkchat_cli.llm.remote_model import unlisted_model
 from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
@@ -138,13 +138,11 @@ def _servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
 
 def _server(server: ServerInfo, model: str) -> str:
     """The server's address and key, and whether it has the model in use."""
-    names = [listed.name for listed in server.list_models()]
-    if model and names and model not in names and f"{model}:latest" not in names:
-        near = ", ".join(get_close_matches(model, names, n=3, cutoff=0.3) or names[:3])
-        problem = f"{mask_address(server.address)} has no model {model}"
-        raise ProviderError("unknown_model", problem, f"Nearest: {near}. zkchat config set model …")
+    listed = server.list_models()
+    if error := unlisted_model(server.address, model, listed):
+        raise error
     includes = f", including {model}" if model else ""
-    return f"{mask_address(server.address)} answers; {server.key}; {len(names)} models{includes}"
+    return f"{mask_address(server.address)} answers; {server.key}; {len(listed)} models{includes}"
 
 
 def _semantic(loaded: LoadedConfig) -> str:

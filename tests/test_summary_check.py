@@ -1,0 +1,67 @@
+"""A model's summary is compared with the turns that it replaces, and put right."""
+
+import pytest
+from factories import COUNTER, exchanges
+
+from zkchat_cli.context.turns import split_into_turns
+from zkchat_cli.summarization.summary_check import (
+    SummaryCheck,
+    check_summary,
+    correction_request,
+    find_decisions,
+    repair_summary,
+    source_text,
+)
+
+SOURCE = """2025-03-07
+We decided to pay 1,250 euros of rent to Mrs Lindqvist from 2025-04-01 on, as [[Flat in Uppsala|the lease]] says [3].
+The desk is 160 cm wide."""
+
+
+@pytest.mark.parametrize(
+    ("summary", "invented"),
+    [
+        ("The rent is 1250 euros, to Lindqvist, from 1 April 2025 on.", ()),
+        ("1. Goals and Next Steps: find a desk\n2. **Open Questions**\nIt has two drawers.", ()),
+        ("The rent is 1,350 euros.", ("1350",)),
+        ("The rent goes to Mrs Lindgren.", ("Lindgren",)),
+        ("It begins on 15 April 2026.", ("15", "2026")),
+        ("See [[Flat in Uppsala]] [3].", ()),
+        ("See [[House in Lund]] [4].", ("[[house in lund]]", "[4]")),
+        ("Der Vertrag ist mit der Vermieterin für die Wohnung in Uppsala und nicht für den Keller.", ()),
+    ],
+)
+def test_facts_that_the_turns_do_not_have_are_found(summary: str, invented: tuple[str, ...]) -> None:
+    assert check_summary(summary, SOURCE).invented == invented
+
+
+def test_decisions_are_the_users_statements_with_facts() -> None:
+    said = "We decided to pay 1,250 euros. It rained. We decided that it is fine. Was the 3 May decided? Ask me in 2 days."
+    turns = split_into_turns(exchanges((said, "You decided on 9 chairs.")), COUNTER)
+    assert find_decisions(turns) == ("We decided to pay 1,250 euros.",)
+
+
+@pytest.mark.parametrize(
+    ("summary", "missing"),
+    [("From 1 April on they pay Lindqvist 1250.", 0), ("From 1 April on they pay Lindqvist.", 1), ("From 1 April on they pay 1250.", 1)],
+)
+def test_a_decision_is_in_the_summary_if_its_facts_are(summary: str, missing: int) -> None:
+    assert len(check_summary(summary, SOURCE, ["We decided to pay 1,250 euros to Mrs Lindqvist from 04-01 on."]).missing) == missing
+
+
+def test_the_model_is_told_what_is_wrong() -> None:
+    asked = correction_request(SummaryCheck(("1350", "Lindgren"), ("We decided to pay 1,250 euros.",)))
+    assert "The conversation does not have: 1350, Lindgren." in asked
+    assert "decision of the user: We decided to pay 1,250 euros." in asked
+
+
+def test_invented_sentences_are_left_out_and_missing_decisions_added_word_for_word() -> None:
+    decisions = ["We decided to pay 1,250 euros of rent."]
+    summary = "- The desk is 160 cm wide. It was made in 1950.\n- Rent: 1,350 euros."
+    assert repair_summary(summary, SOURCE, decisions, 100, COUNTER) == "- The desk is 160 cm wide.\n- user: " + decisions[0]
+    assert repair_summary(summary, SOURCE, decisions, 10, COUNTER) == "- The desk is 160 cm wide."
+
+
+def test_a_summary_may_state_what_documents_and_the_earlier_summary_say() -> None:
+    turns = split_into_turns(exchanges(("How wide is the desk?", "160 cm.")), COUNTER)
+    assert not check_summary("The desk is 160 cm wide and costs 99 euros.", source_text(turns, "It costs 99 euros.")).problems

@@ -1,0 +1,170 @@
+"""Asks a model for the summary of older turns: the usual request; if that fails, a simple one; then one correction if its facts are wrong.
+
+The model is the conversation's, or the one that `context.summary_model` names.
+"""
+
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from zkchat_cli import events
+from zkchat_cli.chat.runtime import Runtime, SessionServices, prepare_model
+from zkchat_cli.chat.turn import PhaseTimer, sum_usage
+from zkchat_cli.context import compaction_policy as policy
+from zkchat_cli.context.budget import LIMIT_SHARE
+from zkchat_cli.context.compaction_policy import FoldPlan
+from zkchat_cli.context.turns import fence, make_prompt_message
+from zkchat_cli.llm.base import Model, Options, Request
+from zkchat_cli.llm.tasks import CollectedAnswer, collect
+from zkchat_cli.models import Compaction, CompactionMode, PromptMessage, TokenUsage
+from zkchat_cli.summarization import summary_check
+from zkchat_cli.summarization.prompt import SummaryRequest, build_summary_request, count_request_overhead, fit_transcript, parse_summary
+from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.tokens.counter import TokenCounter
+
+LEAST_ROOM = 150
+"""Tokens of conversation in a request; fewer are not worth its instructions."""
+SMALLEST, LARGEST = 40, 3000
+"""Tokens of a summary that a model is asked for."""
+LONGEST_ANSWER = 8192
+"""Output tokens that nearly all models allow; some servers refuse a call that asks for more."""
+ANALYSIS_TOKENS = 1000
+"""Tokens of an answer besides the summary: a model may think aloud first."""
+JOINING = 0.97
+"""Joined texts may have a few more tokens than their parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSummary:
+    """The model's summary, or the `problem` with it, and the cost of its calls."""
+
+    summary: str | None = None
+    mode: CompactionMode = "full"
+    calls: int = 0
+    usage: TokenUsage | None = None
+    problem: str | None = None
+
+    def after(self, earlier: "ModelSummary") -> "ModelSummary":
+        """This result with the cost of an earlier call."""
+        usage = sum_usage([usage for usage in (earlier.usage, self.usage) if usage is not None])
+        return replace(self, calls=earlier.calls + self.calls, usage=usage)
+
+
+@dataclass
+class SummaryWriter:
+    """Writes summaries of at most `limit` tokens. `target`: whether the user chose that; `instructions` are the user's."""
+
+    services: SessionServices
+    runtime: Runtime
+    timer: PhaseTimer
+    limit: int
+    target: bool = False
+    instructions: str | None = None
+
+    @property
+    def model(self) -> Model:
+        return self.runtime.summary_model.model
+
+    @property
+    def is_able(self) -> bool:
+        return self.runtime.summary_model.can_summarize and self.limit >= SMALLEST
+
+    def write(self, fold: FoldPlan, earlier: str | None, replaced: Compaction | None) -> Generator[events.Event, None, ModelSummary]:
+        """A summary of the turns that the `earlier` one does not cover, which is merged in. It must be smaller than what it replaces: the
+        turns and the summary of the compaction `replaced`. The `problem` is that of the first request."""
+        if self.runtime.summarizer is not None:
+            with self.timer("model"):
+                prepare_model(self.model)
+        tokens = fold.new_tokens + (replaced.summary_tokens if replaced is not None else 0)
+        usual, messages = yield from self._request(fold, earlier, tokens, "full")
+        written = usual
+        if usual.summary is None and usual.calls:
+            simple, messages = yield from self._request(fold, earlier, tokens, "simple")
+            written = replace(simple.after(usual), problem=usual.problem)
+        if written.summary is not None:
+            written = yield from self._check(written, messages, fold, earlier, tokens)
+        return written
+
+    @property
+    def _window(self) -> int:
+        """Tokens that a request and its answer may take: no more than the conversation's window, however large the model's is."""
+        own = self.model.window
+        return min(self.runtime.window.tokens, own.tokens if own is not None else self.runtime.window.tokens)
+
+    @property
+    def _max_output(self) -> int:
+        return min(self.runtime.largest_summary + ANALYSIS_TOKENS, LONGEST_ANSWER, self._window // 3)
+
+    @property
+    def _room(self) -> int:
+        """Tokens of a request."""
+        return min(int(LIMIT_SHARE * self._window), self._window - self._max_output)
+
+    @cached_property
+    def _counter(self) -> TokenCounter:
+        """Counts as the model that writes does."""
+        own = self.runtime.counter
+        if self.runtime.summarizer is None:
+            return own
+        return own.calibrated(self.services.store.calibration(self.model.name), exact=self.model.exact)
+
+    def _request(
+        self, fold: FoldPlan, earlier: str | None, replaced: int, mode: CompactionMode
+    ) -> Generator[events.Event, None, tuple[ModelSummary, tuple[PromptMessage, ...]]]:
+        usual = self.limit if self.target else int(policy.USUAL_SIZE * self.runtime.budget.messages)
+        size = min(self.limit, max(SMALLEST, min(LARGEST, usual)))
+        request = SummaryRequest(size, earlier, self.instructions, simple=mode == "simple")
+        room = int(JOINING * (self._room - count_request_overhead(request, self._counter)) * (0.5 if request.simple else 1))
+        if room < LEAST_ROOM:
+            return ModelSummary(mode=mode, problem="the model's window is too small for a summary"), ()
+        text = fit_transcript(fold.new, room, self._counter)
+        if not text:
+            return ModelSummary(mode=mode), ()
+        messages = build_summary_request(text, request, self._counter)
+        return (yield from self._call(messages, replaced, mode)), messages
+
+    def _check(
+        self, written: ModelSummary, messages: tuple[PromptMessage, ...], fold: FoldPlan, earlier: str | None, replaced: int
+    ) -> Generator[events.Event, None, ModelSummary]:
+        """The summary with the facts of the turns: the model corrects what is wrong once, if there is room; then zkchat does."""
+        assert written.summary is not None
+        source, decisions = summary_check.source_text(fold.new, earlier), summary_check.find_decisions(fold.new)
+        source = f"{source}\n{self.instructions or ''}"
+        check = summary_check.check_summary(written.summary, source, decisions)
+        if not check.problems:
+            return written
+        answer = make_prompt_message("assistant", "conversation", fence("conversation-summary", written.summary), self._counter)
+        asked = make_prompt_message("user", "conversation", summary_check.correction_request(check), self._counter)
+        if sum(m.tokens for m in (*messages, answer, asked)) <= self._room:
+            second = yield from self._call((*messages, answer, asked), replaced, written.mode)
+            better = second.summary and summary_check.check_summary(second.summary, source, decisions).problems <= check.problems
+            written = replace(written, calls=written.calls + 1, usage=second.after(written).usage)
+            written = replace(written, summary=second.summary) if better else written
+        repaired = summary_check.repair_summary(written.summary or "", source, decisions, self.limit, self.runtime.counter)
+        if not repaired:
+            return replace(written, summary=None, problem="the conversation has nothing of what the model's summary states")
+        return replace(written, summary=repaired)
+
+    def _call(
+        self, messages: tuple[PromptMessage, ...], replaced: int, mode: CompactionMode
+    ) -> Generator[events.Event, None, ModelSummary]:
+        answer = yield from self._collect(messages)
+        summary = parse_summary(answer.text)
+        problem = answer.problem or policy.rejection_reason(summary, self.limit, replaced, self.runtime.counter)
+        return ModelSummary(None if problem else summary, mode, 1, answer.usage, problem)
+
+    def _collect(self, messages: tuple[PromptMessage, ...]) -> Generator[events.Event, None, CollectedAnswer]:
+        """The model's answer with its usage, counted by zkchat if the provider does not report it."""
+        options = Options(self._max_output, temperature=0.0, reasoning_effort=self.runtime.options.light_effort)
+        with closing(collect(self.model, Request(messages, options=options, window=self._window))) as stream:
+            while True:
+                with self.timer("model"):
+                    try:
+                        waiting = next(stream)
+                    except StopIteration as end:
+                        answer: CollectedAnswer = end.value
+                        break
+                yield events.Waiting(waiting.seconds, replace_surrogates(waiting.reason))
+        counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=self._counter.count(answer.text))
+        return answer if answer.usage is not None else replace(answer, usage=counted)
