@@ -299,9 +299,8 @@ def vault_root(loaded: LoadedConfig, cwd: Path) -> str | None:
 
 def no_vault_error(cwd: Path) -> VaultError:
     return VaultError(
-        f"no vault: {cwd} holds no Markdown files, and none is named",
-        "Name one by --vault DIR, ZKCHAT_VAULT, or `zkchat config set vault.path DIR`; or start in a folder with .md files. "
-        "`zkchat chat --demo` brings its own.",
+        f"no vault: {cwd} has no Markdown files, and no vault is set",
+        "Use --vault DIR, ZKCHAT_VAULT, `zkchat config set vault.path DIR`, a folder of .md files, or --demo.",
     )
 
 

@@ -96,10 +96,10 @@ class TurnRunner:
     def _no_answer_error(self, rounds: int, finish: FinishReason) -> ProviderError:
         name = self.turn.runtime.model.name
         if rounds:
-            hint = "Ask in other words, or raise llm.max_tool_rounds or context.max_tokens."
+            hint = "Ask it differently, or raise llm.max_tool_rounds or context.max_tokens."
             return ProviderError("empty", f"{name} called tools {rounds} times in a row and never answered", hint)
         if finish == "content_filter":
-            return ProviderError("content_filter", f"{name}: a content filter blocked the answer", "Ask in other words.")
+            return ProviderError("content_filter", f"{name}: a content filter blocked the answer", "Ask it differently.")
         if finish == "length":
             hint = "Raise llm.max_output_tokens, or lower llm.reasoning_effort."
             return ProviderError("empty", f"{name} reached its length limit before it answered", hint)
@@ -126,7 +126,7 @@ class TurnRunner:
                 if len(turn.messages) == 1:
                     raise
                 problem = f"{turn.runtime.model.name} called more tools than its window has room for: {e.message}"
-                raise ProviderError("bad_answer", problem, "Ask in other words, or raise context.max_tokens.") from e
+                raise ProviderError("bad_answer", problem, "Ask it differently, or raise context.max_tokens.") from e
             try:
                 return (yield from self._call_model(prompt))
             except ProviderError as e:

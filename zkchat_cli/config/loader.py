@@ -97,7 +97,7 @@ def load_config(
         for origin, key, _ in layers[-1]:
             require_known_key(key, origin, schema)
             if key not in FOR_A_VAULT:
-                hint = f"Take it out. Only your own file, {where.config_file}, can have it: zkchat config set {key} …"
+                hint = f"Remove it, and set it in your own file {where.config_file}: zkchat config set {key} …"
                 raise ConfigError(f"{origin}: a vault's own file cannot set {key}", hint)
     layers += [list(agent), list(_from_environment(env)), [("command line", key, value) for key, value in flags.items()]]
     merged: dict[str, Any] = {}

@@ -41,7 +41,7 @@ class LlmSettings(Section):
     )
     temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's default")
     reasoning_effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"] = Field(
-        "", description="effort of a reasoning model: none, minimal, low, medium, high, xhigh or max; empty: the model's default"
+        "", description="reasoning effort: none, minimal, low, medium, high, xhigh or max; empty: the model's default"
     )
 
 
@@ -99,7 +99,7 @@ class ReferenceSettings(Section):
 class RetrievalSettings(Section):
     mode: Literal["auto", "tools", "before", "both"] = Field(
         "auto",
-        description="who searches the notes: the model with tools, zkchat before the model is called, both, or auto (by the model)",
+        description="who searches the notes: the model (tools), zkchat (before), both, or auto (by the model)",
     )
     ratio: float = Field(0.3, gt=0, le=1, description="largest share of the remaining budget for passages found before the question")
 
@@ -119,9 +119,7 @@ class MemorySettings(Section):
 
 class SemanticSettings(Section):
     provider: str = Field("builtin", description="what computes vectors for search by meaning: builtin, none, ollama, openai or onnx")
-    model: str = Field(
-        "", description="embedding model (see semantic status); empty: nomic-embed-text (ollama), text-embedding-3-small (openai)"
-    )
+    model: str = Field("", description="embedding model; empty: nomic-embed-text (ollama) or text-embedding-3-small (openai)")
     path: str = Field("", description="an .onnx file instead of semantic.model, for onnx; its tokenizer.json must be in the same folder")
 
 

@@ -209,8 +209,8 @@ def past_request_body(model: Model, request: Request, frame: Mapping[str, Any] |
             raise UsageError("the request of that call was not stored, only its prompt", "Leave out --body to see the prompt.")
         return body
     if missing := [name for name, value in frame.items() if value is None and name not in body]:
-        problem = f"that call was made by another API than today's: its body has {' and '.join(missing)}"
-        raise UsageError(problem, "Set openai.api as it was then: ZKCHAT_OPENAI__API=responses or chat.")
+        problem = f"that call used another API than the one set now: its body has {' and '.join(missing)}"
+        raise UsageError(problem, "Set openai.api to that one: ZKCHAT_OPENAI__API=responses or chat.")
     return {name: body[name] if value is None else value for name, value in frame.items()}
 
 

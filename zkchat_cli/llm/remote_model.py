@@ -309,8 +309,8 @@ class KeyedProvider:
             hint = f"Set it, or run zkchat keys set {self.name}; or set {self.address_variable} to a server that needs none."
             key_error = ProviderError("auth", f"{self.company} needs a key, and {settings.key_variable} is not set", hint)
         elif not (key.isascii() and key.isprintable()) or " " in key:
-            problem = f"{settings.key_variable} contains characters that no key has"
-            key_error = ProviderError("auth", problem, "Set it again; was more copied than the key?")
+            problem = f"{settings.key_variable} contains characters that are not valid in a key"
+            key_error = ProviderError("auth", problem, "Set it again, and copy only the key.")
         check = f"Is it running? Check {self.name}.base_url or {self.address_variable}; OpenAI-compatible ones mostly end in /v1."
         configured_by = [key_name] if key else []
         if not official:
