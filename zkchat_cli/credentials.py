@@ -78,7 +78,7 @@ def read_keys(where: AppPaths) -> dict[str, str]:
 def write_keys(keys: Mapping[str, str], where: AppPaths) -> None:
     """Replace the file, which others can never read, not even for a moment. Raises ConfigError, also for what cannot be a key."""
     if any(not key or len(key) > MAX_KEY or not key.isascii() or not key.isprintable() or set(key) & set(" \"'") for key in keys.values()):
-        raise ConfigError("that is not a valid key: it is empty, or has characters that no key has", "Copy only the key.")
+        raise ConfigError("that is not a valid key: it is empty, or has characters that are not valid in one", "Copy only the key.")
     lines = [f"{json.dumps(provider)} = {json.dumps(key)}\n" for provider, key in sorted(keys.items())]
     try:
         atomic_write(where.keys_file, "# Keys of zkchat's providers. `zkchat keys` changes them.\n" + "".join(lines), private=True)
