@@ -404,6 +404,15 @@ def key_variables(env: Mapping[str, str]) -> dict[str, str]:
     return {name: getattr(values, name).key_variable for name in tables}
 
 
+def other_address(name: str, env: Mapping[str, str]) -> str:
+    """The address of a provider's server if the user has configured another than the provider's own; else empty."""
+    loaded = loader.load_config({}, env, paths.app_paths(env), schema=settings_schema())
+    provider = providers.provider(name)
+    assert provider.server_info is not None
+    found, own = provider.server_info(model_config(provider, loaded, env)), provider.server_info(ModelConfig())
+    return found.address if found.address != own.address else ""
+
+
 def _open_store(file: Path, choices: StartupOptions) -> tuple[ChatSessionStore, StoreUnwritable | None]:
     """The store of an App, and why it is only in memory where it should not be."""
     if not choices.store:

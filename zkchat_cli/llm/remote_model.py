@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import Field
 
 from zkchat_cli.config.schema import Section
+from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import (
     Delta,
@@ -302,8 +303,9 @@ class KeyedProvider:
         from_environment = config.env.get(self.address_variable, "").strip()
         address = (from_environment or settings.base_url.strip()).rstrip("/").removesuffix(suffix) or self.address
         official = address == self.address
-        key = config.key.value or config.env.get(settings.key_variable, "").strip()
-        key_name = config.key.description or settings.key_variable
+        given = config.key.at("" if official else address)
+        key = given.value or config.env.get(settings.key_variable, "").strip()
+        key_name = given.description or settings.key_variable
         key_error = None
         if official and not key:
             hint = f"Set it, or run zkchat keys set {self.name}; or set {self.address_variable} to a server that needs none."
@@ -325,9 +327,15 @@ class KeyedProvider:
             table=self.name,
             allow_insecure=settings.allow_insecure,
             key_error=key_error,
-            key_status=f"{key_name} is {'set' if key else 'not set'}",
+            key_status=f"{key_name} is {'set' if key else 'not set'}" + self._withheld(config.key, key, official=official),
             configured_by=", ".join(configured_by),
         )
+
+    def _withheld(self, stored: ApiKey, key: str, *, official: bool) -> str:
+        """What to say of a stored key that is for another address."""
+        known = not key and any(stored.stored.values())
+        where = "another server" if official else f"{self.company}'s own address" if "" in stored.stored else "another server"
+        return f"; the stored key is for {where} (zkchat keys set {self.name} stores one for this)" if known else ""
 
 
 def bearer(key: str, _official: bool = False) -> dict[str, str]:

@@ -180,7 +180,10 @@ def _keys(where: AppPaths) -> str:
     """Where each provider's key comes from."""
     env = os.environ
     credentials.read_keys(where)  # a damaged file is an error here
-    found = {provider: credentials.find_key(provider, variable, env, where) for provider, variable in factory.key_variables(env).items()}
+    found = {
+        provider: credentials.find_key(provider, variable, env, where).at(factory.other_address(provider, env))
+        for provider, variable in factory.key_variables(env).items()
+    }
     return "; ".join(f"{provider}: {key.description}" for provider, key in found.items() if key.value) or "none (offline needs none)"
 
 
