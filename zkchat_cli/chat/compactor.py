@@ -261,7 +261,7 @@ class _CompactionRun:
         model = self._writer.model.name if answer.calls else None
         cost = {"model": model, "model_calls": answer.calls, "usage": answer.usage, "problem": answer.problem}
         base = masking or self._previous
-        kept = {message.id for turn in self._turns(base)[len(fold.turns) :] for message in turn.messages}
+        kept = {id_ for turn in self._turns(base)[len(fold.turns) :] for id_ in turn.ids}
         masked = tuple(id_ for id_ in base.masked if id_ in kept) if base is not None else ()
         new = set(masked) - set(self._previous.masked if self._previous is not None else ())
         fields = {"last_id": fold.last_id, "messages_folded": fold.messages_folded, "masked": masked, "results_masked": len(new)}

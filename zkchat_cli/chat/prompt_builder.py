@@ -47,6 +47,7 @@ class PromptBuilder:
     def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = (), *, offer_tools: bool = True) -> Prompt:
         """The prompt of the next call in a turn whose messages so far are `current`. Raises PromptTooLarge."""
         prompt = self.assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
+        self._state.turns(runtime.counter).pack(runtime.budget.effective_limit)
         if current and offer_tools:
             self._offered_tools[current[0].id] = frozenset(tool.name for tool in prompt.tools)
         return prompt

@@ -6,6 +6,7 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from zkchat_cli import events
@@ -30,6 +31,7 @@ from zkchat_cli.chat.user_message import (
 )
 from zkchat_cli.config import loader
 from zkchat_cli.context.branch_tree import BranchSegment
+from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.context.prompt_history import find_question, restore_sent_prompts
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
@@ -224,7 +226,7 @@ class ZkChatSession:
         return self._state.conversation
 
     @property
-    def history(self) -> tuple[ZkChatMessage, ...]:
+    def history(self) -> MessageHistory:
         """The messages of the branch in use, oldest first."""
         return self._state.history
 
@@ -325,7 +327,7 @@ class ZkChatSession:
 
     def memory_items(self, text: str = "") -> tuple[MemoryItem, ...]:
         """All memory in the prompt for `text`, or without one in the prompt for the last question."""
-        last = tuple(message for message in self.history if message.role == "user")[-1:]
+        last = tuple(islice((message for message in reversed(self.history) if message.role == "user"), 1))
         runtime, current = self._next_message(text) if text else (self._runtime, last)
         return (*self._prompts.pinned_memory(runtime), *self._prompts.contextual_memory(runtime, current))
 

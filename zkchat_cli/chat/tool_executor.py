@@ -106,7 +106,7 @@ class ToolExecutor:
         """
         fitted = fit_findings([each.finding for each in outcomes], room, self.counter.count)
         extract = self.references.extract_referenceable_chunks
-        chunks = [extract(each.call.id, its.chunks, each.call.name) for each, its in zip(outcomes, fitted, strict=True)]
+        chunks = [extract(its.chunks, each.call.name) for each, its in zip(outcomes, fitted, strict=True)]
         shown = {chunk.id for numbered in chunks for chunk in numbered}
         notes = [join_notes(each.finding.note, _omission_note(its, shown)) for each, its in zip(outcomes, fitted, strict=True)]
         return tuple(

@@ -33,7 +33,8 @@ _MAX_PLACES = 50
 _MAX_SENTENCE = 1000
 
 PlaceVerdict = Literal["verified", "cut"]
-QuotationVerdict = Literal["verified", "cut", "misquoted", "not_found"]
+QuotationVerdict = Literal["verified", "cut", "misquoted", "not_found", "outside"]
+"""`outside`: its source is a page of the web, which is not looked at."""
 
 
 @dataclass(frozen=True, slots=True)
