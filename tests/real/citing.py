@@ -20,10 +20,12 @@ from zkchat_cli.app.factory import App, StartupOptions
 from zkchat_cli.context.system_prompt import citing_reminder
 from zkchat_cli.events import TurnCompleted
 from zkchat_cli.llm.base import Delta, Model, Request
-from zkchat_cli.models import TurnReport
+from zkchat_cli.models import PromptMessage, TurnReport
 
 WORDINGS: Mapping[str, str | None] = {
     "as shipped": None,
+    "plain passages": None,
+    "plain passages, short": "Answer in one sentence, with the number of its excerpt. For example: It takes nine months [{number}].",
     "copy a sentence": (
         "Answer the question with words copied from one excerpt, in quotation marks, and its number in square brackets, like this: "
         "“It takes nine months” [{number}]."
@@ -35,22 +37,37 @@ WORDINGS: Mapping[str, str | None] = {
 }
 
 
+PLAIN = "plain passages"
+"""The wording that is shipped, after passages that are not JSON."""
+
+
 @dataclass
 class RewordedModel:
-    """A model that gets another reminder instead of the one at the end of a prompt."""
+    """A model that gets another reminder instead of the one at the end of a prompt, or passages in another form."""
 
     model: Model
     wording: str | None
+    plain: bool = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
-        *before, last = request.messages
+        *before, last = map(in_plain_text, request.messages) if self.plain else request.messages
         number = last.content.rpartition("[")[2].partition("]")[0]
         if self.wording is not None and number.isdigit() and last.content == citing_reminder(int(number)):
             last = last.model_copy(update={"content": self.wording.format(number=number)})
         return self.model.stream(replace(request, messages=(*before, last)))
+
+
+def in_plain_text(message: PromptMessage) -> PromptMessage:
+    """Excerpts as a person would write them down."""
+    start = message.content.find('{"excerpts"')
+    if message.kind != "documents" or start < 0:
+        return message
+    rows = json.JSONDecoder().raw_decode(message.content[start:])[0]["excerpts"]
+    texts = (f"[{row['source']}] {row['title']}\n{row['text']}" for row in rows)
+    return message.model_copy(update={"content": message.content[:start] + "\n\n".join(texts)})
 
 
 @dataclass
@@ -88,8 +105,9 @@ class Tally:
         )
 
 
-def ask(app: App, question: str, wording: str | None) -> TurnReport | None:
-    session = replace(app, using=replace(app.using, model=RewordedModel(app.using.model, wording))).session()
+def ask(app: App, question: str, name: str) -> TurnReport | None:
+    model = RewordedModel(app.using.model, WORDINGS[name], plain=name.startswith(PLAIN))
+    session = replace(app, using=replace(app.using, model=model)).session()
     *_, last = session.send(question)
     return last.report if isinstance(last, TurnCompleted) else None
 
@@ -101,6 +119,7 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, required=True)
     parser.add_argument("--limit", type=int, default=20)
     parser.add_argument("--window", type=int, default=2048)
+    parser.add_argument("--wordings", nargs="+", default=[*WORDINGS], choices=[*WORDINGS])
     parser.add_argument("--verbose", action="store_true", help="print each answer")
     options = parser.parse_args()
     rows = [row for row in map(json.loads, options.questions.read_text("utf-8").splitlines()) if row["answer"] is not None]
@@ -111,17 +130,17 @@ def main() -> None:
         app = factory.open_app(StartupOptions(options.vault, options.model, max_context=options.window, store=False), env, Path.cwd())
         app.vault.refresh()
         for row in rows[: options.limit]:
-            for name, wording in WORDINGS.items():
-                report = ask(app, row["query"], wording)
+            for name in options.wordings:
+                report = ask(app, row["query"], name)
                 tallies[name].failed += report is None
                 if report is not None:
                     tallies[name].add(report, row["answer"]["note"])
                     if options.verbose:
                         print(f"{row['id']} {name}: {report.answer}", flush=True)
         app.close()
-    for name, tally in tallies.items():
-        print(tally.line(name))
-    sent = tallies["as shipped"].tokens
+    for name in options.wordings:
+        print(tallies[name].line(name))
+    sent = tallies[options.wordings[0]].tokens
     print(f"tokens of a prompt: {min(sent, default=0)} to {max(sent, default=0)}")
 
 
