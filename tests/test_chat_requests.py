@@ -50,9 +50,9 @@ def test_windows_of_openais_models_are_known() -> None:
         ("ollama", "", "", "ollama needs the name of a model"),
         ("openai", "", KEY, "openai needs the name of a model"),
         ("openai", "gpt-4o", "", "OpenAI needs a key, and OPENAI_API_KEY is not set"),
-        ("openai", "gpt-4o", "sk-secret 0123", "OPENAI_API_KEY contains characters that no key has"),
+        ("openai", "gpt-4o", "sk-secret 0123", "OPENAI_API_KEY contains characters that are not valid in a key"),
         ("anthropic", "claude-opus-5", "", "Anthropic needs a key, and ANTHROPIC_API_KEY is not set"),
-        ("anthropic", "claude-opus-5", "sk-ключ", "ANTHROPIC_API_KEY contains characters that no key has"),
+        ("anthropic", "claude-opus-5", "sk-ключ", "ANTHROPIC_API_KEY contains characters that are not valid in a key"),
     ],
 )
 def test_wrong_configuration_is_reported_without_a_call(provider: str, name: str, key: str, message: str) -> None:

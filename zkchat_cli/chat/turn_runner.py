@@ -96,10 +96,10 @@ class TurnRunner:
     def _no_answer_error(self, rounds: int, finish: FinishReason) -> ProviderError:
         name = self.turn.runtime.model.name
         if rounds:
-            hint = "Ask in other words, or raise llm.max_tool_rounds or context.max_tokens."
+            hint = "Ask it differently, or raise llm.max_tool_rounds or context.max_tokens."
             return ProviderError("empty", f"{name} called tools {rounds} times in a row and never answered", hint)
         if finish == "content_filter":
-            return ProviderError("content_filter", f"{name}: a content filter blocked the answer", "Ask in other words.")
+            return ProviderError("content_filter", f"{name}: a content filter blocked the answer", "Ask it differently.")
         if finish == "length":
             hint = "Raise llm.max_output_tokens, or lower llm.reasoning_effort."
             return ProviderError("empty", f"{name} reached its length limit before it answered", hint)
@@ -126,7 +126,7 @@ class TurnRunner:
                 if len(turn.messages) == 1:
                     raise
                 problem = f"{turn.runtime.model.name} called more tools than its window has room for: {e.message}"
-                raise ProviderError("bad_answer", problem, "Ask in other words, or raise context.max_tokens.") from e
+                raise ProviderError("bad_answer", problem, "Ask it differently, or raise context.max_tokens.") from e
             try:
                 return (yield from self._call_model(prompt))
             except ProviderError as e:
@@ -312,14 +312,22 @@ class TurnRunner:
         self.outcomes, self.notes_changed = [], False
         for call in calls:
             yield events.ToolCallStarted(call)
+            refused = self._ask_about(call, executor)  # the user's time, not the tools'
             with self.turn.timer("tools"):
-                outcome = executor.run_call(call)
+                outcome = refused or executor.run_call(call)
             if outcome.finding.change is not None:
                 yield from self._decide(outcome, outcome.finding.change, executor)
             else:
                 self.outcomes.append(outcome)
             yield from (events.Notice(w.message, w.hint) for w in self.services.vault.take_warnings())
             yield from (events.Notice(*each) for each in memory.pop_notices())
+
+    def _ask_about(self, call: ToolCall, executor: ToolExecutor) -> ToolOutcome | None:
+        """Ask the user about the call of another program's tool; its outcome if it is refused."""
+        if not executor.is_external(call.name):
+            return None
+        decision = self.services.approve_call(call)
+        return None if decision.allowed else ToolOutcome(call, ToolOutput(data={"error": decision.reason}), False, 0.0)
 
     def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:
         """Show a proposed change, get it approved or declined, and make it."""

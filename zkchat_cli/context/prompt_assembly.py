@@ -312,5 +312,5 @@ def _too_large(usage: ContextUsage, layout: _Layout) -> PromptTooLarge:
     return PromptTooLarge(
         f"the prompt needs at least {usage.total_tokens + layout.fixed_recent_tokens} tokens; "
         f"the limit is {usage.effective_limit} of a window of {usage.max_context}",
-        f"Largest: {largest}. Shorten the message, unpin turns, or raise context.max_tokens if the model has a larger window.",
+        f"Largest: {largest}. Shorten the message, unpin turns, or raise context.max_tokens.",
     )

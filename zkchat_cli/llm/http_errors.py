@@ -167,12 +167,12 @@ class Endpoint:
         return self.error("bad_answer", "sent something in its answer that cannot be read", "Ask again, or try another model.")
 
     def context_too_long(self, message: str = "") -> ProviderError:
-        hint = "Summarize older turns (/compact, or zkchat context compact), or set context.max_tokens to the model's window."
+        hint = "Summarize older turns (/compact), or set context.max_tokens to the model's window."
         return self.error("context_length", f"finds the prompt too long{_quoted(message)}", hint)
 
     def content_filtered(self, message: str = "") -> ProviderError:
         problem = f"stopped the answer by its content filter{_quoted(message)}"
-        return self.error("content_filter", problem, "Ask in other words, or try another model.")
+        return self.error("content_filter", problem, "Ask it differently, or try another model.")
 
     def unknown_model(self, model: str, models: Collection[str], message: str = "") -> ProviderError:
         if not models or model in models:

@@ -44,9 +44,7 @@ COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
 
 
 class OpenAISettings(KeyedSettings):
-    base_url: str = Field(
-        "", description="URL of OpenAI or a compatible server, such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, else OpenAI"
-    )
+    base_url: str = Field("", description="URL of a server such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, otherwise OpenAI")
     key_variable: str = Field("OPENAI_API_KEY", description="environment variable with the API key")
     api: Literal["auto", "responses", "chat"] = Field(
         "auto", description="responses, chat (completions) or auto: responses for OpenAI itself, chat for compatible servers"
