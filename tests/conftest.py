@@ -199,6 +199,11 @@ def zkchat(vault: Path, tmp_path: Path) -> Program:
     return Program(vault, tmp_path / "home")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Real servers are called only by `pytest -m real`."""
+    return True if collection_path.name == "real" and "real" not in config.option.markexpr else None
+
+
 def pytest_configure() -> None:
     gc.set_threshold(50_000, 20, 50)  # as the program has it: looking for cycles among thousands of tests was a third of finding them
 
