@@ -74,7 +74,7 @@ class Compactor:
         """Compact automatically, if the settings allow it. A compaction that cannot be stored is reported, and the turn continues."""
         if not turn.runtime.settings.context.auto_summarize:
             return
-        request = CompactionRequest(reason, ask=ask, current=tuple(turn.messages))
+        request = CompactionRequest(reason, ask=ask, current=turn.sent_messages)
         try:
             done = yield from self.run(turn.runtime, request, turn.timer)
         except StoreError as e:
@@ -83,6 +83,28 @@ class Compactor:
         if done.usage is not None:
             turn.usage = sum_usage((turn.usage, done.usage))
         turn.compaction = done if done.mode != "none" else turn.compaction
+
+    def keep_shortened(self, turn: TurnInProgress) -> Iterator[events.Event]:
+        """Keep the results of a finished turn as short as its own prompts had them: whole, the turn would not fit into the next one."""
+        runtime, previous = turn.runtime, self.state.compaction
+        if not turn.shortened or not runtime.settings.context.auto_summarize or not runtime.strategy.summarizes:
+            return
+        earlier = previous.masked if previous is not None else ()
+        inputs = self.prompts.inputs(runtime, (), previous)
+        unmasked = self.prompts.uncompacted_tokens(runtime, previous, inputs)
+        done = Compaction(
+            id=self.services.new_id(), created_at=self.services.now(), tokens_before=unmasked, tokens_after=unmasked, messages_folded=0,
+            mode="masked", masked=(*earlier, *turn.shortened), results_masked=len(turn.shortened), last_id=list(turn.shortened)[-1],
+            made_after=self.state.head,
+        )  # fmt: skip
+        summary = previous.model_dump(include={"summary", "summary_tokens", "quoted", "last_id"}) if previous is not None else {}
+        after = self.prompts.uncompacted_tokens(runtime, done.model_copy(update=summary), inputs)
+        done = done.model_copy(update={"tokens_after": min(after, unmasked)})
+        yield events.CompactionStarted("tool results filled the window")
+        with turn.timer("store"), suppress(StoreError):  # the turn itself was not stored, and that is reported
+            self.state.add_compaction(done)
+        turn.compaction = turn.compaction or done
+        yield events.CompactionDone(done)
 
 
 @dataclass

@@ -89,6 +89,7 @@ class TurnPipeline:
         with turn.timer("store"):
             notices = self._close(turn, "complete", finish, verified)
         yield from notices
+        yield from self._compactor.keep_shortened(turn)
         yield events.TurnCompleted(self._report(turn, self._state.history[-1], finish))
 
     def _verify(self, turn: TurnInProgress) -> VerificationResult:

@@ -47,6 +47,15 @@ def mask_messages(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCount
     return history.with_replaced({position: _mask_turn(history[position], there, counter) for position, there in found.items()})
 
 
+def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage | None:
+    """A tool result of the turn in progress as it is sent when the turn needs its room; None if that would save little."""
+    content = _masked_text(message, message.content)
+    tokens = counter.count_raw(content)
+    if message.role != "tool" or is_fixed(message) or tokens > MAX_MASKED_SHARE * counter.count_raw(message.content):
+        return None
+    return message.model_copy(update={"content": content, "token_count": tokens})
+
+
 def _mask_turn(turn: Turn, ids: set[str], counter: TokenCounter) -> Turn:
     message_of = {id(rendered): message for message, rendered in _maskable_messages(turn) if message.id in ids}
     return replace(turn, prompt=tuple(_mask(message_of[id(m)], m, counter) if id(m) in message_of else m for m in turn.prompt))
@@ -59,11 +68,14 @@ def _maskable_messages(turn: Turn) -> list[tuple[ZkChatMessage, PromptMessage]]:
 
 
 def _mask(message: ZkChatMessage, rendered: PromptMessage, counter: TokenCounter) -> PromptMessage:
-    text = rendered.content
+    content = _masked_text(message, rendered.content)
+    return rendered.model_copy(update={"content": content, "tokens": counter.count(content) + MESSAGE_OVERHEAD})
+
+
+def _masked_text(message: ZkChatMessage, text: str) -> str:
     again = f"Call {truncate(message.tool_name, 60)} again" if message.tool_name else "Read them again"
     note = f"\n[… the middle of this older text is left out.{_sources(message.chunks)} {again} to see it whole. …]\n"
-    content = text[:HEAD] + note + text[-TAIL:] if len(text) > HEAD + TAIL else text
-    return rendered.model_copy(update={"content": content, "tokens": counter.count(content) + MESSAGE_OVERHEAD})
+    return text[:HEAD] + note + text[-TAIL:] if len(text) > HEAD + TAIL else text
 
 
 def _sources(chunks: Sequence[ContentChunk]) -> str:
