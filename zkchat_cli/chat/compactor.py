@@ -258,7 +258,7 @@ class _CompactionRun:
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""
         history = compaction.tokens_after - self.prompts.fixed_cost(self.runtime, ()).total_tokens
-        return history <= policy.RELIEF * remaining_message_budget(self._fixed_cost)
+        return history <= policy.RELIEF * remaining_message_budget(self._fixed_cost, self.runtime.budget)
 
     @cached_property
     def _fixed_cost(self) -> ContextUsage:
@@ -275,7 +275,7 @@ class _CompactionRun:
         if self.request.keep is not None:
             return policy.plan_fold(turns, covered, self.request.keep)
         pinned = sum(turn.fixed_tokens for _, turn in self.state.turns(self.runtime.counter).turns_with_fixed())
-        room = turn_budget_after_compaction(self._fixed_cost, self.runtime.largest_summary + pinned)
+        room = turn_budget_after_compaction(self._fixed_cost, self.runtime.budget, self.runtime.largest_summary + pinned)
         return policy.plan_fold(turns, covered, self.runtime.settings.context.recent_messages_to_keep, budget=room)
 
     def _fold(self, fold: FoldPlan, masking: Compaction | None, answer: ModelSummary) -> Compaction:

@@ -192,6 +192,7 @@ class TurnRunner:
         name, usage = runtime.model.name, prompt.usage
         _log.info("asking %s: %d messages, %d tools, %d tokens", name, len(prompt.messages), len(prompt.tools), usage.total_tokens)
         request = Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
+        yield events.PromptBuilt(prompt.usage)
         reader = CitationMarkParser()
         frame = request_frame(runtime.model, request)
         turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt, request=frame))
