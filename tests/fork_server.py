@@ -32,15 +32,12 @@ _LENGTH, _NUMBER = 8, 4
 
 def load_program() -> None:
     """Import and load what every run needs."""
-    import tiktoken
-
     import zkchat_cli
     from zkchat_cli.app import factory
-    from zkchat_cli.tokens.counter import VOCABULARY
+    from zkchat_cli.tokens.counter import load_vocabulary
 
     use_empty_certificates()
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
-    tiktoken.get_encoding("o200k_base")
+    load_vocabulary("o200k_base")
     for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):  # commands defer some imports
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)

@@ -16,7 +16,7 @@ from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import ContextUsage, DocumentReference, Prompt, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
+from zkchat_cli.models import Calibration, ContextUsage, DocumentReference, Prompt, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.tokens.counter import TokenCounter
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "100"))
@@ -33,7 +33,7 @@ call_ids = st.sampled_from(["call-1-1", "call-1-2", "offline-3-1"])
 @cache
 def counting(factor: float) -> TokenCounter:
     """A counter calibrated for some model."""
-    return COUNTER if factor == 1 else COUNTER.calibrated(factor)
+    return COUNTER if factor == 1 else COUNTER.calibrated(Calibration(text=factor))
 
 
 def tool_calls(ids: Sequence[str]) -> tuple[ToolCall, ...]:

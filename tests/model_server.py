@@ -8,12 +8,14 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+COUNTING = ("/input_tokens", "/apply-template", "/tokenize")
+"""Ends of the paths that count tokens."""
 RESET = "reset"
 """In a body: the connection is torn down there."""
 
@@ -29,6 +31,9 @@ class Reply:
     """Seconds of silence before the status."""
 
 
+NOT_FOUND = Reply([b'{"error": "not found"}'], 404)
+
+
 @dataclass
 class ModelServer:
     """What the tests say to a running server, and what it was asked: `(path, body, headers)` of each call for an answer."""
@@ -42,6 +47,8 @@ class ModelServer:
     """The method and path of each call, listings included."""
     raw: list[str] = field(default_factory=list)
     """The bodies as they came."""
+    compute: Callable[[str, dict[str, Any]], Any] | None = None
+    """What answers a POST by its path and body, if anything does: JSON, or a Reply; for None the replies are played."""
     left: int = 0
     """Connections that the other side closed before the answer was whole."""
 
@@ -69,12 +76,21 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path in server.gets or self.path == "/api/show":
             self._listing(self.path)
             return
+        computed = server.compute(self.path, body) if server.compute else None
+        if self.path.endswith(COUNTING):
+            self._answer(computed if computed is not None else NOT_FOUND)
+            return
         server.raw.append(raw.decode())
         server.asked.append((self.path, body, {k.lower(): v for k, v in self.headers.items()}))
+        if computed is not None:
+            self._answer(computed)
+            return
         self._play(server.replies[min(len(server.asked), len(server.replies)) - 1])
 
     def _listing(self, path: str) -> None:
-        found = self.model_server.gets.get(path, Reply([b'{"error": "not found"}'], 404))
+        self._answer(self.model_server.gets.get(path, NOT_FOUND))
+
+    def _answer(self, found: Any) -> None:
         self._play(found if isinstance(found, Reply) else Reply([json.dumps(found).encode()], headers={"content-type": "application/json"}))
 
     def _play(self, reply: Reply) -> None:

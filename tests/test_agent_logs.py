@@ -134,8 +134,8 @@ def test_a_session_of_codex_becomes_a_conversation() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (b'{"type": 1}\n[]\n{}', "line 2 is no JSON record: it is no object"),
-        (b"\xff\n{}\n", "line 1 is no JSON"),
+        (b'{"type": 1}\n[]\n{}', "line 2 is not a JSON record: it is no object"),
+        (b"\xff\n{}\n", "line 1 is not a JSON"),
         (b"", "there is no message"),
     ],
 )

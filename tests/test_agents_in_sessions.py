@@ -1,4 +1,4 @@
-"""Who leads a conversation: an agent's instructions, tools, strategy, budget and memory reach the prompt; the log says who led."""
+"""Which agent answers: an agent's instructions, tools, strategy, budget and memory reach the prompt; the log says who led."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -10,7 +10,7 @@ from model_server import ModelServer, Reply, openai_text, running_server
 
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request
-from zkchat_cli.llm.mojentic_adapter import known_window
+from zkchat_cli.llm.known_models import openai_input
 from zkchat_cli.llm.openai_chat import request_body
 from zkchat_cli.models import PromptMessage, ToolCall
 
@@ -40,8 +40,8 @@ def test_options_by_server_and_model(model: str, official: bool, expected: dict[
 
 
 def test_windows_of_openais_models_are_known() -> None:
-    assert known_window("gpt-4o") == 128_000
-    assert known_window("gpt-of-tomorrow") is None
+    assert openai_input("gpt-4o-2024-11-20") == 128_000
+    assert openai_input("gpt-of-tomorrow") is None
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_windows_of_openais_models_are_known() -> None:
         ("ollama", "", "", "ollama needs the name of a model"),
         ("openai", "", KEY, "openai needs the name of a model"),
         ("openai", "gpt-4o", "", "OpenAI needs a key, and OPENAI_API_KEY is not set"),
-        ("openai", "gpt-4o", "sk-secret 0123", "OPENAI_API_KEY contains characters that no key has"),
+        ("openai", "gpt-4o", "sk-secret 0123", "OPENAI_API_KEY contains characters that are not valid in a key"),
         ("anthropic", "claude-opus-5", "", "Anthropic needs a key, and ANTHROPIC_API_KEY is not set"),
-        ("anthropic", "claude-opus-5", "sk-ключ", "ANTHROPIC_API_KEY contains characters that no key has"),
+        ("anthropic", "claude-opus-5", "sk-ключ", "ANTHROPIC_API_KEY contains characters that are not valid in a key"),
     ],
 )
 def test_wrong_configuration_is_reported_without_a_call(provider: str, name: str, key: str, message: str) -> None:

@@ -139,7 +139,7 @@ def test_every_way_to_write_a_slash_command_names_one() -> None:
     assert named - {command.name for command in slash.commands()} == set()
 
 
-# what lies in drawers
+# registries
 
 
 def test_every_tool_is_listed_and_no_other() -> None:

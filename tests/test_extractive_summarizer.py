@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.context.turns import Turn, split_into_turns
-from zkchat_cli.models import DocumentReference, ZkChatMessage
+from zkchat_cli.models import Calibration, DocumentReference, ZkChatMessage
 from zkchat_cli.summarization.extractive import summarize
 from zkchat_cli.summarization.sentence_scoring import score_sentences
 
@@ -156,7 +156,7 @@ def in_one_line(text: str) -> str:
 @settings(deadline=None)
 @given(talks, st.integers(-5, 300), st.sampled_from(["", "anvil", 'keep "the anvil"', "漢字"]), st.sampled_from([1.0, 1.7]))
 def test_a_summary_fits_its_budget_and_is_verbatim(cut: Sequence[Turn], room: int, wanted: str, factor: float) -> None:
-    counter = COUNTER.calibrated(factor)
+    counter = COUNTER.calibrated(Calibration(text=factor))
     made = summarize(cut, room, counter, wanted)
     assert summarize(cut, room, counter, wanted) == made
     if made is None:

@@ -169,6 +169,12 @@ def test_a_closed_pipe_is_silent(zkchat: Program) -> None:
     assert done.stderr == ""
 
 
+def test_options_may_come_before_the_command(zkchat: Program) -> None:
+    assert "nine months" in zkchat("-m", "offline", "--no-color", "ask", "When is compost ready?").out
+    assert zkchat("--vault=.", "vault", "status", "--json").json["notes"] == 4
+    assert "Did you mean 'ask'?" in zkchat("--vault", "ask", "aks").err
+
+
 def test_an_unknown_command_and_an_unknown_option_name_the_help(zkchat: Program) -> None:
     refused(zkchat("aks"), 2, "aks", "--help")
     refused(zkchat("ask", "--jsn", "hello"), 2, "--jsn", "zkchat ask --help")

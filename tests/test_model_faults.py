@@ -2,14 +2,28 @@
 
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, RESPONSES, Protocol, call_model, open_model
-from model_server import RESET, ModelServer, Reply, closed_port, openai_error, running_server
+from model_calls import ANTHROPIC, KEY, OLLAMA, OPENAI, QUESTION, REQUEST, RESPONSES, Protocol, call_model, open_model
+from model_server import (
+    RESET,
+    ModelServer,
+    Reply,
+    anthropic_start,
+    closed_port,
+    ollama_frame,
+    openai_error,
+    responses_message,
+    responses_response,
+    running_server,
+)
 
-from zkchat_cli.llm.base import RetryDelay
-from zkchat_cli.llm.http_errors import parse_context_limit
+from zkchat_cli.llm.base import Options, Request, RetryDelay
+from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens
+from zkchat_cli.llm.remote_model import MAX_WINDOW
+from zkchat_cli.models import PromptMessage
 
 ALL = pytest.mark.parametrize("protocol", [OPENAI, RESPONSES, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name)
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, RESPONSES, OLLAMA], ids=lambda protocol: protocol.name)
@@ -123,7 +137,7 @@ def test_unknown_model_lists_the_servers_models(server: ModelServer, protocol: P
     error = protocol.ask(server, protocol.error(404, "not found"), name="llama3.1").error
     assert error.kind == "unknown_model"
     assert "has no model llama3.1 (404)" in error.message
-    assert error.hint == "It has llama3.1:8b, llama3.2:3b, apple."
+    assert error.hint == "It has llama3.1:8b, llama3.2:3b, apple. Switch with /model, or --model."
 
 
 @ALL
@@ -190,7 +204,7 @@ def test_failing_server_is_tried_three_times(server: ModelServer, protocol: Prot
 
 # prompts that are too long
 
-TOO_LONG = [
+TOO_LONG: list[tuple[int, Any, int | None]] = [
     (
         400,
         {
@@ -218,6 +232,23 @@ TOO_LONG = [
     (400, {"message": "Your input exceeds the context window of this model.", "code": "context_length_exceeded"}, None),
     (413, "Request exceeds the maximum size", None),
 ]
+
+
+@pytest.mark.parametrize(
+    ("message", "tokens"),
+    [
+        (TOO_LONG[0][1]["message"], 9001),
+        (TOO_LONG[1][1], 4000),
+        (TOO_LONG[2][1], 5000),
+        (TOO_LONG[3][1], 5000),
+        (f"http://127.0.0.1:44549/v1: {TOO_LONG[4][1]}", 5000),
+        (TOO_LONG[5][1], None),
+        (TOO_LONG[8][1], None),
+        (TOO_LONG[10][1], 212_000),
+    ],
+)
+def test_the_servers_count_of_a_refused_prompt_is_read(message: str, tokens: int | None) -> None:
+    assert parse_refused_tokens(message) == tokens
 
 
 @pytest.mark.parametrize(
@@ -320,3 +351,91 @@ def test_error_within_a_stream_is_found_in_each_servers_form(server: ModelServer
     answer = OPENAI.ask(server, Reply([OPENAI.begin("A filter"), line + b"\n\n"]))
     assert (answer.error.kind, answer.text, len(server.asked)) == ("server", "A filter", 1)
     assert answer.error.message.endswith("failed (500): out of memory")
+
+
+# servers that do less, or say other things, than others
+
+
+WHOLE = {
+    "openai": {"object": "chat.completion", "choices": [{"message": {"content": "A filter."}, "finish_reason": "stop"}]},
+    "responses": responses_response("completed", [responses_message("A filter.")]),
+    "ollama": ollama_frame("A filter.", done=True, done_reason="stop"),
+    "anthropic": {**anthropic_start()["message"], "content": [{"type": "text", "text": "A filter."}], "stop_reason": "end_turn"},
+}
+
+
+@ALL
+@pytest.mark.parametrize("indent", [None, 2])
+def test_server_that_ignores_stream_is_understood(server: ModelServer, protocol: Protocol, indent: int | None) -> None:
+    whole = json.dumps(WHOLE[protocol.name], indent=indent).encode()
+    answer = protocol.ask(server, Reply([whole], headers={"content-type": "application/json"}))
+    assert (answer.text, answer.end.reason) == ("A filter.", "stop")
+
+
+@ALL
+@pytest.mark.parametrize("reported", [0, 10_000_000])
+def test_window_that_cannot_be_is_not_used(server: ModelServer, protocol: Protocol, reported: int) -> None:
+    rows = [{"id": "m", "max_model_len": reported, "max_input_tokens": reported}]
+    server.gets |= {protocol.listing: {"data": rows}, "/v1/models/m": rows[0]}
+    server.gets["/api/show"] = {"model_info": {"general.architecture": "l", "l.context_length": reported}}
+    model = open_model(protocol.name, protocol.address(server))
+    model.prepare()
+    most = 32_768 if protocol is OLLAMA else MAX_WINDOW
+    assert (model.window.tokens if model.window else None) == (most if reported else None)
+    assert not model.window or "set context.max_tokens for more" in model.window.source
+
+
+@ALL
+@pytest.mark.parametrize("listing", [[], None])
+def test_server_that_lists_no_models_answers(server: ModelServer, protocol: Protocol, listing: list[str] | None) -> None:
+    server.gets[protocol.listing] = {"data": None, "models": None} if listing is None else protocol.models(listing)
+    model: Any = open_model(protocol.name, protocol.address(server))
+    model.prepare()
+    assert (model.window, model.check(), model.model_names()) == (None, None, ())
+    server.says(Reply(protocol.text("Yes.")))
+    assert call_model(model).text == "Yes."
+
+
+MERGED = "Cite.\n\nWhat is a filter?"
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(500, "System role not supported"), (400, "Conversation roles must alternate user/assistant/user/assistant/...")],
+)
+def test_template_that_refuses_system_messages_gets_them_with_the_first_question(
+    server: ModelServer, protocol: Protocol, status: int, said: str
+) -> None:
+    model = open_model(protocol.name, protocol.address(server))
+    request = Request((PromptMessage(role="system", content="Cite.", tokens=3, kind="system"), QUESTION))
+    server.says(protocol.error(status, said), Reply(protocol.text("Yes.")))
+    answer = call_model(model, request)
+    assert (answer.text, answer.end.notice[:23], len(server.asked)) == ("Yes.", "takes no system message", 2)
+    said_then = server.bodies[1].get("messages") or server.bodies[1]["input"]
+    assert [(m["role"], m["content"]) for m in said_then] == [("user", MERGED)]
+    assert call_model(model, request).end.notice == ""
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("protocol", "status", "said"),
+    [
+        (OLLAMA, 400, "registry.ollama.ai/library/gemma2:2b does not support tools"),
+        (OPENAI, 500, "tools param requires --jinja flag"),
+        (OPENAI, 400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
+        (OPENAI, 404, "No endpoints found that support tool use."),
+    ],
+)
+def test_model_that_refuses_tools_is_called_once(server: ModelServer, protocol: Protocol, status: int, said: str) -> None:
+    model: Any = open_model(protocol.name, protocol.address(server))
+    server.says(protocol.error(status, said))
+    assert (call_model(model).error.kind, len(server.asked), model.calls_tools) == ("no_tools", 1, False)
+
+
+def test_ollama_model_that_does_not_think_is_asked_without(server: ModelServer) -> None:
+    model = open_model("ollama", server.address)
+    server.says(OLLAMA.error(400, '"m" does not support thinking'), Reply(OLLAMA.text("Yes.")))
+    answer = call_model(model, replace(REQUEST, options=Options(reasoning_effort="high")))
+    assert (answer.text, ["think" in body for body in server.bodies]) == ("Yes.", [True, False])
+    assert "llm.reasoning_effort was left out" in answer.end.notice

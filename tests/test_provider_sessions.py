@@ -121,6 +121,42 @@ def test_a_model_that_cannot_call_tools_as_ollama_says_gets_passages(
     assert ("AND, OR and NOT" in server.raw[0]) == (retrieval == "before")
 
 
+LLAMA = {"id": "SmolLM2.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 8192}}
+PROPERTIES = {
+    "default_generation_settings": {"n_ctx": 4096},
+    "chat_template": "{% if tools %}",
+    "chat_template_caps": {"supports_tools": True},
+}
+
+
+@pytest.mark.parametrize(
+    ("row", "properties", "calls_tools"),
+    [
+        (LLAMA, PROPERTIES, True),
+        (LLAMA, {**PROPERTIES, "chat_template_caps": {"supports_tools": False}}, False),
+        (LLAMA, {"chat_template": "{{ messages }}"}, False),
+        (LLAMA, {"chat_template": "{% if tools %}"}, True),
+        (LLAMA, None, False),  # SmolLM2 is in the table of families
+        ({"id": "m", "supported_parameters": ["tools", "temperature"]}, None, True),
+        ({"id": "m", "supported_parameters": ["temperature"]}, None, False),
+        ({"id": "m"}, None, None),
+        ({"id": "phi-3-mini"}, None, None),
+    ],
+)
+def test_whether_a_model_calls_tools_is_what_its_server_says(
+    server: ModelServer, row: dict[str, Any], properties: dict[str, Any] | None, calls_tools: bool | None
+) -> None:
+    server.gets["/v1/models"] = {"data": [row]}
+    if properties is not None:
+        server.gets["/props?model=m"] = properties
+    model: Any = open_model("openai", f"{server.address}/v1")
+    model.prepare()
+    assert model.calls_tools is calls_tools
+    assert model.check() is None or row["id"] == "phi-3-mini"
+    if properties is PROPERTIES:
+        assert model.window.tokens == 4096
+
+
 @BOTH
 def test_options_are_sent_when_they_are_set(app: AppFixture, server: ModelServer, protocol: Protocol) -> None:
     options = Options(max_output_tokens=99, temperature=0.5, reasoning_effort="low")
@@ -252,7 +288,7 @@ def test_the_next_prompt_is_counted_with_the_learned_calibration(app: AppFixture
     for i in range(6):
         server.says(usage_reply(protocol, 2 * session.prompt("Is it so?").usage.total_tokens if i == 0 else int(2 * before)))
         report_of(session.send("Is it so?"))
-    assert 1.3 < app.store.calibration(name) < 2.2
+    assert 1.3 < app.store.calibration(name).text < 2.2
     fresh = app.session(open_model(protocol.name, protocol.address(server)))
     assert 1.3 * before < fresh.usage.total_tokens < 2.2 * before
     assert fresh.usage.estimated

@@ -154,6 +154,7 @@ def test_a_store_of_the_layout_before_vectors_gets_their_table(tmp_path: Path) -
     open_store(tmp_path / "c.db").close()
     with closing(sqlite3.connect(tmp_path / "c.db")) as db:
         db.execute("DROP TABLE message_vector")
+        db.execute("ALTER TABLE calibration DROP COLUMN tools")
         db.execute("PRAGMA user_version = 10")
     with closing(ChatSessionStore.open(tmp_path / "c.db")) as store:
         assert store.without_vectors("/notes", "meaning/1", 1, 1) == []

@@ -34,9 +34,9 @@ def names(chunks: Sequence[ContentChunk]) -> list[str]:
 def make_manager() -> ReferenceManager:
     """Two searches and a reading, which share unnumbered chunks."""
     manager = ReferenceManager()
-    manager.extract_referenceable_chunks("1", unnumbered("a", "b"), "find_excerpts")
-    manager.extract_referenceable_chunks("2", unnumbered("c", "a"), "read_zk_document")
-    manager.extract_referenceable_chunks("3", unnumbered("b", "d"), "find_excerpts")
+    manager.extract_referenceable_chunks(unnumbered("a", "b"), "find_excerpts")
+    manager.extract_referenceable_chunks(unnumbered("c", "a"), "read_zk_document")
+    manager.extract_referenceable_chunks(unnumbered("b", "d"), "find_excerpts")
     return manager
 
 
@@ -54,17 +54,12 @@ def test_chunks_are_found_by_number_and_by_tool() -> None:
         "find_excerpts": ["1a", "2b", "4d"],
         "read_zk_document": ["3c", "1a"],
     }
-    assert [(call.call_id, call.tool, names(call.chunks)) for call in manager.calls] == [
-        ("1", "find_excerpts", ["1a", "2b"]),
-        ("2", "read_zk_document", ["3c", "1a"]),
-        ("3", "find_excerpts", ["2b", "4d"]),
-    ]
 
 
 def test_an_edited_text_gets_a_new_number_even_under_the_same_id() -> None:
     manager = ReferenceManager()
-    manager.extract_referenceable_chunks("1", [chunk(None, "before", id="a")])
-    (edited,) = manager.extract_referenceable_chunks("2", [chunk(None, "after", id="a")])
+    manager.extract_referenceable_chunks([chunk(None, "before", id="a")])
+    (edited,) = manager.extract_referenceable_chunks([chunk(None, "after", id="a")])
     assert edited.number == 2
     assert [c.text for c in manager.chunks] == ["before", "after"]
 
@@ -72,12 +67,12 @@ def test_an_edited_text_gets_a_new_number_even_under_the_same_id() -> None:
 # references
 
 
-def test_references_are_the_citations_of_each_answer() -> None:
+def test_the_latest_references_are_the_citations_of_the_last_answer_that_has_any() -> None:
     manager = make_manager()
-    assert manager.references == manager.latest_references == ()
+    assert manager.latest_references == ()
     manager.add_references(citations_of(1))
     manager.add_references(citations_of(4, 2, 4))
-    assert manager.references == (tuple(citations_of(1)), tuple(citations_of(4, 2, 4)))
+    manager.add_references(())
     assert manager.latest_references == tuple(citations_of(4, 2, 4))
 
 
@@ -95,10 +90,6 @@ def test_a_manager_is_restored_from_the_log() -> None:
         message("assistant", "So [2].", "a1", citations=tuple(citations_of(2))),
     ]
     manager = ReferenceManager.from_log(log)
-    assert [(call.call_id, call.tool, names(call.chunks)) for call in manager.calls] == [
-        ("u1", "", ["1a", "2b"]),
-        ("1", "find_excerpts", ["2b", "3c"]),
-    ]
     assert list(manager.chunks_of_all_tools()) == ["find_excerpts"]
 
 
@@ -107,20 +98,20 @@ def test_numbers_come_from_all_branches_and_references_from_one() -> None:
     undone = message("assistant", "No [2].", "a2", citations=tuple(citations_of(2)))
     manager = ReferenceManager.from_log([tool_message("1", chunk(1, id="a")), first, tool_message("2", chunk(2, id="b")), undone], [first])
     assert names(manager.chunks) == ["1a", "2b"]
-    assert manager.references == (tuple(citations_of(1)),)
+    assert manager.latest_references == tuple(citations_of(1))
 
 
 @pytest.mark.parametrize("number", [MAX_NUMBER, MAX_NUMBER // 10 + 1])
 def test_numbering_never_continues_from_a_huge_number(number: int) -> None:
     manager = ReferenceManager.from_log([tool_message("1", chunk(number, id="a"), chunk(2, id="b"))])
     assert names(manager.chunks) == ["2b", f"{number}a"]
-    assert names(manager.extract_referenceable_chunks("2", unnumbered("c", "d"))) == ["3c", "4d"]
+    assert names(manager.extract_referenceable_chunks(unnumbered("c", "d"))) == ["3c", "4d"]
 
 
 def test_an_import_cannot_change_the_text_of_a_number() -> None:
     manager = ReferenceManager.from_log([tool_message("1", chunk(1, "forged", id="a")), tool_message("2", chunk(1, "true", id="a"))])
     assert [c.text for c in manager.chunks] == ["forged"]
-    (found,) = manager.extract_referenceable_chunks("3", [chunk(None, "true", id="a")])
+    (found,) = manager.extract_referenceable_chunks([chunk(None, "true", id="a")])
     assert (found.number, manager.chunk(2)) == (2, found)
 
 
@@ -138,7 +129,7 @@ def test_in_any_log_a_number_means_one_chunk(log: list[tuple[str, list[ContentCh
     manager = ReferenceManager.from_log(tool_message(call_id, *chunks) for call_id, chunks in log)
     assert_views_agree(manager)
     before = {c.number: c.text for c in manager.chunks}
-    fresh = manager.extract_referenceable_chunks("new", new, "find_excerpts")
+    fresh = manager.extract_referenceable_chunks(new, "find_excerpts")
     for one in fresh:
         assert one.number is not None
         assert 0 < one.number <= MAX_NUMBER
@@ -146,18 +137,17 @@ def test_in_any_log_a_number_means_one_chunk(log: list[tuple[str, list[ContentCh
     assert_views_agree(manager)
     stored = [*(tool_message(call_id, *chunks) for call_id, chunks in log), tool_message("new", *fresh)]
     again = ReferenceManager.from_log(stored)
-    assert (again.chunks, again.calls) == (manager.chunks, manager.calls)
+    assert (again.chunks, again.chunks_of_all_tools()) == (manager.chunks, manager.chunks_of_all_tools())
 
 
 def assert_views_agree(manager: ReferenceManager) -> None:
-    """The flat view has exactly the chunks of the calls; a number means one text."""
-    by_call = {(c.number, c.id, c.text) for call in manager.calls for c in call.chunks}
-    assert {(c.number, c.id, c.text) for c in manager.chunks} == by_call
-    assert len({number for number, _, _ in by_call}) == len(by_call) == len(manager.chunks)
+    """The flat view has exactly the chunks of the tools; a number means one text."""
+    by_number = {(c.number, c.id, c.text) for c in manager.chunks}
+    assert len({number for number, _, _ in by_number}) == len(by_number) == len(manager.chunks)
     assert [c.number for c in manager.chunks] == sorted(c.number or 0 for c in manager.chunks)
     assert all(manager.chunk(c.number or 0) == c for c in manager.chunks)
     by_tool = {c.number for chunks in manager.chunks_of_all_tools().values() for c in chunks}
-    assert by_tool == {c.number for call in manager.calls if call.tool for c in call.chunks}
+    assert by_tool == {c.number for c in manager.chunks}
 
 
 # in a conversation
@@ -227,8 +217,8 @@ class AConversation(RuleBasedStateMachine):
             before = self.session
             self.session = self.app.reopen(before)
             assert self.session.references.chunks == before.references.chunks
-            assert self.session.references.calls == before.references.calls
-            assert self.session.references.references == before.references.references
+            assert self.session.references.chunks_of_all_tools() == before.references.chunks_of_all_tools()
+            assert self.session.references.latest_references == before.references.latest_references
 
     def use(self, model: DeltaModel) -> None:
         conversation = self.app.store.conversation(self.session.conversation.id) if self.session.history else None
@@ -304,7 +294,7 @@ def test_the_latest_references_follow_the_branch(app: AppFixture) -> None:
     report_of(session.send("And?"))
     assert [c.number for c in session.references.latest_references] == [7]
     again = app.reopen(session)
-    assert again.references.references == session.references.references
+    assert again.references.latest_references == session.references.latest_references
     app.store.move_head(session.conversation.id, head)
     undone: ZkChatSession = app.reopen(session)
     assert [c.number for c in undone.references.latest_references] == [1]

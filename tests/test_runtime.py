@@ -6,6 +6,7 @@ from factories import COUNTER, AppFixture, DeltaModel, reply
 from zkchat_cli.chat.runtime import OpenedModel, Runtime
 from zkchat_cli.errors import UsageError
 from zkchat_cli.llm.base import Window
+from zkchat_cli.models import Calibration
 
 OTHER = DeltaModel([reply("Yes.")], name="other", window=Window(5000, "a test"))
 
@@ -25,7 +26,7 @@ def test_overrides_and_calibration_stay_with_another_agent(app: AppFixture) -> N
         opened.append((name, overrides))
         return app.runtime(strategy="discard")
 
-    before = app.runtime(open_agent=open_agent).with_setting("context.summary_ratio", "0.2").calibrated(2.0)
+    before = app.runtime(open_agent=open_agent).with_setting("context.summary_ratio", "0.2").calibrated(Calibration(text=2.0))
     after = before.with_agent("critic")
     assert (after.strategy.name, after.counter, after.overrides) == ("discard", before.counter, before.overrides)
     before.with_agent("none")
@@ -52,14 +53,14 @@ def test_the_window_is_the_configured_or_the_reported_one_and_never_above_a_reje
 
 
 def test_a_small_change_of_the_calibration_is_ignored(app: AppFixture) -> None:
-    runtime = app.runtime().calibrated(1.5)
+    runtime = app.runtime().calibrated(Calibration(text=1.5))
     assert runtime.counter.count("a word") == 3 == -(-COUNTER.count("a word") * 3 // 2)
-    assert runtime.calibrated(1.51) is runtime
-    assert runtime.calibrated(2.0) is not runtime
+    assert runtime.calibrated(Calibration(text=1.51)) is runtime
+    assert runtime.calibrated(Calibration(text=2.0)) is not runtime
 
 
 def test_what_a_turn_found_out_is_learned_for_the_same_model_only(app: AppFixture) -> None:
-    used = app.runtime(rejected_window=Window(900, "a refusal")).calibrated(2.0)
+    used = app.runtime(rejected_window=Window(900, "a refusal")).calibrated(Calibration(text=2.0))
     learned = app.runtime().learn_from(used)
     assert (learned.window.tokens, learned.counter) == (900, used.counter)
     other = app.runtime(OTHER)

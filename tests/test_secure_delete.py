@@ -98,7 +98,7 @@ def test_a_log_file_in_use_is_reported_and_emptied_at_the_next_opening(
     with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM message").fetchone()
-        with pytest.raises(StoreError, match=r"is deleted, but .*c\.db-wal still contains its words"):
+        with pytest.raises(StoreError, match=r"Deleted, but .*c\.db-wal still has the words"):
             store.delete("gone")
         ChatSessionStore.open(tmp_path / "c.db").close()
         assert files_with(tmp_path, SECRET) == ["c.db-wal"]
@@ -146,7 +146,7 @@ def test_an_input_history_that_cannot_be_changed_is_named(store: ChatSessionStor
     store.add("c1", message("user", SECRET, "q"))
     file = input_history.history_file(tmp_path, "/notes")
     file.mkdir(parents=True)
-    with pytest.raises(StoreError, match=f"deleted, but {file} may still contain what you typed in it: Is a directory"):
+    with pytest.raises(StoreError, match=f"Deleted, but {file} may still have what you typed in it: Is a directory"):
         store.delete("c1")
     assert store.conversations() == []
 

@@ -333,7 +333,10 @@ def test_check_reports_a_model_that_gives_no_verdict(app: AppFixture) -> None:
 
 def test_check_without_a_model_shows_the_verdicts_by_words(session: ZkChatSession, app: AppFixture) -> None:
     offline = app.reopen(session, OfflineModel())
-    assert check(offline).startswith("Only a language model can check sentences (/model). By their words:\n")
-    assert check(offline).endswith("1 of 1 cited sentence checked: 0 not supported, 1 unclear.")
+    assert check(offline).splitlines()[1:] == [
+        "- ○ unclear: “It is ready after nine months”, said the note, which “smells of roses”. [1]",
+        "",
+        "1 of 1 cited sentence checked: 0 not supported, 1 unclear.",
+    ]
     with pytest.raises(ZkchatError, match="no answer yet"):
         check(app.session())

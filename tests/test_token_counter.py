@@ -129,3 +129,10 @@ def test_a_missing_vocabulary_is_not_downloaded(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="has no vocabulary of o200k_base"):
         load_vocabulary("o200k_base")
+
+
+def test_a_damaged_vocabulary_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790").write_bytes(b"IQ== 0\nIg== 1\n")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    with pytest.raises(ValueError, match=r"the vocabulary of o200k_base in .* is damaged"):
+        load_vocabulary("o200k_base")

@@ -146,3 +146,13 @@ def test_a_tool_that_was_not_offered_runs_when_it_is_called_and_is_offered_from_
     report = report_of(app.session(model).send("Hello!"))
     assert [run.ok for run in report.tools] == [True]
     assert [("list_zk_documents" in {t.name for t in request.tools}) for request in model.requests] == [False, True]
+
+
+def test_undo_takes_back_which_tools_were_offered(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply("Yes.")]), tools=tuple(tools.load_tools()), max_context=6000)
+    report_of(session.send("What is compost?"))
+    before = session.prompt("And then?").tools
+    report_of(session.send("Which notes are related to it, and which links lead from Filters to Combining?"))
+    assert session.prompt("And then?").tools != before
+    session.undo()
+    assert session.prompt("And then?").tools == before

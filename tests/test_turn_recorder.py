@@ -24,7 +24,7 @@ def test_a_turn_is_stored_in_two_transactions(app: AppFixture) -> None:
     report_of(session.send("When is the roof deadline?"))
     app.store._db.set_trace_callback(None)
     assert [each for each in statements if each in ("BEGIN IMMEDIATE", "COMMIT")] == ["BEGIN IMMEDIATE", "COMMIT"] * 2
-    assert app.store.calibration(session.runtime.model.name) != 1.0
+    assert app.store.calibration(session.runtime.model.name).text != 1.0
     assert app.store.facts(str(app.vault.root))[0].last_accessed == NOON
 
 
@@ -86,7 +86,7 @@ def test_an_unstored_conversation_is_stored_later(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply("Yes.")]))
     fill_disk(app.store)
     report_of(session.send("word " * 20_000))
-    with pytest.raises(StoreError, match=r"^1 turn is lost, of \S+: The store .* full"):
+    with pytest.raises(StoreError, match=r"^1 turn is lost \(conversation \S+\): The store .* full"):
         session.flush()
     assert app.store.conversations() == [] or not stored_log(session)
     free_disk(app.store)

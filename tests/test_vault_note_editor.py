@@ -187,7 +187,7 @@ def test_symbolic_links_do_not_lead_out_of_the_vault(notes: Callable[..., Vault]
     (vault.root / ".trash").symlink_to(tmp_path / "out")
     (vault.root / "door").symlink_to(tmp_path / "out")
     (vault.root / "B.md").symlink_to(vault.root / "A.md")
-    assert "is a link" in refused(lambda: vault.editor.trash("A.md"))
+    assert "is a symbolic link" in refused(lambda: vault.editor.trash("A.md"))
     assert "leads out" in refused(lambda: vault.editor.create("door/x", "x"))
     assert "leads out" in refused(lambda: vault.editor.rename("A.md", "door/A.md"))
     assert "is a link to another file" in refused(lambda: vault.editor.rename("B.md", "C.md"))

@@ -25,6 +25,7 @@ ProviderErrorKind = Literal[
     "timeout",
     "rate_limit",
     "context_length",
+    "no_tools",
     "content_filter",
     "bad_request",
     "server",

@@ -445,19 +445,23 @@ def test_a_notes_name_is_one_word_of_an_editors_command(editor: str, name: str) 
         assert own in ([str(note)], [f"{note}:7"])
 
 
-@pytest.mark.parametrize("pager", ["exit 3", "exec <&-; sleep 0.1", "kill -9 $$"])
-def test_a_pager_that_reads_nothing_ends_nothing(tmp_path: Path, pager: str) -> None:
+@pytest.mark.parametrize(("pager", "shown"), [("exec <&-; sleep 0.1", "›"), ("kill -9 $$", "The end of it.")])
+def test_a_pager_that_reads_nothing_ends_nothing(tmp_path: Path, pager: str, shown: str) -> None:
+    """One that fails, too, and then the note is printed."""
     program = tmp_path / "pager"
     program.write_text(f"#!/bin/sh\n{pager}\n")
     program.chmod(0o755)
     with Chat(
-        Program(write_notes(tmp_path / "notes", {"Long.md": "word\n\n" * 50_000}), tmp_path / "home"),
+        Program(
+            write_notes(tmp_path / "notes", {"Long.md": f"{'word ' * 2000}\n\n" * 9 + "\n" * 40 + "The end of it."}), tmp_path / "home"
+        ),
         PAGER=str(program),
         EDITOR="",
         VISUAL="",
     ) as chat:
         chat.say("/open Long")
         chat.wait_for("Long.md:1")
+        chat.wait_for(shown)
         chat.wait_for_prompt()
         chat.say("What is a word?")
         chat.wait_for("Sources")

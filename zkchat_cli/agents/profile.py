@@ -23,12 +23,12 @@ class AgentProfile(Section):
     """The keys of an agent's file. A missing key means the setting, whatever the default here."""
 
     description: str = Field("", description="what it is for, in a line")
-    model: str = Field("", description="PROVIDER/NAME; --model and ZKCHAT_MODEL count for more")
+    model: str = Field("", description="PROVIDER/NAME; --model and ZKCHAT_MODEL override it")
     system_prompt: str = Field("", description="its instructions, added to zkchat's own on searching and citing")
-    tools: tuple[str, ...] = Field((), description="the tools it may call; without this line all of them, [] none")
+    tools: tuple[str, ...] = Field((), description="the tools it may call; all of them if left out, none if []")
     strategy: str = Field("", description="hybrid, summarize or discard")
-    temperature: float = Field(-1, ge=-1, le=2, description="how freely it chooses its words; below 0: the model's own default")
-    memory: bool = Field(True, description="whether it gets what is remembered: memory files, facts, and its own file")
+    temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's own default")
+    memory: bool = Field(True, description="include memory in its prompts: memory files, facts and its own file")
     context: ContextSettings = ContextSettings()
 
     @field_validator("tools", mode="before")

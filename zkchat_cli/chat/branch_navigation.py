@@ -56,7 +56,7 @@ def redo(state: ConversationState, times: int = 1) -> BranchMove:
 
 def clear(state: ConversationState) -> BranchMove:
     """Start with an empty context: the next message begins a new branch."""
-    before = state.history
+    before = state.history[:]
     if before:
         state.checkout(None)
         state.undo_stack.append(before[-1].id)

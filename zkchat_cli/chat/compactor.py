@@ -165,11 +165,11 @@ class _CompactionRun:
     @cached_property
     def _digest(self) -> str:
         """A digest of all that the result depends on: the conversation, the request, the model and the settings."""
-        request, runtime = self.request, self.runtime
-        fixed = [id_ for _, turn in self.state.turns(runtime.counter).turns_with_fixed() for m in turn.fixed for id_ in m.source_ids]
+        request, runtime, counter = self.request, self.runtime, self.runtime.counter
+        fixed = [id_ for _, turn in self.state.turns(counter).turns_with_fixed() for m in turn.fixed for id_ in m.source_ids]
         made_from = (
             self.state.head, self._previous.id if self._previous else None, fixed, request.reason, request.instructions, request.target,
-            request.keep, runtime.summary_model.model.name, runtime.window.tokens, runtime.strategy.name, runtime.counter,
+            request.keep, runtime.summary_model.model.name, runtime.window.tokens, runtime.strategy.name, counter.factor, counter.exact,
             runtime.settings.context.model_dump_json(),
         )  # fmt: skip
         return blake2b(repr(made_from).encode(), digest_size=16).hexdigest()
@@ -283,7 +283,7 @@ class _CompactionRun:
         model = self._writer.model.name if answer.calls else None
         cost = {"model": model, "model_calls": answer.calls, "usage": answer.usage, "problem": answer.problem}
         base = masking or self._previous
-        kept = {message.id for turn in self._turns(base)[len(fold.turns) :] for message in turn.messages}
+        kept = {id_ for turn in self._turns(base)[len(fold.turns) :] for id_ in turn.ids}
         masked = tuple(id_ for id_ in base.masked if id_ in kept) if base is not None else ()
         new = set(masked) - set(self._previous.masked if self._previous is not None else ())
         fields = {"last_id": fold.last_id, "messages_folded": fold.messages_folded, "masked": masked, "results_masked": len(new)}

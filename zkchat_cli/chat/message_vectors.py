@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
+from zkchat_cli.context.recall.index import PassageKey
 from zkchat_cli.context.recall.passages import RecallPassage, split_message
 from zkchat_cli.errors import StoreError
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -43,9 +44,9 @@ class MessageVectors:
         self._table: tuple[NDArray[np.int8], NDArray[np.float32]] | None = None
         """The vectors and their lengths."""
         self._passage_rows: list[int] = []
-        self._last_passage: RecallPassage | None = None
+        self._last_key: PassageKey | None = None
 
-    def cosines(self, question: str, passages: Sequence[RecallPassage]) -> "NDArray[np.float64] | None":
+    def cosines(self, question: str, keys: Sequence[PassageKey], passage: Callable[[int], RecallPassage]) -> "NDArray[np.float64] | None":
         """The cosine of each passage with the question, NaN for one without a vector; None if none can be told."""
         vector = self._semantic.embed_query(question)
         if vector is None:
@@ -54,9 +55,9 @@ class MessageVectors:
 
         with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
             self._read(len(vector))
-            self._find_rows(passages)
-            self._embed_few(passages, len(vector))
-        rows = np.array(self._find_rows(passages), np.intp)
+            self._find_rows(keys)
+            self._embed_few(passage, len(vector))
+        rows = np.array(self._find_rows(keys), np.intp)
         if self._table is None:
             return None
         vectors, lengths = self._table
@@ -89,25 +90,24 @@ class MessageVectors:
             lengths = np.linalg.norm(vectors[len(known) :].astype(np.float32), axis=1)
             self._table = vectors, np.concatenate([known, np.maximum(lengths, 1)])
 
-    def _find_rows(self, passages: Sequence[RecallPassage]) -> list[int]:
+    def _find_rows(self, keys: Sequence[PassageKey]) -> list[int]:
         """The row of each passage. Those found before are kept while the passages only become more."""
         rows = self._passage_rows
-        if len(rows) > len(passages) or (rows and passages[len(rows) - 1] is not self._last_passage):
+        if len(rows) > len(keys) or (rows and keys[len(rows) - 1] != self._last_key):
             rows.clear()
-        rows += [_MISSING] * (len(passages) - len(rows))
-        self._last_passage = passages[-1] if passages else None
+        rows += [_MISSING] * (len(keys) - len(rows))
+        self._last_key = keys[-1] if keys else None
         for number in [number for number, row in enumerate(rows) if row == _MISSING]:
-            id_, part = passages[number].message.id, passages[number].part
-            if id_ in self._embedded:
-                rows[number] = self._row_of.get((id_, part), _NEVER)
+            if keys[number][0] in self._embedded:
+                rows[number] = self._row_of.get(keys[number], _NEVER)
         return rows
 
-    def _embed_few(self, passages: Sequence[RecallPassage], dimensions: int) -> None:
+    def _embed_few(self, passage: Callable[[int], RecallPassage], dimensions: int) -> None:
         """Embed the missing passages if a question can wait for them."""
-        missing = [passage for passage, row in zip(passages, self._passage_rows, strict=True) if row == _MISSING]
+        missing = [number for number, row in enumerate(self._passage_rows) if row == _MISSING]
         if not missing or len(missing) > MOST_EMBEDDED_AT_ONCE:
             return
-        contents = {passage.message.id: passage.message.content for passage in missing}
+        contents = {message.id: message.content for message in (passage(number).message for number in missing)}
         packed = dict(zip(contents, _pack_vectors(self._semantic, contents.values()), strict=True))
         self._add(packed.items(), dimensions)
         if self._store.persistent:

@@ -35,7 +35,8 @@ class PromptBuilder:
         self._masked: tuple[TurnHistory, tuple[str, ...], TurnHistory] | None = None
         semantic, conversation = services.semantic, state.conversation.id
         self._recall = RecallIndex(MessageVectors(services.store, semantic, conversation).cosines) if semantic else RecallIndex()
-        self._previous_tools: frozenset[str] = frozenset()
+        self._offered_tools: dict[str, frozenset[str]] = {}
+        """The names of the tools of each turn's last prompt, by the id of its question."""
         self._last: tuple[tuple[object, ...], Prompt] | None = None
         self._assembling = threading.Lock()
         self._memories: list[tuple[Config, Agent | None, Memory]] = []
@@ -46,8 +47,9 @@ class PromptBuilder:
     def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = (), *, offer_tools: bool = True) -> Prompt:
         """The prompt of the next call in a turn whose messages so far are `current`. Raises PromptTooLarge."""
         prompt = self.assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
+        self._state.turns(runtime.counter).pack(runtime.budget.effective_limit)
         if current and offer_tools:
-            self._previous_tools = frozenset(tool.name for tool in prompt.tools)
+            self._offered_tools[current[0].id] = frozenset(tool.name for tool in prompt.tools)
         return prompt
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
@@ -69,8 +71,14 @@ class PromptBuilder:
             retrieval=runtime.retrieval,
             recall_index=self._recall,
             filter_tools=runtime.settings.context.tool_filter == "auto",
-            previous_tools=self._previous_tools,
+            previous_tools=self._previous_tools(current),
         )
+
+    def _previous_tools(self, current: Sequence[ZkChatMessage]) -> frozenset[str]:
+        """The tools of the last prompt on this branch: undo takes them back with the turn."""
+        here = {message.id for message in current[:1]}
+        asked = (id_ for id_ in reversed(self._offered_tools) if id_ in here or self._state.find_message(id_) is not None)
+        return self._offered_tools.get(next(asked, ""), frozenset())
 
     def assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
         """The last prompt again when nothing has changed, which is so between the check for compaction and the call itself."""

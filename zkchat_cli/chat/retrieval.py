@@ -5,12 +5,14 @@ far, and finds the passages.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.errors import VaultError
 from zkchat_cli.llm.base import Model, ReportsToolSupport
-from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, split_into_exchanges
+from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.chunk_format import Count
 from zkchat_cli.references.fit_to_budget import rank_chunks, reduce_to_fit
 from zkchat_cli.text.truncate import truncate
@@ -48,9 +50,22 @@ def choose_retrieval(wanted: RetrievalMode | str, model: Model, tools: Sequence[
     return Retrieval(mode="tools", reason=f"the model can call tools, in a window of {window:,} tokens")
 
 
+@dataclass(frozen=True, slots=True)
+class _ToolUse:
+    """What the first exchanges of a branch say about a model's tool calls; `problem` is None as long as they say nothing."""
+
+    revision: int
+    exchanges: int = 0
+    without: int = 0
+    """Answers without a call that needed one."""
+    problem: str | None = None
+
+
 class Retriever:
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._vault, self._state = services.vault, state
+        self._tool_use: dict[str, _ToolUse] = {}
+        """By the names of models."""
         self._found: dict[str, bool] = {}
         """Whether the notes have something about a question."""
 
@@ -63,17 +78,27 @@ class Retriever:
     def _tool_problem(self, runtime: Runtime) -> str:
         """Why the model's tool calls are of no use, by its first answers in this conversation; empty if they are, or as long as that is
         unknown."""
-        name, without = runtime.model.name, 0
-        for exchange in split_into_exchanges(self._state.history):
-            question, answer = exchange[0], exchange[-1]
-            if question.retrieval != "tools" or answer.model != name:
-                continue
-            if calls := [call for message in exchange for call in message.tool_calls]:
-                return f"{name} called tools with unreadable arguments" if all(call.malformed is not None for call in calls) else ""
-            without += not question.chunks and self._has_passages(question.prompt_text)
-            if without >= FIRST_ANSWERS:
-                return f"{name} called no tool in its first {FIRST_ANSWERS} answers"
-        return ""
+        name, revision = runtime.model.name, self._state.revision
+        seen = self._tool_use.get(name)
+        if seen is None or seen.revision != revision:
+            seen = _ToolUse(revision)
+        for exchange in self._state.history.exchanges(seen.exchanges) if seen.problem is None else ():
+            seen = self._read_exchange(name, exchange.messages, replace(seen, exchanges=seen.exchanges + 1))
+            if seen.problem is not None:
+                break
+        self._tool_use[name] = seen
+        return seen.problem or ""
+
+    def _read_exchange(self, name: str, messages: Sequence[ZkChatMessage], seen: "_ToolUse") -> "_ToolUse":
+        question, answer = messages[0], messages[-1]
+        if question.retrieval != "tools" or answer.model != name:
+            return seen
+        if calls := [call for message in messages for call in message.tool_calls]:
+            unreadable = all(call.malformed is not None for call in calls)
+            return replace(seen, problem=f"{name} called tools with unreadable arguments" if unreadable else "")
+        without = seen.without + (not question.chunks and self._has_passages(question.prompt_text))
+        problem = f"{name} called no tool in its first {FIRST_ANSWERS} answers" if without >= FIRST_ANSWERS else None
+        return replace(seen, without=without, problem=problem)
 
     def _has_passages(self, text: str) -> bool:
         if text not in self._found:
@@ -89,7 +114,8 @@ class Retriever:
 
         if reply_to_small_talk(text, (), ()) is not None:
             return []
-        earlier = [m for m in self._state.history if m.role == "user"][-EARLIER_QUESTIONS:] if follows else []
+        questions = (message for message in reversed(self._state.history) if message.role == "user")
+        earlier = [*islice(questions, EARLIER_QUESTIONS)][::-1] if follows else []
         asked = [*((message.id, message.prompt_text) for message in earlier), ("", text)]
         messages = [PromptMessage(role="user", content=said, tokens=0, kind="conversation", source_ids=(id_,)) for id_, said in asked]
         question = analyze_question(messages, len(messages) - 1)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from zkchat_cli import events
@@ -31,6 +32,7 @@ from zkchat_cli.chat.user_message import (
 )
 from zkchat_cli.config import loader
 from zkchat_cli.context.branch_tree import BranchSegment
+from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.context.prompt_history import find_question, restore_sent_prompts
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
@@ -106,6 +108,11 @@ class ZkChatSession:
     def _calibrated(self, runtime: Runtime) -> Runtime:
         return runtime.calibrated(self.store.calibration(runtime.model.name))
 
+    def _with_external(self, runtime: Runtime) -> Runtime:
+        """The runtime with the tools of other programs that can be called now."""
+        external = self.services.external
+        return runtime if external is None or not runtime.takes_external else runtime.with_external(external.tools())
+
     def _restore_agent(self) -> None:
         last = next((m for m in reversed(self.history) if m.role == "user" and not m.addressed), None)
         name = last.agent if last is not None else None
@@ -130,8 +137,10 @@ class ZkChatSession:
         """`send`; the retry of a question begins a new branch before it."""
         if not user_input.text.strip():
             raise UsageError("there is nothing to ask", "Give a question as an argument or on standard input.")
-        own = self._runtime
+        own = self._runtime = self._with_external(self._runtime)
         runtime, user_input, notices = self._resolve_mention(user_input)
+        if self.services.external is not None:
+            notices += [events.Notice(*notice) for notice in self.services.external.take_notices()]
         turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         try:
             with turn.timer("prepare"):
@@ -147,7 +156,7 @@ class ZkChatSession:
         """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises UsageError."""
         roots = import_roots(self.services, self._runtime)
         mention, notices = check_agent_mention(user_input.mention, self.agent_names(), lambda written: is_importable(written, roots))
-        runtime = self._runtime if mention is None else self._calibrated(self._runtime.with_agent(mention.name))
+        runtime = self._runtime if mention is None else self._with_external(self._calibrated(self._runtime.with_agent(mention.name)))
         return runtime, replace(user_input, mention=mention), notices
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
@@ -181,6 +190,7 @@ class ZkChatSession:
 
     def prompt(self, next_text: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or without one. A mentioned agent gets its own."""
+        self._runtime = self._with_external(self._runtime)
         runtime, current = self._next_message(next_text)
         return self._prompts.explain(runtime, current)
 
@@ -251,7 +261,7 @@ class ZkChatSession:
         return self._state.conversation
 
     @property
-    def history(self) -> tuple[ZkChatMessage, ...]:
+    def history(self) -> MessageHistory:
         """The messages of the branch in use, oldest first."""
         return self._state.history
 
@@ -352,7 +362,7 @@ class ZkChatSession:
 
     def memory_items(self, text: str = "") -> tuple[MemoryItem, ...]:
         """All memory in the prompt for `text`, or without one in the prompt for the last question."""
-        last = tuple(message for message in self.history if message.role == "user")[-1:]
+        last = tuple(islice((message for message in reversed(self.history) if message.role == "user"), 1))
         runtime, current = self._next_message(text) if text else (self._runtime, last)
         return (*self._prompts.pinned_memory(runtime), *self._prompts.contextual_memory(runtime, current))
 

@@ -5,16 +5,17 @@ rendered) is cached and only extended.
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.context.branch_tree import BranchTree
+from zkchat_cli.context.exchanges import MessageHistory, PackableExchange
 from zkchat_cli.context.turn_history import TurnHistory, long_lived_allocation
-from zkchat_cli.context.turns import split_into_turns
+from zkchat_cli.context.turns import make_turns
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction, Conversation, ZkChatMessage, branch_to
+from zkchat_cli.models import Compaction, Conversation, ZkChatMessage, branch_to, split_into_exchanges
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -24,9 +25,7 @@ MOST_COUNTERS = 2
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """`revision` stays the same as long as messages are only appended."""
-
-    messages: tuple[ZkChatMessage, ...]
+    messages: MessageHistory
     revision: int
 
 
@@ -37,11 +36,13 @@ class ConversationState:
         self.conversation = conversation or Conversation(
             id=services.new_id(), vault=str(services.vault.root), created_at=services.now(), updated_at=services.now()
         )
-        self._branch = _Branch((), 0)
+        self._branch = _Branch(MessageHistory(), 0)
         self._turns: dict[TokenCounter, tuple[_Branch, TurnHistory]] = {}
         self._counting = threading.RLock()
         self.undo_stack: list[str] = []
         """Heads that undo left, the last one last; cleared by the next question."""
+        self._exchange_of: dict[str, PackableExchange] = {}
+        """By the ids of its messages."""
         self._load()
 
     def _load(self) -> None:
@@ -49,7 +50,7 @@ class ConversationState:
         head = self._store.conversation(id_).head_id if self.is_stored else None
         with long_lived_allocation():
             log = self.log()
-            self._replace_history(_settle_pending(branch_to(log, head)))
+            self._replace_history(map(PackableExchange, split_into_exchanges(_settle_pending(branch_to(log, head)))))
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
             self.references = ReferenceManager.from_log(log, self.history)
@@ -58,9 +59,14 @@ class ConversationState:
     # messages
 
     @property
-    def history(self) -> tuple[ZkChatMessage, ...]:
+    def history(self) -> MessageHistory:
         """The messages of the branch in use, oldest first."""
         return self._branch.messages
+
+    @property
+    def revision(self) -> int:
+        """Stays the same as long as messages are only appended to `history`."""
+        return self._branch.revision
 
     @property
     def head(self) -> str | None:
@@ -77,12 +83,14 @@ class ConversationState:
 
     def find_message(self, message_id: str) -> ZkChatMessage | None:
         """The message of this branch with that id."""
-        return self._by_id.get(message_id)
+        exchange = self._exchange_of.get(message_id)
+        return None if exchange is None else exchange.messages[exchange.ids.index(message_id)]
 
     def append(self, turn: Sequence[ZkChatMessage]) -> None:
         """Add a finished turn to the branch."""
-        self._by_id |= {message.id: message for message in turn}
-        self._branch = _Branch((*self.history, *turn), self._branch.revision)
+        exchange = PackableExchange(turn)
+        self._exchange_of |= dict.fromkeys(exchange.ids, exchange)
+        self._branch = _Branch(self.history.with_exchange(exchange), self._branch.revision)
 
     def checkout(self, head: str | None) -> None:
         """Continue from another message of the log (None: from the beginning), here and in the store. Raises StoreError."""
@@ -94,18 +102,24 @@ class ConversationState:
         """Continue from another message here; the store follows with the next turn. Undo can go back. Raises StoreError."""
         log, left = self.log(), self.head
         self.references = ReferenceManager.from_log(log, branch := BranchTree(log).branch(head))
-        self._replace_history(branch)
+        self._replace_history(map(PackableExchange, split_into_exchanges(branch)))
         self.undo_stack += [left] if left is not None else []
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
         """Store messages of this branch with a changed pin. Raises StoreError."""
         self._store.mark(self.conversation.id, changed)
         instead = {message.id: message for message in changed}
-        self._replace_history(tuple(instead.get(message.id, message) for message in self.history))
+        self._replace_history(
+            each
+            if instead.keys().isdisjoint(each.ids)
+            else PackableExchange([instead.get(message.id, message) for message in each.messages])
+            for each in self.history.exchanges()
+        )
 
-    def _replace_history(self, messages: tuple[ZkChatMessage, ...]) -> None:
-        self._by_id = {message.id: message for message in messages}
-        self._branch = _Branch(messages, self._branch.revision + 1)
+    def _replace_history(self, exchanges: Iterable[PackableExchange]) -> None:
+        history = MessageHistory(exchanges)
+        self._exchange_of = {id_: exchange for exchange in history.exchanges() for id_ in exchange.ids}
+        self._branch = _Branch(history, self._branch.revision + 1)
 
     def turns(self, counter: TokenCounter) -> TurnHistory:
         """The branch cut into turns, with the tokens that `counter` counts. Rendering them is what a long conversation costs, so turns that
@@ -115,9 +129,9 @@ class ConversationState:
             known, turns = self._turns.pop(counter, (None, TurnHistory()))
             if known is None or known.revision != branch.revision:
                 with long_lived_allocation():
-                    turns = TurnHistory(split_into_turns(branch.messages, counter, turns))
-            elif new := branch.messages[len(known.messages) :]:
-                turns = turns.with_turns(split_into_turns(new, counter, first=turns[-1].number + 1 if turns else None))
+                    turns = TurnHistory(make_turns(branch.messages.exchanges(), counter, turns))
+            elif new := tuple(branch.messages.exchanges(len(turns))):
+                turns = turns.with_turns(make_turns(new, counter, first=turns[-1].number + 1 if turns else None))
             self._turns[counter] = branch, turns
             while len(self._turns) > MOST_COUNTERS:
                 del self._turns[next(iter(self._turns))]
@@ -160,7 +174,7 @@ class ConversationState:
     def _branch_compactions(self) -> Iterator[Compaction]:
         """The compactions of this branch, newest first."""
         for compaction in reversed(self.compactions):
-            if compaction.mode != "none" and compaction.last_id in self._by_id:
+            if compaction.mode != "none" and compaction.last_id in self._exchange_of:
                 yield compaction
 
     def add_compaction(self, compaction: Compaction) -> None:

@@ -110,7 +110,7 @@ class ToolExecutor:
         """
         fitted = fit_findings([each.finding for each in outcomes], room, self.counter.count)
         extract = self.references.extract_referenceable_chunks
-        chunks = [extract(each.call.id, its.chunks, each.call.name) for each, its in zip(outcomes, fitted, strict=True)]
+        chunks = [extract(its.chunks, each.call.name) for each, its in zip(outcomes, fitted, strict=True)]
         shown = {chunk.id for numbered in chunks for chunk in numbered}
         notes = [join_notes(each.finding.note, _omission_note(its, shown)) for each, its in zip(outcomes, fitted, strict=True)]
         return tuple(
@@ -128,6 +128,10 @@ class ToolExecutor:
             outcome=truncate(outcome.finding.outcome if outcome.ok else str(outcome.finding.data["error"]), LONGEST_OUTCOME),
         )
         return ToolResult(content, chunks, run)
+
+    def is_external(self, name: str) -> bool:
+        """Whether a tool belongs to another program."""
+        return any(tool.name == name and tool.schema is not None for tool in self.tools)
 
     def _find_tool(self, name: str) -> Tool:
         for tool in self.tools:

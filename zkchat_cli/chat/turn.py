@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.models import (
     AnswerLevel,
+    Calibration,
     Compaction,
     ContentChunk,
     DocumentReference,
@@ -24,6 +25,7 @@ from zkchat_cli.models import (
     ZkChatMessage,
 )
 from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.tokens.calibration import CountedPrompt
 
 M = TypeVar("M", ZkChatMessage, PromptMessage)
 DEEPEST = 50
@@ -77,8 +79,10 @@ class TurnInProgress:
     level: AnswerLevel | None = None
     prompt: Prompt | None = None
     compaction: Compaction | None = None
-    factors: list[tuple[str, float]] = field(default_factory=list)
-    """For each call with reported usage: the model, and its tokens for each token that zkchat counts."""
+    calibration: Calibration = field(default_factory=Calibration)
+    """How the model counts, as far as that is known."""
+    counted: CountedPrompt | None = None
+    """The prompt of the last call with reported usage."""
     sent: list[SentPrompt] = field(default_factory=list)
     """The prompts of its model calls so far."""
     refused: int = 0

@@ -5,6 +5,7 @@ Closing the generator (Ctrl-C) stops the model and stores the partial answer as 
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from zkchat_cli import events
 from zkchat_cli.chat.compactor import Compactor
@@ -14,12 +15,22 @@ from zkchat_cli.chat.runtime import SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message, stored_prompt
 from zkchat_cli.chat.turn_recorder import TurnRecorder
-from zkchat_cli.chat.turn_runner import TurnRunner
+from zkchat_cli.chat.turn_runner import DecideDocuments, TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, without_documents
 from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.errors import StoreError, VaultError, ZkchatError
-from zkchat_cli.models import ContentChunk, ContextUsage, FinishReason, MessageStatus, Prompt, TurnMetrics, TurnReport, ZkChatMessage
+from zkchat_cli.models import (
+    ContentChunk,
+    ContextUsage,
+    FinishReason,
+    MessageStatus,
+    Prompt,
+    RetrievalMode,
+    TurnMetrics,
+    TurnReport,
+    ZkChatMessage,
+)
 from zkchat_cli.references.provenance import aggregate_documents, merge_references
 
 
@@ -44,7 +55,7 @@ class TurnPipeline:
     def run(self, turn: TurnInProgress, user_input: UserInput, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
         with turn.timer("prepare"):
-            user = self._messages.build_bare(turn.runtime, user_input)
+            user = bare = self._messages.build_bare(turn.runtime, user_input)
         with turn.timer("store"):
             problems = self._recorder.begin(user)
             memory = self._prompts.memory(turn.runtime)
@@ -53,11 +64,21 @@ class TurnPipeline:
         try:
             with turn.timer("model"):  # before the documents: how much of them fits depends on the window
                 prepare_model(turn.runtime.model)
-                turn.runtime = turn.runtime.calibrated(self._services.store.calibration(turn.runtime.model.name))
-            with turn.timer("prepare"):
-                turn.runtime = self._retriever.choose(turn.runtime, user_input.retrieval)
-                user, warnings = self._messages.add_documents(turn.runtime, user, user_input, self._state.references)
-                turn.messages[0] = user
+                turn.calibration = self._services.store.calibration(turn.runtime.model.name)
+                turn.runtime = turn.runtime.calibrated(turn.calibration)
+            known, offered = self._state.references.copy(), turn.runtime
+
+            def decide_documents(retrieval: RetrievalMode | None) -> Sequence[events.Notice]:
+                """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more."""
+                with turn.timer("prepare"):
+                    self._state.references = known.copy()
+                    runtime = replace(turn.runtime, tools=offered.tools, instructions=offered.instructions)
+                    turn.runtime = self._retriever.choose(runtime, retrieval or user_input.retrieval)
+                    turn.messages[0], warnings = self._messages.add_documents(turn.runtime, bare, user_input, self._state.references)
+                return warnings
+
+            warnings = decide_documents(None)
+            user = turn.user
             yield events.MessageStored(user.id, user.references)
             yield from (*notices, *warnings, *problems)
             with turn.timer("prepare"):
@@ -65,7 +86,7 @@ class TurnPipeline:
             if due.due:
                 yield from self._compactor.run_if_enabled(turn, due.reason or "")
             yield from (events.Notice(*each) for each in memory.pop_notices())
-            yield from self._answer(turn)
+            yield from self._answer(turn, decide_documents)
         except (GeneratorExit, KeyboardInterrupt):
             if not turn.closed:
                 self._close(turn, "unfinished", "cancelled")
@@ -81,9 +102,9 @@ class TurnPipeline:
                 self._close(turn, _failure_status(turn), "error")
             raise
 
-    def _answer(self, turn: TurnInProgress) -> Iterator[events.Event]:
+    def _answer(self, turn: TurnInProgress, decide_documents: DecideDocuments) -> Iterator[events.Event]:
         try:
-            finish = yield from TurnRunner(self._services, self._state, self._prompts, self._compactor, turn).run()
+            finish = yield from TurnRunner(self._services, self._state, self._prompts, self._compactor, turn, decide_documents).run()
         finally:
             self.last_prompt = turn.prompt
         with turn.timer("prepare"):
@@ -137,7 +158,8 @@ class TurnPipeline:
         self._state.references.add_references(messages[-1].citations)
         self._state.append(messages)
         facts = self._prompts.memory(runtime).finish_turn() if verified else ()
-        metrics = TurnMetrics(factors=tuple(turn.factors), facts=facts)
+        calibrations = ((runtime.model.name, turn.calibration),) if turn.counted is not None else ()
+        metrics = TurnMetrics(calibrations=calibrations, facts=facts)
         return self._recorder.commit(CompletedTurn(messages[0], messages[1:], [stored_prompt(sent) for sent in turn.sent], metrics))
 
     def _report(self, turn: TurnInProgress, answer: ZkChatMessage, finish: FinishReason) -> TurnReport:

@@ -63,7 +63,7 @@ class TurnRecorder:
             self.store_pending()
         except StoreError as e:
             lost = f"{n} turns are" if (n := len(self._pending)) > 1 else "1 turn is"
-            raise StoreError(f"{lost} lost, of {self._state.conversation.id}: {e.message}", e.hint) from e
+            raise StoreError(f"{lost} lost (conversation {self._state.conversation.id}): {e.message}", e.hint) from e
 
     def _store_question(self, question: ZkChatMessage) -> None:
         if question.id in self._pending_questions:

@@ -4,8 +4,9 @@ The prompt is built within budget before each call. Whatever a model does (unkno
 calls), the turn's messages stay well-formed: each tool call is followed by its result.
 """
 
+import json
 import logging
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -19,10 +20,12 @@ from zkchat_cli.chat.turn import TurnInProgress, storable_call, storable_thinkin
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.marks import CitationMarkParser
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
+from zkchat_cli.context.prompt_size import advise_on_size
 from zkchat_cli.context.tool_result_masking import mask_result
 from zkchat_cli.context.turns import count_call_tokens, render_turn
-from zkchat_cli.errors import PromptTooLarge, ProviderError
+from zkchat_cli.errors import PromptTooLarge, ProviderError, ProviderErrorKind
 from zkchat_cli.llm.base import (
+    CountsTokens,
     ReasoningPart,
     Request,
     RetryDelay,
@@ -34,9 +37,10 @@ from zkchat_cli.llm.base import (
     Window,
     request_frame,
 )
-from zkchat_cli.llm.http_errors import parse_context_limit
-from zkchat_cli.models import FinishReason, Prompt, SentPrompt, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens
+from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.tokens.calibration import CountedPrompt, learn
 from zkchat_cli.tools.base import ToolOutput
 from zkchat_cli.vault.approval import mark_memory_file
 from zkchat_cli.vault.edit.transaction import Change
@@ -46,12 +50,16 @@ MIN_TOOL_TOKENS = 300
 """Tokens below which another round of tools is not worth it: describing them takes as many."""
 RETRY_SIZE = 0.7
 """Share of a prompt refused as too long that is sent the second time, where the server does not tell its limit."""
-MIN_FACTOR, MAX_FACTOR = 0.5, 5.0
-"""Reported usage outside of this is no measure: some servers count only what was not in their cache."""
 ENOUGH_SHARE = 0.25
 """Share of the room of a turn that new results may have, before earlier ones of the same turn lose their middles for them."""
 MOST_REFUSED = 1
 """Replies with calls after the last round of tools, each of which is told to answer, before the turn fails."""
+ANSWERABLE = ("context_length", "no_tools")
+"""Refusals after which another prompt may be accepted."""
+MOST_COUNTS = 5
+"""How often a prompt that its server counts as too long is made smaller: another selection may have other languages."""
+DecideDocuments = Callable[[RetrievalMode | None], Sequence[events.Notice]]
+"""Decides again who searches the notes for the question (None: as was asked for), and which documents fit."""
 _STOPPED = ToolOutput(data={"error": "not done: the turn was stopped"})
 
 
@@ -64,16 +72,17 @@ class TurnRunner:
     prompts: PromptBuilder
     compactor: Compactor
     turn: TurnInProgress
+    decide_documents: DecideDocuments
     outcomes: list[ToolOutcome] = field(default_factory=list)
     """Outcomes of the current reply's calls so far."""
     notes_changed: bool = False
     """Whether one of them has changed notes."""
-    shrunk: bool = False
-    """Whether a prompt was refused as too long."""
     no_more: str = ""
     """Why the model gets no more tools in this turn."""
     filled: bool = False
     """Whether that is because results have filled the window."""
+    met: set[ProviderErrorKind] = field(default_factory=set)
+    """Refusals that were answered by another call; none is twice."""
 
     def run(self) -> Generator[events.Event, None, FinishReason]:
         """Yields events; returns why the answer ended, and leaves it in `turn.text`. Raises the ProviderError of a call that failed, and
@@ -119,10 +128,10 @@ class TurnRunner:
             hint = "Ask for less at a time, or raise context.max_tokens if the model has a larger window."
             return ProviderError("empty", f"{name} never answered: {self.no_more}", hint)
         if rounds:
-            hint = "Ask in other words, or raise llm.max_tool_rounds or context.max_tokens."
+            hint = "Ask it differently, or raise llm.max_tool_rounds or context.max_tokens."
             return ProviderError("empty", f"{name} called tools {rounds} times in a row and never answered", hint)
         if finish == "content_filter":
-            return ProviderError("content_filter", f"{name}: a content filter blocked the answer", "Ask in other words.")
+            return ProviderError("content_filter", f"{name}: a content filter blocked the answer", "Ask it differently.")
         if finish == "length":
             hint = "Raise llm.max_output_tokens, or lower llm.reasoning_effort."
             return ProviderError("empty", f"{name} reached its length limit before it answered", hint)
@@ -131,31 +140,79 @@ class TurnRunner:
     # calling the model
 
     def _call(self, *, offer_tools: bool) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
-        """One model call; if the server refuses the prompt as too long, a second one with a smaller prompt."""
-        try:
-            prompt = self._build_prompt(offer_tools=offer_tools)
-            if len(self.turn.messages) > 1 and prompt.usage.compaction.due:  # tool results may have filled the window
-                yield from self.compactor.run_if_enabled(self.turn, prompt.usage.compaction.reason or "")
-                prompt = self._build_prompt(offer_tools=offer_tools)
-        except PromptTooLarge as e:
-            if len(self.turn.messages) == 1:
-                raise
-            problem = f"{self.turn.runtime.model.name} called more tools than its window has room for: {e.message}"
-            raise ProviderError("bad_answer", problem, "Ask in other words, or raise context.max_tokens.") from e
-        try:
-            return (yield from self._call_model(prompt))
-        except ProviderError as refused:
-            if refused.kind != "context_length" or self.shrunk or self.turn.text:
-                raise
-            self.shrunk = True
-            before = self.turn.runtime
+        """One model call. If the server refuses the prompt as too long, or for its tools, another one that is decided anew."""
+        turn, before = self.turn, self.turn.runtime
+        refused: ProviderError | None = None
+        while True:
             try:
-                yield from self._shrink(refused)
+                if refused is not None and refused.kind == "context_length":
+                    yield from self._shrink(refused)
+                elif refused is not None:
+                    yield events.Notice(refused.message, refused.hint)
+                    yield from self.decide_documents("before")
+                prompt = yield from self._fitting_prompt(offer_tools=offer_tools)
+            except PromptTooLarge as e:
+                turn.runtime = before  # a guess that leaves no room would end every further turn, too
+                if refused is not None:
+                    raise self._too_long(refused) from e
+                if len(turn.messages) == 1:
+                    raise
+                problem = f"{turn.runtime.model.name} called more tools than its window has room for: {e.message}"
+                raise ProviderError("bad_answer", problem, "Ask it differently, or raise context.max_tokens.") from e
+            try:
+                return (yield from self._call_model(prompt))
+            except ProviderError as e:
+                if turn.text or e.kind not in ANSWERABLE or (e.kind == "no_tools" and len(turn.messages) > 1):
+                    raise
+                if e.kind in self.met:
+                    raise (self._too_long(e) if e.kind == "context_length" else e) from None
+                self.met.add(e.kind)
+                refused = e
+
+    def _fitting_prompt(self, *, offer_tools: bool) -> Generator[events.Event, None, Prompt]:
+        """The prompt of the next call; compacted before, if tool results have filled the window. Raises PromptTooLarge."""
+        prompt = self._build_prompt(offer_tools=offer_tools)
+        if len(self.turn.messages) > 1 and prompt.usage.compaction.due:
+            yield from self.compactor.run_if_enabled(self.turn, prompt.usage.compaction.reason or "")
+            prompt = self._build_prompt(offer_tools=offer_tools)
+        for _ in range(MOST_COUNTS):
+            counted = self._count_by_server(prompt)
+            if counted is None or counted <= prompt.usage.effective_limit:
+                return prompt
+            self._learn(prompt, counted)
+            if len(self.turn.messages) == 1:
+                yield from self.decide_documents(None)
+            prompt = self._build_prompt(offer_tools=offer_tools)
+            if prompt.usage.compaction.due:
+                yield from self.compactor.run_if_enabled(self.turn, prompt.usage.compaction.reason or "", ask=False)
                 prompt = self._build_prompt(offer_tools=offer_tools)
-            except PromptTooLarge:
-                self.turn.runtime = before  # a guess that leaves no room would end every further turn, too
-                raise refused from None
-            return (yield from self._call_model(prompt))
+        raise PromptTooLarge(
+            f"the prompt needs {counted} tokens; the limit is {prompt.usage.effective_limit} of a window of {prompt.usage.max_context}",
+            advise_on_size(prompt, self.turn.user.id),
+        )
+
+    def _count_by_server(self, prompt: Prompt) -> int | None:
+        """The tokens of a prompt that might be too long, as the server counts them; None if it cannot be, or the server does not count. No
+        token is shorter than a byte."""
+        model, limit = self.turn.runtime.model, prompt.usage.effective_limit
+        if not isinstance(model, CountsTokens) or model.exact or _count_bytes(prompt) <= limit:
+            return None
+        with self.turn.timer("model"):
+            return model.count_tokens(Request(prompt.messages, prompt.tools, self.turn.runtime.options, self.turn.runtime.window.tokens))
+
+    def _learn(self, prompt: Prompt, counted: int) -> None:
+        """Count from now on so that this prompt has so many tokens, if it was counted with fewer."""
+        turn = self.turn
+        turn.calibration = learn(turn.calibration, self._counted_prompt(prompt, counted), turn.counted)
+        if turn.calibration.text > turn.runtime.counter.factor or turn.calibration.tool_factor > turn.runtime.counter.tool_factor:
+            turn.runtime = turn.runtime.calibrated(turn.calibration)
+
+    def _counted_prompt(self, prompt: Prompt, counted: int) -> CountedPrompt:
+        """A prompt with our count of it, without calibration, and the model's."""
+        counter, usage = self.turn.runtime.counter, prompt.usage
+        overhead = usage.components.overhead
+        tools = sum(counter.count_raw(json.dumps(tool.descriptor, ensure_ascii=False)) for tool in prompt.tools)
+        return CountedPrompt((usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration, tools, counted - overhead)
 
     def _build_prompt(self, *, offer_tools: bool) -> Prompt:
         """Raises PromptTooLarge, if the turn does not fit without the middles of its earlier results either."""
@@ -170,19 +227,28 @@ class TurnRunner:
                 turn.prompt = self.prompts.build(turn.runtime, turn.sent_messages, offer_tools=offer_tools)
         return turn.prompt
 
+    def _too_long(self, refused: ProviderError) -> ProviderError:
+        """The refusal with what is largest in the refused prompt."""
+        assert self.turn.prompt is not None
+        return ProviderError("context_length", refused.message, advise_on_size(self.turn.prompt, self.turn.user.id))
+
     def _shrink(self, refused: ProviderError) -> Iterator[events.Event]:
-        """Assume the window that the server tells, or one smaller than the refused prompt, and compact.
+        """Assume the window that the server tells, or one smaller than the refused prompt; decide again which documents fit, and compact.
 
         The model is not asked for a summary: it has just refused to read so much, and its window is a guess for now.
         """
-        turn, runtime = self.turn, self.turn.runtime
+        turn = self.turn
         assert turn.prompt is not None
         turn.refused = len(turn.sent)
-        used = runtime.window.tokens
-        limit = parse_context_limit(refused.message)
-        guess = int(RETRY_SIZE * turn.prompt.usage.total_tokens / turn.prompt.usage.effective_limit * used)
-        window = Window(limit if limit and limit < used else guess, "a refusal of the server")
-        turn.runtime = replace(runtime, rejected_window=window)
+        used, usage = turn.runtime.window.tokens, turn.prompt.usage
+        limit, counted = parse_context_limit(refused.message), parse_refused_tokens(refused.message)
+        if counted is not None:
+            self._learn(turn.prompt, counted)
+        if limit is None or limit > used or (limit == used and counted is None):
+            limit = int(RETRY_SIZE * usage.total_tokens / usage.effective_limit * used)
+        turn.runtime = replace(turn.runtime, rejected_window=Window(limit, "a refusal of the server"))
+        if len(turn.messages) == 1:
+            yield from self.decide_documents(None)
         yield from self.compactor.run_if_enabled(turn, refused.message, ask=False)
 
     def _call_model(self, prompt: Prompt) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
@@ -232,14 +298,10 @@ class TurnRunner:
                         raise ProviderError("cut", f"{name}: the stream broke off", "Ask again for the rest.")
 
     def _calibrate(self, prompt: Prompt, usage: TokenUsage | None) -> None:
-        """Note how many tokens the model makes of each that zkchat counts, by what its provider reports."""
-        if usage is None:
-            return
-        overhead = MESSAGE_OVERHEAD * len(prompt.messages)
-        raw = (prompt.usage.total_tokens - overhead) / self.turn.runtime.counter.factor
-        factor = (usage.prompt_tokens - overhead) / raw if raw else 0.0
-        if MIN_FACTOR <= factor <= MAX_FACTOR:
-            self.turn.factors.append((self.turn.runtime.model.name, factor))
+        """Learn how the model counts by what its server reports."""
+        if usage is not None:
+            self._learn(prompt, usage.prompt_tokens)
+            self.turn.counted = self._counted_prompt(prompt, usage.prompt_tokens)
 
     # running tools
 
@@ -316,14 +378,22 @@ class TurnRunner:
         self.outcomes, self.notes_changed = [], False
         for call in calls:
             yield events.ToolCallStarted(call)
+            refused = self._ask_about(call, executor)  # the user's time, not the tools'
             with self.turn.timer("tools"):
-                outcome = executor.run_call(call)
+                outcome = refused or executor.run_call(call)
             if outcome.finding.change is not None:
                 yield from self._decide(outcome, outcome.finding.change, executor)
             else:
                 self.outcomes.append(outcome)
             yield from (events.Notice(w.message, w.hint) for w in self.services.vault.take_warnings())
             yield from (events.Notice(*each) for each in memory.pop_notices())
+
+    def _ask_about(self, call: ToolCall, executor: ToolExecutor) -> ToolOutcome | None:
+        """Ask the user about the call of another program's tool; its outcome if it is refused."""
+        if not executor.is_external(call.name):
+            return None
+        decision = self.services.approve_call(call)
+        return None if decision.allowed else ToolOutcome(call, ToolOutput(data={"error": decision.reason}), False, 0.0)
 
     def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:
         """Show a proposed change, get it approved or declined, and make it."""
@@ -363,6 +433,17 @@ class TurnRunner:
 
     def _count(self, messages: Sequence[ZkChatMessage]) -> int:
         return sum(m.tokens for m in render_turn(messages, self.turn.runtime.counter, thinking=True))
+
+
+def _count_bytes(prompt: Prompt) -> int:
+    """The bytes of a prompt as text."""
+    calls = (call for message in prompt.messages for call in message.tool_calls)
+    texts = (
+        *(m.content for m in prompt.messages),
+        *(json.dumps(c.arguments) for c in calls),
+        *(json.dumps(t.descriptor) for t in prompt.tools),
+    )
+    return sum(len(text.encode("utf-8", "replace")) for text in texts) + 16 * len(prompt.messages)
 
 
 def cited_events(found: Iterable[CitationMark]) -> Iterator[events.Cited]:

@@ -132,7 +132,7 @@ class UserMessageBuilder:
         left = budget.left - sum(map(budget.cost, injected.chunks))
         others = [chunk for chunk in found if chunk.id not in named_ids]
         passages = fit_passages(others, int(runtime.settings.retrieval.ratio * left), runtime.counter.count)
-        chunks = references.extract_referenceable_chunks(bare.id, (*injected.chunks, *passages))
+        chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))
         return describe(bare, injected.number_references(chunks), chunks, runtime), [*injected.warnings]
 
     def count_mentioned(self, runtime: Runtime, text: str, room: int) -> int:

@@ -16,6 +16,8 @@ _MAX_NAME_WORDS = 12
 """Words of a file name that a text may write without brackets."""
 _BEFORE_WORD = re.compile(r"(?<!\S)[(\[{<\"'“‘«*_]*(?=\S)")
 _ADDRESS = re.compile(r"\s*<?[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+PAGE = re.compile(r"(?:https?://|\bwww\.|\bdoi\.org/|\bdoi:\s?)[^\s<>()\[\]\"“”]+(?<![.,;:])", re.IGNORECASE)
+"""The address of a page of the web."""
 _LABEL_MARGIN = 12
 """Characters before a label on its line: markers of a list, quote or heading, and emphasis."""
 _LABEL_BEGINS = re.compile(r"(?:\A|\n)[ \t*_#>-]*\Z")
@@ -42,11 +44,12 @@ class CitingMark:
 
 
 class Footnote(NamedTuple):
-    """What the definition of a number says: the notes that it names, its quotations, or an address of the web."""
+    """What the definition of a number says: the notes that it names, its quotations, and the address of a page in it, or an empty text."""
 
     notes: tuple[str, ...]
     quotes: tuple[str, ...]
     is_address: bool
+    page: str
 
 
 def read_footnotes(reading: marks.MarkedText, text: str, sources: Sources) -> dict[int, Footnote]:
@@ -64,7 +67,8 @@ def read_footnote(definition: str, sources: Sources) -> Footnote:
     named = citing_marks(marks.find_marks(definition), definition, sources, {})
     notes = tuple(dict.fromkeys(note for cited in named for note in cited.notes))
     quotes = tuple(quotation.words for quotation in find_quotations(definition, definition))
-    return Footnote(notes, quotes, is_address=bool(_ADDRESS.match(definition)))
+    page = PAGE.search(definition)
+    return Footnote(notes, quotes, is_address=bool(_ADDRESS.match(definition)), page=page[0] if page else "")
 
 
 def citing_marks(written: Sequence[CitationMark], answer: str, sources: Sources, footnotes: Mapping[int, Footnote]) -> Iterator[CitingMark]:

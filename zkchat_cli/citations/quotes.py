@@ -2,7 +2,6 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -10,16 +9,15 @@ from itertools import pairwise
 from typing import Literal
 
 from zkchat_cli.citations.cut_sentences import is_cut
+from zkchat_cli.citations.nearest_wording import LEAST_SHARE, NearestWording, find_nearest, fold_in_place
 from zkchat_cli.citations.normalized_text import NormalizedText, find_words, normalize_quoted, normalize_rendered, normalize_source
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.text.words import cjk_pattern, fold
+from zkchat_cli.text.words import cjk_pattern
 from zkchat_cli.vault.markup import read_markup
 
 MIN_QUOTE = 10
 """Characters from which on words in quotation marks count as a quotation; a Chinese or Japanese character counts twice."""
-NEAREST_SHARE = 0.5
-"""Share of a quotation's words that a passage must have to be its nearest wording."""
 
 _GAP = re.compile(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. \. \.")
 """An omission in a quotation."""
@@ -32,11 +30,11 @@ _ONE_LINE = re.compile(r"[ \t>]*(?:#{1,6}[ \t]|[-*_=]{3,}[ \t]*$|```|~~~|\||\[!|
 _OPERATORS = re.compile(r"\b(?:AND|OR)\b")
 _MAX_PLACES = 50
 """Occurrences of a quotation to look at for one that is not cut."""
-_WORD = re.compile(r"[^\W_]+(?:[.,'’:/-][^\W_]+)*|[%°€$]")
 _MAX_SENTENCE = 1000
 
 PlaceVerdict = Literal["verified", "cut"]
-QuotationVerdict = Literal["verified", "cut", "misquoted", "not_found"]
+QuotationVerdict = Literal["verified", "cut", "misquoted", "not_found", "outside"]
+"""`outside`: its source is a page of the web, which is not looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +75,8 @@ class QuotableChunk:
         return normalize_rendered(self.chunk.text)
 
     @cached_property
-    def words(self) -> list[re.Match[str]]:
-        return _words(self.chunk.text)
-
-    @cached_property
-    def folded_words(self) -> list[str]:
-        return [fold(word[0]) for word in self.words]
+    def folded(self) -> str:
+        return fold_in_place(self.chunk.text)
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -188,8 +182,7 @@ def is_long_enough(words: str) -> bool:
 def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotation:
     """Where the quotation is: the first chunk that has its words uncut, else one that has them `cut`, else the nearest wording."""
     cut: FoundQuotation | None = None
-    wrong = FoundQuotation("not_found")
-    most = 0.0
+    wrong: tuple[QuotableChunk, NearestWording] | None = None
     for each in chunks:
         if place := each.locate(quote):
             heading = each.heading_above(place.start_line) or each.chunk.heading
@@ -197,49 +190,17 @@ def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotatio
             if place.verdict == "verified":
                 return found
             cut = cut or found
-        elif cut is None:
-            share, start, end = _nearest_words(quote, each)
-            if share > most and share >= NEAREST_SHARE:
-                most = share
-                first, last = (each.chunk.start_line + each.chunk.text.count("\n", 0, at) for at in (start, end))
-                heading = each.heading_above(first) or each.chunk.heading
-                nearest = " ".join(each.chunk.text[start:end].split())
-                wrong = FoundQuotation("misquoted", each.chunk, heading, first, last, nearest=nearest)
-    return cut or wrong
+        elif cut is None and (nearest := find_nearest(quote, each.folded)) and nearest.share >= LEAST_SHARE:
+            wrong = max(wrong or (each, nearest), (each, nearest), key=lambda found: found[1].share)
+    return cut or (_misquoted(*wrong) if wrong else FoundQuotation("not_found"))
 
 
-def _nearest_words(quote: str, text: QuotableChunk) -> tuple[float, int, int]:
-    """The share of the quoted words that the most similar run of as many words of the text has, and its range."""
-    wanted = Counter(fold(word[0]) for word in _words(quote))
-    size = wanted.total()
-    hits = [i for i, word in enumerate(text.folded_words) if word in wanted]
-    best, best_at, best_extent, shared, end = 0, 0, 0, 0, 0
-    seen: Counter[str] = Counter()
-    for first in hits:
-        while end < len(hits) and hits[end] < first + size:
-            word = text.folded_words[hits[end]]
-            seen[word] += 1
-            shared += seen[word] <= wanted[word]
-            end += 1
-        extent = hits[end - 1] - first
-        if shared > best or (shared == best and extent < best_extent):
-            best, best_at, best_extent = shared, first, extent
-        word = text.folded_words[first]
-        shared -= seen[word] <= wanted[word]
-        seen[word] -= 1
-    if not best:
-        return 0.0, 0, 0
-    return best / size, text.words[best_at].start(), text.words[min(best_at + size, len(text.words)) - 1].end()
-
-
-def _words(text: str) -> list[re.Match[str]]:
-    """Words, and Chinese and Japanese characters one by one."""
-    return list(_WORD.finditer(text)) if text.isascii() or not cjk_pattern().search(text) else list(_character_words().finditer(text))
-
-
-@lru_cache(maxsize=1)
-def _character_words() -> re.Pattern[str]:
-    return re.compile(rf"{cjk_pattern().pattern}|(?:(?!{cjk_pattern().pattern})[^\W_])+")
+def _misquoted(source: QuotableChunk, nearest: NearestWording) -> FoundQuotation:
+    chunk = source.chunk
+    first, last = (chunk.start_line + chunk.text.count("\n", 0, at) for at in (nearest.start, nearest.end))
+    heading = source.heading_above(first) or chunk.heading
+    words = " ".join(chunk.text[nearest.start : nearest.end].split())
+    return FoundQuotation("misquoted", chunk, heading, first, last, nearest=words)
 
 
 @lru_cache(maxsize=8)

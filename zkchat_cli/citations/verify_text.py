@@ -1,7 +1,8 @@
 """Verification of any text against a vault: an answer of another program, a draft, a paper.
 
 Unlike an answer in the chat, such a text has no numbered excerpts. A quotation's source is the note that its mark names: a link, a path, or
-a number that a list at the end of the text defines. A quotation without a source may be in any note. Verdicts are those of the chat.
+a number or name that a footnote or a list at the end of the text defines. A quotation without a source may be in any note. One from the
+web is not checked, unless a note has it. Verdicts are those of the chat.
 """
 
 import re
@@ -12,9 +13,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from zkchat_cli.citations import marks
-from zkchat_cli.citations.citing_marks import Footnote, citing_marks, read_footnote, read_footnotes
+from zkchat_cli.citations.citing_marks import PAGE, Footnote, citing_marks, read_footnote, read_footnotes
 from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.quotation_marks import find_quotations
+from zkchat_cli.citations.quotation_marks import Quotation, find_quotations
 from zkchat_cli.citations.quote_assignment import assign_quotes, is_beside, marks_outside_quotations
 from zkchat_cli.citations.quotes import FoundQuotation, QuotableChunk, QuotationVerdict, find_quotation
 from zkchat_cli.errors import VaultError
@@ -41,16 +42,29 @@ _LONGEST_NAME = 300
 _ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[ \t]*[^\n]*\Z")
 """The last line of a block quotation: `— Luhmann, 1981`."""
 
-_BEST_FIRST: tuple[QuotationVerdict, ...] = ("verified", "cut", "misquoted", "not_found")
+_NAMED_DEFINITION = re.compile(r"^[ ]{0,3}\[\^([^\[\]\s]*[^\[\]\s\d][^\[\]\s]*)\]:", re.MULTILINE)
+"""`[^name]: …`"""
+_NUMBER = re.compile(r"\[\^?(\d+)")
+_MOST_NUMBERS = 9999
+_LONGEST_INTRODUCTION = 80
+"""Characters between a page's address and a quotation that it introduces."""
+
+_BEST_FIRST: tuple[QuotationVerdict, ...] = ("verified", "cut", "misquoted", "outside", "not_found")
 
 
 @dataclass(frozen=True, slots=True)
 class TextQuotation:
-    """A quotation of a text, where it was found, and the notes that the text names as its source."""
+    """A quotation of a text, where it was found, and the notes, or else the page of the web, that the text names as its source."""
 
     quote: str
     found: FoundQuotation
     named: tuple[str, ...] = ()
+    page: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether a note says this, or it is not about the notes."""
+        return self.found.verdict in ("verified", "outside")
 
     def document(self) -> dict[str, Any]:
         """As JSON; `nearest` is the nearest wording, or the whole sentence if the quotation is cut."""
@@ -74,6 +88,7 @@ def verify_text(text: str, vault: Vault) -> list[TextQuotation]:
     """
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     notes = _Notes(vault, text)
+    text = _number_footnotes(text)
     verified = [_verify(quotation, notes) for quotation in _read_quotations(text, notes)]
     return [each for each in verified if each.found.verdict in ("verified", "cut") or not notes.matching_notes(each.quote)]
 
@@ -86,6 +101,7 @@ class _WrittenQuotation:
     words: str
     notes: tuple[str, ...] = ()
     is_named: bool = False
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +159,7 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     of_notes = {mark for quotation, found in inside.items() if found and _holds(quotation.words, notes) for mark in found}
     citing = list(citing_marks([mark for mark in written if mark not in of_notes], prose, notes, footnotes))
     spans = [cited.mark.span for cited in citing]
+    at = {quotation.start: quotation for quotation in quotations}
     found: list[_WrittenQuotation] = []
     assigned: set[int] = set()
     for cited, quotes in zip(citing, assign_quotes(spans, quotations, prose, visible), strict=True):
@@ -150,10 +167,49 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
             assigned.add(index)
             is_named = is_beside(cited.mark.span, quotations[index], visible)
             found.append(_WrittenQuotation(quotations[index].start, words, cited.notes, is_named))
-    found += [_WrittenQuotation(q.start, q.words) for index, q in enumerate(quotations) if index not in assigned]
-    found += [_WrittenQuotation(len(text), words, note.notes, True) for note in footnotes.values() for words in note.quotes]
+    pages = list(_pages(without_code, written, footnotes))
+    found = [each if each.is_named else replace(each, page=_page_of(at[each.at], pages, visible)) for each in found]
+    found += [
+        _WrittenQuotation(q.start, q.words, page=_page_of(q, pages, visible)) for index, q in enumerate(quotations) if index not in assigned
+    ]
+    found += [_WrittenQuotation(len(text), words, note.notes, True, note.page) for note in footnotes.values() for words in note.quotes]
     unique = {(each.at, each.words): each for each in reversed(found)}
     return sorted((each for each in unique.values() if each.is_named or _has_words(each.words)), key=lambda each: each.at)
+
+
+def _number_footnotes(text: str) -> str:
+    """The text with numbers that it does not use yet in place of the names of its footnotes: `[^name]`."""
+    names = dict.fromkeys(_NAMED_DEFINITION.findall(text))
+    used = {int(number) for number in _NUMBER.findall(text)} if names else set()
+    free = (number for number in range(_MOST_NUMBERS, 0, -1) if number not in used)
+    numbers = dict(zip(names, free, strict=False))
+    named = re.compile(r"\[\^([^\[\]\s]+)\]")
+    return named.sub(lambda mark: f"[^{numbers[mark[1]]}]" if mark[1] in numbers else mark[0], text) if names else text
+
+
+def _pages(text: str, written: Iterable[CitationMark], footnotes: Mapping[int, Footnote]) -> Iterator[tuple[tuple[int, int], str]]:
+    """Where the text names pages of the web as sources: their addresses, links to them, and numbers that mean them."""
+    links = [found.span() for found in _MARKDOWN_LINK.finditer(text)]
+    for page in PAGE.finditer(text):
+        yield next((link for link in links if link[0] < page.start() < link[1]), page.span()), page[0]
+    for mark in written:
+        defined = [footnotes[number] for number in mark.numbers if number in footnotes]
+        pages = [footnote.page for footnote in defined if footnote.page]
+        if pages and not any(footnote.notes for footnote in defined):
+            yield mark.span, pages[0]
+
+
+def _page_of(quotation: Quotation, pages: Iterable[tuple[tuple[int, int], str]], text: str) -> str:
+    """The page of the web that is the source of a quotation: in its sentence behind it, around it, or as its introduction."""
+    for (start, end), page in pages:
+        is_inside = quotation.start <= start and end <= quotation.end
+        if is_inside and quotation.block:
+            is_source = bool((line := _ATTRIBUTION.search(quotation.words)) and page in line[0])
+        else:
+            is_source = not is_inside and quotation.start - end < _LONGEST_INTRODUCTION and is_beside((start, end), quotation, text)
+        if is_source:
+            return page
+    return ""
 
 
 def _holds(words: str, notes: _Notes) -> bool:
@@ -181,7 +237,7 @@ def _read_source_list(text: str, notes: _Notes) -> tuple[int, dict[int, Footnote
         if listed := _LISTED.match(line):
             named = _name_at_beginning(listed["source"], notes)
             footnote = read_footnote(listed["source"], notes)
-            if not (named or footnote.notes or footnote.is_address) and listed["item"]:
+            if not (named or footnote.notes or footnote.is_address or footnote.page) and listed["item"]:
                 break
             found.setdefault(int(listed["bracket"] or listed["item"]), footnote._replace(notes=footnote.notes or named))
             begin = line_start
@@ -204,7 +260,9 @@ def _verify(quotation: _WrittenQuotation, notes: _Notes) -> TextQuotation:
     forms = dict.fromkeys((quotation.words, remove_tags(quotation.words), _ATTRIBUTION.sub("", quotation.words)))
     found = {form: _find(replace(quotation, words=form), notes) for form in forms}
     best = min(forms, key=lambda form: _BEST_FIRST.index(found[form].verdict))
-    return TextQuotation(best.strip(), found[best], quotation.notes if quotation.is_named else ())
+    is_outside = quotation.page and not (quotation.notes and quotation.is_named) and found[best].verdict != "verified"
+    where = FoundQuotation("outside") if is_outside else found[best]
+    return TextQuotation(best.strip(), where, quotation.notes if quotation.is_named else (), quotation.page if is_outside else "")
 
 
 def _find(quotation: _WrittenQuotation, notes: _Notes) -> FoundQuotation:

@@ -140,10 +140,25 @@ def run() -> None:
     if rest[:1] in (["--show-completion"], ["--install-completion"]) and len(rest) > 1:
         os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"  # Typer accepts a shell's name only when it does not detect one
     if not rest or (rest[0].startswith("-") and rest[0].partition("=")[0] not in ROOT_OPTIONS):
-        rest = ["chat", *rest]
+        rest = _with_command(rest)
     code = run_command(global_options + _with_resume(rest))
     gc.freeze()  # skips the search for cycles at exit: 0.5 s with a provider's library loaded
     sys.exit(code)
+
+
+def _with_command(arguments: list[str]) -> list[str]:
+    """The command line with its command in front: options of a command may come before it (`zkchat -m MODEL ask …`); without one they are
+    the chat's."""
+    chat: Any = typer.main.get_command(registry.load(commands, "chat", "COMMAND"))
+    with_value = {name for option in chat.params if not getattr(option, "is_flag", False) for name in option.opts}
+    position = 0
+    while position < len(arguments) and arguments[position].startswith("-") and arguments[position] != "--":
+        position += 2 if arguments[position] in with_value else 1
+    leading, rest = arguments[:position], arguments[position:]
+    if not rest or rest[0] == "--":
+        return ["chat", *arguments]
+    end = rest.index("--") if "--" in rest else len(rest)
+    return [*rest[:end], *leading, *rest[end:]]
 
 
 def _complete() -> None:

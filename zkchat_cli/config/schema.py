@@ -5,9 +5,9 @@ model as `schema`.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model, field_validator, model_validator
 
 
 class Section(BaseModel):
@@ -41,7 +41,7 @@ class LlmSettings(Section):
     )
     temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's default")
     reasoning_effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"] = Field(
-        "", description="effort of a reasoning model: none, minimal, low, medium, high, xhigh or max; empty: the model's default"
+        "", description="reasoning effort: none, minimal, low, medium, high, xhigh or max; empty: the model's default"
     )
 
 
@@ -99,7 +99,7 @@ class ReferenceSettings(Section):
 class RetrievalSettings(Section):
     mode: Literal["auto", "tools", "before", "both"] = Field(
         "auto",
-        description="who searches the notes: the model with tools, zkchat before the model is called, both, or auto (by the model)",
+        description="who searches the notes: the model (tools), zkchat (before), both, or auto (by the model)",
     )
     ratio: float = Field(0.3, gt=0, le=1, description="largest share of the remaining budget for passages found before the question")
 
@@ -119,10 +119,34 @@ class MemorySettings(Section):
 
 class SemanticSettings(Section):
     provider: str = Field("builtin", description="what computes vectors for search by meaning: builtin, none, ollama, openai or onnx")
-    model: str = Field(
-        "", description="embedding model (see semantic status); empty: nomic-embed-text (ollama), text-embedding-3-small (openai)"
-    )
+    model: str = Field("", description="embedding model; empty: nomic-embed-text (ollama) or text-embedding-3-small (openai)")
     path: str = Field("", description="an .onnx file instead of semantic.model, for onnx; its tokenizer.json must be in the same folder")
+
+
+class McpServer(Section):
+    """A server of other programs' tools: a `command` with its `args` and `env`, or a `url`."""
+
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    url: str = ""
+    headers: dict[str, str] = Field({}, description="headers of each request to the url, such as Authorization")
+    tools: tuple[str, ...] | None = Field(None, description="tools that are offered to the model; all if not set")
+    always: tuple[str, ...] = Field((), description="tools that are called without asking")
+
+    @model_validator(mode="after")
+    def _command_or_url(self) -> "McpServer":
+        if bool(self.command) == bool(self.url):
+            raise ValueError("a server has either a command or a url")
+        if self.url and not self.url.startswith(("http://", "https://")):
+            raise ValueError("a url begins with http:// or https://")
+        return self
+
+
+class McpSettings(Section):
+    servers: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,32}$")], McpServer] = Field(
+        {}, description="MCP servers with tools for the model, as tables [mcp.servers.NAME]"
+    )
 
 
 class Config(Section):
@@ -138,6 +162,7 @@ class Config(Section):
     retrieval: RetrievalSettings = RetrievalSettings()
     memory: MemorySettings = MemorySettings()
     semantic: SemanticSettings = SemanticSettings()
+    mcp: McpSettings = McpSettings()
 
 
 def with_tables(tables: Mapping[str, type[Section]]) -> type[Config]:

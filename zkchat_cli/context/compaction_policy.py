@@ -30,11 +30,11 @@ class FoldPlan:
 
     @property
     def last_id(self) -> str:
-        return self.turns[-1].messages[-1].id
+        return self.turns[-1].ids[-1]
 
     @property
     def messages_folded(self) -> int:
-        return sum(len(turn.messages) for turn in self.new)
+        return sum(len(turn.ids) for turn in self.new)
 
     @property
     def new_tokens(self) -> int:
@@ -65,7 +65,7 @@ def first_kept_turn(turns: Sequence[Turn], keep: int) -> int:
     border, kept = len(turns), 0
     while border > 0 and kept < keep:
         border -= 1
-        kept += len(turns[border].messages)
+        kept += len(turns[border].ids)
     return border
 
 
@@ -85,7 +85,7 @@ def truncation_notice(fold: FoldPlan) -> str:
     """The text that replaces turns which could not be summarized."""
     days = sorted({message.timestamp[:10] for turn in fold.turns for message in turn.messages} - {""})
     when = f", {days[0]} to {days[-1]}," if days else ""
-    return f"[{sum(len(turn.messages) for turn in fold.turns)} earlier messages{when} are left out here without a summary.]"
+    return f"[{sum(len(turn.ids) for turn in fold.turns)} earlier messages{when} are left out here without a summary.]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,6 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
     fixed = (m for turn in layout.recent_with_fixed if first_sent is None or turn.number < first_sent for m in turn.fixed)
     sent = (m for turn in selection.turns for m in turn.prompt)
     messages = (*layout.front, *layout.summary, *layout.fixed, *fixed, *sent, *recalled, *layout.contextual_memory, *layout.current)
-    log_messages = (*(m for turn in selection.turns for m in turn.messages), *inputs.current)
     return Prompt(
         messages=messages,
         tools=layout.tools.tools,
@@ -106,7 +105,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
             *(_dropped_messages(layout, selection) if explain else ()),
             *_dropped_tools_and_memory(inputs, layout),
         ),
-        documents=named_documents(log_messages) if explain else (),
+        documents=named_documents((*(m for turn in selection.turns for m in turn.messages), *inputs.current)) if explain else (),
         retrieval=inputs.retrieval if explain else None,
         strategy=strategy.name,
     )
@@ -208,7 +207,7 @@ def _turn_budget(usage: ContextUsage, layout: _Layout, budget: Budget) -> int:
 
 def _filter_tools(inputs: PromptInputs, history: TurnHistory, budget: Budget, counter: TokenCounter) -> tool_filter.FilteredTools:
     tools = tuple(
-        PromptTool(name=d["function"]["name"], descriptor=d, tokens=counter.count(json.dumps(d, ensure_ascii=False)))
+        PromptTool(name=d["function"]["name"], descriptor=d, tokens=counter.count_tool(json.dumps(d, ensure_ascii=False)))
         for d in inputs.tool_descriptors
     )
     if not inputs.filter_tools:
@@ -223,7 +222,7 @@ def _filter_tools(inputs: PromptInputs, history: TurnHistory, budget: Budget, co
 def count_covered_turns(compaction: Compaction, turns: Sequence[Turn]) -> int:
     """How many turns, from the first, a compaction's summary covers. Searched from the end, where its border is."""
     for border in range(len(turns), 0, -1):
-        if any(message.id == compaction.last_id for message in turns[border - 1].messages):
+        if compaction.last_id in turns[border - 1].ids:
             return border
     return 0
 
@@ -285,11 +284,11 @@ def _dropped_messages(layout: _Layout, selection: Selection) -> list[Dropped]:
     reasons += [(turn, folded) for turn in layout.history.sendable_turns()[: layout.folded_count]]
     reasons += [(turn, "no room") for turn in layout.recent if turn.id not in sent]
     return [
-        Dropped(id=message.id, reason=explain_dropped(reason, quoted=message.id in recalled))
+        Dropped(id=id_, reason=explain_dropped(reason, quoted=id_ in recalled))
         for turn, reason in reasons
         for fixed in [{id_ for m in turn.fixed for id_ in m.source_ids}]
-        for message in turn.messages
-        if message.id not in fixed
+        for id_ in turn.ids
+        if id_ not in fixed
     ]
 
 
@@ -313,5 +312,5 @@ def _too_large(usage: ContextUsage, layout: _Layout) -> PromptTooLarge:
     return PromptTooLarge(
         f"the prompt needs at least {usage.total_tokens + layout.fixed_recent_tokens} tokens; "
         f"the limit is {usage.effective_limit} of a window of {usage.max_context}",
-        f"Largest: {largest}. Shorten the message, unpin turns, or raise context.max_tokens if the model has a larger window.",
+        f"Largest: {largest}. Shorten the message, unpin turns, or raise context.max_tokens.",
     )

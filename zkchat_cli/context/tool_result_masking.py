@@ -4,8 +4,7 @@ The answers contain what mattered of them. Beginnings, ends and source numbers s
 again. The masked messages are stored with the compaction and change only with the next one, so that the front of the prompt stays the same.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Container, Iterable, Sequence
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.fixed_messages import is_fixed
@@ -57,14 +56,19 @@ def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage 
 
 
 def _mask_turn(turn: Turn, ids: set[str], counter: TokenCounter) -> Turn:
-    message_of = {id(rendered): message for message, rendered in _maskable_messages(turn) if message.id in ids}
-    return replace(turn, prompt=tuple(_mask(message_of[id(m)], m, counter) if id(m) in message_of else m for m in turn.prompt))
+    messages = {message.id: message for message in turn.messages if message.id in ids}
+    return turn.with_prompt(tuple(_mask(messages[m.source_ids[0]], m, counter) if _is_maskable(m, messages) else m for m in turn.prompt))
 
 
 def _maskable_messages(turn: Turn) -> list[tuple[ZkChatMessage, PromptMessage]]:
     """The messages with results or documents, each with its rendered form."""
     messages = {message.id: message for message in turn.messages}
-    return [(messages[m.source_ids[0]], m) for m in turn.prompt if m.kind in _MASKABLE and m.source_ids and m.source_ids[0] in messages]
+    return [(messages[m.source_ids[0]], m) for m in turn.prompt if _is_maskable(m, messages)]
+
+
+def _is_maskable(rendered: PromptMessage, messages: Container[str]) -> bool:
+    """Whether these are results or documents of one of the messages."""
+    return rendered.kind in _MASKABLE and bool(rendered.source_ids) and rendered.source_ids[0] in messages
 
 
 def _mask(message: ZkChatMessage, rendered: PromptMessage, counter: TokenCounter) -> PromptMessage:

@@ -5,6 +5,8 @@ a longer one shares its storage.
 """
 
 import gc
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +15,10 @@ from typing import overload
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.store.rows import paused_gc
 
+NEVER_PACKED = 16
+"""The newest turns, which commands and memory read."""
+MOST_PACKED_AT_ONCE = 50
+"""5 ms; after a long conversation was opened, there are thousands."""
 MANY_OBJECTS = 50_000
 """So many new objects at once mean that a long conversation is being opened."""
 
@@ -23,8 +29,8 @@ class _TurnLog:
 
     turns: list[Turn] = field(default_factory=list)
     sendable: list[Turn] = field(default_factory=list)
-    sendable_before: list[int] = field(default_factory=lambda: [0])
-    tokens_before: list[int] = field(default_factory=lambda: [0])
+    sendable_before: "array[int]" = field(default_factory=lambda: array("L", [0]))
+    tokens_before: "array[int]" = field(default_factory=lambda: array("Q", [0]))
     """Of the first n sendable turns."""
     positions: dict[str, int] = field(default_factory=dict)
     """The turn of each message id."""
@@ -32,6 +38,10 @@ class _TurnLog:
     """The turns with fixed messages."""
     first_calls: dict[str, int] = field(default_factory=dict)
     """The first turn that called each tool."""
+    packed: int = 0
+    """How many turns, from the first, are packed."""
+    dictionary: bytes = b""
+    """Of packed turns."""
 
     def add(self, turn: Turn) -> None:
         position = len(self.turns)
@@ -42,8 +52,9 @@ class _TurnLog:
         self.sendable_before.append(len(self.sendable))
         if turn.fixed:
             self.with_fixed.append(position)
+        for id_ in turn.ids:
+            self.positions[id_] = position
         for message in turn.messages:
-            self.positions[message.id] = position
             for call in message.tool_calls:
                 self.first_calls.setdefault(call.name, position)
 
@@ -60,6 +71,8 @@ class _TurnLog:
             positions,
             [position for position in self.with_fixed if position < length],
             {name: position for name, position in self.first_calls.items() if position < length},
+            min(self.packed, length),
+            self.dictionary,
         )
 
 
@@ -140,6 +153,15 @@ class TurnHistory(Sequence[Turn]):
         """Tokens of the sendable turns from `start` on."""
         before, tokens = self._log.sendable_before, self._log.tokens_before
         return tokens[before[self._length]] - tokens[before[start]]
+
+    def pack(self, tokens: int) -> None:
+        """Pack the turns before the newest ones that take so many tokens, a few at a time."""
+        log, least = self._log, self.tokens() - tokens
+        first = bisect_left(log.sendable_before, bisect_left(log.tokens_before, least)) if least > 0 else 0
+        end = min(first - 1, self._length - NEVER_PACKED, log.packed + MOST_PACKED_AT_ONCE)
+        for position in range(log.packed, end):
+            log.dictionary = log.turns[position].pack(log.dictionary)
+            log.packed = position + 1
 
     @property
     def called_tools(self) -> frozenset[str]:

@@ -6,12 +6,11 @@ A prompt keeps, drops or folds whole turns, never single messages, so that a too
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from operator import is_
+from itertools import count
 
 from zkchat_cli.context import system_prompt
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
+from zkchat_cli.context.exchanges import PackableExchange
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, split_into_exchanges
 from zkchat_cli.references.injection import FOUND_EXCERPTS, NAMED_DOCUMENTS, describe_documents
@@ -27,39 +26,58 @@ _MAX_TOKEN_LENGTH = 128
 """Characters of the longest token in the shipped vocabularies."""
 
 
-@dataclass(frozen=True)
 class Turn:
-    """The messages of a turn, and as they are sent. Derived values are cached: a long conversation needs them with every message."""
+    """The messages of a turn, and as they are sent. `number` counts the user's messages, from 1.
 
-    messages: tuple[ZkChatMessage, ...]
-    prompt: tuple[PromptMessage, ...]
-    number: int = 0
-    """Counts the user's messages, from 1."""
-    fixed: tuple[PromptMessage, ...] = ()
-    """Its pinned messages and standing instructions, as they are sent without the turn."""
+    Figures are kept: a long conversation needs them with every message. The messages of a packed turn are made again when they are read."""
+
+    __slots__ = ("_counter", "_masked", "_rendered", "exchange", "failed", "fixed", "fixed_tokens", "number", "tokens")
+
+    def __init__(
+        self, exchange: PackableExchange, number: int, counter: TokenCounter, masked: tuple[PromptMessage, ...] | None = None
+    ) -> None:
+        messages = exchange.messages
+        self.exchange, self.number, self._counter, self._masked = exchange, number, counter, masked
+        self._rendered: tuple[PromptMessage, ...] | None = _render_whole(messages, counter) if masked is None else masked
+        self.fixed = _render_fixed(messages, number, counter)
+        """Its pinned messages and standing instructions, as they are sent without the turn."""
+        self.tokens = sum(m.tokens for m in self._rendered)
+        self.fixed_tokens = sum(m.tokens for m in self.fixed)
+        self.failed = is_failed(messages)
+        """Whether the call failed, was stopped before a word, the process died, or a message is damaged. A failed turn never goes into a
+        prompt."""
+
+    @property
+    def messages(self) -> tuple[ZkChatMessage, ...]:
+        return self.exchange.messages
+
+    @property
+    def prompt(self) -> tuple[PromptMessage, ...]:
+        rendered = self._rendered  # read once: another thread may pack the turn
+        return _render_whole(self.exchange.messages, self._counter) if rendered is None else rendered
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of its messages."""
+        return self.exchange.ids
 
     @property
     def id(self) -> str:
-        return self.messages[0].id
-
-    @cached_property
-    def tokens(self) -> int:
-        return sum(m.tokens for m in self.prompt)
-
-    @cached_property
-    def fixed_tokens(self) -> int:
-        return sum(m.tokens for m in self.fixed)
+        return self.exchange.ids[0]
 
     @property
     def foldable_tokens(self) -> int:
         """Tokens that a prompt saves without the turn."""
         return self.tokens - self.fixed_tokens
 
-    @cached_property
-    def failed(self) -> bool:
-        """Whether the call failed, was stopped before a word, the process died, or a message is damaged. A failed turn never goes into a
-        prompt."""
-        return is_failed(self.messages)
+    def with_prompt(self, masked: tuple[PromptMessage, ...]) -> "Turn":
+        """The turn as a prompt has it whose tool results or documents are masked."""
+        return Turn(self.exchange, self.number, self._counter, masked)
+
+    def pack(self, dictionary: bytes) -> bytes:
+        """Keep only figures and packed messages: it is no longer sent. See `PackableExchange.pack`."""
+        self._rendered = self._masked
+        return self.exchange.pack(dictionary)
 
 
 def is_failed(messages: Sequence[ZkChatMessage]) -> bool:
@@ -72,27 +90,30 @@ def failure_reason(messages: Sequence[ZkChatMessage]) -> str:
     return "a message is damaged on disk" if any(m.status == "damaged" for m in messages) else "the model call failed"
 
 
-def split_into_turns(
-    messages: Iterable[ZkChatMessage], counter: TokenCounter, known: Sequence[Turn] = (), *, first: int | None = None
+def split_into_turns(messages: Iterable[ZkChatMessage], counter: TokenCounter) -> tuple[Turn, ...]:
+    """The turns of a branch."""
+    return make_turns(map(PackableExchange, split_into_exchanges(messages)), counter)
+
+
+def make_turns(
+    exchanges: Iterable[PackableExchange], counter: TokenCounter, known: Sequence[Turn] = (), *, first: int | None = None
 ) -> tuple[Turn, ...]:
-    """The turns of a branch. Messages before the first question, as in some imports, are a turn of their own.
+    """The turns of these exchanges. Messages before the first question, as in some imports, are a turn of their own.
 
-    Turns are numbered from `first`; without it the first question is 1. `known` turns of the same messages are reused: rendering is slow.
+    Turns are numbered from `first`; without it the first question is 1. `known` turns of the same exchanges are reused: rendering is slow.
     """
-    groups = list(split_into_exchanges(messages))
+    exchanges = list(exchanges)
     if first is None:
-        first = 1 if groups and groups[0][0].role == "user" else 0
-    known_by_id = {turn.id: turn for turn in known}
-    return tuple(_make_turn(tuple(group), number, known_by_id.get(group[0].id), counter) for number, group in enumerate(groups, first))
+        first = 1 if exchanges and exchanges[0].messages[0].role == "user" else 0
+    reusable = {(turn.exchange, turn.number): turn for turn in known}
+    return tuple(reusable.get(each) or Turn(*each, counter) for each in zip(exchanges, count(first), strict=False))
 
 
-def _make_turn(messages: tuple[ZkChatMessage, ...], number: int, known: Turn | None, counter: TokenCounter) -> Turn:
-    if known is not None and known.number == number and len(known.messages) == len(messages) and all(map(is_, known.messages, messages)):
-        return known
+def _render_whole(messages: Sequence[ZkChatMessage], counter: TokenCounter) -> tuple[PromptMessage, ...]:
     rendered = render_turn(messages, counter)
     if rendered and rendered[-1].role == "tool":  # stopped before its answer; Mistral's models refuse a question after a tool result
         rendered = (*rendered, make_prompt_message("assistant", "conversation", INTERRUPTED.strip(), counter, rendered[-1].source_ids))
-    return Turn(messages, rendered, number, _render_fixed(messages, number, counter))
+    return rendered
 
 
 def _render_fixed(messages: Sequence[ZkChatMessage], number: int, counter: TokenCounter) -> tuple[PromptMessage, ...]:

@@ -33,7 +33,7 @@ def read_records(data: bytes, name: str) -> Iterator[tuple[int, Record]]:
         except (RecursionError, ValueError) as e:
             if number < len(lines):
                 problem = "it is no object" if isinstance(e, ValidationError) else reason(e)
-                raise UsageError(f"{name}, line {number} is no JSON record: {problem}", "Nothing of this file was imported.") from e
+                raise UsageError(f"{name}, line {number} is not a JSON record: {problem}", "Nothing of this file was imported.") from e
 
 
 class SessionBuilder:

@@ -25,10 +25,7 @@ from zkchat_cli.text.truncate import truncate
 TITLE_LENGTH = 60
 _OWN_EXPORT = "an export of zkchat"
 _VERSION = ConversationArchive.model_fields["version"].default
-_EXPECTED = (
-    'Expected: a `zkchat context export --format json`, a list [{"role": …, "content": …}, …], '
-    'or a chat_sessions.json {id: {"messages": […]}}. Nothing was imported.'
-)
+_EXPECTED = 'Expected: a JSON export of zkchat, a list of {"role", "content"} or a chat_sessions.json. Nothing was imported.'
 _NO_TIME = "Input should be a time such as 2025-05-08T12:00:00Z"
 T = TypeVar("T")
 

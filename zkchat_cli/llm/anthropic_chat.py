@@ -7,6 +7,7 @@ tools, the instructions, the summary, and the turns before the current one.
 `accumulate_event` is what the SDK's own streams call for each event. It is no public name: pyproject.toml pins the version.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -49,7 +50,7 @@ class AnthropicReader(ChatReader):
         super().__init__(endpoint)
         self._accumulate: Callable[..., Any] = partial(accumulate_event, json_bufs={})
         self._message: Any = None
-        self._calls: dict[object, PartialToolCall] = {}
+        self._calls: dict[Any, PartialToolCall] = {}
 
     def parse_line(self, line: bytes) -> object:
         event = super().parse_line(line)
@@ -73,7 +74,18 @@ class AnthropicReader(ChatReader):
                 reason = text_of(event["delta"].get("stop_reason"))
                 self.finish = "content_filter" if reason == "refusal" else reason or self.finish
                 self._count_tokens(event.get("usage"))
+            case "message":
+                return self._read_whole(event)
         return "", ""
+
+    def _read_whole(self, message: Mapping[str, Any]) -> tuple[str, str]:
+        """The text and reasoning of a whole answer, from a server that does not stream."""
+        self.read_event({"type": "message_start", "message": {**message, "content": []}})
+        texts = [self._start_block(index, block) for index, block in enumerate(message["content"])]
+        for index, call in self._calls.items():
+            call.arguments = json.dumps(message["content"][index].get("input"), ensure_ascii=False)
+        self.read_event({"type": "message_delta", "delta": message})
+        return "".join(text for text, _ in texts), "".join(thought for _, thought in texts)
 
     def _start_block(self, index: object, block: Mapping[str, Any]) -> tuple[str, str]:
         event = {"type": "content_block_start", "index": index, "content_block": block}

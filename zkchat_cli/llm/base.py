@@ -16,7 +16,7 @@ the text that came before them.
 
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from zkchat_cli.config.schema import Section
@@ -162,10 +162,29 @@ class ReportsToolSupport(Protocol):
     calls_tools: bool | None
 
 
+@runtime_checkable
+class CountsTokens(Protocol):
+    """A model with a server that may count the tokens of a prompt."""
+
+    def count_tokens(self, request: Request) -> int | None:
+        """The tokens of a request by the model's own tokenizer and template; None if the server does not count. Takes seconds at most, and
+        never raises."""
+        ...
+
+
+@runtime_checkable
+class ChecksServer(Protocol):
+    """A model on a server that can be asked whether it would answer."""
+
+    def check(self) -> ProviderError | None:
+        """Why a call would fail, as far as its key, its address and the list of models tell. Takes seconds at most, and never raises."""
+        ...
+
+
 def request_body(model: Model, request: Request) -> dict[str, Any]:
     """A request as the model's server would get it; for a model without a server, in OpenAI's format."""
     if isinstance(model, SupportsRequestBody):
-        return model.body(request)
+        return model.body(with_wire_names(request))
     tools = [tool.descriptor for tool in request.tools]
     messages = [openai_message(message) for message in request.messages]
     return {"model": model.name, "messages": messages, **({"tools": tools} if tools else {})}
@@ -190,9 +209,33 @@ def past_request_body(model: Model, request: Request, frame: Mapping[str, Any] |
             raise UsageError("the request of that call was not stored, only its prompt", "Leave out --body to see the prompt.")
         return body
     if missing := [name for name, value in frame.items() if value is None and name not in body]:
-        problem = f"that call was made by another API than today's: its body has {' and '.join(missing)}"
-        raise UsageError(problem, "Set openai.api as it was then: ZKCHAT_OPENAI__API=responses or chat.")
+        problem = f"that call used another API than the one set now: its body has {' and '.join(missing)}"
+        raise UsageError(problem, "Set openai.api to that one: ZKCHAT_OPENAI__API=responses or chat.")
     return {name: body[name] if value is None else value for name, value in frame.items()}
+
+
+def wire_name(tool: str) -> str:
+    """A tool's name in the characters that every server accepts: the tools of other programs are called `SERVER.tool`."""
+    return tool.replace(".", "__")
+
+
+def with_wire_names(request: Request) -> Request:
+    """The request with the names of its tools and calls as servers accept them."""
+    if not any("." in tool.name for tool in request.tools) and not any("." in c.name for m in request.messages for c in m.tool_calls):
+        return request
+    tools = tuple(
+        tool.model_copy(
+            update={"descriptor": {**tool.descriptor, "function": {**tool.descriptor["function"], "name": wire_name(tool.name)}}}
+        )
+        for tool in request.tools
+    )
+    messages = tuple(
+        message.model_copy(
+            update={"tool_calls": tuple(call.model_copy(update={"name": wire_name(call.name)}) for call in message.tool_calls)}
+        )
+        for message in request.messages
+    )
+    return replace(request, tools=tools, messages=messages)
 
 
 def openai_message(message: PromptMessage) -> dict[str, Any]:
@@ -234,10 +277,13 @@ class ModelConfig:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model that a server offers."""
+    """A model that a server offers, with what the server says about it."""
 
     name: str
     window: int | None = None
+    calls_tools: bool | None = None
+    server: str = ""
+    """The program that serves it, such as llamacpp."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,15 +116,19 @@ class ChatReader(ABC):
         if line.startswith(b"data:"):
             data = line[5:].strip()
             return DONE if data == DONE.encode() else json.loads(data or b"null")
-        if self._document or (line.rstrip() == b"{" and not self.started):
-            return self._add_to_document(line)
+        if self.in_document(line):
+            return self.add_to_document(line)
         if line.startswith(b"{"):  # an error, or a whole answer, instead of a stream
             return json.loads(line)
         if not line.strip() or line.startswith((b":", b"event:", b"id:", b"retry:")):
             return None
         raise ValueError("not a line of server-sent events")
 
-    def _add_to_document(self, line: bytes) -> object:
+    def in_document(self, line: bytes) -> bool:
+        """Whether a line is of JSON over several lines."""
+        return bool(self._document) or (line.rstrip() == b"{" and not self.started)
+
+    def add_to_document(self, line: bytes) -> object:
         """The JSON that ends with this line, None if more is to come: servers that indent JSON end it with a brace in the first column."""
         self._document += line
         ended = line.rstrip() == b"}"

@@ -18,7 +18,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
-from zkchat_cli.text.numbers import bounded_seconds
+from zkchat_cli.text.numbers import MAX_COUNT, bounded_seconds
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.text.truncate import truncate
 
@@ -32,6 +32,17 @@ CONTEXT_LENGTH = re.compile(
     r"context[ _-]?(length|window|size)|(prompt|input) (is )?too long|exceeds? (the )?context|maximum model length", re.IGNORECASE
 )
 """The wordings of OpenAI, vLLM, llama.cpp, LM Studio, Ollama and Anthropic for a prompt that is too long."""
+TOOLS_REFUSED = re.compile(
+    r"does not support (tools|tool use|function calling)|support tool use"
+    r"|tools param requires|tool choice requires|tools are not supported",
+    re.IGNORECASE,
+)
+"""The wordings of Ollama, OpenRouter, llama.cpp and vLLM for a model, or its template, that takes no tools."""
+ROLES_REFUSED = re.compile(
+    r"system role not supported|system (role|message)s? (is|are) not supported|roles must alternate|only user(,)? (and )?assistant",
+    re.IGNORECASE,
+)
+"""The wordings of templates (Gemma's, Mistral's) that take no system message, or no two messages of one role in a row."""
 CONTENT_FILTER = re.compile(r"content[ _-](filter|policy|management)|invalid[ _-]prompt|usage policy", re.IGNORECASE)
 SETTINGS = {
     "llm.reasoning_effort": re.compile(r"effort|\bthink(ing)?\b", re.IGNORECASE),
@@ -45,6 +56,7 @@ API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
 _CONTEXT_LIMIT = re.compile(
     r"(?:context (?:length|size|window)(?:(?!\bby\b)\D){0,40}|maximum model length of |limit of |> ?)(\d{3,8})", re.IGNORECASE
 )
+_PROMPT_TOKENS = re.compile(r"\((\d{3,9}) in the messages|(\d{3,9}) tokens|length \(?(\d{3,9})\)?", re.IGNORECASE)
 _STATUS_BY_CODE = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -155,12 +167,12 @@ class Endpoint:
         return self.error("bad_answer", "sent something in its answer that cannot be read", "Ask again, or try another model.")
 
     def context_too_long(self, message: str = "") -> ProviderError:
-        hint = "Summarize older turns (/compact, or zkchat context compact), or set context.max_tokens to the model's window."
+        hint = "Summarize older turns (/compact), or set context.max_tokens to the model's window."
         return self.error("context_length", f"finds the prompt too long{_quoted(message)}", hint)
 
     def content_filtered(self, message: str = "") -> ProviderError:
         problem = f"stopped the answer by its content filter{_quoted(message)}"
-        return self.error("content_filter", problem, "Ask in other words, or try another model.")
+        return self.error("content_filter", problem, "Ask it differently, or try another model.")
 
     def unknown_model(self, model: str, models: Collection[str], message: str = "") -> ProviderError:
         if not models or model in models:
@@ -168,7 +180,7 @@ class Endpoint:
         similar = get_close_matches(model, models, n=3, cutoff=0.5)
         names = [*similar, *(name for name in models if name not in similar)]
         rest = f" and {len(names) - MAX_LISTED_MODELS} more" if len(names) > MAX_LISTED_MODELS else ""
-        hint = f"It has {', '.join(truncate(name, 60) for name in names[:MAX_LISTED_MODELS])}{rest}."
+        hint = f"It has {', '.join(truncate(name, 60) for name in names[:MAX_LISTED_MODELS])}{rest}. Switch with /model, or --model."
         return self.error("unknown_model", f"has no model {truncate(model, 80)} (404)", hint)
 
     def error_from_stream(self, event: object) -> ProviderError | None:
@@ -191,6 +203,11 @@ class Endpoint:
         code = f" ({status})" if status else ""
         if status == 413 or (status in (0, 400, 422, 500) and CONTEXT_LENGTH.search(text)):
             return self.context_too_long(message)
+        if status in (0, 400, 404, 422, 500) and TOOLS_REFUSED.search(text):
+            hint = "To send it passages of your notes instead: zkchat config set retrieval.mode before"
+            return self.error("no_tools", f"takes no tools{said}", hint)
+        if status in (400, 500) and ROLES_REFUSED.search(text):
+            return self.error("bad_request", f"rejects the request{code}{said}", "Choose another model, or another chat template.")
         if status in (0, 400) and CONTENT_FILTER.search(text.replace("_", " ")):
             return self.content_filtered(message)
         match status:
@@ -241,9 +258,9 @@ def _quoted(message: str) -> str:
 
 
 def is_permanent(body: bytes) -> bool:
-    """Whether the same call would fail again: the quota is used up, or the prompt is too long."""
+    """Whether the same call would fail again: the quota is used up, the prompt is too long, or the template refuses a part of it."""
     text = body.decode("utf-8", "replace")
-    return QUOTA in text or CONTEXT_LENGTH.search(text) is not None
+    return QUOTA in text or any(wording.search(text) for wording in (CONTEXT_LENGTH, TOOLS_REFUSED, ROLES_REFUSED))
 
 
 def find_error(answer: object) -> object:
@@ -270,6 +287,14 @@ def parse_context_limit(message: str) -> int | None:
     """The context window that a server names when it rejects a prompt for its length; None if it names none."""
     found = _CONTEXT_LIMIT.search(message)
     return int(found[1]) if found else None
+
+
+def parse_refused_tokens(message: str) -> int | None:
+    """How many tokens a refused prompt has by the server's own count; None if it does not say."""
+    limit = parse_context_limit(message)
+    counts = [(bool(row[0]), int("".join(row))) for row in _PROMPT_TOKENS.findall(message)]
+    above = [(told, count) for told, count in counts if told or (limit is not None and limit < count <= MAX_COUNT)]
+    return max(above)[1] if above else None
 
 
 def is_local(address: str) -> bool:

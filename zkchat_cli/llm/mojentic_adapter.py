@@ -53,7 +53,6 @@ except Exception:  # noqa: BLE001
 
 from mojentic.llm.gateways.cloud_recovery import freeze_request  # noqa: E402  after the handler
 from mojentic.llm.gateways.omlx_recovery import decode_completion  # noqa: E402
-from mojentic.llm.gateways.openai_model_registry import OpenAIModelRegistry  # noqa: E402
 from mojentic.llm.gateways.openai_recovery import OpenAIStreamRecovery  # noqa: E402
 from mojentic.llm.recovery import AdmissionContext, LifecycleEvent, RecoveryCall, RecoveryError, RecoveryPolicy  # noqa: E402
 from mojentic.llm.recovery_stream import recover_stream  # noqa: E402
@@ -200,12 +199,3 @@ def _error(error: RecoveryError, model: RemoteModel) -> ProviderError | None:
     if isinstance(cause, httpx.TimeoutException):
         return server.connect_timeout()
     return server.unreachable(cause) if failure.acceptance == "no" else server.cut_off(cause, started=failure.progress.semantic)
-
-
-def known_window(model: str) -> int | None:
-    """The context window that mojentic knows for one of OpenAI's own models."""
-    registry = OpenAIModelRegistry()
-    if model not in registry.get_registered_models():
-        return None
-    window: int | None = registry.get_model_capabilities(model).max_context_tokens
-    return window

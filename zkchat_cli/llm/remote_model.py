@@ -1,20 +1,39 @@
 """What the models on a server have in common: settings, the stream on its own thread, the model list, and for some a key."""
 
+import re
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import Field
 
 from zkchat_cli.config.schema import Section
+from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Delta, ModelConfig, ModelInfo, Request, ServerInfo, StreamFailed, Window
+from zkchat_cli.llm.base import (
+    Delta,
+    ModelConfig,
+    ModelInfo,
+    Request,
+    ServerInfo,
+    StreamFailed,
+    StreamFinished,
+    ToolCallsPart,
+    Window,
+    wire_name,
+    with_wire_names,
+)
 from zkchat_cli.llm.chat_reader import ChatReader
+from zkchat_cli.llm.http_errors import ROLES_REFUSED, mask_address
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
+from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.numbers import whole_number
+from zkchat_cli.text.truncate import truncate
 
 LIST_LIMITS = LookupLimits(seconds=10, retry=0.5)
 CONNECT_SECONDS = 10.0
@@ -24,6 +43,12 @@ MAX_DELAY = 120.0
 RETRY_STATUSES = frozenset({429, 500, 502, 503, 504, 529})
 FIRST_DELAY = 1.0
 """Seconds before the second attempt if the server names none; twice as long before the third."""
+
+
+LLAMA_CPP = "llamacpp"
+"""The owner of its models, as llama.cpp lists them."""
+MAX_WINDOW = 1_048_576
+"""Tokens of a reported window that are used unless the user sets more: a figure above is more often a mistake than a window."""
 
 
 class ServerSettings(Section):
@@ -45,6 +70,41 @@ def settings_of(config: ModelConfig, kind: type[S]) -> S:
     return config.settings if isinstance(config.settings, kind) else kind()
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A part of a request that some models, or their templates, refuse in the server's words, and what is sent instead."""
+
+    wording: re.Pattern[str]
+    instead: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of the body; None leaves one out."""
+    adapt: Callable[[Request], Request] = lambda request: request
+    notice: str = ""
+    hint: str = ""
+
+
+def merge_roles(request: Request) -> Request:
+    """The request for a template that knows only user and assistant, in turn: instructions begin the first message, and messages of one
+    role become one."""
+    merged: list[PromptMessage] = []
+    for message in request.messages:
+        plain = message.model_copy(update={"role": "user"}) if message.role == "system" else message
+        last = merged[-1] if merged else None
+        if last is not None and last.role == plain.role == "user":
+            text = f"{last.content}\n\n{plain.content}"
+            merged[-1] = last.model_copy(update={"content": text, "tokens": last.tokens + plain.tokens})
+        else:
+            merged.append(plain)
+    return replace(request, messages=tuple(merged))
+
+
+ROLES = Refusal(
+    ROLES_REFUSED,
+    adapt=merge_roles,
+    notice="takes no system message, so its instructions were sent with the first message",
+    hint="Small models may follow them less closely.",
+)
+
+
 @dataclass
 class RemoteModel(ABC):
     """One model on one server. mojentic calls it, imported by `prepare` or by the first call, and `reader` understands the stream."""
@@ -53,6 +113,8 @@ class RemoteModel(ABC):
     path: ClassVar[str]
     """Of a call, after the server's address."""
     reader: ClassVar[type[ChatReader]]
+    refusals: ClassVar[tuple[Refusal, ...]] = ()
+    """What it can do without."""
     model: str
     server: JsonClient
     settings: ServerSettings
@@ -60,6 +122,8 @@ class RemoteModel(ABC):
     window: Window | None = None
     calls_tools: bool | None = None
     """Whether it can call tools, if the server says so."""
+    refused: list[Refusal] = field(default_factory=list)
+    """What it has refused once is not sent again."""
     _prepared: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -77,8 +141,10 @@ class RemoteModel(ABC):
         with self._lock:  # whoever comes second waits for the window, too: a prompt for another one would be another prompt
             self.import_library()
             prepared, self._prepared = self._prepared, True
-            if not prepared:
-                self.window = self.find_window() or self.window
+            if prepared or (found := self.find_window()) is None:
+                return
+            excess = found.tokens > MAX_WINDOW
+            self.window = Window(MAX_WINDOW, f"{found.source} has {found.tokens:,}; set context.max_tokens for more") if excess else found
 
     def import_library(self) -> None:
         """Import what a call needs, which takes up to 2 s."""
@@ -104,20 +170,69 @@ class RemoteModel(ABC):
         """The JSON body of a call."""
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
+        """Makes the call again, without it, if the model refuses something that it can do without."""
         if error := self.config_error():
             yield StreamFailed(error)
             return
+        told: Refusal | None = None
+        while True:
+            refusal = None
+            with closing(self._call(request)) as deltas:
+                for delta in deltas:
+                    match delta:
+                        case StreamFailed(error) if refusal := self._find_refusal(error):
+                            break
+                        case StreamFailed(error) if error.kind == "no_tools":
+                            self.calls_tools = False
+                        case StreamFinished(notice="") if told is not None:
+                            delta = replace(delta, notice=told.notice, hint=told.hint)
+                    yield delta
+            if refusal is None:
+                return
+            self.refused.append(refusal)
+            told = refusal if refusal.notice else told
 
+    def _find_refusal(self, error: ProviderError) -> Refusal | None:
+        """What the model has refused with this error, for the first time."""
+        if error.kind != "bad_request":
+            return None
+        return next((each for each in self.refusals if each not in self.refused and each.wording.search(error.message)), None)
+
+    def without_refused(self, request: Request, make: Callable[[Request], dict[str, Any]]) -> dict[str, Any]:
+        """The body that `make` makes of a request, without what the model has refused."""
+        for refusal in self.refused:
+            request = refusal.adapt(request)
+        body = make(request)
+        for refusal in self.refused:
+            _change(body, refusal.instead)
+        return body
+
+    def _call(self, request: Request) -> Generator[Delta, None, None]:
         async def call(emit: Emit) -> None:
             from zkchat_cli.llm.mojentic_adapter import stream_chat  # see import_library
 
-            await stream_chat(self, self.body(request), emit)
+            await stream_chat(self, self.body(with_wire_names(request)), emit)
 
         timeouts = Timeouts(self.settings.timeout, self.settings.stall_timeout)
-        yield from stream_in_thread(call, self.server, timeouts, request.options.max_answer_bytes)
+        names = {wire_name(tool.name): tool.name for tool in request.tools}
+        with closing(stream_in_thread(call, self.server, timeouts, request.options.max_answer_bytes)) as parts:
+            for part in parts:
+                if isinstance(part, ToolCallsPart):
+                    calls = tuple(each.model_copy(update={"name": names.get(each.name, each.name)}) for each in part.calls)
+                    yield ToolCallsPart(calls)
+                else:
+                    yield part
 
     def server_info(self) -> ServerInfo:
         return ServerInfo(self.server.address, self.server.key_status, self.server.configured_by, self.list_models)
+
+    def check(self) -> ProviderError | None:
+        if error := self.config_error():
+            return error
+        try:
+            return unlisted_model(self.server.address, self.model, self.list_models())
+        except ProviderError as e:
+            return None if e.kind in ("unknown_model", "bad_answer") else e  # a server without a list may answer all the same
 
     def model_names(self) -> tuple[str, ...]:
         """The names to suggest for an unknown model; empty if the server cannot list them."""
@@ -127,16 +242,47 @@ class RemoteModel(ABC):
             return ()
 
 
+def unlisted_model(address: str, model: str, listed: Sequence[ModelInfo]) -> ProviderError | None:
+    """The error for a model that a server does not list, with the nearest. None if it does, or lists none, or is llama.cpp with one model:
+    that answers to any name."""
+    names = [info.name for info in listed]
+    alone = len(listed) == 1 and listed[0].server == LLAMA_CPP
+    if not model or not names or model in names or f"{model}:latest" in names or alone:
+        return None
+    near = get_close_matches(model, names, n=3, cutoff=0.3) or names[:3]
+    problem = f"{mask_address(address)} has no model {truncate(model, 80)}"
+    return ProviderError("unknown_model", problem, f"Nearest: {', '.join(truncate(name, 60) for name in near)}. zkchat config set model …")
+
+
+def _change(body: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Set keys of a body, or of an object in it (`object.key`), or remove them."""
+    for name, value in changes.items():
+        place, _, key = name.rpartition(".")
+        target = body.get(place, {}) if place else body
+        target.pop(key, None)
+        if value is not None:
+            target[key] = value
+        if place and not target:
+            body.pop(place, None)
+
+
 def fetch_models(
     server: JsonClient, path: str, window: Callable[[Mapping[str, Any]], object] = lambda _: None, *, rows: str = "data", name: str = "id"
 ) -> tuple[ModelInfo, ...]:
     """The models that a server lists (`{"data": [{"id": …}]}`), by name; `window` reads a row's. Raises ProviderError."""
     answer = server.fetch(path, LIST_LIMITS)
     try:
-        found = {str(row[name]): window(row) for row in answer[rows]}
+        found = {str(row[name]): _describe_model(str(row[name]), row, window(row)) for row in answer[rows] or ()}
     except (LookupError, TypeError, AttributeError) as e:
         raise server.not_an_answer("", "something that is not a list of models") from e
-    return tuple(ModelInfo(model, whole_number(size, least=1)) for model, size in sorted(found.items()))
+    return tuple(info for _, info in sorted(found.items()))
+
+
+def _describe_model(name: str, row: Mapping[str, Any], window: object) -> ModelInfo:
+    """A model as its row says; OpenRouter lists what it can do."""
+    parameters = row.get("supported_parameters")
+    calls_tools = "tools" in parameters if isinstance(parameters, list) else None
+    return ModelInfo(name, whole_number(window, least=1), calls_tools, str(row.get("owned_by") or ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +303,16 @@ class KeyedProvider:
         from_environment = config.env.get(self.address_variable, "").strip()
         address = (from_environment or settings.base_url.strip()).rstrip("/").removesuffix(suffix) or self.address
         official = address == self.address
-        key = config.key.value or config.env.get(settings.key_variable, "").strip()
-        key_name = config.key.description or settings.key_variable
+        given = config.key.at("" if official else address)
+        key = given.value or config.env.get(settings.key_variable, "").strip()
+        key_name = given.description or settings.key_variable
         key_error = None
         if official and not key:
             hint = f"Set it, or run zkchat keys set {self.name}; or set {self.address_variable} to a server that needs none."
             key_error = ProviderError("auth", f"{self.company} needs a key, and {settings.key_variable} is not set", hint)
         elif not (key.isascii() and key.isprintable()) or " " in key:
-            problem = f"{settings.key_variable} contains characters that no key has"
-            key_error = ProviderError("auth", problem, "Set it again; was more copied than the key?")
+            problem = f"{settings.key_variable} contains characters that are not valid in a key"
+            key_error = ProviderError("auth", problem, "Set it again, and copy only the key.")
         check = f"Is it running? Check {self.name}.base_url or {self.address_variable}; OpenAI-compatible ones mostly end in /v1."
         configured_by = [key_name] if key else []
         if not official:
@@ -180,9 +327,15 @@ class KeyedProvider:
             table=self.name,
             allow_insecure=settings.allow_insecure,
             key_error=key_error,
-            key_status=f"{key_name} is {'set' if key else 'not set'}",
+            key_status=f"{key_name} is {'set' if key else 'not set'}" + self._withheld(config.key, key, official=official),
             configured_by=", ".join(configured_by),
         )
+
+    def _withheld(self, stored: ApiKey, key: str, *, official: bool) -> str:
+        """What to say of a stored key that is for another address."""
+        known = not key and any(stored.stored.values())
+        where = "another server" if official else f"{self.company}'s own address" if "" in stored.stored else "another server"
+        return f"; the stored key is for {where} (zkchat keys set {self.name} stores one for this)" if known else ""
 
 
 def bearer(key: str, _official: bool = False) -> dict[str, str]:

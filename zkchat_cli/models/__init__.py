@@ -45,6 +45,7 @@ from zkchat_cli.models.notes import IndexReport, LinkResolution, SemanticStatus
 from zkchat_cli.models.prompts import (
     BudgetStatus,
     BudgetStatuses,
+    Calibration,
     CompactionDue,
     ContextUsage,
     Dropped,
@@ -67,6 +68,7 @@ __all__ = [
     "ArchivedPrompts",
     "BudgetStatus",
     "BudgetStatuses",
+    "Calibration",
     "Citation",
     "CitationVerdict",
     "Compaction",

@@ -124,10 +124,24 @@ class Prompt(Value):
     strategy: str
 
 
-class TurnMetrics(Value):
-    """What a turn measured: for each call, the model and its tokens for each that zkchat counted; and the keys of the facts it used."""
+class Calibration(Value):
+    """How a model counts: its tokens for each that zkchat counts, in texts and in descriptions of tools."""
 
-    factors: tuple[tuple[str, Quantity], ...] = ()
+    text: Quantity = 1.0
+    tools: Quantity | None = None
+    """None while no call has shown it: then descriptions count as text does, and never less than zkchat counts."""
+    calls: Count = 0
+    """Measurements of text alone so far."""
+
+    @property
+    def tool_factor(self) -> float:
+        return max(1.0, self.text) if self.tools is None else self.tools
+
+
+class TurnMetrics(Value):
+    """What a turn measured: how its models count, and the keys of the facts it used."""
+
+    calibrations: tuple[tuple[str, Calibration], ...] = ()
     facts: tuple[str, ...] = ()
 
 

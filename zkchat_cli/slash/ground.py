@@ -12,7 +12,7 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 def _ground(session: ZkChatSession, _: str) -> CommandResult:
     if session.runtime.model.name == "offline":
-        raise UsageError("the offline provider searches your notes for every answer", "Ask in other words, or choose a model: /model")
+        raise UsageError("the offline provider searches your notes for every answer", "Ask it differently, or choose a model: /model")
     return CommandResult(turn=session.ask_again(base.find_question(session).message, retrieval="before"))
 
 

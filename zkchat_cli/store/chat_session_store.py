@@ -13,6 +13,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.models import (
+    Calibration,
     Compaction,
     Conversation,
     ConversationArchive,
@@ -51,9 +52,6 @@ _IN_CONVERSATION = "WHERE id = :id AND conversation_id = :conversation_id"
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-CALIBRATION_CALLS = 10
-"""A model's calibration is the running mean of about this many provider reports."""
 
 
 def _query(action: str, query: Callable[Concatenate[sqlite3.Connection, P], T]) -> Callable[Concatenate["ChatSessionStore", P], T]:
@@ -243,16 +241,15 @@ class ChatSessionStore:
             self._facts_written += 1
             facts.access(self._db, conversations.read(self._db, conversation_id).vault, metrics.facts, at)
         self._db.executemany(
-            "INSERT INTO calibration VALUES (:model, :factor, 1) ON CONFLICT (model) DO UPDATE SET"
-            " factor = (factor * min(calls, :most) + :factor) / (min(calls, :most) + 1), calls = calls + 1",
-            [{"model": replace_surrogates(model), "factor": factor, "most": CALIBRATION_CALLS - 1} for model, factor in metrics.factors],
+            "INSERT OR REPLACE INTO calibration (model, factor, calls, tools) VALUES (?, ?, ?, ?)",
+            [(replace_surrogates(model), how.text, how.calls, how.tools) for model, how in metrics.calibrations],
         )
 
-    def calibration(self, model: str) -> float:
-        """How many tokens this model reports for each one that zkchat counts, on average (see CALIBRATION_CALLS); 1.0 if unknown."""
+    def calibration(self, model: str) -> Calibration:
+        """How this model counts, as far as its server's reports have shown."""
         with self._reading("read a model's calibration"):
-            row = self._db.execute("SELECT factor FROM calibration WHERE model = ?", (replace_surrogates(model),)).fetchone()
-            return 1.0 if row is None else float(row[0])
+            row = self._db.execute("SELECT factor, calls, tools FROM calibration WHERE model = ?", (replace_surrogates(model),)).fetchone()
+            return Calibration() if row is None else Calibration(text=row[0], calls=row[1], tools=row[2])
 
     prompts = _query("read a prompt", sent_prompts.read)
 

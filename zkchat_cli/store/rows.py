@@ -91,7 +91,7 @@ def _intact_message(row: tuple[Any, ...]) -> ZkChatMessage:
     """Raises one of `UNREADABLE` for a row that is not as it was stored."""
     *values, rest, packed, stored = row
     if _message_checksum(row[:-1]) != stored:
-        raise ValueError("the checksum is another")
+        raise ValueError("the checksum does not match")
     fields: dict[str, Any] = codec.decode(rest)
     fields.pop("goal", None)  # stored by versions that had agent runs
     fields["id"], fields["parent_id"], fields["role"], fields["content"], fields["status"], fields["timestamp"] = values

@@ -182,6 +182,11 @@ MIGRATIONS = (
     ) STRICT;
     CREATE INDEX message_vector_conversation ON message_vector (conversation_seq);
     """,
+    # 12: texts and tools are calibrated apart; what was learned of both together may be too small, and one call learns it again
+    """
+    DELETE FROM calibration;
+    ALTER TABLE calibration ADD COLUMN tools REAL;
+    """,
 )
 """What makes a store of one version one of the next, from `FIRST_VERSION` on. Released ones are never changed, only added to."""
 

@@ -52,7 +52,7 @@ def _delete_typed_lines(connection: StoreConnection, ids: Sequence[str]) -> Stor
             input_history.delete_lines(file, texts)
         except OSError as e:
             return StoreError(
-                f"The conversation is deleted, but {file} may still contain what you typed in it: {e.strerror or e}",
+                f"Deleted, but {file} may still have what you typed in it: {e.strerror or e}",
                 "Delete that file if you do not need the lines you typed.",
             )
     return None
@@ -69,7 +69,7 @@ def _clean_up(connection: StoreConnection, timeout: float) -> None:
             db.execute("INSERT INTO message_index (message_index) VALUES ('optimize')")
         if connection.file is not None and _log_is_in_use(db, timeout):
             raise StoreError(
-                f"The conversation is deleted, but {connection.file}-wal still contains its words: another program is reading the store",
+                f"Deleted, but {connection.file}-wal still has the words: another program reads the store",
                 "Close that program; the next start of zkchat empties the file.",
             )
         with transaction(db):

@@ -21,7 +21,7 @@ _UNWRITABLE = (
 _LOCKED = ("another program keeps it locked", "Close that program (a backup, a sync or a database browser) and try again.")
 _DAMAGED = (
     "the file is damaged or not a zkchat store",
-    "Run `zkchat doctor --repair`: it saves what can be read and keeps the damaged file. Or put a backup in its place.",
+    "`zkchat doctor --repair` saves what can be read and keeps the damaged file; or restore a backup.",
 )
 _NO_LOCKS = (
     "its file system cannot lock files",

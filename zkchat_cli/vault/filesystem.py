@@ -68,7 +68,7 @@ def resolve_root(folder: Path) -> Path:
 
 def _unreadable(folder: Path, error: Exception) -> VaultError:
     if isinstance(error, FileNotFoundError):
-        return VaultError(f"there is no folder {folder}", "Check the path given by --vault, ZKCHAT_VAULT or the configuration.")
+        return VaultError(f"there is no folder {folder}", "Check the path in --vault, ZKCHAT_VAULT or vault.path.")
     return VaultError(f"the folder {folder} cannot be read: {_cause(error)}", "Check its permissions, or choose another by --vault.")
 
 

@@ -19,6 +19,7 @@ VERDICTS: dict[QuotationVerdict, tuple[str, str]] = {
     "cut": ("✂ cut", "yellow"),
     "misquoted": ("✗ misquoted", "red"),
     "not_found": ("✗ not found", "red"),
+    "outside": ("· outside", "dim"),
 }
 _WIDTH = max(len(label) for label, _ in VERDICTS.values())
 
@@ -39,7 +40,7 @@ def quotation_lines(quotations: Sequence[TextQuotation]) -> Iterator[StyledLine]
 def _place(each: TextQuotation) -> tuple[StyledSpan, ...]:
     found = each.found
     if found.chunk is None:
-        return ()
+        return (StyledSpan(each.page, "dim"),) if each.page else ()
     path = found.chunk.relative_path
     return (
         StyledSpan(f"{source_name(path, found.heading)}  ", "dim"),

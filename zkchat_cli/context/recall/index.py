@@ -19,8 +19,10 @@ meaning, after 10 ms for the question itself.
 """
 
 from array import array
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from operator import is_not
 from typing import TYPE_CHECKING
 
@@ -69,8 +71,13 @@ MAX_MISFITS = 20
 MEANING_WEIGHT = 0.25
 """Of the best score, for each standard deviation by which a passage's cosine is above the average."""
 
-Cosines = Callable[[str, Sequence[RecallPassage]], "NDArray[np.float64] | None"]
-"""How near passages are to a question by meaning; NaN for a passage without a vector, None if nothing can be told."""
+PassageKey = tuple[str, int]
+"""The id of a passage's message, and its part."""
+Cosines = Callable[[str, Sequence[PassageKey], Callable[[int], RecallPassage]], "NDArray[np.float64] | None"]
+"""How near passages are to a question by meaning; NaN for a passage without a vector, None if nothing can be told. The function returns the
+passage with a number."""
+MOST_SPLIT = 64
+"""Turns with their passages that are kept: those of a question come from a few turns."""
 
 
 def preload_numpy() -> None:
@@ -81,22 +88,23 @@ def preload_numpy() -> None:
 class RecallIndex:
     """An inverted index over the passages of a conversation. Arrays hold one entry for each passage."""
 
-    def __init__(self, cosines: Cosines = lambda _question, _passages: None) -> None:
+    def __init__(self, cosines: Cosines = lambda _question, _keys, _passage: None) -> None:
         self._cosines = cosines
-        self.passages: list[RecallPassage] = []
+        self._keys: list[PassageKey] = []
         self._turns: list[Turn] = []
         self._turn_languages: list[str | None] = []
         self._languages: tuple[str, ...] = (ENGLISH,)
         """Those of the conversation, by whose rules words are stemmed."""
-        self._starts: list[int] = []
+        self._starts = array("L")
         """The first passage of each turn."""
-        self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("L"), array("B")))
+        self._split = lru_cache(MOST_SPLIT)(_split_turn)
+        self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("B")))
         """The passages with each word, ascending, and how often each has it."""
         self._by_prefix: defaultdict[str, list[str]] = defaultdict(list)
-        self._lengths = array("L")
+        self._lengths = array("I")
         """Their numbers of words."""
         self._date_numbers: dict[str, int] = {}
-        self._date_groups = array("L")
+        self._date_groups = array("I")
         """The number of each passage's date."""
         self._ends_with_question, self._is_fixed = array("B"), array("B")
         self._counter: TokenCounter | None = None
@@ -121,7 +129,8 @@ class RecallIndex:
         self._history = None
         same = min(len(turns), len(self._turns))
         changed = [i for i, other in enumerate(map(is_not, self._turns, turns)) if other]
-        same = next((i for i in changed if self._turns[i].messages != turns[i].messages), same)  # a turn may only be rendered differently
+        # a turn may only be rendered differently
+        same = next((i for i in changed if not self._turns[i].exchange.says_the_same(turns[i].exchange)), same)
         self._truncate(same)
         self._turns[:] = turns[:same]
         for turn in turns[same:]:
@@ -143,11 +152,11 @@ class RecallIndex:
         self._last_search = None
         self._turns.append(turn)
         self._turn_languages.append(detect_language(" ".join(m.content[:MAX_OPENING] for m in turn.messages if m.role != "tool")))
-        self._starts.append(len(self.passages))
+        self._starts.append(len(self._keys))
         for message in turn.messages:
             for passage in split_into_passages(message, position):
-                number = len(self.passages)
-                self.passages.append(passage)
+                number = len(self._keys)
+                self._keys.append((message.id, passage.part))
                 words = self._count_words(passage.text)
                 for word, count in words.items():
                     if word not in self._postings and len(word) >= PREFIX_LENGTH:
@@ -167,11 +176,11 @@ class RecallIndex:
             return
         self._last_search = None
         start = self._starts[turns]
-        for passage in reversed(self.passages[start:]):
-            for word in self._count_words(passage.text):
+        for number in range(len(self._keys) - 1, start - 1, -1):
+            for word in self._count_words(self.passage(number).text):
                 for values in self._postings[word]:
                     values.pop()
-        del self._turns[turns:], self._turn_languages[turns:], self._starts[turns:], self.passages[start:]
+        del self._turns[turns:], self._turn_languages[turns:], self._starts[turns:], self._keys[start:]
         arrays = (self._lengths, self._date_groups, self._ends_with_question, self._is_fixed)
         for values in arrays:
             del values[start:]
@@ -179,6 +188,11 @@ class RecallIndex:
 
     def _count_words(self, text: str) -> Counter[str]:
         return Counter(stem(term, self._languages) for term in content_terms(text))
+
+    def passage(self, number: int) -> RecallPassage:
+        """The passage with this number, read from its turn."""
+        turn = bisect_right(self._starts, number) - 1
+        return self._split(self._turns[turn], turn)[number - self._starts[turn]]
 
     def search(self, question: str, before: int) -> Sequence[int]:
         """The relevant passages of the first `before` turns, the best first.
@@ -213,20 +227,20 @@ class RecallIndex:
 
     def _end(self, before: int) -> int:
         """The number of passages in the first `before` turns."""
-        return self._starts[before] if before < len(self._starts) else len(self.passages)
+        return self._starts[before] if before < len(self._starts) else len(self._keys)
 
     def count_tokens(self, number: int, counter: TokenCounter) -> int:
         """Tokens of a quoted passage; counted once."""
         if counter is not self._counter:
             self._counter, self._tokens = counter, {}
         if number not in self._tokens:
-            self._tokens[number] = self.passages[number].count_tokens(counter)
+            self._tokens[number] = self.passage(number).count_tokens(counter)
         return self._tokens[number]
 
     def _bm25(self, question: str) -> "NDArray[np.float64]":
         import numpy as np
 
-        total = len(self.passages)
+        total = len(self._keys)
         scores = np.zeros(total)
         lengths = np.array(self._lengths, np.float64)
         norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean()) if total else 1.0))
@@ -242,7 +256,7 @@ class RecallIndex:
         """Raise the scores of passages that are near to the question by meaning."""
         import numpy as np
 
-        cosines = self._cosines(question, self.passages) if scores.any() else None
+        cosines = self._cosines(question, self._keys, self.passage) if scores.any() else None
         if cosines is None:
             return
         known = ~np.isnan(cosines)
@@ -263,6 +277,10 @@ class RecallIndex:
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}
 
 
+def _split_turn(turn: Turn, number: int) -> tuple[RecallPassage, ...]:
+    return tuple(passage for message in turn.messages for passage in split_into_passages(message, number))
+
+
 def recall_passages(index: RecallIndex, question: str, before: int, budget: int, counter: TokenCounter) -> tuple[RecallPassage, ...]:
     """The most relevant passages of the first `before` turns that fit into `budget` tokens, in their original order."""
     budget -= FRAME_TOKENS
@@ -270,7 +288,7 @@ def recall_passages(index: RecallIndex, question: str, before: int, budget: int,
     days: set[str] = set()
     misfits = 0
     for number in index.search(question, before) if budget > 0 else ():
-        day = index.passages[number].day
+        day = index.passage(number).day
         tokens = index.count_tokens(number, counter) + (0 if day in days else DATE_TOKENS)
         if tokens <= budget:
             budget -= tokens
@@ -280,4 +298,4 @@ def recall_passages(index: RecallIndex, question: str, before: int, budget: int,
         misfits += 1
         if misfits == MAX_MISFITS:
             break
-    return tuple(index.passages[number] for number in sorted(chosen))
+    return tuple(index.passage(number) for number in sorted(chosen))

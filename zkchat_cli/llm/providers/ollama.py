@@ -5,8 +5,10 @@ would otherwise silently cut a longer prompt.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -14,13 +16,17 @@ from pydantic import Field
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Provider, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
+from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.remote_model import LIST_LIMITS, RemoteModel, ServerSettings, fetch_models, settings_of
+from zkchat_cli.llm.remote_model import LIST_LIMITS, ROLES, Refusal, RemoteModel, ServerSettings, fetch_models, settings_of
+from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
 DEFAULT_MAX_WINDOW = 32768
 """Tokens of window to use unless the user asks for more: memory for a model's whole 128k exceeds what many machines have."""
 
+PROVIDER_NAME = "ollama"
+"""Marks reasoning that goes back to Ollama only."""
 THINK: dict[Effort, str | bool] = {
     "none": False, "minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high",
 }  # fmt: skip
@@ -31,10 +37,30 @@ class OllamaSettings(ServerSettings):
     timeout: float = Field(300, gt=0, le=86_400, description="seconds to wait for the first token, while the model may be loading")
 
 
+NO_THINKING = Refusal(
+    re.compile(r"does not support thinking", re.IGNORECASE),
+    {"think": None},
+    notice="does not reason, so llm.reasoning_effort was left out",
+    hint="Answers do not change.",
+)
+
+
 class OllamaReader(ChatReader):
     """One JSON document a line."""
 
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._thinking = ""
+
+    def thinking(self) -> ThinkingBlocks | None:
+        """Models that think before a call continue the thought with its result."""
+        if not self.calls or not self._thinking:
+            return None
+        return ThinkingBlocks(provider=PROVIDER_NAME, blocks=({"thinking": self._thinking},), stored=False)
+
     def parse_line(self, line: bytes) -> object:
+        if self.in_document(line):
+            return self.add_to_document(line)
         return json.loads(line) if line.strip() else None
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
@@ -48,7 +74,9 @@ class OllamaReader(ChatReader):
         if event.get("done"):
             self.finish = text_of(event.get("done_reason")) or "stop"
             self.count(prompt_tokens=event.get("prompt_eval_count"), completion_tokens=event.get("eval_count"))
-        return text_of(message.get("content")), text_of(message.get("thinking"))
+        thought = text_of(message.get("thinking"))
+        self._thinking += thought
+        return text_of(message.get("content")), thought
 
 
 @dataclass
@@ -56,6 +84,7 @@ class OllamaModel(RemoteModel):
     provider = "ollama"
     path = "/api/chat"
     reader = OllamaReader
+    refusals = (ROLES, NO_THINKING)
     settings: OllamaSettings
 
     def find_window(self) -> Window | None:
@@ -78,7 +107,7 @@ class OllamaModel(RemoteModel):
         return Window(DEFAULT_MAX_WINDOW, f"the model has {size}; set context.max_tokens for more")
 
     def body(self, request: Request) -> dict[str, Any]:
-        return request_body(self.model, request)
+        return self.without_refused(request, partial(request_body, self.model))
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/api/tags", rows="models", name="name")
@@ -108,13 +137,15 @@ def parse_address(host: str) -> str:
 
 
 def request_body(model: str, request: Request) -> dict[str, Any]:
-    """The request's JSON. The context window goes with each call: Ollama would silently cut a longer prompt."""
+    """The request's JSON. The context window goes with each call, and a longer prompt is to be an error: Ollama would silently cut it."""
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     messages: list[dict[str, Any]] = []
     for message in request.messages:
         messages.append({"role": message.role, "content": message.content})
         if message.role == "tool":  # models that call several tools at once need to know which result this is
             messages[-1] |= {"tool_call_id": message.tool_call_id, "tool_name": names.get(message.tool_call_id or "", "")}
+        if message.thinking is not None and message.thinking.provider == PROVIDER_NAME:
+            messages[-1] |= message.thinking.blocks[0]
         if message.tool_calls:
             calls = message.tool_calls
             messages[-1]["tool_calls"] = [
@@ -127,6 +158,8 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
         "messages": messages,
         "options": {name: value for name, value in settings.items() if value is not None},
         "stream": True,
+        "truncate": False,
+        "shift": False,
     }
     if options.reasoning_effort is not None:
         body["think"] = THINK[options.reasoning_effort]

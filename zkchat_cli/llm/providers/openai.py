@@ -5,18 +5,33 @@ completions, unless `openai.api` says otherwise. mojentic makes the calls; `prep
 """
 
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
+from urllib.parse import quote
 
 from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import openai_chat, openai_responses
-from zkchat_cli.llm.base import Delta, ModelConfig, ModelInfo, Provider, Request, StreamFailed, StreamFinished, Window
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.remote_model import OPENAI, KeyedSettings, RemoteModel, bearer, fetch_models, settings_of
+from zkchat_cli.llm.json_client import JsonClient, LookupLimits
+from zkchat_cli.llm.known_models import calls_no_tools, openai_input
+from zkchat_cli.llm.remote_model import (
+    LIST_LIMITS,
+    LLAMA_CPP,
+    OPENAI,
+    ROLES,
+    KeyedSettings,
+    Refusal,
+    RemoteModel,
+    bearer,
+    fetch_models,
+    settings_of,
+)
+from zkchat_cli.text.numbers import whole_number
 
 _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "loaded_context_length", "max_context_length")
 """Where servers report a model's window: vLLM, OpenRouter, Groq, LM Studio. llama.cpp has `n_ctx` in a table `meta`."""
@@ -24,10 +39,12 @@ _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3",
 """Prefixes of OpenAI's models with the tokenizer o200k_base (tiktoken's own table)."""
 
 
+COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
+"""Older llama.cpp sends a list of all tokens."""
+
+
 class OpenAISettings(KeyedSettings):
-    base_url: str = Field(
-        "", description="URL of OpenAI or a compatible server, such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, else OpenAI"
-    )
+    base_url: str = Field("", description="URL of a server such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, otherwise OpenAI")
     key_variable: str = Field("OPENAI_API_KEY", description="environment variable with the API key")
     api: Literal["auto", "responses", "chat"] = Field(
         "auto", description="responses, chat (completions) or auto: responses for OpenAI itself, chat for compatible servers"
@@ -37,22 +54,11 @@ class OpenAISettings(KeyedSettings):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An optional part of a request that some models refuse, in the server's words, and what is sent instead."""
-
-    wording: re.Pattern[str]
-    instead: Mapping[str, Any]
-    """Keys of the body; None leaves one out."""
-    notice: str = ""
-    hint: str = ""
-
-
 TOOLS_WITH_REASONING = Refusal(
     re.compile(r"tools with reasoning_effort are not supported", re.IGNORECASE),
     {"reasoning_effort": "none"},
-    "does not reason with tools on chat completions, so it was asked to answer without reasoning",
-    "For both: zkchat config set openai.api responses",
+    notice="does not reason with tools on chat completions, so it was asked to answer without reasoning",
+    hint="For both: zkchat config set openai.api responses",
 )
 ENCRYPTED_REASONING = Refusal(
     re.compile(r"encrypted content is not supported", re.IGNORECASE), {"include": None, "reasoning.summary": None}
@@ -60,21 +66,22 @@ ENCRYPTED_REASONING = Refusal(
 SUMMARIES = Refusal(
     re.compile(r"generate reasoning summaries|reasoning\.summary", re.IGNORECASE),
     {"reasoning.summary": None},
-    "shows no summary of its reasoning",
-    "Answers do not change. OpenAI shows it to verified organizations, for models that have one.",
+    notice="shows no summary of its reasoning",
+    hint="Answers do not change. OpenAI shows it to verified organizations, for models that have one.",
 )
 
 
 @dataclass
 class OpenaiModel(RemoteModel):
-    """A model that is called by chat completions. What it has refused once is not sent again."""
+    """A model that is called by chat completions."""
 
     provider = "openai"
     path = "/chat/completions"
     reader: ClassVar[type[ChatReader]] = openai_chat.OpenAIReader
-    refusals: ClassVar[tuple[Refusal, ...]] = (TOOLS_WITH_REASONING,)
+    refusals: ClassVar[tuple[Refusal, ...]] = (TOOLS_WITH_REASONING, ROLES)
     settings: OpenAISettings
-    refused: list[Refusal] = field(default_factory=list)
+    _counts: bool = True
+    """Whether the server counts tokens, as far as that is known."""
 
     @property
     def official(self) -> bool:
@@ -86,49 +93,67 @@ class OpenaiModel(RemoteModel):
 
     def find_window(self) -> Window | None:
         if self.official:
-            from zkchat_cli.llm.mojentic_adapter import known_window  # takes a second
-
-            size = known_window(self.model)
-            return Window(size, "mojentic's table of OpenAI's models") if size else None
+            self.calls_tools = False if calls_no_tools(self.model) else None
+            size = openai_input(self.model)
+            return Window(size, "zkchat's table of OpenAI's models") if size else None
         try:
-            size = {model.name: model.window for model in self.list_models()}.get(self.model)
+            listed = self.list_models()
         except ProviderError:
             return None  # the first call reports it
+        llama = [model for model in listed if model.server == LLAMA_CPP]
+        found = next((model for model in listed if model.name == self.model), None)
+        if found is None and len(llama) == 1:
+            found = llama[0]  # whatever the model is called, llama.cpp answers with the one that it has loaded
+        self.calls_tools = found.calls_tools if found else None
+        size = found.window if found else None
+        if found in llama:
+            size = self._read_properties() or size
+        if self.calls_tools is None and calls_no_tools(found.name if found else self.model):
+            self.calls_tools = False
         return Window(size, "the server's list of models") if size else None
 
+    @property
+    def _root(self) -> JsonClient:
+        """The server where llama.cpp has what is not of OpenAI's API."""
+        return replace(self.server, address=self.server.address.removesuffix("/v1"), _client=None)
+
+    def _read_properties(self) -> int | None:
+        """The window of the model that llama.cpp has loaded; also learns whether its template takes tools."""
+        with closing(self._root) as root:
+            try:
+                properties = root.fetch(f"/props?model={quote(self.model, safe='')}", LIST_LIMITS)
+                known, template = properties.get("chat_template_caps") or {}, properties.get("chat_template")
+                default = "tools" in template if isinstance(template, str) else None
+                self.calls_tools = known.get("supports_tools", default)
+                return whole_number((properties.get("default_generation_settings") or {}).get("n_ctx"), least=1)
+            except (ProviderError, AttributeError, TypeError):
+                return None
+
+    def count_tokens(self, request: Request) -> int | None:
+        """Asks llama.cpp: at the address of the call with `/input_tokens`, as OpenAI has it for responses, or in older versions by filling
+        in the template."""
+        if self.official or not self._counts:
+            return None
+        body = {name: value for name, value in self.body(request).items() if not name.startswith("stream")}
+        try:
+            return whole_number(self.server.fetch(f"{self.path}/input_tokens", COUNT_LIMITS, body)["input_tokens"], least=1)
+        except (ProviderError, LookupError, TypeError):
+            pass
+        with closing(self._root) as root:
+            try:
+                asked = {name: value for name, value in body.items() if name in ("messages", "tools")}
+                filled = root.fetch("/apply-template", COUNT_LIMITS, asked)["prompt"]
+                return len(root.fetch("/tokenize", COUNT_LIMITS, {"content": filled, "add_special": True, "parse_special": True})["tokens"])
+            except (ProviderError, LookupError, TypeError) as e:
+                self._counts = isinstance(e, ProviderError) and e.kind == "timeout"
+                return None
+
     def body(self, request: Request) -> dict[str, Any]:
-        body = self.full_body(request)
-        for refusal in self.refused:
-            _change(body, refusal.instead)
-        return body
+        return self.without_refused(request, self.full_body)
 
     def full_body(self, request: Request) -> dict[str, Any]:
         """The body of a call, whatever the model refuses."""
         return openai_chat.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)
-
-    def stream(self, request: Request) -> Generator[Delta, None, None]:
-        """Makes the call again, without it, if the model refuses something that it can do without."""
-        told: Refusal | None = None
-        while True:
-            refusal = None
-            with closing(super().stream(request)) as deltas:
-                for delta in deltas:
-                    match delta:
-                        case StreamFailed(error) if refusal := self._find_refusal(error):
-                            break
-                        case StreamFinished(notice="") if told is not None:
-                            delta = replace(delta, notice=told.notice, hint=told.hint)
-                    yield delta
-            if refusal is None:
-                return
-            self.refused.append(refusal)
-            told = refusal if refusal.notice else told
-
-    def _find_refusal(self, error: ProviderError) -> Refusal | None:
-        """What the model has refused with this error, for the first time."""
-        if error.kind != "bad_request":
-            return None
-        return next((each for each in self.refusals if each not in self.refused and each.wording.search(error.message)), None)
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/models", _window_in)
@@ -140,22 +165,10 @@ class OpenaiResponsesModel(OpenaiModel):
 
     path = "/responses"
     reader = openai_responses.ResponsesReader
-    refusals = (ENCRYPTED_REASONING, SUMMARIES)
+    refusals = (ENCRYPTED_REASONING, SUMMARIES, ROLES)
 
     def full_body(self, request: Request) -> dict[str, Any]:
         return {**openai_responses.request_body(self.model, request, official=self.official, verbosity=self.settings.verbosity)}
-
-
-def _change(body: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    """Set keys of a body, or of an object in it (`object.key`), or remove them."""
-    for name, value in changes.items():
-        place, _, key = name.rpartition(".")
-        target = body.get(place, {}) if place else body
-        target.pop(key, None)
-        if value is not None:
-            target[key] = value
-        if place and not target:
-            body.pop(place, None)
 
 
 def _window_in(row: Mapping[str, Any]) -> object:

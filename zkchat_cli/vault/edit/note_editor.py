@@ -170,14 +170,14 @@ class NoteEditor:
         file = resolve_path(self.root, path)
         path = posixpath.normpath(path)
         if path.startswith(f"{TRASH}/"):
-            raise VaultError(f"{printable(path)} is no place for a note", "Give a path such as `Folder/Note.md`.")
+            raise VaultError(f"{printable(path)} is not a valid path for a note", "Give a path such as `Folder/Note.md`.")
         if folder := posixpath.dirname(path):  # a symbolic link to another folder of the vault: the index knows that one
             folder = resolve_path(self.root, folder).relative_to(self.root).as_posix()
             path = posixpath.normpath(posixpath.join(folder, posixpath.basename(path)))
         if any(c in UNLINKABLE or not c.isprintable() for c in path) or any(part != part.strip() for part in path[:-3].split("/")):
             raise VaultError(f"no link could name {printable(path)}", f"Leave out {' '.join(UNLINKABLE)} and spaces at an end.")
         if os.path.lexists(file) and (old is None or path == old or not os.path.samefile(file, self.root / old)):  # noqa: PTH121
-            raise VaultError(f"{printable(path)} exists already", "Name another; nothing is ever overwritten.")
+            raise VaultError(f"{printable(path)} exists already", "Choose another name; existing notes are never overwritten.")
         return path
 
     def _ignored_note(self, path: str) -> str:

@@ -88,7 +88,7 @@ def resolve_path(root: Path, relative_path: str) -> Path:
     if parts[:1] != (TRASH,):
         return resolve_inside(root, relative_path)
     if os.path.realpath(root / TRASH) != str(root / TRASH):
-        raise VaultError(f"{TRASH} is a link, and nothing is moved to where it leads", "Make it a folder of the vault.")
+        raise VaultError(f"{TRASH} is a symbolic link, and notes are not moved through links", "Make it a folder of the vault.")
     return root / TRASH / resolve_inside(root, "/".join(parts[1:])).relative_to(root)
 
 
@@ -123,7 +123,7 @@ def _exchange(change: FileChange, step: FileStep, undo: ExitStack) -> None:
         target.touch(exist_ok=False)  # reserves the name: fails if somebody else just took it
         undo.callback(target.unlink, missing_ok=True)
     elif source is None or not source.samefile(target):  # two spellings of a name may mean one file
-        raise VaultError(f"{printable(change.new_path)} exists already", "Name another; nothing is ever overwritten.")
+        raise VaultError(f"{printable(change.new_path)} exists already", "Choose another name; existing notes are never overwritten.")
     if step.scratch is not None:
         if source is not None:
             undo.callback(atomic_write, source, change.before)
@@ -141,9 +141,9 @@ def _require_unchanged(change: FileChange, file: Path | None) -> None:
     try:
         now = read_file(file, LARGEST_NOTE)
     except (FileNotFoundError, NotADirectoryError) as e:
-        raise VaultError(f"{name} is not there any more", "Look for it again.") from e
+        raise VaultError(f"{name} is not there any more", "Search for it again.") from e
     if now != change.before:
-        raise VaultError(f"{name} was changed by somebody else since it was read", "Nothing was changed. Read it again first.")
+        raise VaultError(f"{name} was changed by another program after it was read", "Nothing was changed. Read it again first.")
     if not os.access(file, os.W_OK):
         raise VaultError(f"{name} may not be written", "Check its permissions; nothing was changed.")
 

@@ -128,7 +128,7 @@ class IndexManager:
                 delete_database(self.file)  # no trace of deleted notes stays in it
                 raise VaultError(
                     f"there are no Markdown notes in {self.root}",
-                    "Choose a folder with .md files by --vault, ZKCHAT_VAULT or the configuration.",
+                    "Choose a folder with .md files: --vault, ZKCHAT_VAULT or vault.path.",
                 )
             if not anew and indexer.is_current(index, listing):
                 return IndexChanges()

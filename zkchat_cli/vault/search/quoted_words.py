@@ -15,7 +15,7 @@ MOST_WORDS = 16
 MOST_ROWS = 2_000
 """Chunks that are compared, at 0.8 µs each."""
 MOST_CHUNKS = 20
-MOST_SIMILAR = 5
+MOST_SIMILAR = 4
 
 
 def notes_with_longest(index: IndexDatabase, text: str) -> list[str]:

@@ -24,7 +24,7 @@ def show(
     next_: Annotated[str | None, typer.Option("--next", metavar="TEXT", help="Show the prompt for this message.")] = None,
     turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Show what was sent for your N-th message.")] = None,
     call_number: Annotated[int | None, typer.Option("--call", metavar="K", help="Only the K-th call of that turn.")] = None,
-    body: Annotated[bool, typer.Option("--body", help="As the body of the request to the model's server, of a turn its last one.")] = False,
+    body: Annotated[bool, typer.Option("--body", help="Print it as the body of the request; of a turn, the last one.")] = False,
 ) -> None:
     """The exact messages and tools that the next call would send, or that an earlier one sent."""
     from zkchat_cli.views import prompts
@@ -113,7 +113,7 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
 def memory(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
-    next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="For this message.")] = "",
+    next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="Show the memory for this message.")] = "",
 ) -> None:
     """The memory that the next prompt would include, and why."""
     from zkchat_cli.views.memory import NONE, memory_item_lines

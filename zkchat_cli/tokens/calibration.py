@@ -1,0 +1,53 @@
+"""How a model counts, learned from what its server reports about prompts. Pure.
+
+A count that is too small sends a prompt that does not fit; one that is too large wastes room. So a factor rises at once and sinks slowly,
+and it sinks only by calls that show it: that of texts by calls without tools, or by what a turn's next call has more; that of descriptions
+of tools once the texts' is known. A template that leaves tools out, or a server that counts only what was not in its cache, must not make
+texts look smaller than they are.
+"""
+
+from dataclasses import dataclass
+
+from zkchat_cli.models import Calibration
+
+CALLS = 10
+"""A factor sinks to the mean of about this many measurements."""
+MIN_TEXT = 100
+"""Tokens of text that show how a model counts: in less, what its template adds would count as text."""
+MIN_FACTOR, MAX_FACTOR = 0.5, 5.0
+"""A figure outside of this is no measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPrompt:
+    """A prompt's tokens as zkchat counts them without calibration, of texts and of descriptions of tools, and the model's tokens for both.
+    None includes the fixed cost of a message."""
+
+    text: float
+    tools: float
+    counted: float
+
+
+def learn(known: Calibration, prompt: CountedPrompt, before: CountedPrompt | None = None) -> Calibration:
+    """What is known after another prompt has been counted; `before` is that of the turn's call before."""
+    if prompt.text < MIN_TEXT or not MIN_FACTOR <= prompt.counted / (prompt.text + prompt.tools) <= MAX_FACTOR:
+        return known
+    if not prompt.tools:
+        return _with_text(known, prompt.counted / prompt.text)
+    if before is not None and before.tools == prompt.tools and prompt.text - before.text >= MIN_TEXT:
+        known = _with_text(known, (prompt.counted - before.counted) / (prompt.text - before.text))
+    expected = known.text * prompt.text + known.tool_factor * prompt.tools
+    if prompt.counted > expected:
+        share = prompt.counted / expected
+        return known.model_copy(update={"text": known.text * share, "tools": known.tool_factor * share})
+    if not known.calls:
+        return known
+    return known.model_copy(update={"tools": max(0.0, (prompt.counted - known.text * prompt.text) / prompt.tools)})
+
+
+def _with_text(known: Calibration, factor: float) -> Calibration:
+    if not MIN_FACTOR <= factor <= MAX_FACTOR:
+        return known
+    weight = min(known.calls, CALLS - 1)
+    mean = (known.text * weight + factor) / (weight + 1)
+    return known.model_copy(update={"text": max(factor, mean), "calls": known.calls + 1})
