@@ -79,6 +79,14 @@ def test_long_output_goes_to_the_pager(tmp_path: Path) -> None:
     assert written(shown) == ""
 
 
+def test_a_pager_that_fails_is_named_and_the_text_is_printed(tmp_path: Path) -> None:
+    pager = program(tmp_path, "pager", "exit 3")
+    shown = screen()
+    external_programs.page(LONG, shown, {"PAGER": str(pager), "PATH": "/bin:/usr/bin"})
+    assert written(shown) == LONG
+    assert shown.err.getvalue() == f"zkchat: the pager {pager} failed with code 3; here is the text\n"  # type: ignore[attr-defined]
+
+
 def test_short_output_and_pipes_are_not_paged() -> None:
     refuses = {"PAGER": "false", "PATH": "/bin:/usr/bin"}
     for text, shown in (("short\n", screen()), (LONG, screen(terminal=False))):

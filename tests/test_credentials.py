@@ -44,7 +44,7 @@ def store(where: paths.AppPaths, **keys: str) -> None:
 
 
 def test_a_stored_key_is_private_and_used(where: paths.AppPaths, server: ModelServer, vault: Path) -> None:
-    store(where, openai=KEY)
+    store(where, **{credentials.stored_name("openai", f"{server.address}/v1"): KEY})
     assert where.keys_file.stat().st_mode & 0o777 == 0o600
     assert where.keys_file.parent.stat().st_mode & 0o777 == 0o700
     env = {"ZKCHAT_HOME": str(where.data_dir.parent), "OPENAI_BASE_URL": f"{server.address}/v1"}
@@ -59,6 +59,36 @@ def test_a_stored_key_is_private_and_used(where: paths.AppPaths, server: ModelSe
     wanted = base.EmbedderConfig("m", "", where.models_dir, env, credentials.find_key("openai", "OPENAI_API_KEY", env, where))
     assert embedders.embedder("openai").open(wanted).server.key == KEY  # type: ignore[attr-defined]
     assert KEY not in repr(wanted)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_stored_key_goes_to_no_other_address_than_its_own(where: paths.AppPaths, server: ModelServer, vault: Path, provider: str) -> None:
+    env = {"ZKCHAT_HOME": str(where.data_dir.parent), f"{provider.upper()}_BASE_URL": f"{server.address}/v1"}
+    store(where, **{provider: KEY, credentials.stored_name(provider, "https://elsewhere.example"): OTHER})
+    loaded = factory.settings(factory.StartupOptions(vault, f"{provider}/tiny"), env, vault)
+    model = factory.open_model(loaded, env).model
+    [*model.stream(Request((PromptMessage(role="user", content="Hello", tokens=1, kind="conversation"),)))]
+    assert server.asked
+    assert not any(secret in str(asked) for asked in server.asked for secret in (KEY, OTHER))
+    reach = factory.server_info(provider, loaded, env)
+    assert reach is not None
+    assert reach.key.endswith(f"own address (zkchat keys set {provider} stores one for this)")
+    key = credentials.find_key(provider, "X", {}, where)
+    assert (key.value, key.at("https://elsewhere.example").value, key.at("https://elsewhere").value) == (KEY, OTHER, "")
+
+
+def test_a_key_is_set_listed_and_removed_for_the_server_that_is_configured(zkchat: Program) -> None:
+    def listed() -> str | None:
+        return {row["provider"]: row["ends_with"] for row in zkchat("keys", "list", "--json").json}["openai"]
+
+    zkchat("keys", "set", "openai", stdin=KEY)
+    zkchat.env["OPENAI_BASE_URL"] = "http://127.0.0.1:9/v1/"
+    assert listed() is None
+    assert "for openai at http://127.0.0.1:9/v1 in" in zkchat("keys", "set", "openai", stdin=OTHER).out
+    assert listed() == OTHER[-4:]
+    assert "Deleted" in zkchat("keys", "remove", "openai").out
+    del zkchat.env["OPENAI_BASE_URL"]
+    assert listed() == KEY[-4:]
 
 
 def test_the_environment_wins(where: paths.AppPaths) -> None:

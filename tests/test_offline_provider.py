@@ -150,6 +150,12 @@ def test_follow_up_without_a_subject_uses_the_question_before(app: AppFixture) -
     assert "compost heap" in report_of(session.send("Why is it so?")).answer.lower()
 
 
+def test_follow_up_about_something_that_the_notes_do_not_have_is_not_answered_about_the_question_before(app: AppFixture) -> None:
+    session = app.session()
+    levels = [report_of(session.send(text)).level for text in ("What does a compost heap need?", "what about penguins?", "and air?")]
+    assert levels == ["answer", "nothing", "answer"]
+
+
 def test_brackets_and_quotation_marks_of_a_note_are_no_citations(app: AppFixture) -> None:
     report = report_of(app.session().send("What about the pipe and more of it?"))
     assert 'A 5" pipe' in report.answer

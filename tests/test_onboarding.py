@@ -146,3 +146,4 @@ def test_a_llama_cpp_server_on_this_machine_is_offered_and_saved_with_its_addres
         chat.wait_for_prompt()
         assert "openai/qwen3-8b" in chat.everything()
     assert stranger("config", "get", "openai.base_url").out.strip() == f"http://127.0.0.1:{httpserver.port}/v1"
+    assert stranger("config", "get", "openai.key_variable").out.strip() == "LLAMA_API_KEY", "a key of OpenAI is not for this server"

@@ -1,12 +1,13 @@
 """API keys: in the environment, or in a file that only its owner can read.
 
-The environment wins. A key is never logged, exported, stored with a conversation or shown in a message.
+The environment wins. A stored key belongs to one address: that of its provider, or the server that was configured when it was set. It is
+sent to no other. A key is never logged, exported, stored with a conversation or shown in a message.
 """
 
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from zkchat_cli.errors import ConfigError
@@ -19,11 +20,20 @@ MAX_FILE = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key and its source. Empty if there is none."""
+    """A key and its source. Empty if there is none for this address."""
 
     value: str = field(default="", repr=False)
     source: Literal["environment", "file"] | None = None
     variable: str = ""
+    stored: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """All stored keys of the provider by address; the empty one is its own."""
+
+    def at(self, address: str) -> "ApiKey":
+        """The key for a server; an empty address is the provider's own. One from the environment is for every address."""
+        if self.source == "environment":
+            return self
+        value = self.stored.get(address, "")
+        return replace(self, value=value, source="file" if value else None)
 
     @property
     def last_four(self) -> str:
@@ -37,18 +47,24 @@ class ApiKey:
 
 
 def find_key(provider: str, variable: str, env: Mapping[str, str], where: AppPaths) -> ApiKey:
-    """The key of a provider from the environment, else from the file, else an empty one."""
+    """The key of a provider for its own address, from the environment, else from the file, else an empty one."""
     if value := env.get(variable, "").strip():
         return ApiKey(value, "environment", variable)
     try:
-        value = read_keys(where).get(provider, "")
+        stored = read_keys(where)
     except ConfigError:  # `doctor` and `keys` report it
-        value = ""
-    return ApiKey(value, "file" if value else None, variable)
+        stored = {}
+    keys = {name.removeprefix(provider).strip(): key for name, key in stored.items() if name.partition(" ")[0] == provider}
+    return ApiKey(variable=variable, stored=keys).at("")
+
+
+def stored_name(provider: str, address: str) -> str:
+    """The name of a key in the file, for a server; an empty address is the provider's own."""
+    return f"{provider} {address}".strip()
 
 
 def read_keys(where: AppPaths) -> dict[str, str]:
-    """The stored keys by provider. Raises ConfigError for a damaged file."""
+    """The stored keys by provider and address (see `stored_name`). Raises ConfigError for a damaged file."""
     file = where.keys_file
     try:
         table = tomllib.loads(read_file(file, MAX_FILE).decode())

@@ -12,12 +12,11 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-from conftest import Program, needs_permissions, write_notes
+from conftest import Program, needs_permissions, syntax_trees, write_notes
 from factories import COUNTER, AppFixture, DeltaModel, reply, run_turn, tool_reply
 from pytest_httpserver import HTTPServer
 from terminal_screen import CTRL_C, Chat, Script
 
-import zkchat_cli
 from zkchat_cli import paths
 from zkchat_cli.agents.loader import write_agent_file
 from zkchat_cli.app import factory
@@ -35,8 +34,6 @@ from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.approval import DECLINED, approve_notes
-
-PACKAGE = Path(zkchat_cli.__file__).parent
 
 # a vault's own settings
 
@@ -159,12 +156,10 @@ OPENERS = {
 
 
 def test_every_file_is_read_through_fileio() -> None:
-    found = set()
-    for module in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(module.read_bytes())):
-            if isinstance(node, ast.Call) and _opens_to_read(node):
-                found.add(module.relative_to(PACKAGE).as_posix())
-    assert found == set(OPENERS)
+    openers = {
+        file for file, tree in syntax_trees().items() for node in ast.walk(tree) if isinstance(node, ast.Call) and _opens_to_read(node)
+    }
+    assert openers == set(OPENERS)
 
 
 def _opens_to_read(call: ast.Call) -> bool:
@@ -445,19 +440,23 @@ def test_a_notes_name_is_one_word_of_an_editors_command(editor: str, name: str) 
         assert own in ([str(note)], [f"{note}:7"])
 
 
-@pytest.mark.parametrize("pager", ["exit 3", "exec <&-; sleep 0.1", "kill -9 $$"])
-def test_a_pager_that_reads_nothing_ends_nothing(tmp_path: Path, pager: str) -> None:
+@pytest.mark.parametrize(("pager", "shown"), [("exec <&-; sleep 0.1", "›"), ("kill -9 $$", "The end of it.")])
+def test_a_pager_that_reads_nothing_ends_nothing(tmp_path: Path, pager: str, shown: str) -> None:
+    """One that fails, too, and then the note is printed."""
     program = tmp_path / "pager"
     program.write_text(f"#!/bin/sh\n{pager}\n")
     program.chmod(0o755)
     with Chat(
-        Program(write_notes(tmp_path / "notes", {"Long.md": "word\n\n" * 50_000}), tmp_path / "home"),
+        Program(
+            write_notes(tmp_path / "notes", {"Long.md": f"{'word ' * 2000}\n\n" * 9 + "\n" * 40 + "The end of it."}), tmp_path / "home"
+        ),
         PAGER=str(program),
         EDITOR="",
         VISUAL="",
     ) as chat:
         chat.say("/open Long")
         chat.wait_for("Long.md:1")
+        chat.wait_for(shown)
         chat.wait_for_prompt()
         chat.say("What is a word?")
         chat.wait_for("Sources")

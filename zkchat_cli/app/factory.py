@@ -4,13 +4,14 @@ import difflib
 import secrets
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from zkchat_cli import credentials, paths, tools
 from zkchat_cli.agents import loader as agents
@@ -30,15 +31,18 @@ from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ModelConfig, Provider, ServerInfo, Similarities, Window
 from zkchat_cli.llm.embedders import base
 from zkchat_cli.llm.http_errors import is_local, mask_address
-from zkchat_cli.models import Conversation
+from zkchat_cli.models import Conversation, ToolCall
 from zkchat_cli.paths import AppPaths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.vault.approval import UNASKED, Approve
+from zkchat_cli.vault.approval import ALLOWED, UNASKED, UNASKED_CALL, Approve, Decision
 from zkchat_cli.vault.discovery import holds_notes
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.search.vector_store import Embedder
 from zkchat_cli.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from zkchat_cli.mcp_client.servers import McpServers
 
 NO_EMBEDDER = "none"
 EMBEDDERS_WITHOUT_SERVER = ("builtin", "onnx")
@@ -96,6 +100,9 @@ class App:
     counter: TokenCounter = field(default_factory=TokenCounter)
     approve: Approve | None = None
     """Approves changes of notes; without it none is made."""
+    approve_call: Callable[[ToolCall], Decision] | None = None
+    """Approves calls of other programs' tools; without it none is made, except those that the user always allows."""
+    external: "McpServers | None" = None
 
     def find(self, id_: str | None) -> Conversation:
         """The stored conversation with that id or unique prefix; for None the vault's latest. Raises StoreError."""
@@ -111,6 +118,8 @@ class App:
             clock=time.monotonic,
             new_id=new_id,
             approve=self.approve or (lambda _: UNASKED),
+            approve_call=self._approve_call,
+            external=self.external,
             working_folder=self.cwd,
             agent_names=lambda: agents.list_names(folder),
             agents_folder=folder,
@@ -121,6 +130,18 @@ class App:
         if self.choices.agent is not None:
             session.use_agent(self.choices.agent)
         return session
+
+    def _approve_call(self, call: ToolCall) -> Decision:
+        """Ask, unless the settings have the tool as always allowed; an answer "always" is saved there."""
+        if self.external is None or self.external.is_allowed(call.name):
+            return ALLOWED
+        decision = self.approve_call(call) if self.approve_call is not None else UNASKED_CALL
+        if decision.always:
+            from zkchat_cli.config.toml_editor import edit_toml  # imports tomlkit: 15 ms that only a change needs
+
+            server, tools = self.external.allow(call.name)
+            edit_toml(self.loaded.places.config_file, {f"mcp.servers.{server}.always": list(tools)})
+        return decision
 
     @property
     def _message_semantic(self) -> SemanticSearch | None:
@@ -143,6 +164,7 @@ class App:
             instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
             agent=agent,
             can_summarize=using.can_summarize,
+            takes_external=using.takes_external and (agent is None or agent.tools is None),
             summarizer=self._open_model(loaded.with_model(values.context.summary_model), agent) if values.context.summary_model else None,
             configured_window=Window(values.context.max_tokens, f"context.max_tokens, {window_origin}") if window_origin else None,
             open_model=lambda name: self._open_model(check(loaded.with_model(name), self.env), agent),
@@ -160,6 +182,8 @@ class App:
         return open_model(loaded, self.env, agent, unsafe=self.choices.unsafe, similarities=self.vault.similarities)
 
     def close(self) -> None:
+        if self.external is not None:
+            self.external.close()
         self.store.close()
         self.vault.close()
 
@@ -318,7 +342,7 @@ def open_model(
     known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
     callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
     opened = provider.open(replace(model_config(provider, loaded, env, model), similarities=similarities))
-    return OpenedModel(opened, callable_, provider.summarizes)
+    return OpenedModel(opened, callable_, provider.summarizes, takes_external=provider.tools is None)
 
 
 def available_models(
@@ -380,6 +404,15 @@ def key_variables(env: Mapping[str, str]) -> dict[str, str]:
     return {name: getattr(values, name).key_variable for name in tables}
 
 
+def other_address(name: str, env: Mapping[str, str]) -> str:
+    """The address of a provider's server if the user has configured another than the provider's own; else empty."""
+    loaded = loader.load_config({}, env, paths.app_paths(env), schema=settings_schema())
+    provider = providers.provider(name)
+    assert provider.server_info is not None
+    found, own = provider.server_info(model_config(provider, loaded, env)), provider.server_info(ModelConfig())
+    return found.address if found.address != own.address else ""
+
+
 def _open_store(file: Path, choices: StartupOptions) -> tuple[ChatSessionStore, StoreUnwritable | None]:
     """The store of an App, and why it is only in memory where it should not be."""
     if not choices.store:
@@ -406,4 +439,14 @@ def open_app(choices: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
         using = open_model(loaded, env, agent, unsafe=choices.unsafe, similarities=vault.similarities)
         store, unstored = _open_store(loaded.places.store_file, choices)
         opened.pop_all()
-    return App(loaded, vault, store, env, using, choices, cwd, unstored)
+        external = open_servers(loaded)
+    return App(loaded, vault, store, env, using, choices, cwd, unstored, external=external)
+
+
+def open_servers(loaded: LoadedConfig) -> "McpServers | None":
+    """The MCP servers in the settings, not started yet; None if there are none."""
+    if not loaded.values.mcp.servers:
+        return None
+    from zkchat_cli.mcp_client.servers import McpServers
+
+    return McpServers(loaded.values.mcp.servers)

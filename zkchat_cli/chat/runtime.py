@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.agents.profile import Agent
@@ -20,11 +20,11 @@ from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.context.system_prompt import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.llm.base import Model, Options, Window
-from zkchat_cli.models import Calibration, Retrieval, Role, ZkChatMessage
+from zkchat_cli.models import Calibration, Retrieval, Role, ToolCall, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools.base import Tool
-from zkchat_cli.vault.approval import UNASKED, Approve
+from zkchat_cli.vault.approval import UNASKED, UNASKED_CALL, Approve, Decision
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
@@ -45,6 +45,8 @@ class OpenedModel:
     tools: tuple[Tool, ...]
     can_summarize: bool = False
     """Whether it can summarize a conversation in words of its own."""
+    takes_external: bool = False
+    """Whether it can call tools of other programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,30 @@ class AvailableModels:
     provider: str
     names: tuple[str, ...] = ()
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalServer:
+    """A server of other programs' tools; `state` is starting, ready, failed or off."""
+
+    name: str
+    address: str
+    state: str
+    problem: str = ""
+    tools: tuple[Tool, ...] = ()
+
+
+class ExternalTools(Protocol):
+    """The tools of other programs, as a session uses them."""
+
+    def tools(self) -> tuple[Tool, ...]:
+        """Those that can be called now; the first time it waits for the programs to start."""
+
+    def take_notices(self) -> list[tuple[str, str]]:
+        """What went wrong since the last time: message and hint."""
+
+    def status(self) -> tuple[ExternalServer, ...]:
+        """Every program that was configured."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +93,9 @@ class SessionServices:
     new_id: Callable[[], str]
     approve: Approve = lambda _: UNASKED
     """Decides about the changes of notes that a model proposes."""
+    approve_call: Callable[[ToolCall], Decision] = lambda _: UNASKED_CALL
+    """Decides about calls of other programs' tools."""
+    external: ExternalTools | None = None
     working_folder: Path | None = None
     """The current folder, where imported files are looked for first."""
     agent_names: Callable[[], Sequence[str]] = tuple
@@ -105,6 +134,8 @@ class Runtime:
     """A window learned when the server refused a prompt as too long."""
     overrides: Mapping[str, object] = field(default_factory=dict)
     """Settings changed since the program started, by key. They win over those of an agent."""
+    takes_external: bool = False
+    """Whether tools of other programs may join `tools`."""
     open_model: Callable[[str], OpenedModel] | None = None
     open_agent: "Callable[[str | None, Mapping[str, object]], Runtime] | None" = None
     list_models: Callable[[], tuple[AvailableModels, ...]] = tuple
@@ -153,9 +184,16 @@ class Runtime:
             model=opened.model,
             tools=opened.tools,
             can_summarize=opened.can_summarize,
+            takes_external=opened.takes_external and (self.agent is None or self.agent.tools is None),
             rejected_window=None,
             overrides={**self.overrides, "model": name},
         )
+
+    def with_external(self, tools: tuple[Tool, ...]) -> "Runtime":
+        """Offer these tools of other programs beside zkchat's own, if the model and the agent take any."""
+        if not self.takes_external:
+            return self
+        return replace(self, tools=(*(tool for tool in self.tools if tool.schema is None), *tools))
 
     def _open_model(self, name: str) -> OpenedModel:
         if self.open_model is None:

@@ -103,6 +103,11 @@ class ZkChatSession:
     def _calibrated(self, runtime: Runtime) -> Runtime:
         return runtime.calibrated(self.store.calibration(runtime.model.name))
 
+    def _with_external(self, runtime: Runtime) -> Runtime:
+        """The runtime with the tools of other programs that can be called now."""
+        external = self.services.external
+        return runtime if external is None or not runtime.takes_external else runtime.with_external(external.tools())
+
     def _restore_agent(self) -> None:
         last = next((m for m in reversed(self.history) if m.role == "user" and not m.addressed), None)
         name = last.agent if last is not None else None
@@ -127,8 +132,10 @@ class ZkChatSession:
         """`send`; the retry of a question begins a new branch before it."""
         if not user_input.text.strip():
             raise UsageError("there is nothing to ask", "Give a question as an argument or on standard input.")
-        own = self._runtime
+        own = self._runtime = self._with_external(self._runtime)
         runtime, user_input, notices = self._resolve_mention(user_input)
+        if self.services.external is not None:
+            notices += [events.Notice(*notice) for notice in self.services.external.take_notices()]
         turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         try:
             with turn.timer("prepare"):
@@ -144,7 +151,7 @@ class ZkChatSession:
         """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises UsageError."""
         roots = import_roots(self.services, self._runtime)
         mention, notices = check_agent_mention(user_input.mention, self.agent_names(), lambda written: is_importable(written, roots))
-        runtime = self._runtime if mention is None else self._calibrated(self._runtime.with_agent(mention.name))
+        runtime = self._runtime if mention is None else self._with_external(self._calibrated(self._runtime.with_agent(mention.name)))
         return runtime, replace(user_input, mention=mention), notices
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
@@ -178,6 +185,7 @@ class ZkChatSession:
 
     def prompt(self, next_text: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or without one. A mentioned agent gets its own."""
+        self._runtime = self._with_external(self._runtime)
         runtime, current = self._next_message(next_text)
         return self._prompts.explain(runtime, current)
 
@@ -201,6 +209,11 @@ class ZkChatSession:
     def usage(self) -> ContextUsage:
         """The figures of `prompt()`, at a lower cost."""
         return self._prompts.build(self._retriever.choose(self._runtime)).usage
+
+    @property
+    def has_reported_usage(self) -> bool:
+        """Whether the model's provider has ever reported the tokens of a call."""
+        return self.store.calibration(self._runtime.model.name).calls > 0
 
     @property
     def last_prompt(self) -> Prompt | None:
@@ -229,6 +242,11 @@ class ZkChatSession:
     def history(self) -> MessageHistory:
         """The messages of the branch in use, oldest first."""
         return self._state.history
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the conversation has begun: its log may hold messages that the branch in use does not."""
+        return self._state.is_stored
 
     @property
     def turns(self) -> TurnHistory:

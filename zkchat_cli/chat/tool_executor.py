@@ -125,6 +125,10 @@ class ToolExecutor:
         )
         return ToolResult(content, chunks, run)
 
+    def is_external(self, name: str) -> bool:
+        """Whether a tool belongs to another program."""
+        return any(tool.name == name and tool.schema is not None for tool in self.tools)
+
     def _find_tool(self, name: str) -> Tool:
         for tool in self.tools:
             if tool.name == name:

@@ -312,14 +312,22 @@ class TurnRunner:
         self.outcomes, self.notes_changed = [], False
         for call in calls:
             yield events.ToolCallStarted(call)
+            refused = self._ask_about(call, executor)  # the user's time, not the tools'
             with self.turn.timer("tools"):
-                outcome = executor.run_call(call)
+                outcome = refused or executor.run_call(call)
             if outcome.finding.change is not None:
                 yield from self._decide(outcome, outcome.finding.change, executor)
             else:
                 self.outcomes.append(outcome)
             yield from (events.Notice(w.message, w.hint) for w in self.services.vault.take_warnings())
             yield from (events.Notice(*each) for each in memory.pop_notices())
+
+    def _ask_about(self, call: ToolCall, executor: ToolExecutor) -> ToolOutcome | None:
+        """Ask the user about the call of another program's tool; its outcome if it is refused."""
+        if not executor.is_external(call.name):
+            return None
+        decision = self.services.approve_call(call)
+        return None if decision.allowed else ToolOutcome(call, ToolOutput(data={"error": decision.reason}), False, 0.0)
 
     def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:
         """Show a proposed change, get it approved or declined, and make it."""

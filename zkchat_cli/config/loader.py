@@ -52,6 +52,9 @@ MAX_FILE_BYTES = 32_000
 
 UNREADABLE = f"It must be a UTF-8 file of at most {MAX_FILE_BYTES // 1000} kB that you may read."
 
+TABLES_OF_USERS = ("mcp.servers",)
+"""Settings whose keys the user chooses: each is one value, a table."""
+
 Entry = tuple[str, str, object]
 """Origin, dotted key, value."""
 
@@ -136,7 +139,7 @@ def with_value(values: Config, key: str, value: object, origin: str) -> Config:
 
 def _flatten_tables(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and f"{prefix}{key}" not in TABLES_OF_USERS:
             yield from _flatten_tables(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value

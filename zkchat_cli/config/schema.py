@@ -5,9 +5,9 @@ model as `schema`.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model, field_validator, model_validator
 
 
 class Section(BaseModel):
@@ -92,6 +92,7 @@ class TerminalSettings(Section):
 
 
 class ReferenceSettings(Section):
+    enabled: bool = Field(True, description="read the notes that a message links to, and keep a list of the documents behind each answer")
     max_displayed: int = Field(10, ge=1, description="number of sources listed after an answer")
     import_max_kilobytes: int = Field(512, ge=1, le=1_000_000, description="largest file that @path imports into a message")
 
@@ -102,6 +103,9 @@ class RetrievalSettings(Section):
         description="who searches the notes: the model (tools), zkchat (before), both, or auto (by the model)",
     )
     ratio: float = Field(0.3, gt=0, le=1, description="largest share of the remaining budget for passages found before the question")
+    follow_ups: Literal["words", "model"] = Field(
+        "words", description="who completes a follow-up question for the search: words of earlier questions, or the model"
+    )
 
 
 class MemorySettings(Section):
@@ -123,6 +127,32 @@ class SemanticSettings(Section):
     path: str = Field("", description="an .onnx file instead of semantic.model, for onnx; its tokenizer.json must be in the same folder")
 
 
+class McpServer(Section):
+    """A server of other programs' tools: a `command` with its `args` and `env`, or a `url`."""
+
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    url: str = ""
+    headers: dict[str, str] = Field({}, description="headers of each request to the url, such as Authorization")
+    tools: tuple[str, ...] | None = Field(None, description="tools that are offered to the model; all if not set")
+    always: tuple[str, ...] = Field((), description="tools that are called without asking")
+
+    @model_validator(mode="after")
+    def _command_or_url(self) -> "McpServer":
+        if bool(self.command) == bool(self.url):
+            raise ValueError("a server has either a command or a url")
+        if self.url and not self.url.startswith(("http://", "https://")):
+            raise ValueError("a url begins with http:// or https://")
+        return self
+
+
+class McpSettings(Section):
+    servers: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,32}$")], McpServer] = Field(
+        {}, description="MCP servers with tools for the model, as tables [mcp.servers.NAME]"
+    )
+
+
 class Config(Section):
     """All settings, validated. The README's table has the same keys and defaults."""
 
@@ -136,6 +166,7 @@ class Config(Section):
     retrieval: RetrievalSettings = RetrievalSettings()
     memory: MemorySettings = MemorySettings()
     semantic: SemanticSettings = SemanticSettings()
+    mcp: McpSettings = McpSettings()
 
 
 def with_tables(tables: Mapping[str, type[Section]]) -> type[Config]:

@@ -15,13 +15,13 @@ def read_session(data: bytes, name: str, *, vault: str, now: str) -> Conversatio
     """The conversation in a log; what its subagents said is a branch of its own. Raises UsageError."""
     records = [record for _, record in read_records(data, name)]
     session_id = next((record["sessionId"] for record in records if isinstance(record.get("sessionId"), str)), PurePath(name).stem)
-    reader = _Reader(SessionBuilder("claude-code", session_id, vault, now))
+    reader = _ClaudeCodeReader(SessionBuilder("claude-code", session_id, vault, now))
     for record in records:
         reader.read(record)
     return reader.session.archive()
 
 
-class _Reader:
+class _ClaudeCodeReader:
     def __init__(self, session: SessionBuilder) -> None:
         self.session = session
         self._last_of: dict[str, str | None] = {}

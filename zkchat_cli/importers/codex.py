@@ -19,7 +19,7 @@ def read_session(data: bytes, name: str, *, vault: str, now: str) -> Conversatio
     records = list(read_records(data, name))
     first = records[0][1] if records else {}
     session_id = _payload(first).get("id")
-    reader = _Reader(SessionBuilder("codex", session_id if isinstance(session_id, str) else PurePath(name).stem, vault, now))
+    reader = _CodexReader(SessionBuilder("codex", session_id if isinstance(session_id, str) else PurePath(name).stem, vault, now))
     for number, record in records:
         reader.read(number, record)
     return reader.session.archive()
@@ -30,7 +30,7 @@ def _payload(record: Record) -> Record:
     return payload if isinstance(payload, dict) else {}
 
 
-class _Reader:
+class _CodexReader:
     def __init__(self, session: SessionBuilder) -> None:
         self.session = session
         self._model: str | None = None

@@ -16,7 +16,7 @@ the text that came before them.
 
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from zkchat_cli.config.schema import Section
@@ -184,7 +184,7 @@ class ChecksServer(Protocol):
 def request_body(model: Model, request: Request) -> dict[str, Any]:
     """A request as the model's server would get it; for a model without a server, in OpenAI's format."""
     if isinstance(model, SupportsRequestBody):
-        return model.body(request)
+        return model.body(with_wire_names(request))
     tools = [tool.descriptor for tool in request.tools]
     messages = [openai_message(message) for message in request.messages]
     return {"model": model.name, "messages": messages, **({"tools": tools} if tools else {})}
@@ -212,6 +212,30 @@ def past_request_body(model: Model, request: Request, frame: Mapping[str, Any] |
         problem = f"that call used another API than the one set now: its body has {' and '.join(missing)}"
         raise UsageError(problem, "Set openai.api to that one: ZKCHAT_OPENAI__API=responses or chat.")
     return {name: body[name] if value is None else value for name, value in frame.items()}
+
+
+def wire_name(tool: str) -> str:
+    """A tool's name in the characters that every server accepts: the tools of other programs are called `SERVER.tool`."""
+    return tool.replace(".", "__")
+
+
+def with_wire_names(request: Request) -> Request:
+    """The request with the names of its tools and calls as servers accept them."""
+    if not any("." in tool.name for tool in request.tools) and not any("." in c.name for m in request.messages for c in m.tool_calls):
+        return request
+    tools = tuple(
+        tool.model_copy(
+            update={"descriptor": {**tool.descriptor, "function": {**tool.descriptor["function"], "name": wire_name(tool.name)}}}
+        )
+        for tool in request.tools
+    )
+    messages = tuple(
+        message.model_copy(
+            update={"tool_calls": tuple(call.model_copy(update={"name": wire_name(call.name)}) for call in message.tool_calls)}
+        )
+        for message in request.messages
+    )
+    return replace(request, tools=tools, messages=messages)
 
 
 def openai_message(message: PromptMessage) -> dict[str, Any]:

@@ -12,8 +12,21 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import Field
 
 from zkchat_cli.config.schema import Section
+from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Delta, ModelConfig, ModelInfo, Request, ServerInfo, StreamFailed, StreamFinished, Window
+from zkchat_cli.llm.base import (
+    Delta,
+    ModelConfig,
+    ModelInfo,
+    Request,
+    ServerInfo,
+    StreamFailed,
+    StreamFinished,
+    ToolCallsPart,
+    Window,
+    wire_name,
+    with_wire_names,
+)
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.http_errors import ROLES_REFUSED, mask_address
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
@@ -198,10 +211,17 @@ class RemoteModel(ABC):
         async def call(emit: Emit) -> None:
             from zkchat_cli.llm.mojentic_adapter import stream_chat  # see import_library
 
-            await stream_chat(self, self.body(request), emit)
+            await stream_chat(self, self.body(with_wire_names(request)), emit)
 
         timeouts = Timeouts(self.settings.timeout, self.settings.stall_timeout)
-        yield from stream_in_thread(call, self.server, timeouts, request.options.max_answer_bytes)
+        names = {wire_name(tool.name): tool.name for tool in request.tools}
+        with closing(stream_in_thread(call, self.server, timeouts, request.options.max_answer_bytes)) as parts:
+            for part in parts:
+                if isinstance(part, ToolCallsPart):
+                    calls = tuple(each.model_copy(update={"name": names.get(each.name, each.name)}) for each in part.calls)
+                    yield ToolCallsPart(calls)
+                else:
+                    yield part
 
     def server_info(self) -> ServerInfo:
         return ServerInfo(self.server.address, self.server.key_status, self.server.configured_by, self.list_models)
@@ -209,10 +229,11 @@ class RemoteModel(ABC):
     def check(self) -> ProviderError | None:
         if error := self.config_error():
             return error
-        try:
-            return unlisted_model(self.server.address, self.model, self.list_models())
-        except ProviderError as e:
-            return None if e.kind in ("unknown_model", "bad_answer") else e  # a server without a list may answer all the same
+        with self._lock:
+            try:
+                return unlisted_model(self.server.address, self.model, self.list_models())
+            except ProviderError as e:
+                return None if e.kind in ("unknown_model", "bad_answer") else e  # a server without a list may answer all the same
 
     def model_names(self) -> tuple[str, ...]:
         """The names to suggest for an unknown model; empty if the server cannot list them."""
@@ -283,8 +304,9 @@ class KeyedProvider:
         from_environment = config.env.get(self.address_variable, "").strip()
         address = (from_environment or settings.base_url.strip()).rstrip("/").removesuffix(suffix) or self.address
         official = address == self.address
-        key = config.key.value or config.env.get(settings.key_variable, "").strip()
-        key_name = config.key.description or settings.key_variable
+        given = config.key.at("" if official else address)
+        key = given.value or config.env.get(settings.key_variable, "").strip()
+        key_name = given.description or settings.key_variable
         key_error = None
         if official and not key:
             hint = f"Set it, or run zkchat keys set {self.name}; or set {self.address_variable} to a server that needs none."
@@ -306,9 +328,15 @@ class KeyedProvider:
             table=self.name,
             allow_insecure=settings.allow_insecure,
             key_error=key_error,
-            key_status=f"{key_name} is {'set' if key else 'not set'}",
+            key_status=f"{key_name} is {'set' if key else 'not set'}" + self._withheld(config.key, key, official=official),
             configured_by=", ".join(configured_by),
         )
+
+    def _withheld(self, stored: ApiKey, key: str, *, official: bool) -> str:
+        """What to say of a stored key that is for another address."""
+        known = not key and any(stored.stored.values())
+        where = "another server" if official else f"{self.company}'s own address" if "" in stored.stored else "another server"
+        return f"; the stored key is for {where} (zkchat keys set {self.name} stores one for this)" if known else ""
 
 
 def bearer(key: str, _official: bool = False) -> dict[str, str]:

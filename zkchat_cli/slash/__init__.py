@@ -17,7 +17,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("Switch to another conversation", ("new", "sessions", "resume")),
     ("Remember across conversations", ("memory", "remember", "forget")),
-    ("Choose the model and settings", ("model", "agent", "config", "verbose")),
+    ("Choose the model and settings", ("model", "agent", "config", "mcp", "verbose")),
     ("Get help or leave", ("help", "quit")),
 )
 """Commands by task, in the order of `/help`."""

@@ -84,7 +84,10 @@ def page(
     command = _pager_command(env) if screen.out.isatty() and is_long and not screen.accessible else None
     if command is not None:
         keep_typed(_read_typed_ahead())
-    if command is None or not _run_pager(command, text, env):
+    problem = _run_pager(command, text, env) if command is not None else ""
+    if problem:
+        screen.warn(problem)
+    if command is None or problem:
         screen.out.write(text)
         screen.out.flush()
 
@@ -116,14 +119,17 @@ def _pager_command(env: Mapping[str, str]) -> list[str] | None:
     return command
 
 
-def _run_pager(command: list[str], text: str, env: Mapping[str, str]) -> bool:
+def _run_pager(command: list[str], text: str, env: Mapping[str, str]) -> str:
+    """Why the pager may have shown nothing; empty if it ended as usual."""
+    name = sanitize(command[0])
     try:
         code = run_in_foreground(command, stdin=text.encode("utf-8", "replace"), env={**LESS, **env})
-    except OSError:
-        return False
+    except OSError as e:
+        return f"the pager {name} cannot be started ({e.strerror}); here is the text"
     if code in INTERRUPTED:
         sys.stdout.write("\n")  # after the ^C that the terminal has printed
-    return True
+        return ""
+    return "" if code == 0 else f"the pager {name} failed with code {code}; here is the text"
 
 
 def _split(command: str) -> list[str]:

@@ -22,6 +22,8 @@ MAX_MODELS = 8
 MAX_HOSTED = 3
 PREFERRED = {"openai": ("gpt-5", "gpt-4.1", "gpt-4o"), "anthropic": ("claude-sonnet", "claude-opus", "claude-haiku")}
 """How the models to offer begin, among the many that a hosted provider lists."""
+LLAMA_KEY = "LLAMA_API_KEY"
+"""llama.cpp's own variable: it must not get a key of OpenAI."""
 MAX_LINE = 4096
 OFFLINE_LABEL = "offline (quotes your notes; no model, no network)"
 
@@ -61,7 +63,10 @@ def _model_offers(loaded: LoadedConfig, env: Mapping[str, str]) -> dict[str, dic
     for each in factory.available_models(loaded, env, SERVER_TIMEOUT, {} if has_other else {"llama.cpp": llama_cpp}):
         names = [name for name in each.names if "embed" not in name and name != "offline"]
         if each.provider == "llama.cpp":
-            offers |= {name.replace("llama.cpp/", "openai/", 1): {"openai.base_url": llama_cpp.address} for name in names}
+            offers |= {
+                name.replace("llama.cpp/", "openai/", 1): {"openai.base_url": llama_cpp.address, "openai.key_variable": LLAMA_KEY}
+                for name in names
+            }
         elif each.provider in PREFERRED:
             beginnings = [f"{each.provider}/{prefix}" for prefix in PREFERRED[each.provider]]
             preferred = [name for prefix in beginnings for name in names if name.startswith(prefix)]

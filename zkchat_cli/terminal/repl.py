@@ -31,8 +31,10 @@ from zkchat_cli.views.index_problems import summarize_problems
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.events import Event
+    from zkchat_cli.models import ToolCall
     from zkchat_cli.terminal.change_approval import ApprovalPrompt
     from zkchat_cli.terminal.spoken_input import SpokenInputLine
+    from zkchat_cli.vault.approval import Decision
 
 START_DELAY = 0.03
 """Seconds between the first drawing and the background work: the toolbar is drawn when the terminal has reported the cursor's position, and
@@ -99,6 +101,7 @@ class Repl:
         Raises ZkchatError when the session cannot be opened.
         """
         with InterruptHandler(self._prompt.end_input) as interrupts:
+            self._interrupts = interrupts
             if self._asking is not None:
                 self._asking.pausing = interrupts.paused
             try:
@@ -115,6 +118,12 @@ class Repl:
             return 0
         self.screen.abandon()
         return 128 + interrupts.ending
+
+    def approve_call(self, call: "ToolCall") -> "Decision":
+        """Ask about a call of another program's tool, while a turn runs."""
+        from zkchat_cli.terminal.call_approval import ask_about_call  # only for users with such tools
+
+        return ask_about_call(call, self._confirmation, self._interrupts.paused)
 
     def _loop(self, interrupts: InterruptHandler) -> None:
         running = True
@@ -253,6 +262,9 @@ class Repl:
             self._greeted = True
             self._prompt.print_above(self._greet)
             self._prompt.complete()
+        if self._greeted and (problem := self._background.model_problem) is not None:
+            self._background.model_problem = None  # told once
+            self._prompt.print_above(lambda: self.screen.warn(problem.message, problem.hint))
 
     def _use_session(self, opened: StartedSession) -> None:
         from zkchat_cli.store.input_history import history_file  # 9 ms that the first prompt does not need

@@ -59,14 +59,22 @@ class Tool:
     """Memory tools exist only with `context.memory_integration` on."""
     writes: bool = False
     """Whether it changes notes. It exists only with --unsafe."""
+    schema: Mapping[str, Any] | None = None
+    """JSON schema of all arguments, for a tool of another program: its own server checks them, and the user is asked before it runs."""
 
     @property
     def descriptor(self) -> dict[str, Any]:
-        schema = {"type": "object", "properties": {k: dict(v) for k, v in self.parameters.items()}, "required": list(self.required)}
+        schema = self.schema or {
+            "type": "object",
+            "properties": {k: dict(v) for k, v in self.parameters.items()},
+            "required": list(self.required),
+        }
         return {"type": "function", "function": {"name": self.name, "description": self.description, "parameters": schema}}
 
     def call(self, arguments: Mapping[str, Any], vault: Vault, memory: Memory | None = None) -> ToolOutput:
         """Check the arguments against the schema and run. Raises ToolArgumentError for errors the model can correct."""
+        if self.schema is not None:
+            return self.run(arguments)
         missing = [name for name in self.required if arguments.get(name) is None or not str(arguments[name]).strip()]
         if missing:
             raise ToolArgumentError(f"{self.name} needs {', '.join(missing)}")

@@ -15,12 +15,15 @@ class Decision:
 
     allowed: bool
     reason: str = ""
+    always: bool = False
+    """Whether the user wants no more questions about the same tool."""
 
 
 Approve = Callable[[Change], Decision]
 
 ALLOWED = Decision(True)
 DECLINED = Decision(False, "declined by the user: nothing was changed")
+UNASKED_CALL = Decision(False, "refused: nobody can be asked here; in a chat, the answer `always` allows this tool from then on")
 UNASKED = Decision(False, "refused: nobody can be asked here, and --yes was not given; nothing was changed")
 
 

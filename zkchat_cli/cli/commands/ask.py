@@ -1,7 +1,7 @@
 """Ask one question and print the answer with its sources."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,9 @@ from zkchat_cli.terminal.screen import Screen
 if TYPE_CHECKING:
     from zkchat_cli import events
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.models import TurnReport
+    from zkchat_cli.models import ToolCall, TurnReport
+    from zkchat_cli.vault.approval import Decision
+    from zkchat_cli.views.command_hints import CommandHints
 
 COMMAND = command_group()
 
@@ -67,7 +69,8 @@ def ask(
     text, typed = _question(prompt or [], needed=not continuing)
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         interactive = sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
-        app = replace(opened, approve=policy(unsafe=unsafe, yes=yes, screen=ctx.screen, interactive=interactive))
+        approve = policy(unsafe=unsafe, yes=yes, screen=ctx.screen, interactive=interactive)
+        app = replace(opened, approve=approve, approve_call=_call_approval(ctx.screen) if interactive and opened.external else None)
         screen = replace(ctx.screen, address=note_opener(app.vault.root))
         vocabulary = app.counter.load_in_background()
         with screen.progress_bar("Indexing") as progress:
@@ -82,7 +85,7 @@ def ask(
         try:
             with closing(turn):  # closing it stores the partial answer if the reader is gone
                 if as_json or stream_json:
-                    _run_as_json(session, turn, screen, stream=stream_json)
+                    _run_as_json(session, turn, screen, hints, stream=stream_json)
                 else:
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
                     verbosity = Verbosity(max_sources, hints=hints)
@@ -98,6 +101,14 @@ def ask(
                 for line in overview_lines(session.last_prompt):
                     screen.remark(line)
         ctx.embed_for_a_moment(app.vault, app.message_embedder())
+
+
+def _call_approval(screen: Screen) -> "Callable[[ToolCall], Decision]":
+    """Asks on the terminal about calls of other programs' tools."""
+    from zkchat_cli.terminal.call_approval import ask_about_call
+    from zkchat_cli.terminal.confirm import Confirmation
+
+    return lambda call: ask_about_call(call, Confirmation(colour=screen.colour, accessible=screen.accessible))
 
 
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
@@ -122,17 +133,22 @@ def _quote_path(argument: str) -> str:
         return argument
 
 
-def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, *, stream: bool) -> None:
+def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: "CommandHints", *, stream: bool) -> None:
     from zkchat_cli import events
     from zkchat_cli.terminal.change_approval import show_change
+    from zkchat_cli.views.compaction import compaction_line
 
     last: events.Event | None = None
     for event in turn:
         last = event
         if stream:
             screen.json(_as_document(event))
+        if isinstance(event, events.TurnFailed):
+            event.error.streamed = stream
         if isinstance(event, events.Notice):
             screen.warn(event.message, event.hint)
+        if isinstance(event, events.CompactionDone):
+            screen.remark(compaction_line(event.compaction, hints))
         if isinstance(event, events.ChangeProposed | events.ChangeDecided) and not stream:
             show_change(event, screen)
     report = _report(last)

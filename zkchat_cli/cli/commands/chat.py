@@ -60,7 +60,7 @@ def chat(
                 shared["vault"] = demo_vault(ctx.paths)
             new = resume is None and not continue_
             opened = resources.enter_context(ctx.open_app(store=not no_store, store_later=new, unsafe=unsafe, overrides=overrides))
-            app = replace(opened, approve=approve)
+            app = replace(opened, approve=approve, approve_call=(lambda call: repl.approve_call(call)) if interactive else None)
             session = app.session(None if new else app.find(resume))
             warnings = ((f"this chat is not stored: {app.unstored.message}", app.unstored.hint),) if app.unstored else ()
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""

@@ -16,6 +16,7 @@ from zkchat_cli.llm.offline.ranking import (
     QuoteSource,
     RankedQuote,
     excerpts_about,
+    has_any_word,
     rank_passages,
     select_quotes,
     select_sections,
@@ -98,6 +99,8 @@ def _answer_from_notes(
     named = [excerpt for excerpt in excerpts if excerpt.path in paths]
     others = [excerpt for excerpt in excerpts if excerpt.path not in paths]
     others = excerpts_about(question.names, others) if named else others
+    if question.alone and not has_any_word(question.alone.subject, excerpts):  # "what about penguins?" has a subject of its own
+        question = question.alone
     earlier = [m.content for m in before if m.role == "assistant"] if question.is_follow_up else []
     answer = quote_answer(question, others, named, "\n".join(earlier), similarities)
     return Answer(facts + answer.text, "answer" if facts else answer.level)

@@ -101,6 +101,8 @@ class AnalyzedQuestion:
     """It asks for the notes of a time as a whole ("what did I do last week?")."""
     is_follow_up: bool = False
     names: frozenset[str] = frozenset()
+    alone: "AnalyzedQuestion | None" = None
+    """A follow-up without the words of the question before it, if it has words of its own."""
 
 
 def analyze_question(messages: Sequence[PromptMessage], position: int) -> AnalyzedQuestion:
@@ -118,18 +120,21 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     topic = _remove_links(topic) if names else _replace_links(topic)
     ignored = {*_FILLERS, *_DOCUMENT_WORDS, *map(stem, weights)}
     added = [word for word in _content_words(topic) if word not in STOPWORDS and stem(word) not in ignored][:MAX_TOPIC_WORDS]
+    subject = frozenset(own) or frozenset(weights)
+    about_period = bool(dates) and not own
+    searches = (dates,) if about_period else (plain, dates) if dates else (plain,)
+    alone = AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period, names=names)
     if not added:
-        subject = frozenset(own) or frozenset(weights)
-        about_period = bool(dates) and not own
-        searches = (dates,) if about_period else (plain, dates) if dates else (plain,)
-        return AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period, names=names)
+        return alone
     weights = {word: weight for word, weight in weights.items() if word not in STOPWORDS}
     weights |= dict.fromkeys(added, TOPIC_WEIGHT if own else 1.0)
     joined = " ".join(dict.fromkeys([*added, *own, *sorted(names)]))
     full = f"{' '.join(topic.split())} {plain}"
     subject = frozenset([*own, *added])
     searches = (f"{joined} {dates}".strip(), plain)
-    return AnalyzedQuestion(full, searches, weights, subject, asks_for_summary(text), is_follow_up=True, names=names)
+    return AnalyzedQuestion(
+        full, searches, weights, subject, alone.wants_summary, is_follow_up=True, names=names, alone=alone if own else None
+    )
 
 
 def _split_dates(text: str) -> tuple[str, str]:

@@ -33,17 +33,18 @@ ABOVE, NEAR, FOCUS = 0.5, 0.15, 0.15
 """What headings, neighbours and brevity are worth; all words of the question are worth 1."""
 NEIGHBOURS = 0.5
 """What words of neighbouring passages count for whether the notes answer at all."""
-WORDS, HEADING, FOUND_FIRST = 0.6, 0.6, 0.2
+WORDS, HEADING, FOUND_FIRST = 0.6, 0.4, 0.2
 """What the words, the heading's similarity and the first place among the results are worth; the similarity of the passage is worth 1."""
-MIN_HEADING = 0.3
-"""From this similarity of its heading on (without a sentence model: share of the question), the opening of a section is worth more."""
+MIN_HEADING, OPENING = 0.3, 1.5
+"""From this similarity of its heading on (without a sentence model: share of the question) the opening of a section is worth more, by the
+square of the rest: much for a question about just this heading, little for others, where it often hid the sentence that answers."""
 INCOMPLETE = 0.6
 """The quality of questions, lead-ins and fragments."""
 UNKNOWN, COVERED = 0.3, 0.1
 """What words of the question that no passage has take from the confidence, and what the covered share of the question adds."""
 MIN_CONFIDENCE, MIN_COVERAGE = 0.4, 0.52
 """From which on passages are an answer, with and without a sentence model."""
-MIN_TITLE = 0.17
+MIN_TITLE = 0.16
 """The share of the characters of a Chinese question that the title of a note must contain to answer it, without a sentence model."""
 SURE_COVERAGE = 0.75
 """The same for a question that the model may not understand, such as one in another language."""
@@ -170,7 +171,7 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
     for i, c in enumerate(candidates):
         similar, heading = by_passage.get(i, 0.0), by_section.get(c.section, 0.0)
         matching = heading if cosines is not None else _share(_stems(c.section[-1], languages), rarity)
-        opening = max(0.0, matching - MIN_HEADING) if c.passage.place == 0 else 0.0
+        opening = OPENING * max(0.0, matching - MIN_HEADING) ** 2 if c.passage.place == 0 else 0.0
         by_meaning = similar + HEADING * heading + opening
         value = (WORDS * lexical[i] + by_meaning + FOUND_FIRST / math.sqrt(1 + c.order[0])) * c.quality
         ranked.append(replace(c, value=value))
@@ -264,6 +265,13 @@ def _candidates(excerpts: Iterable[QuoteSource], languages: tuple[str, ...], max
                 order, words = (excerpt.rank, position), _stems(text, languages)
                 found.append(RankedQuote(passage, excerpt, (excerpt.source,), order, text, words, above[passage.headings]))
     return found
+
+
+def has_any_word(words: Iterable[str], excerpts: Sequence[QuoteSource]) -> bool:
+    """Whether the excerpts contain one of the words in any form."""
+    languages = detect_languages(excerpt.text for excerpt in excerpts)
+    wanted = {stem(word, languages) for word in words}
+    return any(not wanted.isdisjoint(_stems(f"{each.title} {each.heading or ''} {each.text}", languages)) for each in excerpts)
 
 
 def excerpts_about(names: Iterable[str], excerpts: Sequence[QuoteSource]) -> list[QuoteSource]:

@@ -12,8 +12,9 @@ from zkchat_cli import credentials
 from zkchat_cli.app import factory
 from zkchat_cli.app.factory import StartupOptions
 from zkchat_cli.chat.retrieval import choose_retrieval
+from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.config.loader import LoadedConfig, load_config
-from zkchat_cli.errors import ConfigError, StoreError, StoreUnwritable, ZkchatError
+from zkchat_cli.errors import ConfigError, ProviderError, StoreError, StoreUnwritable, ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ServerInfo
 from zkchat_cli.llm.http_errors import mask_address
@@ -42,6 +43,7 @@ def checks(choices: StartupOptions) -> list[dict[str, Any]]:
         _check("vocabulary", _vocabulary),
         _check("provider", lambda: _provider(loaded)),
         *_servers(loaded),
+        *_tool_servers(loaded),
         _check("semantic", lambda: _semantic(loaded)),
         _check("keys", lambda: _keys(loaded.places)),
         _check("permissions", lambda: _permissions(loaded.places)),
@@ -145,6 +147,23 @@ def _server(server: ServerInfo, model: str) -> str:
     return f"{mask_address(server.address)} answers; {server.key}; {len(listed)} models{includes}"
 
 
+def _tool_servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
+    """A check for each MCP server in the settings."""
+    servers = factory.open_servers(loaded)
+    if servers is None:
+        return []
+    with closing(servers):
+        servers.tools()
+        return [_check(server.name, partial(_tool_server, server)) for server in servers.status()]
+
+
+def _tool_server(server: ExternalServer) -> str:
+    if server.state != "ready":
+        problem = server.problem or "it has not answered in time"
+        raise ProviderError("connection", f"{server.address}: {problem}", "Correct its table [mcp.servers.NAME] in your settings file.")
+    return f"{server.address}: {plural(len(server.tools), 'tool')}"
+
+
 def _semantic(loaded: LoadedConfig) -> str:
     """One call to the embedder, and how many vectors are there."""
     embedder = factory.open_embedder(loaded, os.environ)
@@ -161,7 +180,10 @@ def _keys(where: AppPaths) -> str:
     """Where each provider's key comes from."""
     env = os.environ
     credentials.read_keys(where)  # a damaged file is an error here
-    found = {provider: credentials.find_key(provider, variable, env, where) for provider, variable in factory.key_variables(env).items()}
+    found = {
+        provider: credentials.find_key(provider, variable, env, where).at(factory.other_address(provider, env))
+        for provider, variable in factory.key_variables(env).items()
+    }
     return "; ".join(f"{provider}: {key.description}" for provider, key in found.items() if key.value) or "none (offline needs none)"
 
 

@@ -1,0 +1,183 @@
+"""Tools of other programs: MCP servers in the settings, good and hostile ones, and what the user is asked."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from conftest import Program
+
+from zkchat_cli.config.schema import McpServer
+from zkchat_cli.mcp_client.servers import McpServers
+from zkchat_cli.models import ToolCall
+from zkchat_cli.terminal.call_approval import ask_about_call
+from zkchat_cli.tools.base import Tool, ToolArgumentError
+
+SERVER = str(Path(__file__).with_name("tool_server.py"))
+
+
+def started(mode: str, **settings: object) -> McpServers:
+    server = McpServer.model_validate({"command": sys.executable, "args": [SERVER, mode], **settings})
+    return McpServers({"x": server}, start_seconds=20, call_seconds=1)
+
+
+@pytest.fixture
+def servers(request: pytest.FixtureRequest) -> Iterator[McpServers]:
+    with closing(started(request.param)) as opened:
+        yield opened
+
+
+def only(servers: McpServers) -> Tool:
+    [tool] = servers.tools()
+    return tool
+
+
+def refusal(tool: Tool) -> str:
+    with pytest.raises(ToolArgumentError) as e:
+        tool.call({"text": "hi"}, None)  # type: ignore[arg-type]
+    return str(e.value)
+
+
+@pytest.mark.parametrize("servers", ["garbage"], indirect=True)
+def test_a_tool_is_offered_with_its_schema_and_its_result_is_text(servers: McpServers) -> None:
+    tool = only(servers)
+    assert tool.descriptor["function"]["name"] == "x.echo"
+    assert tool.descriptor["function"]["parameters"]["properties"] == {"text": {"type": "string"}}
+    assert tool.call({"text": "hi"}, None).data == {"result": ["echo: hi␛[31m"]}  # type: ignore[arg-type]
+    assert servers.take_notices() == []
+
+
+@pytest.mark.parametrize(
+    ("servers", "problem"),
+    [
+        ("fails", "x.echo: no such issue"),
+        ("hangs", "x.echo failed: "),
+        ("nonsense", "x.echo answered with something that is not the result of a tool"),
+        ("dies", "x.echo failed: Connection closed"),
+        ("floods", "x.echo failed: Connection closed"),
+    ],
+    indirect=["servers"],
+)
+def test_a_call_that_goes_wrong_is_a_sentence_for_the_model(servers: McpServers, problem: str) -> None:
+    assert refusal(only(servers)).startswith(problem)
+
+
+@pytest.mark.parametrize("servers", ["long"], indirect=True)
+def test_a_huge_result_is_cut_and_says_so(servers: McpServers) -> None:
+    output = only(servers).call({}, None)  # type: ignore[arg-type]
+    assert output.note == "the result is cut after 1,000,000 characters"
+
+
+@pytest.mark.parametrize(
+    ("mode", "settings", "notice"),
+    [
+        ("lies", {}, "x: no schema, long… cannot be offered: a name, or what it takes, is too long or wrong"),
+        ("many", {}, "x: only its first 100 tools are offered"),
+        ("ok", {"tools": ["echo", "other"]}, "x: it has no tool other"),
+        ("ok", {"command": "/no/such/program"}, "x: no such file or directory"),
+    ],
+)
+def test_what_cannot_be_offered_costs_one_line(mode: str, settings: dict[str, object], notice: str) -> None:
+    with closing(started(mode, **settings)) as servers:
+        tools = servers.tools()
+        assert [message for message, _ in servers.take_notices()] == [notice]
+        assert len(tools) <= 100
+        assert all(len(tool.description) <= 1000 and "\x1b" not in tool.description for tool in tools)
+
+
+def test_a_program_that_ends_is_started_again_three_times_at_most() -> None:
+    with closing(started("ok", args=["-c", "print('no'); import sys; sys.exit('bad luck')"])) as servers:
+        problems = []
+        for _ in range(5):
+            servers.tools()
+            for connection in servers._connections:
+                connection._task.result(10)  # type: ignore[union-attr]
+            problems += [message for message, _ in servers.take_notices()]
+        assert problems == ["x: bad luck"] * 3
+
+
+def test_a_server_that_says_nothing_is_not_waited_for() -> None:
+    silent = McpServers({"x": McpServer(command=sys.executable, args=(SERVER, "silent"))}, start_seconds=0.2)
+    with closing(silent) as servers:
+        assert servers.tools() == ()
+        assert [message for message, _ in servers.take_notices()] == ["x has not answered yet; its tools are missing"]
+        assert servers.status()[0].state == "starting"
+
+
+class Answers:
+    """A question that the user answers with the same text each time."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.asked = text, ""
+
+    def read_answer(self, question: str, choices: str) -> str:
+        self.asked = f"{question} [{choices}]"
+        return self.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "allowed", "always", "told"),
+    [
+        ("y", True, False, ""),
+        ("always", True, True, ""),
+        ("", False, False, "declined by the user: it was not called"),
+        ("not there", False, False, "declined by the user: it was not called. The user says: not there"),
+    ],
+)
+def test_the_user_decides_about_each_call(answer: str, allowed: bool, always: bool, told: str) -> None:
+    user = Answers(answer)
+    decision = ask_about_call(ToolCall(id="1", name="x.echo", arguments={"text": "a\u200bb"}), user)  # type: ignore[arg-type]
+    assert (decision.allowed, decision.always, decision.reason) == (allowed, always, told)
+    assert user.asked == 'Call x.echo with {"text": "a<U+200B>b"}? [y/N, always, or the reason why not]'
+
+
+def settings(zkchat: Program, mode: str, more: str = "") -> Path:
+    file = Path(zkchat("config", "path").out.strip())
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f'[mcp.servers.x]\ncommand = "{sys.executable}"\nargs = ["{SERVER}", "{mode}"]\n{more}')
+    return file
+
+
+def test_a_model_calls_a_tool_that_the_user_always_allows(zkchat: Program, tmp_path: Path) -> None:
+    script = tmp_path / "script.jsonl"
+    script.write_text('{"tool_calls": [{"name": "x.echo", "arguments": {"text": "hi"}}]}\n{"text": "It said hi."}\n')
+    settings(zkchat, "ok")
+    refused = zkchat("ask", "echo hi", "--model", f"scripted/{script}", "--json").json["tools"]
+    assert [(tool["name"], tool["ok"]) for tool in refused] == [("x.echo", False)]
+    settings(zkchat, "ok", 'always = ["echo"]\n')
+    answer = zkchat("ask", "echo hi", "--model", f"scripted/{script}", "--json").json
+    assert [(tool["name"], tool["ok"]) for tool in answer["tools"]] == [("x.echo", True)]
+    assert answer["answer"] == "It said hi."
+
+
+def test_servers_are_listed_with_what_their_tools_cost(zkchat: Program) -> None:
+    settings(zkchat, "ok")
+    listed = zkchat("chat", stdin="What is a filter?\n/mcp\n").out
+    assert "offline is not offered these tools." in listed
+    settings(zkchat, "dies", "tools = []\n")
+    checks = {check["name"]: check for check in zkchat("doctor", "--json").json["checks"]}
+    assert checks["x"]["detail"].endswith("dies: no tools")
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ("command = 'a'\nurl = 'http://b'", "either a command or a url"),
+        ("url = 'ftp://b'", "begins with http://"),
+        ("comand = 'a'", "mcp.servers.x.comand"),
+    ],
+)
+def test_a_wrong_table_is_refused(zkchat: Program, table: str, problem: str) -> None:
+    file = settings(zkchat, "ok")
+    file.write_text(f"[mcp.servers.x]\n{table}\n")
+    result = zkchat("config", "show")
+    assert result.exit_status == 2
+    assert problem in result.err
+
+
+def test_a_vault_cannot_add_servers(zkchat: Program) -> None:
+    (zkchat.vault / ".zkchat.toml").write_text('[mcp.servers.x]\ncommand = "rm"\n')
+    result = zkchat("vault", "status")
+    assert result.exit_status == 2
+    assert "a vault's own file cannot set mcp.servers" in result.err

@@ -1,0 +1,69 @@
+"""An MCP server without a library, for tests: `python tool_server.py MODE` speaks JSON-RPC on its pipes, well or badly."""
+
+import json
+import sys
+import time
+
+ECHO = {"name": "echo", "description": "Says it again.", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
+LIES = [
+    {**ECHO, "name": "no schema", "inputSchema": {"type": "object"}},
+    {**ECHO, "name": "long", "inputSchema": {"type": "object", "properties": {f"p{n}": {} for n in range(2_000)}}},
+    {**ECHO, "name": "x" * 100},
+    ECHO,
+    {**ECHO, "name": "wordy", "description": "\x1b[31m" + "much " * 2_000},
+]
+
+
+def send(message: object) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def text(content: str, *, is_error: bool = False) -> dict[str, object]:
+    return {"content": [{"type": "text", "text": content}], "isError": is_error}
+
+
+def call(mode: str, arguments: dict[str, object]) -> object:
+    if mode == "dies":
+        print("out of luck", file=sys.stderr)
+        sys.exit(3)
+    if mode == "hangs":
+        time.sleep(600)
+    if mode == "floods":
+        sys.stdout.write('{"jsonrpc": "2.0", "x": "')
+        while True:
+            sys.stdout.write("x" * 1_000_000)
+    if mode == "fails":
+        return text("no such issue", is_error=True)
+    if mode == "long":
+        return text("\n".join(f"line {n}" for n in range(300_000)))
+    if mode == "nonsense":
+        return {"content": 7}
+    return text(f"echo: {arguments.get('text')}\x1b[31m")
+
+
+def main(mode: str) -> None:
+    if mode == "silent":
+        time.sleep(600)
+    if mode == "garbage":
+        print("Hello! I am not JSON.", flush=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        method, id_ = request.get("method"), request.get("id")
+        if method == "initialize":
+            info = {"name": "test", "version": "1"}
+            result: object = {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": info}
+        elif method == "tools/list":
+            result = {"tools": LIES if mode == "lies" else [{**ECHO, "name": f"t{n}"} for n in range(300)] if mode == "many" else [ECHO]}
+        elif method == "tools/call":
+            result = call(mode, request["params"].get("arguments") or {})
+        elif id_ is not None:
+            send({"jsonrpc": "2.0", "id": id_, "error": {"code": -32601, "message": f"no method {method}"}})
+            continue
+        else:
+            continue
+        send({"jsonrpc": "2.0", "id": id_, "result": result})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

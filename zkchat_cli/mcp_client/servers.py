@@ -1,0 +1,271 @@
+"""The configured MCP servers: started in the background, their tools offered to the model, each call within a time and a size.
+
+A server is a guest: whatever it does costs one line, and the chat goes on. Its tools are offered as `SERVER.tool`, and what they return is
+data for the model. It gets no notes but what the model writes into a call's arguments, which the user approves.
+"""
+
+import json
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from zkchat_cli import __version__
+from zkchat_cli.chat.runtime import ExternalServer
+from zkchat_cli.config.schema import McpServer
+from zkchat_cli.errors import reason
+from zkchat_cli.text.sanitize import sanitize
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+START_SECONDS = 20.0
+"""How long a turn waits for servers that are starting; a program from npm or PyPI may be downloaded first."""
+CALL_SECONDS = 120.0
+MAX_STARTS = 3
+"""How often a server that ends is started in one conversation."""
+MAX_TOOLS = 100
+MAX_DESCRIPTION = 1_000
+MAX_SCHEMA = 10_000
+"""Characters of a tool's input schema; a longer one would take thousands of tokens with every call."""
+MAX_RESULT = 1_000_000
+"""Characters of a result; of these the model gets what its window has room for."""
+MAX_NAME = 64
+MAX_PROBLEM = 200
+MISSING_LIBRARY = "the MCP library is not installed: pip install 'zkchat[mcp]'"
+
+
+class McpServers:
+    """The servers by their names. `start` returns at once; `tools` waits for the servers that are starting, once."""
+
+    def __init__(
+        self, settings: Mapping[str, McpServer], *, start_seconds: float = START_SECONDS, call_seconds: float = CALL_SECONDS
+    ) -> None:
+        self._connections = [_Connection(name, server, call_seconds) for name, server in settings.items()]
+        self._start_seconds = start_seconds
+        self._notices: list[tuple[str, str]] = []
+        self._portal: AbstractContextManager[BlockingPortal] | None = None
+        self._has_waited = False
+
+    def start(self) -> None:
+        """Start the servers in the background, those that have ended too."""
+        if not self._connections:
+            return
+        from anyio.from_thread import start_blocking_portal
+
+        if self._portal is None:
+            self._portal = start_blocking_portal(name="mcp servers")
+            self._running = self._portal.__enter__()
+        for connection in self._connections:
+            connection.start(self._running)
+
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools of the servers that are ready. The first time it waits for them, `start_seconds` at most."""
+        self.start()
+        if not self._has_waited:
+            self._has_waited = True
+            for connection in self._connections:
+                connection.settled.wait(self._start_seconds)
+                if connection.state == "starting":
+                    self._notices.append((f"{connection.name} has not answered yet; its tools are missing", "/mcp lists the servers."))
+        return tuple(tool for connection in self._connections for tool in connection.tools)
+
+    def take_notices(self) -> list[tuple[str, str]]:
+        """What went wrong since the last time: message and hint."""
+        notices, self._notices = self._notices, []
+        for connection in self._connections:
+            notices += [(f"{connection.name}: {problem}", "/mcp lists the servers.") for problem in connection.take_problems()]
+        return notices
+
+    def status(self) -> tuple[ExternalServer, ...]:
+        """Every server with its state and its tools."""
+        return tuple(ExternalServer(c.name, c.address, c.state, c.problem, c.tools) for c in self._connections)
+
+    def is_allowed(self, tool: str) -> bool:
+        """Whether the user wants no question about this tool."""
+        return any(tool == f"{c.name}.{allowed}" for c in self._connections for allowed in c.always)
+
+    def allow(self, tool: str) -> tuple[str, tuple[str, ...]]:
+        """Ask no more about this tool; gives its server's name and all that are allowed there."""
+        server, _, name = tool.partition(".")
+        connection = next(c for c in self._connections if c.name == server)
+        connection.always = (*connection.always, name)
+        return server, connection.always
+
+    def close(self) -> None:
+        """Stop all servers."""
+        portal, self._portal = self._portal, None
+        if portal is None:
+            return
+        for connection in self._connections:
+            connection.stop()
+        portal.__exit__(None, None, None)
+
+
+class _Connection:
+    """One server. Its session lives on the servers' thread; `tools` and `problem` are read from others."""
+
+    def __init__(self, name: str, server: McpServer, call_seconds: float) -> None:
+        self._call_seconds, self._starts = call_seconds, 0
+        self.name, self.server, self.always = name, server, server.always
+        self.state = "off"
+        self.problem = ""
+        self.tools: tuple[Tool, ...] = ()
+        self.settled = threading.Event()
+        """Set when the server is ready or has failed."""
+        self._untold: list[str] = []
+        self._task: Future[None] | None = None
+        self._client: Any = None
+
+    @property
+    def address(self) -> str:
+        return self.server.url or " ".join((self.server.command, *self.server.args))
+
+    def start(self, portal: "BlockingPortal") -> None:
+        if self._task is None or (self._task.done() and self._starts < MAX_STARTS):
+            self.state, self._starts = "starting", self._starts + 1
+            self._portal = portal
+            self._task = portal.start_task_soon(self._serve)
+
+    def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def take_problems(self) -> list[str]:
+        problems, self._untold = self._untold, []
+        return problems
+
+    def _fail(self, problem: str) -> None:
+        self.state, self.problem, self.tools = "failed", truncate(" ".join(sanitize(problem).split()), MAX_PROBLEM), ()
+        self._untold.append(self.problem)
+
+    async def _serve(self) -> None:
+        """Connect, list the tools, and stay until the server ends. Nothing that it does gets out of here."""
+        errors: deque[bytes] = deque()
+        try:
+            import anyio
+            from mcp import Client
+            from mcp.types import Implementation
+
+            from zkchat_cli.mcp_client.transports import connect
+        except ImportError:
+            self._fail(MISSING_LIBRARY)
+            self.settled.set()
+            return
+        ended = anyio.Event()
+        try:
+            client_info = Implementation(name="zkchat", version=__version__)
+            async with Client(
+                connect(self.server, ended, errors), read_timeout_seconds=self._call_seconds, client_info=client_info
+            ) as client:
+                self._client = client
+                self.tools, left_out = self._read_tools(await _list_tools(client))
+                self.state = "ready"
+                self._untold += left_out
+                self.settled.set()
+                await ended.wait()
+            self._fail(f"the program has ended. {_last_line(errors)}".strip())
+        except Exception as e:  # whatever a server makes of the protocol ends as one line  # noqa: BLE001
+            self._fail(_last_line(errors) or _first_cause(e))
+        finally:
+            self._client = None
+            self.settled.set()
+
+    def _read_tools(self, described: Sequence[Any]) -> tuple[tuple[Tool, ...], list[str]]:
+        """The tools that can be offered, and a line about those that cannot."""
+        tools: dict[str, Tool] = {}
+        wrong = []
+        allowed = self.server.tools
+        for each in described:
+            name = f"{self.name}.{each.name}"
+            if allowed is not None and each.name not in allowed:
+                continue
+            schema = each.input_schema
+            is_valid = isinstance(schema, dict) and schema.get("type", "object") == "object" and len(json.dumps(schema)) <= MAX_SCHEMA
+            if name in tools or len(name) > MAX_NAME or not each.name.replace("-", "_").isidentifier() or not is_valid:
+                wrong.append(each.name)
+            elif len(tools) < MAX_TOOLS:
+                tools[name] = self._tool(name, each.name, truncate(each.description or each.title or "", MAX_DESCRIPTION), schema)
+        problems = []
+        if wrong:
+            problems.append(
+                f"{truncate(sanitize(', '.join(wrong)), 100)} cannot be offered: a name, or what it takes, is too long or wrong"
+            )
+        if missing := [name for name in allowed or () if f"{self.name}.{name}" not in tools and name not in wrong]:
+            problems.append(f"it has no tool {', '.join(missing)}")
+        if len(tools) == MAX_TOOLS:
+            problems.append(f"only its first {MAX_TOOLS} tools are offered")
+        return tuple(tools.values()), problems
+
+    def _tool(self, name: str, remote_name: str, description: str, schema: Mapping[str, Any]) -> Tool:
+        def run(arguments: Mapping[str, Any]) -> ToolOutput:
+            return self._call(name, remote_name, arguments)
+
+        return Tool(name, sanitize(description), {}, (), run, schema=schema)
+
+    def _call(self, name: str, remote_name: str, arguments: Mapping[str, Any]) -> ToolOutput:
+        """What a call returns. Raises ToolArgumentError with a sentence for the model."""
+        client = self._client
+        if client is None:
+            raise ToolArgumentError(f"{name} cannot be called: {self.problem or 'its server is not ready'}. Answer without it")
+        future = self._portal.start_task_soon(client.call_tool, remote_name, dict(arguments))
+        try:
+            result = future.result(self._call_seconds + 5)
+        except TimeoutError:
+            raise ToolArgumentError(f"{name} did not answer in {self._call_seconds:.0f} s. Answer without it") from None
+        except ValueError as e:
+            raise ToolArgumentError(f"{name} answered with something that is not the result of a tool") from e
+        except Exception as e:  # an error of the protocol, or of the connection
+            raise ToolArgumentError(f"{name} failed: {truncate(sanitize(_first_cause(e)), MAX_PROBLEM)}") from e
+        finally:
+            future.cancel()  # Ctrl-C stops the call
+        return _read_result(name, result)
+
+
+async def _list_tools(client: Any) -> list[Any]:
+    found: list[Any] = []
+    cursor: str | None = None
+    while len(found) <= MAX_TOOLS:
+        page = await client.list_tools(cursor=cursor)
+        found += page.tools
+        cursor = page.next_cursor
+        if cursor is None or not page.tools:
+            break
+    return found
+
+
+def _read_result(name: str, result: Any) -> ToolOutput:
+    """The text of a result, as lines that can be cut; what is no text is named."""
+    texts = [block.text for block in result.content if block.type == "text"]
+    texts += [block.resource.text for block in result.content if block.type == "resource" and hasattr(block.resource, "text")]
+    texts += [f"{block.name}: {block.uri}" for block in result.content if block.type == "resource_link"]
+    if not texts and result.structured_content is not None:
+        texts = [json.dumps(result.structured_content, ensure_ascii=False)]
+    text = "\n".join(texts)
+    if result.is_error:
+        raise ToolArgumentError(f"{name}: {truncate(sanitize(text) or 'it failed and says nothing', 1000)}")
+    others = len(result.content) - len([b for b in result.content if b.type in ("text", "resource_link") or hasattr(b, "resource")])
+    notes = [f"{others} parts that are no text are left out"] if others else []
+    if len(text) > MAX_RESULT:
+        notes.append(f"the result is cut after {MAX_RESULT:,} characters")
+    return ToolOutput(data={"result": sanitize(text[:MAX_RESULT]).split("\n")}, note=". ".join(notes), outcome=_size(text))
+
+
+def _size(text: str) -> str:
+    return f"{len(text):,} characters"
+
+
+def _last_line(errors: "deque[bytes]") -> str:
+    lines = b"".join(errors).decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+def _first_cause(e: BaseException) -> str:
+    """The reason of an error, or of the first in a group of them."""
+    while isinstance(e, BaseExceptionGroup):
+        e = e.exceptions[0]
+    return (reason(e) if isinstance(e, Exception) else "") or type(e).__name__

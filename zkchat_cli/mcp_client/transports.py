@@ -1,0 +1,140 @@
+"""Connections to MCP servers as the SDK's client takes them: a program's pipes, or HTTP. Nothing a server sends is read without a bound.
+
+The SDK reads a line of a program without a limit, so the pipes are ours. Imported only on the servers' thread: the SDK takes a second.
+"""
+
+import os
+import signal
+import subprocess
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import anyio
+import httpx2
+from mcp import types
+from mcp.client.stdio import get_default_environment
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+
+from zkchat_cli.config.schema import McpServer
+
+MAX_MESSAGE = 8_000_000
+"""Bytes of one message."""
+MAX_STDERR = 400
+"""Bytes of a server's standard error that are kept, for the line that says why it stopped."""
+GRACE_SECONDS = 0.5
+
+
+class ServerStopped(Exception):
+    """A server's program has ended; the text is the end of its standard error."""
+
+
+@asynccontextmanager
+async def connect(server: McpServer, ended: anyio.Event, errors: "deque[bytes]") -> AsyncGenerator[Any, None]:
+    """The streams to and from a server. `ended` is set when its program ends; `errors` gets the end of its standard error."""
+    if server.url:
+        async with (
+            httpx2.AsyncClient(transport=_BoundedTransport(), headers=server.headers, timeout=httpx2.Timeout(30, read=300)) as http,
+            streamable_http_client(server.url, http_client=http, max_sse_event_size=MAX_MESSAGE) as streams,
+        ):
+            yield streams
+        return
+    process = await anyio.open_process(
+        [server.command, *server.args],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**get_default_environment(), **server.env},
+        start_new_session=True,
+    )
+    to_client, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    to_server, from_client = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def read_messages() -> None:
+        assert process.stdout is not None
+        async with to_client:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                async for line in _lines(process.stdout):
+                    try:
+                        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+                        await to_client.send(SessionMessage(message))
+                    except ValueError as e:
+                        await to_client.send(e)
+        ended.set()
+
+    async def write_messages() -> None:
+        assert process.stdin is not None
+        async with from_client:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+                async for sent in from_client:
+                    await process.stdin.send(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+
+    async def read_errors() -> None:
+        assert process.stderr is not None
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async for chunk in process.stderr:
+                kept = (b"".join(errors) + chunk)[-MAX_STDERR:]
+                errors.clear()
+                errors.append(kept)
+
+    async with anyio.create_task_group() as tasks:
+        for task in (read_messages, write_messages, read_errors):
+            tasks.start_soon(task)
+        try:
+            yield from_server, to_server
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _stop(process)
+            tasks.cancel_scope.cancel()
+
+
+async def _lines(stdout: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    """The lines of a program; it ends at one of more than MAX_MESSAGE bytes."""
+    buffer = b""
+    async for chunk in stdout:
+        *lines, buffer = (buffer + chunk).split(b"\n") if b"\n" in chunk else (buffer + chunk,)
+        for line in lines:
+            if line.strip():
+                yield line
+        if len(buffer) > MAX_MESSAGE:
+            return
+
+
+async def _stop(process: anyio.abc.Process) -> None:
+    """Close the program's input and, if it does not end then, kill it with all that it has started."""
+    assert process.stdin is not None
+    with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await process.stdin.aclose()
+    with anyio.move_on_after(GRACE_SECONDS):
+        await process.wait()
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.aclose()
+
+
+class _BoundedTransport(httpx2.AsyncHTTPTransport):
+    """HTTP whose answers end with an error after MAX_MESSAGE bytes, unless they are a stream of events, which the SDK bounds."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await super().handle_async_request(request)
+        if "text/event-stream" not in response.headers.get("content-type", ""):
+            response.stream = _BoundedStream(response.stream)  # type: ignore[arg-type]
+        return response
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > MAX_MESSAGE:
+                raise httpx2.ReadError(f"the server sent more than {MAX_MESSAGE // 1_000_000} MB")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
