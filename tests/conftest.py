@@ -1,5 +1,6 @@
 """Fixtures of all tests: a vault of a few real notes, a home folder for zkchat, and the command line as a user runs it."""
 
+import ast
 import atexit
 import ctypes
 import gc
@@ -162,6 +163,13 @@ def fork_server_address() -> str:
         assert server.poll() is None, "zkchat does not start"
         time.sleep(0.01)
     return address
+
+
+@cache
+def syntax_trees() -> dict[str, ast.Module]:
+    """The modules of the package by their paths in it."""
+    package = Path(exporters.__file__).parent.parent
+    return {file.relative_to(package).as_posix(): ast.parse(file.read_bytes()) for file in sorted(package.rglob("*.py"))}
 
 
 def write_notes(folder: Path, notes: dict[str, str]) -> Path:
