@@ -77,6 +77,7 @@ def test_a_model_that_is_left_empty_is_the_settings(where: Path) -> None:
         ('modell = "x"', "modell", "Nearest: model"),
         ("[model]\nname = 'x'", "model.name", "Nearest: "),
         ("contxt.max_tokens = 9", "contxt.max_tokens", "context.max_tokens"),
+        ('strategy = "discard"\ncontext.strategy = "hybrid"', "strategy and context.strategy", "Keep one of them"),
         ('tools = ["find_excerpt"]', 'tools = "find_excerpt"', "find_excerpts"),
         ('tools = ["finish"]', 'tools = "finish"', "read_zk_document"),
         ("tools = [1]", "tools = [1]", "a valid string"),

@@ -8,9 +8,9 @@ from factories import NOON
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from zkchat_cli.exporters.base import note_link
 from zkchat_cli.models import Citation
 from zkchat_cli.vault import note_parser
+from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.views import answer_note
 
 
@@ -83,12 +83,12 @@ def test_a_link_is_never_an_embedded_note() -> None:
     ],
 )
 def test_a_heading_is_made_safe(heading: str | None, link: str) -> None:
-    assert note_link("Queries/Filters.md", heading, stem) == link
+    assert write_link("Queries/Filters.md", "Filters", heading) == link
 
 
 @pytest.mark.parametrize("name", ["a#b", "a|b", "[a]", "a^b", "a%%b", "a\nb"])
 def test_a_note_that_no_wikilink_can_name_gets_a_markdown_link_that_leads_there(name: str) -> None:
-    made = note_link(f"Sub folder/{name}.md", "Dates", stem)
+    made = write_link(f"Sub folder/{name}.md", name, "Dates")
     assert not made.startswith("[[")
     [link] = note_parser.parse_note("n.md", f"See {made}.").markup.links
     assert link.kind == "markdown"

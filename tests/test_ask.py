@@ -84,6 +84,13 @@ def test_stream_json_ends_with_the_ask_document(zkchat: Program) -> None:
     assert "".join(e["text"] for e in events if e["type"] == "text_delta") == events[-1]["answer"]
 
 
+def test_stream_json_of_a_failed_turn_ends_with_an_event_too(zkchat: Program, script: Callable[..., str]) -> None:
+    done = zkchat("ask", "Why?", "--stream-json", "--model", script({"error": "auth"}))
+    assert done.exit_status == 4
+    assert [event["type"] for event in done.lines] == ["message_stored", "turn_failed"]
+    assert zkchat("ask", "Why?", "--stream-json", "--cid", "zzz").lines[-1]["type"] == "error"
+
+
 def test_answer_only_leaves_the_sources_out(zkchat: Program) -> None:
     out = zkchat("ask", "How are filters joined?", "--answer-only").out
     assert "capitals" in out
@@ -138,6 +145,7 @@ def test_a_long_conversation_is_compacted_by_itself_and_says_so(zkchat: Program,
             break
     compaction = done.json["compaction"]
     assert compaction["mode"] == "extractive"
+    assert "tokens saved" in done.err
     assert compaction["tokens_after"] < compaction["tokens_before"]
     assert done.json["context"]["message_breakdown"]["summary"] > 0
     assert done.json["context"]["total_tokens"] <= done.json["context"]["effective_limit"]

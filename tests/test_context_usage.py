@@ -6,7 +6,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from factories import COUNTER, exchanges, make_compaction, message
+from factories import COUNTER, chunk, exchanges, make_compaction, message
 from rich.console import Console
 
 from zkchat_cli import tools
@@ -75,6 +75,21 @@ def test_the_usage_names_every_component_and_how_to_reduce_the_largest() -> None
 )
 def test_the_usage_ends_with_the_facts_in_sentences(prompt: Prompt, sentence: str) -> None:
     assert sentence in usage_text(prompt).splitlines()
+
+
+def test_usage_that_the_provider_reported_as_counted_is_not_called_unreported() -> None:
+    shown = plain_text(context_usage.usage_lines(estimated(prompt_of(question="Why?")), reported=True))
+    assert "~ estimated, calibrated with the usage that the provider reported (× 1.00)" in shown.splitlines()
+
+
+def test_a_document_is_in_the_prompt_only_while_its_excerpts_are() -> None:
+    named = DocumentReference(
+        wikilink="[[A]]", relative_path="A.md", reference_type="direct", delivery="injected", delivery_reason="9 tokens", numbers=(1,)
+    )
+    sent = prompt_of((message("user", "[[A]]?", "u", references=(named,), chunks=(chunk(1, relative_path="A.md"),)),), "And?")
+    assert "  full text   [[A]]  A.md: 9 tokens" in usage_text(sent).splitlines()
+    gone = sent.model_copy(update={"messages": tuple(m for m in sent.messages if m.kind != "documents")})
+    assert "  not now     [[A]]  A.md: its text was in an earlier prompt" in usage_text(gone).splitlines()
 
 
 def test_recalled_passages_are_a_component_and_the_overview_quotes_them() -> None:

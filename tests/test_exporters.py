@@ -182,7 +182,7 @@ def test_a_conversation_is_a_readable_note() -> None:
         "## You\n\nHow do I combine filters?\n\n"
         '## zkchat\n\n- `find_excerpts` "combine filters": 1 excerpt, 812 tokens\n\n'
         'In one line: "AND, OR" [^3].\n\n'
-        '[^3]: [[Filters#Boolean operators]] Queries/Filters.md:12-18 "AND, OR"\n'
+        '[^3]: [[Queries/Filters#Boolean operators]] Queries/Filters.md:12-18 "AND, OR"\n'
     )  # fmt: skip
 
 
@@ -222,7 +222,7 @@ def test_citations_become_footnotes_but_never_in_code(written: str, shown: str |
 def test_each_source_is_defined_once_at_the_end() -> None:
     text = md(make_message("user", "a"), answer("one [2] two [1]", 1, 2), make_message("user", "b"), answer("again [2]", 2))
     assert text.endswith(
-        "again [^2]\n\n[^1]: [[Note 1]] Queries/Note 1.md:1-6\n[^2]: [[Note 2]] Queries/Note 2.md:2-7\n"
+        "again [^2]\n\n[^1]: [[Queries/Note 1]] Queries/Note 1.md:1-6\n[^2]: [[Queries/Note 2]] Queries/Note 2.md:2-7\n"
     )  # fmt: skip
 
 
@@ -232,7 +232,7 @@ def test_a_footnote_has_all_quotations_with_their_problems() -> None:
     lost = Citation(number=2, quote="nowhere")
     place = Citation(number=3, relative_path="C.md", valid=True)
     text = md(make_message("assistant", "x [1] y [2] z [3]", citations=(first, second, lost, place)))
-    assert '\n[^1]: [[B#H x y]] a/B.md:3 "one two", "three" *(not verified: the quoted words are not there)*\n' in text
+    assert '\n[^1]: [[a/B#H x y]] a/B.md:3 "one two", "three" *(not verified: the quoted words are not there)*\n' in text
     assert '\n[^2]: *missing: no such source was in the prompt* "nowhere"\n' in text
     assert text.endswith("\n[^3]: [[C]] C.md\n")
 
@@ -250,8 +250,9 @@ def test_documents_without_a_citation_are_listed_with_their_origin() -> None:
         make_message("assistant", "so [1]", references=(*found, named[2]), citations=(cites,)),
     )
     assert text.endswith(
-        "so [^1]\n\n## Not cited\n\n- [[Filtrs]]: not found; nearest: [[Filters]], [[Folders]]\n- [[nobody]]: not found\n"
-        "- [[B]] a/B.md: named, its text was in the prompt\n- [[C]] C.md: found\n\n[^1]: [[Note 1]] Note 1.md\n"
+        "## You\n\nso?\n\n- [[Filtrs]]: not found; nearest: [[Filters]], [[Folders]]\n- [[nobody]]: not found\n"
+        "- [[B]] a/B.md: named, its text was in the prompt\n\n"
+        "## zkchat\n\nso [^1]\n\n## Not cited\n\n- [[C]] C.md: found\n\n[^1]: [[Note 1]] Note 1.md\n"
     )
 
 

@@ -115,6 +115,11 @@ def test_a_file_is_imported_from_the_current_folder(places: ImportRoots) -> None
     assert (places.vault.root / found.relative_path).resolve() == (places.folder or Path()).resolve() / "main.py"
 
 
+def test_a_path_may_lead_out_of_the_current_folder_and_back(places: ImportRoots) -> None:
+    assert places.folder
+    assert file(f"@../{places.folder.name}/main.py", places).title == "main.py"
+
+
 def test_a_vault_file_is_imported_by_its_path(places: ImportRoots) -> None:
     found = file("@data/rows.csv", places)
     assert (found.relative_path, found.chunks[0].text, found.is_note) == ("data/rows.csv", "name,price\nhoe,12", False)

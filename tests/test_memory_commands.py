@@ -21,8 +21,19 @@ def test_a_fact_is_remembered_corrected_and_forgotten(app: AppFixture) -> None:
     assert slash_output("/remember The deadline is 1 May", session) == "Remembered as deadline: The deadline is 1 May"
     assert slash_output("/remem The deadline is 3 June", session).endswith("It replaces the fact of 2025-05-08: The deadline is 1 May")
     assert "replaces" not in slash_output("/remember The deadline is 3 June", session)
-    assert slash_output("/forget dead", session) == "Forgotten: The deadline is 3 June (deadline)"
+    assert slash_output("/forget Deadline", session) == "Forgotten: The deadline is 3 June (deadline)"
     assert "nothing is remembered as 'deadline'" in slash_error("/forget deadline", session).message
+
+
+def test_forget_asks_for_more_than_the_exact_key(app: AppFixture) -> None:
+    session = app.session()
+    session.memory.remember("The deadline is 1 May")
+    confirm = slash.run("/forget dead", session).confirm
+    assert confirm is not None
+    assert (confirm.question, confirm.command_without_asking) == ("Forget deadline (The deadline is 1 May)?", "/forget deadline")
+    assert session.memory.facts()
+    assert confirm.run().text == "Forgotten: The deadline is 1 May (deadline)"
+    assert not session.memory.facts()
 
 
 def test_what_cannot_be_remembered_or_forgotten_says_how_to(app: AppFixture) -> None:

@@ -305,7 +305,7 @@ def test_the_latest_references_follow_the_branch(app: AppFixture) -> None:
 
 def test_a_document_has_the_numbers_of_all_its_chunks() -> None:
     chunks = [chunk(4, id="a"), chunk(2, id="b", relative_path="B.md"), chunk(5, id="c"), chunk(4, id="a"), chunk(3, id="d")]
-    first, second = aggregate_documents(chunks, lambda _: None)
+    first, second = aggregate_documents(chunks)
     assert (first.relative_path, first.number, first.numbers) == ("Filters.md", 4, (4, 5, 3))
     assert (second.relative_path, second.number, second.numbers) == ("B.md", 2, (2,))
 
@@ -314,7 +314,7 @@ def test_a_named_document_also_has_the_numbers_from_tools() -> None:
     injected = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="direct", number=2, numbers=(2,))
     unread = DocumentReference(wikilink="[[Z]]", relative_path="Z.md", reference_type="direct")
     unnumbered = DocumentReference(wikilink="[[C]]", relative_path="C.md", reference_type="import")
-    found = aggregate_documents([chunk(1), chunk(2, id="b"), chunk(None, relative_path="C.md")], lambda _: None)
+    found = aggregate_documents([chunk(1), chunk(2, id="b"), chunk(None, relative_path="C.md")])
     merged = merge_references((injected, unread, unnumbered), found)
     assert [(r.reference_type, r.number, r.numbers) for r in merged] == [("direct", 2, (2, 1)), ("direct", None, ()), ("import", None, ())]
 
@@ -324,7 +324,7 @@ def test_an_injected_document_keeps_its_reference_type() -> None:
     asked = message("user", "See [[Filters]] and [[B]].", "u", references=named, chunks=(chunk(1),))
     messages = [asked, tool_message("1", chunk(2, relative_path="B.md"), chunk(3, id="c"))]
     turn = TurnInProgress(None, PhaseTimer(TickingClock()), messages)  # type: ignore[arg-type]
-    references = merge_references(turn.injected, aggregate_documents(turn.chunks, lambda _: None))
+    references = merge_references(turn.injected, aggregate_documents(turn.chunks))
     assert [(r.relative_path, r.reference_type, r.numbers) for r in references] == [
         ("Filters.md", "direct", (1, 3)),
         ("B.md", "search", (2,)),

@@ -118,6 +118,14 @@ def test_export_writes_a_new_file_in_the_given_format(session: ZkChatSession) ->
     assert json.loads(Path("my talk.json").read_text())["format"] == "zkchat-conversation"
 
 
+def test_after_clear_the_lossless_export_has_the_log(session: ZkChatSession) -> None:
+    asked = len(session.history)
+    slash_output("/clear", session)
+    assert "/export json" in slash_error("/export", session).hint
+    slash_output("/export json log.json", session)
+    assert len(json.loads(Path("log.json").read_text())["messages"]) == asked
+
+
 def test_an_export_without_a_path_is_kept_out_of_the_vault(app: AppFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = resume(app, exchanges(("What does compost need?", "Air.")), documents_folder=tmp_path / "documents")
     (app.vault.root / "Garden").mkdir(exist_ok=True)

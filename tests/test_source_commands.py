@@ -146,6 +146,27 @@ def test_refs_counts_how_each_document_was_used(session: ZkChatSession) -> None:
     ]
 
 
+def test_a_deleted_note_is_marked(session: ZkChatSession) -> None:
+    compost(session).unlink()
+    assert "[[Compost]]   Garden/Compost.md  deleted since" in slash_output("/refs", session)
+    assert "deleted since; this is what the model got" in slash_output("/why Compost", session)
+    assert slash_output("/sources", session).endswith("  deleted since: Garden/Compost.md")
+
+
+def test_references_are_the_line_that_names_a_document_or_the_excerpt_that_was_found(session: ZkChatSession) -> None:
+    question, *_, answer = session.history
+    assert [reference.context_snippet for reference in question.references] == ["What does [[Compst]] need, and [[Filters]]?"] * 2
+    assert [(r.wikilink, (r.context_snippet or "")[:9]) for r in answer.references] == [("[[Compost]]", "# Compost")]
+
+
+def test_references_can_be_switched_off(app: AppFixture) -> None:
+    one = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply(ANSWER)]))
+    one.override_setting("references.enabled", "false")
+    report = report_of(one.send("What does [[Compst]] need, and [[Filters]]?"))
+    assert (report.references, one.history[0].chunks) == ((), ())
+    assert report.citations
+
+
 # /why
 
 
@@ -333,7 +354,10 @@ def test_check_reports_a_model_that_gives_no_verdict(app: AppFixture) -> None:
 
 def test_check_without_a_model_shows_the_verdicts_by_words(session: ZkChatSession, app: AppFixture) -> None:
     offline = app.reopen(session, OfflineModel())
-    assert check(offline).startswith("Only a language model can check sentences (/model). By their words:\n")
-    assert check(offline).endswith("1 of 1 cited sentence checked: 0 not supported, 1 unclear.")
+    assert check(offline).splitlines()[1:] == [
+        "- ○ unclear: “It is ready after nine months”, said the note, which “smells of roses”. [1]",
+        "",
+        "1 of 1 cited sentence checked: 0 not supported, 1 unclear.",
+    ]
     with pytest.raises(ZkchatError, match="no answer yet"):
         check(app.session())

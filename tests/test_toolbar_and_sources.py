@@ -207,7 +207,7 @@ def found_document(path: str, **fields: Any) -> DocumentReference:
     return DocumentReference(**{"wikilink": f"[[{path[:-3]}]]", "relative_path": path, "reference_type": "search", **fields})
 
 
-FILTERS = "[[Filters]]   Queries/Filters.md:12-14"
+FILTERS = "[[Queries/Filters]]   Queries/Filters.md:12-14"
 NAMED = (found_document("Filters.md", reference_type="direct", summary="What to see."), found_document("Other.md"))
 BROKEN = (DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", status="broken", candidates=("Filters",)),)
 
@@ -215,7 +215,7 @@ BROKEN = (DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", stat
 @pytest.mark.parametrize(
     ("sources", "text"),
     [
-        ({"citations": (quotation(1, "ten", heading="Dates"),)}, "  [1] ✓ [[Filters]] › Dates   Queries/Filters.md:12-14"),
+        ({"citations": (quotation(1, "ten", heading="Dates"),)}, "  [1] ✓ [[Queries/Filters]] › Dates   Queries/Filters.md:12-14"),
         (
             {"citations": (quotation(1, "a"), quotation(1, "b", start_line=20, end_line=20), citation(1, end_line=90))},
             f"  [1] ✓ {FILTERS}, 20",

@@ -5,11 +5,13 @@ import os
 from pathlib import Path
 
 import pytest
+from conftest import write_notes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from notes_folder import NotesFolder
 
 from zkchat_cli.text.words import terms
+from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.vault.search import lexical
 from zkchat_cli.vault.search.query import any_of, parse_query
 from zkchat_cli.vault.vault import MOST_CHUNKS_OF_A_NOTE, Vault
@@ -141,6 +143,33 @@ def test_links_of_a_message_are_resolved_from_the_root(vault):
 def test_resolving_by_alias_is_marked(vault):
     resolution = vault.resolve("sieves")
     assert (resolution.target, resolution.via) == ("Filters.md", "alias")
+
+
+def test_every_file_is_linked_by_the_shortest_name_that_leads_to_it(tmp_path: Path):
+    notes = ["a.md", "folder/a.md", "deep/er/a.md", "deep/b.md", "deep/c.md", "c.markdown", "x#y.md", "docs/params.md", "b.canvas"]
+    write_notes(tmp_path / "v", {path: f"---\ntitle: params of {path}\n---\n" for path in notes})
+    opened = Vault.open(tmp_path / "v", tmp_path)
+    names = {path: opened.link_name(path) for path in notes}
+    links = {path: write_link(path, name) for path, name in names.items()}
+    assert names["deep/er/a.md"] == "er/a"
+    assert (names["deep/b.md"], names["b.canvas"], names["docs/params.md"]) == ("b", "b.canvas", "params")
+    assert {path: opened.resolve_links(link)[0].target for path, link in links.items()} == {path: path for path in notes}
+    assert opened.link_name("gone/x.md") == "gone/x"
+    opened.close()
+
+
+def test_a_title_in_front_matter_resolves_last_and_is_marked(tmp_path: Path):
+    titled = {"docs/params.md": "Parameters", "b.md": "Sieve", "c.md": "params", "d.md": "x"}
+    write_notes(tmp_path / "v", {path: f"---\ntitle: {title}\n---\n" for path, title in titled.items()})
+    write_notes(tmp_path / "v", {"e.md": "---\naliases: sieve\n---\n[[parameters]]"})
+    opened = Vault.open(tmp_path / "v", tmp_path)
+    found = [opened.resolve(name) for name in ("parameters", "sieve", "params")]
+    assert [(link.target, link.via) for link in found] == [("docs/params.md", "title"), ("e.md", "alias"), ("docs/params.md", None)]
+    assert [link.source for link in opened.backlinks("docs/params.md")] == ["e.md"]
+    (tmp_path / "v/docs/params.md").write_text("No title.")
+    opened.refresh()
+    assert opened.resolve("parameters").status == "broken"
+    opened.close()
 
 
 def test_names_that_differ_in_case_or_unicode_form_are_found(tmp_path: Path):

@@ -45,6 +45,8 @@ class ZkchatError(Exception):
     """The part of an answer that came before the error; it is printed with it."""
     reported = False
     """Whether the user has seen it already, so that only its exit code is missing."""
+    streamed = False
+    """Whether it has been printed as JSON already."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

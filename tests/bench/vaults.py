@@ -101,7 +101,7 @@ def conversation(turns: int, words: Words, toolbox: ToolExecutor, vault: str, ne
         say(
             "assistant",
             "From your notes:\n\n" + "\n\n".join(f"“{text}” [{number}]" for text, number in first),
-            references=aggregate_documents(found.chunks, lambda _: None),
+            references=aggregate_documents(found.chunks),
         )
     talk = Conversation(id=new_id(), vault=vault, title="long", created_at=now, updated_at=now, head_id=messages[-1].id)
     return ConversationArchive(conversation=talk, messages=tuple(messages))

@@ -69,6 +69,8 @@ def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]
     """The values converted to their types. Raises ConfigError for an unknown key, with the nearest ones, or an invalid value."""
     for key in given:
         loader.require_known_key(key, origin, AgentProfile, "is not a key of an agent")
+    if "strategy" in given and "context.strategy" in given:
+        raise ConfigError(f"{origin}: strategy and context.strategy are the same setting", "Keep one of them.")
     values = loader.flatten(loader.validate(given, dict.fromkeys(given, origin), AgentProfile))
     return {key: values[key] for key in given}
 

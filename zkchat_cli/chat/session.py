@@ -211,6 +211,11 @@ class ZkChatSession:
         return self._prompts.build(self._retriever.choose(self._runtime)).usage
 
     @property
+    def has_reported_usage(self) -> bool:
+        """Whether the model's provider has ever reported the tokens of a call."""
+        return self.store.calibration(self._runtime.model.name).calls > 0
+
+    @property
     def last_prompt(self) -> Prompt | None:
         """The prompt of the last model call."""
         return self._pipeline.last_prompt
@@ -237,6 +242,11 @@ class ZkChatSession:
     def history(self) -> MessageHistory:
         """The messages of the branch in use, oldest first."""
         return self._state.history
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the conversation has begun: its log may hold messages that the branch in use does not."""
+        return self._state.is_stored
 
     @property
     def turns(self) -> TurnHistory:

@@ -13,14 +13,24 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message, stored_prompt
+from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message, stored_prompt, sum_usage
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.turn_runner import DecideDocuments, TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, without_documents
 from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.errors import StoreError, VaultError, ZkchatError
-from zkchat_cli.models import ContentChunk, FinishReason, MessageStatus, Prompt, RetrievalMode, TurnMetrics, TurnReport, ZkChatMessage
+from zkchat_cli.models import (
+    ContentChunk,
+    DocumentReference,
+    FinishReason,
+    MessageStatus,
+    Prompt,
+    RetrievalMode,
+    TurnMetrics,
+    TurnReport,
+    ZkChatMessage,
+)
 from zkchat_cli.references.provenance import aggregate_documents, merge_references
 
 
@@ -65,6 +75,11 @@ class TurnPipeline:
                     turn.messages[0], warnings = self._messages.add_documents(turn.runtime, bare, user_input, self._state.references)
                 return warnings
 
+            retrieval = self._retriever.choose(turn.runtime, user_input.retrieval).retrieval
+            if retrieval is not None and retrieval.mode in ("before", "both"):
+                with turn.timer("model"):
+                    cost = yield from self._retriever.complete(turn.runtime, bare.prompt_text)
+                turn.usage = sum_usage((turn.usage, cost)) if cost is not None else turn.usage
             warnings = decide_documents(None)
             user = turn.user
             yield events.MessageStored(user.id, user.references)
@@ -131,7 +146,7 @@ class TurnPipeline:
                 tool_tokens=0,
                 model=runtime.model.name,
                 reasoning=turn.reasoning or None,
-                references=merge_references(turn.injected, aggregate_documents(turn.chunks, self._prompts.summaries.summary)),
+                references=self._referenced_documents(turn),
                 citations=verified.citations if verified else (),
                 uncited_statements=verified.uncited if verified else None,
                 usage=turn.usage if verified else None,
@@ -146,6 +161,13 @@ class TurnPipeline:
         calibrations = ((runtime.model.name, turn.calibration),) if turn.counted is not None else ()
         metrics = TurnMetrics(calibrations=calibrations, facts=facts)
         return self._recorder.commit(CompletedTurn(messages[0], messages[1:], [stored_prompt(sent) for sent in turn.sent], metrics))
+
+    def _referenced_documents(self, turn: TurnInProgress) -> tuple[DocumentReference, ...]:
+        """The documents that the answer had: named in the question or found by tools."""
+        if not turn.runtime.settings.references.enabled:
+            return ()
+        found = aggregate_documents(turn.chunks, self._prompts.summaries.summary, self._services.vault.link_name)
+        return merge_references(turn.injected, found)
 
     def _report(self, turn: TurnInProgress, answer: ZkChatMessage, finish: FinishReason) -> TurnReport:
         assert turn.prompt is not None

@@ -120,7 +120,8 @@ class UserMessageBuilder:
         text, before = bare.prompt_text, mode in ("before", "both")
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
         try:
-            mentions = find_mentioned_documents(text, import_roots(self.services, runtime), self.prompts.summaries.summary, typed)
+            summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
+            mentions = find_mentioned_documents(text, import_roots(self.services, runtime), summary, typed, with_links=with_links)
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
             return bare, []
         found = self.retriever.search(text, about_named=any(m.reference.relative_path for m in mentions)) if before else []

@@ -23,7 +23,7 @@ _TYPOGRAPHY = re.compile(f"[{re.escape(''.join(_ALIKE))}]")
 _RAISED = re.compile("(?<=[0-9])(?=[²³¹⁰⁴-⁹⁺⁻])")
 _LOWERED = re.compile("(?<=[0-9])(?=[₀-₉])")
 _FRACTION = re.compile("(?<=[0-9])(?=[¼-¾⅐-⅞])")
-_CASED_UNIT = re.compile(r"([0-9][ \u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)\b)|([kKMGT]i?)B\b)")
+_CASED_UNIT = re.compile(r"([0-9][ \u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)(?![A-Za-z0-9]))|([kKMGT]i?)B(?![A-Za-z0-9]))")
 """Units that differ in case only: mW and MW, kb and kB."""
 _QUOTED_LINE = re.compile(r"^[ \t]*+>[ \t>]*+", re.MULTILINE)
 _BLOCK = re.compile(
@@ -41,6 +41,8 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|#\n]*+)(?:#([^\[\]|\n]*+))?\]\]")
 _LINK = re.compile(r"!?\[((?:[^\[\]\\\n]|\\.)*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]++\]")
+_EMPHASIS = re.compile(r"(?<![0-9*\\])(\*{1,3})(?=[A-Za-z])([^*\n]{3,}+)(?<=[A-Za-z.,!?])\1(?![0-9*])")
+"""Also within a word: `the*inner*word`."""
 _HIGHLIGHT = re.compile(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
 
 _SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
@@ -87,6 +89,8 @@ def normalize_quoted(text: str) -> NormalizedText:
         rendered = _ROW.sub(" ", rendered)
     if "[" in rendered:
         rendered = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(_wikilink_text, rendered)))
+    if "*" in rendered:
+        rendered = _EMPHASIS.sub(r"\2", rendered)
     return _normalize(_HIGHLIGHT.sub("", rendered) if "==" in rendered else rendered)
 
 

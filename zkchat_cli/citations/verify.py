@@ -35,6 +35,10 @@ _SILENCE = re.compile(
 _BEFORE_POINT = re.compile(r" (?=[.,;:!?])")
 """Space that is left where a mark was."""
 _QUOTED_END = re.compile(r"[.!?…](?=\s)|[。！？]")
+_ENDS = ".!?…。！？"
+_NO_ENDS = dict(zip(map(ord, _ENDS), range(0xE002, 0xE009), strict=True))
+"""While sentences are split, what ends sentences within a quotation is another character."""
+_ENDS_AGAIN = {hidden: end for end, hidden in _NO_ENDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +104,12 @@ def verify_citations(answer: str, sources: CitableSources) -> VerificationResult
 
 
 def _join_quoted_sentences(text: str, quotations: Sequence[Quotation]) -> str:
-    """The text with commas in place of what ends sentences within quotations: a mark behind a quotation cites all of it."""
+    """The text without what ends sentences within quotations: a mark behind a quotation cites all of it."""
     pieces: list[str] = []
     at = 0
     for quotation in quotations:
         inner = quotation.end - 2  # what ends the last sentence stays
-        pieces += [text[at : quotation.start], _QUOTED_END.sub(",", text[quotation.start : inner])]
+        pieces += [text[at : quotation.start], _QUOTED_END.sub(lambda end: end[0].translate(_NO_ENDS), text[quotation.start : inner])]
         at = inner
     return "".join([*pieces, text[at:]])
 
@@ -139,7 +143,9 @@ def cited_sentences(answer: str, citations: Sequence[Citation]) -> list[CitedSen
         numbers = tuple(dict.fromkeys(citation.number for citation in of_sentence))
         if numbers and _states_something(sentence):
             support = _worst([citation.support for citation in of_sentence if citation.support])
-            found.append(CitedSentence(_BEFORE_POINT.sub("", " ".join(sentence.split())), numbers, support or "unclear"))
+            found.append(
+                CitedSentence(_BEFORE_POINT.sub("", " ".join(sentence.translate(_ENDS_AGAIN).split())), numbers, support or "unclear")
+            )
     return found
 
 

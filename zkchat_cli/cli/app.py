@@ -238,9 +238,10 @@ def _fail(error: ZkchatError, arguments: list[str]) -> int:
         traceback.print_exception(error.__cause__ or error, file=sys.stderr)
     text = f"zkchat: {error.message}" + (f"\n  {error.hint}" if error.hint else "")
     print(sanitize(text), file=sys.stderr)  # noqa: T201
-    if "--json" in arguments or "--stream-json" in arguments:
+    if ("--json" in arguments or "--stream-json" in arguments) and not error.streamed:
         document: dict[str, object] = {"code": error.code, "message": error.message, "hint": error.hint or None}
         if error.partial:
             document["partial"] = error.partial
-        print(json.dumps({"error": document}, ensure_ascii=False))  # noqa: T201
+        kind = {"type": "error"} if "--stream-json" in arguments else {}
+        print(json.dumps({**kind, "error": document}, ensure_ascii=False))  # noqa: T201
     return EXIT_CODES.get(error.code, 1)

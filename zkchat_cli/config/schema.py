@@ -92,6 +92,7 @@ class TerminalSettings(Section):
 
 
 class ReferenceSettings(Section):
+    enabled: bool = Field(True, description="read the notes that a message links to, and keep a list of the documents behind each answer")
     max_displayed: int = Field(10, ge=1, description="number of sources listed after an answer")
     import_max_kilobytes: int = Field(512, ge=1, le=1_000_000, description="largest file that @path imports into a message")
 
@@ -102,6 +103,9 @@ class RetrievalSettings(Section):
         description="who searches the notes: the model (tools), zkchat (before), both, or auto (by the model)",
     )
     ratio: float = Field(0.3, gt=0, le=1, description="largest share of the remaining budget for passages found before the question")
+    follow_ups: Literal["words", "model"] = Field(
+        "words", description="who completes a follow-up question for the search: words of earlier questions, or the model"
+    )
 
 
 class MemorySettings(Section):

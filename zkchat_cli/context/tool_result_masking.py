@@ -19,6 +19,7 @@ HEAD, TAIL = 400, 160
 MAX_MASKED_SHARE = 0.5
 """A text is masked only if this leaves at most this share of its tokens."""
 _MAX_SOURCES = 8
+_LEFT_OUT = "\n[… the middle of this older text is left out."
 _MASKABLE = ("tool_results", "documents")
 
 
@@ -46,6 +47,10 @@ def mask_messages(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCount
     return history.with_replaced({position: _mask_turn(history[position], there, counter) for position, there in found.items()})
 
 
+def is_masked(rendered: PromptMessage) -> bool:
+    return rendered.kind in _MASKABLE and _LEFT_OUT in rendered.content
+
+
 def _mask_turn(turn: Turn, ids: set[str], counter: TokenCounter) -> Turn:
     messages = {message.id: message for message in turn.messages if message.id in ids}
     return turn.with_prompt(tuple(_mask(messages[m.source_ids[0]], m, counter) if _is_maskable(m, messages) else m for m in turn.prompt))
@@ -65,7 +70,7 @@ def _is_maskable(rendered: PromptMessage, messages: Container[str]) -> bool:
 def _mask(message: ZkChatMessage, rendered: PromptMessage, counter: TokenCounter) -> PromptMessage:
     text = rendered.content
     again = f"Call {truncate(message.tool_name, 60)} again" if message.tool_name else "Read them again"
-    note = f"\n[… the middle of this older text is left out.{_sources(message.chunks)} {again} to see it whole. …]\n"
+    note = f"{_LEFT_OUT}{_sources(message.chunks)} {again} to see it whole. …]\n"
     content = text[:HEAD] + note + text[-TAIL:] if len(text) > HEAD + TAIL else text
     return rendered.model_copy(update={"content": content, "tokens": counter.count(content) + MESSAGE_OVERHEAD})
 

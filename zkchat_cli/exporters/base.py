@@ -9,15 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
-from urllib.parse import quote
 
 from zkchat_cli import models
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.truncate import truncate
 
-_NOT_IN_A_LINK = re.compile(r"[\[\]#|^\x00-\x1f\x7f]|%%")
-_NOT_IN_A_HEADING = re.compile(r"(?:[\[\]#|^\s]|%%)+")
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System"}
 
@@ -131,17 +128,6 @@ def front_matter(fields: Mapping[str, str | None]) -> str:
 
 def _escape(character: re.Match[str]) -> str:
     return f"\\u{ord(character[0]):04x}"
-
-
-def note_link(relative_path: str, heading: str | None, name: Callable[[str], str]) -> str:
-    """A wikilink to a note and a heading; a Markdown link if the name contains characters that wikilinks cannot. `name` returns how a link
-    names the note at a path."""
-    target = name(relative_path)
-    if _NOT_IN_A_LINK.search(target):
-        label = " ".join(_NOT_IN_A_LINK.sub(" ", note_name(relative_path)).split())
-        return f"[{label}]({quote(relative_path, errors='replace')})"
-    section = _NOT_IN_A_HEADING.sub(" ", heading or "").strip()
-    return f"[[{target}#{section}]]" if section and section != note_name(relative_path) else f"[[{target}]]"
 
 
 def quotation_doubt(citation: Citation) -> str:

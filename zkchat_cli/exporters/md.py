@@ -4,24 +4,28 @@ It is for reading, so it leaves out tool results and other branches; `json` has 
 exceptions: its numbers become footnotes, and a code block that it left open is closed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
 from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
+from zkchat_cli.references.provenance import link_names
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.links.wikilinks import write_link
 
 
 def export(archive: ConversationArchive) -> str:
     messages = base.current_branch(archive)
     results = base.tool_results(messages)
     cited: dict[int, list[Citation]] = {}
+    name = link_names(reference for message in messages for reference in message.references)
     parts = [_front_matter(archive, messages), f"# {base.conversation_title(archive)}"]
     for previous, message in zip([None, *messages], messages, strict=False):
         parts += _message(message, previous, results, cited)
-    parts += _uncited(messages)
+        parts += _references(message.references, name) if message.role == "user" else ()
+    parts += _uncited(messages, name)
     parts += _summary(base.active_summaries(archive, messages))
-    parts += ["\n".join(_footnote(number, cited[number]) for number in sorted(cited))]
+    parts += ["\n".join(_footnote(number, cited[number], name) for number in sorted(cited))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -60,15 +64,23 @@ def _tool_call(call: ToolCall, result: ZkChatMessage | None) -> str:
     return f"{line}: {description}" if description else line
 
 
-def _uncited(messages: Sequence[ZkChatMessage]) -> Iterator[str]:
-    if references := base.uncited_references(messages):
+def _references(references: Sequence[DocumentReference], name: Callable[[str], str]) -> Iterator[str]:
+    """The documents that a question names, and how each was delivered."""
+    if references:
+        yield "\n".join(f"- {_reference(reference, name)}: {base.describe_reference(reference)}" for reference in references)
+
+
+def _uncited(messages: Sequence[ZkChatMessage], name: Callable[[str], str]) -> Iterator[str]:
+    """What the answers found and did not cite; what questions name is listed below them."""
+    named = {reference.relative_path for message in messages if message.role == "user" for reference in message.references}
+    if references := [each for each in base.uncited_references(messages) if each.relative_path not in named]:
         yield "## Not cited"
-        yield "\n".join(f"- {_reference(reference)}: {base.describe_reference(reference)}" for reference in references)
+        yield from _references(references, name)
 
 
-def _reference(reference: DocumentReference) -> str:
+def _reference(reference: DocumentReference, name: Callable[[str], str]) -> str:
     path = reference.relative_path
-    return " ".join((reference.wikilink if path is None else f"[[{base.note_name(path)}]] {path}").split())
+    return " ".join((reference.wikilink if path is None else f"{write_link(path, name(path))} {path}").split())
 
 
 def _summary(summaries: Sequence[Compaction]) -> Iterator[str]:
@@ -81,12 +93,12 @@ def _summary(summaries: Sequence[Compaction]) -> Iterator[str]:
     yield "\n".join(f"> {line}".rstrip() for line in (last.summary or "").splitlines())
 
 
-def _footnote(number: int, citations: Sequence[Citation]) -> str:
+def _footnote(number: int, citations: Sequence[Citation], name: Callable[[str], str]) -> str:
     """All answers share one numbering, so a number is one source; its footnote has the quotations of all answers."""
     source = next((citation for citation in citations if citation.relative_path), None)
     if source is None or source.relative_path is None:
         return f"[^{number}]: *missing: no such source was in the prompt* {_quotes(citations)}".rstrip()
-    link = base.note_link(source.relative_path, source.heading, base.note_name)
+    link = write_link(source.relative_path, name(source.relative_path), source.heading)
     return f"[^{number}]: {link} {base.format_location(source)} {_quotes(citations)}".rstrip()
 
 

@@ -229,10 +229,11 @@ class RemoteModel(ABC):
     def check(self) -> ProviderError | None:
         if error := self.config_error():
             return error
-        try:
-            return unlisted_model(self.server.address, self.model, self.list_models())
-        except ProviderError as e:
-            return None if e.kind in ("unknown_model", "bad_answer") else e  # a server without a list may answer all the same
+        with self._lock:
+            try:
+                return unlisted_model(self.server.address, self.model, self.list_models())
+            except ProviderError as e:
+                return None if e.kind in ("unknown_model", "bad_answer") else e  # a server without a list may answer all the same
 
     def model_names(self) -> tuple[str, ...]:
         """The names to suggest for an unknown model; empty if the server cannot list them."""

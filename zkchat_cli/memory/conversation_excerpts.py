@@ -6,6 +6,7 @@ from zkchat_cli.citations.marks import cited_marks, split_at_marks
 from zkchat_cli.models import FoundMessage, ZkChatMessage
 from zkchat_cli.text.languages import detect_languages
 from zkchat_cli.text.words import stem, terms
+from zkchat_cli.vault.links.wikilinks import write_link
 
 MAX_EXCERPT = 700
 """Characters."""
@@ -23,7 +24,7 @@ def describe_message(found: FoundMessage, query: str, *, same_conversation: bool
         "when": message.timestamp[:16].replace("T", " "),
         "conversation": "this one" if same_conversation else found.title or found.conversation_id,
         "said": cut_around_query(text, query),
-        "notes": [wikilink_to(path) for path in notes if path],
+        "notes": [write_link(path) for path in notes if path],
     }
 
 
@@ -32,13 +33,9 @@ def citations_to_links(message: ZkChatMessage) -> str:
     paths = {citation.number: citation.relative_path for citation in message.citations if citation.relative_path}
     text = ""
     for piece, mark in split_at_marks(message.content, cited_marks(message.content, message.citations)):
-        links = dict.fromkeys(wikilink_to(paths[number]) for number in mark.numbers if number in paths) if mark and not mark.name else None
+        links = dict.fromkeys(write_link(paths[number]) for number in mark.numbers if number in paths) if mark and not mark.name else None
         text += " ".join(links) if links else piece
     return text
-
-
-def wikilink_to(relative_path: str) -> str:
-    return f"[[{re.sub(r'[.](?:md|markdown)$', '', relative_path, flags=re.IGNORECASE)}]]"
 
 
 def cut_around_query(text: str, query: str, max_length: int = MAX_EXCERPT) -> str:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from zkchat_cli.memory.conversation_excerpts import wikilink_to
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models import Fact, MostCitedNote
 from zkchat_cli.text.languages import LANGUAGES, detect_language
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import ENGLISH, content_stems, content_terms, stem
 from zkchat_cli.tokens.counter import TokenCounter
+from zkchat_cli.vault.links.wikilinks import write_link
 
 K1, B = 1.2, 0.75
 HALF_LIFE = 90.0
@@ -99,7 +99,7 @@ def describe_source(fact: Fact) -> str:
 
 def recall_cited_note(note: MostCitedNote, summary: str | None) -> StoredMemory:
     often = f"cited in {note.conversations} conversations, last on {note.last_cited[:10]}"
-    line = f"- {wikilink_to(note.relative_path)}{': ' + summary if summary else ''} ({often})"
+    line = f"- {write_link(note.relative_path)}{': ' + summary if summary else ''} ({often})"
     return StoredMemory("document", note.relative_path, summary or "", line, note.last_cited, note.relative_path, note.last_cited)
 
 

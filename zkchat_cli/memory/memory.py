@@ -243,8 +243,8 @@ class Memory:
             self._notices.append((f"remembered as {key}: {content}{instead}", undo))
         return FactUpdate(fact, replaced)
 
-    def forget(self, key: str) -> Fact:
-        """Delete the fact with this key or prefix of a key. Raises UsageError that names the nearest keys if that is not one fact."""
+    def find_fact(self, key: str) -> Fact:
+        """The fact with this key or prefix of a key. Raises UsageError that names the nearest keys if that is not one fact."""
         known = {fact.key: fact for fact in self.facts()}
         prefix = slugify(key)
         matches = [prefix] if prefix in known else [key for key in known if prefix and key.startswith(prefix)]
@@ -252,7 +252,12 @@ class Memory:
             near = matches or difflib.get_close_matches(prefix, known, n=3, cutoff=0.4) or list(known)
             problem = f"{prefix!r} begins {len(matches)} keys" if matches else f"nothing is remembered as {prefix!r}"
             raise UsageError(problem, f"Nearest: {', '.join(near[:5])}" if near else "Nothing has been remembered yet.")
-        return self._store.forget(self._vault_key, matches[0]) or known[matches[0]]
+        return known[matches[0]]
+
+    def forget(self, key: str) -> Fact:
+        """Delete the fact that `find_fact` finds, and the older ones it replaced."""
+        fact = self.find_fact(key)
+        return self._store.forget(self._vault_key, fact.key) or fact
 
     # earlier messages
 

@@ -20,7 +20,7 @@ class LinkResolution(Value):
     embed: bool = False
     status: ReferenceStatus
     candidates: tuple[str, ...] = ()
-    via: Literal["alias"] | None = None
+    via: Literal["alias", "title"] | None = None
     reason: str | None = None
     line: int = 1
     text: str = ""

@@ -113,7 +113,9 @@ def _relative_to(path: str, base: Path) -> str | None:
     if "\0" in path:
         return None
     path = os.path.expanduser(path) if path.startswith("~/") else path  # noqa: PTH111 - Path raises where there is no home
-    relative = os.path.relpath(os.path.realpath(path), base) if os.path.isabs(path) else os.path.normpath(path)  # noqa: PTH117
+    relative = os.path.normpath(path)
+    if os.path.isabs(path) or relative.startswith(".."):  # `../here/note.md` may lead back into the folder  # noqa: PTH117
+        relative = os.path.relpath(os.path.realpath(base / path), base)
     return None if relative.startswith("..") else relative
 
 

@@ -1,7 +1,7 @@
 """The documents that a message mentions: `[[wikilinks]]` and `@paths` become DocumentReferences, each once, in order."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from zkchat_cli.errors import VaultError
@@ -9,6 +9,8 @@ from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, DocumentReference, LinkResolution
 from zkchat_cli.references import file_imports
 from zkchat_cli.references.file_imports import FileImport, ImportRoots
+from zkchat_cli.references.provenance import SNIPPET_LENGTH
+from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.vault import Vault
 
 Summary = Callable[[str], str | None]
@@ -24,24 +26,33 @@ class MentionedDocument:
     readable: bool = True
 
 
-def find_mentioned_documents(text: str, roots: ImportRoots, summary: Summary, typed: str | None = None) -> tuple[MentionedDocument, ...]:
+def find_mentioned_documents(
+    text: str, roots: ImportRoots, summary: Summary, typed: str | None = None, *, with_links: bool = True
+) -> tuple[MentionedDocument, ...]:
     """The documents, or their sections, that `text` names. Files are imported only from the part that the user `typed` (default: all).
 
     A mention that does not resolve is a reference with status `broken` and the nearest names, and a warning, never an error.
     """
     offset = 0 if typed is None else max(0, text.rfind(typed))
     written: list[tuple[int, LinkResolution | FileImport]] = [
-        (each.start + offset, each) for each in file_imports.find_imports(text if typed is None else typed)
+        (each.start + offset + 1, each) for each in file_imports.find_imports(text if typed is None else typed)
     ]
-    written += [(link.end, link) for link in roots.vault.resolve_links(text) if link.kind == "wikilink"]
-    mentions = (
-        _import_file(each, roots, summary) if isinstance(each, FileImport) else _read_link(each, roots.vault, summary)
-        for _, each in sorted(written, key=lambda item: item[0])
-    )
+    if with_links:
+        written += [(link.end, link) for link in roots.vault.resolve_links(text) if link.kind == "wikilink"]
     found: dict[tuple[str, str | None], MentionedDocument] = {}
-    for mention in filter(None, mentions):
-        found.setdefault(_document_or_section(mention.reference), mention)
+    for position, each in sorted(written, key=lambda item: item[0]):
+        mention = _import_file(each, roots, summary) if isinstance(each, FileImport) else _read_link(each, roots.vault, summary)
+        if mention is not None and (key := _document_or_section(mention.reference)) not in found:
+            reference = mention.reference.model_copy(update={"context_snippet": _words_around(text, position)})
+            found[key] = replace(mention, reference=reference)
     return tuple(found.values())
+
+
+def _words_around(text: str, position: int) -> str:
+    """The line of the text with the mention that begins or ends there, shortened on both sides."""
+    begin, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
+    begin = max(begin, position - SNIPPET_LENGTH // 2)
+    return truncate(text[begin : end if end >= 0 else len(text)], SNIPPET_LENGTH)
 
 
 def _document_or_section(reference: DocumentReference) -> tuple[str, str | None]:
@@ -50,7 +61,11 @@ def _document_or_section(reference: DocumentReference) -> tuple[str, str | None]
 
 def linked_notes(text: str, vault: Vault, summary: Summary) -> tuple[DocumentReference, ...]:
     """The notes that `text` links to, each once, without their texts: for conversations of other programs."""
-    found = (_reference(link, summary) for link in vault.resolve_links(text) if link.kind == "wikilink")
+    found = (
+        _reference(link, summary).model_copy(update={"context_snippet": _words_around(text, link.end)})
+        for link in vault.resolve_links(text)
+        if link.kind == "wikilink"
+    )
     return tuple({_document_or_section(reference): reference for reference in found}.values())
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ReferenceType, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import fold
+from zkchat_cli.vault.links.wikilinks import possible_names, split_target, strip_suffix, write_link
 
 SNIPPET_LENGTH = 160
 
@@ -56,6 +57,11 @@ class Provenance:
     named: list[NamedByUser] = field(default_factory=list)
     found: list[FoundByTool] = field(default_factory=list)
     cited: list[CitedInAnswer] = field(default_factory=list)
+
+    @property
+    def has_path(self) -> bool:
+        """Whether it was a file, not a broken link."""
+        return any(reference.relative_path for reference in self.references)
 
     @property
     def reference_types(self) -> tuple[ReferenceType, ...]:
@@ -108,7 +114,7 @@ def trace_documents(messages: Iterable[ZkChatMessage]) -> dict[str, Provenance]:
     """Every document that these messages name or find, by its key, in the order of first mentions."""
     documents: dict[str, Provenance] = {}
     for turn, message in _with_turns(messages):
-        found = aggregate_documents(message.chunks, lambda _: None) if message.role == "tool" else ()
+        found = aggregate_documents(message.chunks) if message.role == "tool" else ()
         for reference in (*message.references, *found):
             document = documents.setdefault(key := document_key(reference), Provenance(key))
             document.references.append(reference)
@@ -163,8 +169,12 @@ def _with_turns(messages: Iterable[ZkChatMessage]) -> Sequence[tuple[int, ZkChat
     return list(zip(accumulate(int(message.role == "user") for message in messages), messages, strict=True))
 
 
-def aggregate_documents(chunks: Iterable[ContentChunk], summary: Callable[[str], str | None]) -> tuple[DocumentReference, ...]:
-    """The documents of `chunks`, each with the title and text of its first chunk; `summary` describes a path."""
+def aggregate_documents(
+    chunks: Iterable[ContentChunk],
+    summary: Callable[[str], str | None] = lambda _: None,
+    link_name: Callable[[str], str] = strip_suffix,
+) -> tuple[DocumentReference, ...]:
+    """The documents of `chunks`, each with the text of its first chunk; `summary` describes a path, `link_name` is its name in links."""
     firsts: dict[str, ContentChunk] = {}
     numbers_of: dict[str, dict[int, None]] = {}
     for chunk in chunks:
@@ -172,20 +182,31 @@ def aggregate_documents(chunks: Iterable[ContentChunk], summary: Callable[[str],
         numbers = numbers_of.setdefault(chunk.relative_path, {})
         if chunk.number is not None:
             numbers[chunk.number] = None
-    return tuple(_reference(first, tuple(numbers_of[path]), summary(path)) for path, first in firsts.items())
-
-
-def _reference(first: ContentChunk, numbers: tuple[int, ...], summary: str | None) -> DocumentReference:
-    return DocumentReference(
-        wikilink=f"[[{first.title}]]",
-        relative_path=first.relative_path,
-        reference_type="search",
-        summary=summary,
-        context_snippet=truncate(first.text, SNIPPET_LENGTH),
-        number=numbers[0] if numbers else None,
-        numbers=numbers,
-        heading=first.heading,
+    return tuple(
+        DocumentReference(
+            wikilink=write_link(path, link_name(path)),
+            relative_path=path,
+            reference_type="search",
+            summary=summary(path),
+            context_snippet=truncate(first.text, SNIPPET_LENGTH),
+            number=next(iter(numbers_of[path]), None),
+            numbers=tuple(numbers_of[path]),
+            heading=first.heading,
+        )
+        for path, first in firsts.items()
     )
+
+
+def link_names(references: Iterable[DocumentReference]) -> Callable[[str], str]:
+    """The name of a file in links, by its path: as these references have it if they link to it by its name, else the path."""
+    names: dict[str, str] = {}
+    for reference in references:
+        path, link = reference.relative_path, reference.wikilink
+        if path is not None and reference.status == "found" and link.startswith("[["):
+            target = split_target(link.strip("[]"))[0]
+            if target in possible_names(path):
+                names.setdefault(path, target)
+    return lambda path: names.get(path) or strip_suffix(path)
 
 
 def merge_references(named: Sequence[DocumentReference], found: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:

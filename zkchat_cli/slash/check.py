@@ -1,7 +1,7 @@
 """/check: ask the model whether each cited sentence of the last answer is supported by its passage.
 
-One short call, which is not part of the conversation. Without a language model, the verdicts by words, numbers, names and negations are
-shown, which zkchat makes after each answer.
+One short call, which is not part of the conversation. Without a language model, each sentence is shown with the verdict by words, numbers,
+names and negations that zkchat makes after each answer.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -13,7 +13,7 @@ from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import Event, TextDelta, Waiting
 from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.llm.tasks import collect
-from zkchat_cli.models import PromptMessage, TokenUsage
+from zkchat_cli.models import PromptMessage, Support, TokenUsage
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.tools.base import plural
@@ -21,6 +21,8 @@ from zkchat_cli.tools.base import plural
 LINE_TOKENS = 60
 """Tokens of the model's answer for each sentence."""
 THINKING_TOKENS = 1000
+_REFUTED: dict[Support, str] = {"does_not_support": "✗"}
+_MARKS: dict[Support, str] = {"supports": "✓ supported:", "does_not_support": "✗ not supported:", "unclear": "○ unclear:"}
 
 
 def _check(session: ZkChatSession, _: str) -> CommandResult:
@@ -33,7 +35,8 @@ def _check(session: ZkChatSession, _: str) -> CommandResult:
     if not sentences:
         return CommandResult("No sentence of the last answer cites a passage.")
     if not session.runtime.can_summarize:
-        return CommandResult(f"Only a language model can check sentences (/model). By their words:\n{_verdicts(sentences, sentences)}")
+        shown = _verdicts(sentences, sentences, _MARKS)
+        return CommandResult(f"By words, numbers, names and negations; only a language model can check what they mean (/model).\n{shown}")
     return CommandResult(turn=_ask(session, sentences, passages))
 
 
@@ -60,7 +63,7 @@ def _ask(session: ZkChatSession, every: Sequence[CitedSentence], passages: Mappi
     usage = answer.usage or counted
     about = "about " if usage.estimated else ""
     cost = f"{runtime.model.name}: {about}{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out."
-    yield TextDelta(f"{_verdicts(checked, every)} {cost}")
+    yield TextDelta(f"{_verdicts(checked, every, _REFUTED)} {cost}")
 
 
 def _answer_tokens(sentences: int) -> int:
@@ -71,12 +74,15 @@ def _size(session: ZkChatSession, messages: Sequence[PromptMessage]) -> int:
     return sum(session.runtime.counter.count(message.content) for message in messages)
 
 
-def _verdicts(checked: Sequence[CitedSentence], every: Sequence[CitedSentence]) -> str:
-    """A line for each sentence that is not supported, and how many were checked."""
-    refuted = [each for each in checked if each.support == "does_not_support"]
-    unclear = sum(each.support == "unclear" for each in checked)
-    lines = [f"- ✗ {each.text} {list(each.numbers)}{f': {each.reason}' if each.reason else ''}" for each in refuted]
-    counts = f"{len(checked)} of {plural(len(every), 'cited sentence')} checked: {len(refuted)} not supported, {unclear} unclear."
+def _verdicts(checked: Sequence[CitedSentence], every: Sequence[CitedSentence], marks: Mapping[Support, str]) -> str:
+    """A line for each sentence with a mark for its verdict, and how many were checked."""
+    lines = [
+        f"- {marks[each.support]} {each.text} {list(each.numbers)}{f': {each.reason}' if each.reason else ''}"
+        for each in checked
+        if each.support in marks
+    ]
+    refuted, unclear = (sum(each.support == support for each in checked) for support in ("does_not_support", "unclear"))
+    counts = f"{len(checked)} of {plural(len(every), 'cited sentence')} checked: {refuted} not supported, {unclear} unclear."
     return "\n".join([*lines, *([""] if lines else []), counts])
 
 

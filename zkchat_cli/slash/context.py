@@ -16,8 +16,10 @@ def _context(session: ZkChatSession, _: str) -> CommandResult:
     pinned = context_usage.pinned_turns(session.history)
     filtered = session.runtime.settings.context.tool_filter == "auto"
 
+    reported = session.has_reported_usage
+
     def render(width: int) -> Sequence[StyledLine]:
-        return context_usage.usage_lines(prompt, width, pinned, filtered=filtered)
+        return context_usage.usage_lines(prompt, width, pinned, filtered=filtered, reported=reported)
 
     return CommandResult(lines=render(context_usage.WIDTH), render=render)
 

@@ -1,15 +1,23 @@
 """/forget: delete a remembered fact.
 
-/memory lists the keys.
+The beginning of a key will do, and then zkchat asks first. /memory lists the keys.
 """
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.memory.fact_keys import slugify
+from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
 
 
 def _forget(session: ZkChatSession, argument: str) -> CommandResult:
-    fact = session.memory.forget(argument)
-    return CommandResult(f"Forgotten: {fact.content} ({fact.key})")
+    fact = session.memory.find_fact(argument)
+
+    def forget() -> CommandResult:
+        session.memory.forget(fact.key)
+        return CommandResult(f"Forgotten: {fact.content} ({fact.key})")
+
+    if fact.key == slugify(argument):
+        return forget()
+    return CommandResult(confirm=Confirm(f"Forget {fact.key} ({fact.content})?", forget, f"/forget {fact.key}"))
 
 
 COMMAND = SlashCommand(_forget, "KEY", lambda session: session.memory.fact_keys())

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.references import provenance
-from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.views.sources import number_ranges
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -20,10 +20,10 @@ def _refs(session: ZkChatSession, _: str) -> CommandResult:
     uses = provenance.trace_documents(session.history).values()
     if not uses:
         return CommandResult("No documents have been named or found yet.")
-    return CommandResult(lines=[line for use in uses for line in _document_lines(use, session.summaries)])
+    return CommandResult(lines=[line for use in uses for line in _document_lines(use, session)])
 
 
-def _document_lines(document: provenance.Provenance, summaries: DocumentSummaryService) -> Iterable[StyledLine]:
+def _document_lines(document: provenance.Provenance, session: ZkChatSession) -> Iterable[StyledLine]:
     reference = document.references[0]
     uses = (("named", len(document.named)), ("found", document.calls), ("cited", document.citations))
     counts = ", ".join(_times(verb, n) for verb, n in uses if n)
@@ -33,11 +33,15 @@ def _document_lines(document: provenance.Provenance, summaries: DocumentSummaryS
         yield styled_line("    " + "; ".join(filter(None, (counts, near and f"did you mean {near}?"))), "dim")
         return
     path = reference.relative_path
-    yield StyledLine((StyledSpan(reference.wikilink, "bold"),), (StyledSpan(path, "cyan", path),))
+    vault = session.vault
+    name = reference.wikilink if document.named else write_link(path, vault.link_name(path))
+    is_deleted = not vault.has_file(path)
+    mark = (StyledSpan("  deleted since", "yellow"),) if is_deleted else ()
+    yield StyledLine((StyledSpan(name, "bold"),), (StyledSpan(path, "cyan", path), *mark))
     ranges = number_ranges(document.numbers)
     numbers = f"[{', '.join(ranges[:MAX_RANGES])}{', …' if len(ranges) > MAX_RANGES else ''}]" if ranges else ""
     yield styled_line("    " + " · ".join(filter(None, (numbers, ", ".join(document.reference_types), counts))))
-    if summary := summaries.summary(path) or document.summary:
+    if summary := (None if is_deleted else session.summaries.summary(path)) or document.summary:
         yield styled_line(f"    {summary}", "dim")
 
 

@@ -6,7 +6,6 @@ Without a path, the note is named after the question. Citations become links. Ex
 import os
 from dataclasses import replace
 from functools import partial
-from pathlib import PurePosixPath
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
@@ -32,7 +31,7 @@ def _save(session: ZkChatSession, argument: str) -> CommandResult:
     question = last.question.content if last.question else ""
     vault, answer = session.vault, last.answer
     note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
-    change = vault.editor.create(_note_path(vault, requested, question), answer_note.note_text(note, partial(_link_name, vault)))
+    change = vault.editor.create(_note_path(vault, requested, question), answer_note.note_text(note, vault.link_name))
     [path] = change.paths
     save = partial(_save_note, session, replace(change, summary=f"save {path}"))
     if confirmed:
@@ -57,16 +56,6 @@ def _save_note(session: ZkChatSession, change: Change) -> CommandResult:
     [path] = change.paths
     ignored = "" if path in session.vault.note_paths() else "; it is not indexed: vault.ignore excludes it"
     return CommandResult(f"Saved as {path}{ignored}")
-
-
-def _link_name(vault: Vault, relative_path: str) -> str:
-    """The name for a link to a note: its file name if that is unambiguous, else its path."""
-    path = PurePosixPath(relative_path)
-    if path.suffix.lower() != NOTE_SUFFIXES[0]:
-        return relative_path
-    link = vault.resolve(path.stem)
-    unambiguous = link.status == "found" and link.target == relative_path
-    return path.stem if unambiguous else str(path.with_suffix(""))
 
 
 COMMAND = SlashCommand(_save, "[--yes] [path]")

@@ -27,6 +27,9 @@ def _answer_sources(session: ZkChatSession) -> list[StyledLine]:
     named = last.question.references if last.question else ()
     limit = session.runtime.settings.references.max_displayed
     lines = source_lines(last.answer.citations, merge_references(named, last.answer.references), last.answer.uncited_statements or 0, limit)
+    paths = dict.fromkeys(path for path in (*(c.relative_path for c in last.answer.citations), *(r.relative_path for r in named)) if path)
+    if deleted := [path for path in paths if not session.vault.has_file(path)]:
+        lines.append(styled_line(f"  deleted since: {', '.join(deleted)}", "yellow"))
     return lines or [styled_line("The last answer has no sources.")]
 
 
@@ -39,7 +42,7 @@ def _excerpt_lines(session: ZkChatSession, argument: str) -> list[StyledLine]:
     location = base.locate_in_note(session, chunk)
     path = chunk.relative_path
     head = StyledLine(
-        (StyledSpan(f"[{chunk.number}] ", "bold"), StyledSpan(source_name(path, chunk.heading), "bold")),
+        (StyledSpan(f"[{chunk.number}] ", "bold"), StyledSpan(source_name(path, session.vault.link_name(path), chunk.heading), "bold")),
         (StyledSpan(f"{path}:{line_range(location.first, location.last)}", "cyan", path),),
     )
     changed = [styled_line(location.change, "yellow", indent=0)] if location.change else []

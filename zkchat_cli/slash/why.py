@@ -15,10 +15,12 @@ from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.views.context_usage import sent_source_numbers
 from zkchat_cli.views.prompts import prompt_status
 from zkchat_cli.views.sources import line_range
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
+_NO_LONGER_SENT = "its text is not in the prompt now: it was summarized or shortened"
 MAX_ARGUMENTS = 80
 MAX_EXCERPTS = 10
 """Excerpts of one tool call that are listed."""
@@ -33,7 +35,8 @@ def _why(session: ZkChatSession, argument: str) -> CommandResult:
     in_memory = prompt is not None and any(m.kind == "memory" and document.key in m.source_ids for m in prompt.messages)
     if not (document.named or document.found or in_memory):
         raise UsageError(f"{document.key} is not part of this conversation", "/refs lists the documents that are.")
-    return CommandResult(lines=list(_provenance_lines(document, prompt, problem, in_memory=in_memory)))
+    deleted = document.has_path and not session.vault.has_file(document.key)
+    return CommandResult(lines=list(_provenance_lines(document, prompt, problem, in_memory=in_memory, is_deleted=deleted)))
 
 
 def _find_document(session: ZkChatSession, argument: str) -> str:
@@ -49,14 +52,20 @@ def _find_document(session: ZkChatSession, argument: str) -> str:
     return session.vault.locate(argument)[0]
 
 
-def _provenance_lines(document: Provenance, prompt: Prompt | None, problem: str, *, in_memory: bool) -> Iterable[StyledLine]:
+def _provenance_lines(
+    document: Provenance, prompt: Prompt | None, problem: str, *, in_memory: bool, is_deleted: bool
+) -> Iterable[StyledLine]:
     describe = prompt_status(prompt) if prompt else lambda _: f"the prompt cannot be built now: {problem}"
     is_path = in_memory or document.found or any(named.reference.relative_path for named in document.named)
     yield StyledLine((StyledSpan(document.key, "bold", document.key if is_path else None),))
+    if is_deleted:
+        yield styled_line("  deleted since; this is what the model got", "yellow")
     if in_memory:
         yield styled_line("  project memory: included in every prompt")
+    sent = sent_source_numbers(prompt) if prompt else set()
     for named in document.named:
-        yield from _named_lines(named, describe(named.message_id))
+        missing = prompt is not None and not sent.issuperset(named.reference.numbers)
+        yield from _named_lines(named, _NO_LONGER_SENT if missing else describe(named.message_id))
     for message_id, found in groupby(document.found, key=lambda each: each.message_id):
         yield from _tool_call_lines(list(found), describe(message_id))
     for line in base.citation_lines(document.cited, numbered=True):

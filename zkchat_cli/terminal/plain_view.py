@@ -9,12 +9,12 @@ NotePrinter = Callable[[str, str], None]
 
 
 def note_printer(screen: Screen, verbose: Callable[[], bool] = lambda: False) -> NotePrinter:
-    """For a pipe: warnings always reach stderr, progress only if stderr is a terminal or the user asked for it."""
+    """For a pipe: warnings and lines without a style always reach stderr, others only if it is a terminal or the user asked for them."""
 
     def print_note(line: str, style: str) -> None:
         if style in ("yellow", "red"):
             screen.warn(line.strip())
-        elif verbose():
+        elif verbose() or not style:
             screen.remark(line)
         else:
             screen.progress(line)

@@ -124,15 +124,14 @@ def _show_events(
                 view.close()
                 _show_end(report, view, screen, verbosity)
     for line in compactions:
-        view.print_note(line, "dim")
+        view.print_note(line, "" if isinstance(view, PlainTurnView) else "dim")
     return last
 
 
 def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen: Screen, verbosity: Verbosity) -> None:
     """The lines below an answer: its sources and its cost. What was found and not cited is in /sources."""
-    named = [each for each in report.references if each.reference_type in ("direct", "import")]
-    cited = report.citations, named, report.uncited_statements
-    sources = source_lines(*cited, verbosity.max_sources, verbosity.hints.all_sources) if verbosity.max_sources else []
+    cited = report.citations, report.references, report.uncited_statements, verbosity.max_sources, verbosity.hints.all_sources
+    sources = source_lines(*cited, with_unused=False) if verbosity.max_sources else []
     show_cost = verbosity.costs and not verbosity.detail and report.model != "offline"  # the offline model costs nothing
     if sources or show_cost:
         screen.print()

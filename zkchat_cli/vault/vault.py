@@ -30,7 +30,7 @@ from zkchat_cli.vault.links.broken import BrokenLink
 from zkchat_cli.vault.links.completion import Completion, NoteCompleter
 from zkchat_cli.vault.links.graph import LinkPath
 from zkchat_cli.vault.links.resolver import resolve, resolve_all
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, split_target
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, split_target, strip_suffix
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, quoted_words, related, snippets
@@ -196,6 +196,10 @@ class Vault:
         path = posixpath.normpath(replace_surrogates(inside.replace(os.sep, "/")))
         return self._ask(lambda index: next((p for p in (path, *(path + suffix for suffix in NOTE_SUFFIXES)) if index.has_file(p)), None))
 
+    def has_file(self, path: str) -> bool:
+        """Whether a file that was at this path is still there; a path of an import may lead out of the vault."""
+        return os.path.lexists(self.root / path)
+
     def resolve_links(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text` in order, as if it were in the note `source`, or in the vault's root; without those that mean no note."""
         links = note_parser.parse_note(source or "", replace_surrogates(text)).markup.links
@@ -214,6 +218,17 @@ class Vault:
         link = WrittenLink("", "wikilink", replace_surrogates(name), None, None, embed=False)
         found = self._ask(lambda index: resolve(link, None, index.names))
         return tuple(path for path in (found.target, *found.losers) if path and path.lower().endswith(NOTE_SUFFIXES))
+
+    def link_name(self, path: str) -> str:
+        """The shortest name of the file at `path` for a link from outside of notes: with folders as far as other files have its name."""
+
+        def find(index: IndexDatabase) -> str:
+            links = [(name, WrittenLink("", "wikilink", name, None, None, embed=False)) for name in possible_names(path)]
+            found = [(name, resolved) for name, link in links if (resolved := resolve(link, None, index.names)).target == path]
+            certain = (name for name, resolved in found if resolved.status == "found")
+            return next(certain, found[0][0] if found else strip_suffix(path))
+
+        return self._ask(find)
 
     def notes_quoted(self, text: str) -> Iterator[str]:
         """The paths of notes that may contain this text: those with all of its longest words, then those with most of its rare ones."""

@@ -14,6 +14,7 @@ from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
 from zkchat_cli.models import Citation
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.views.sources import line_range
 
 MAX_QUESTION = 2000
@@ -38,7 +39,7 @@ def note_text(answer: AnswerNote, name: Callable[[str], str]) -> str:
     """The text of the note. `name` returns how a link names the note at a path: its name, or its path if the name is ambiguous."""
 
     def link(citation: Citation) -> str:
-        return base.note_link(citation.relative_path or "", citation.heading, name)
+        return write_link(path := citation.relative_path or "", name(path), citation.heading)
 
     parts = [_front_matter(answer), _link_citations(answer, link).strip("\n"), _sources(answer.citations, link)]
     return "\n\n".join(part for part in parts if part) + "\n"

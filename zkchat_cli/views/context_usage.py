@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from zkchat_cli.context.tool_result_masking import is_masked
 from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import CELLS, BudgetBar, short_count
@@ -25,6 +26,7 @@ TOOL = "tool:"
 """Prefix of the tools among what a prompt omits; the others are messages."""
 _PASSAGE = re.compile(r"^(?:user|assistant): .*", re.MULTILINE)
 """The first line of a recalled passage."""
+_SOURCE = re.compile(r'[{ ]"source": (\d{1,9}), "path": "')
 _DELIVERY = {"injected": "full text", "partly": "sections", "offered": "summary"}
 
 
@@ -35,12 +37,13 @@ def usage_lines(
     hints: CommandHints = IN_CHAT,
     *,
     filtered: bool = True,
+    reported: bool = False,
 ) -> list[StyledLine]:
     """The token usage of a prompt, for a screen of `width` columns. `pinned` is the result of `pinned_turns`; `filtered` says whether tools
-    over their budget are left out."""
+    over their budget are left out, `reported` whether the provider has ever reported the usage of a call."""
     usage = prompt.usage
     text = [
-        *_facts(prompt),
+        *_facts(prompt, reported=reported),
         *_budget_warnings(usage, filtered=filtered),
         *document_lines(prompt),
         *omitted_lines(prompt),
@@ -117,7 +120,7 @@ def _component_lines(usage: ContextUsage, width: int) -> Iterator[StyledLine]:
     yield row("total", usage.total_tokens, usage.effective_limit)
 
 
-def _facts(prompt: Prompt) -> Iterator[str]:
+def _facts(prompt: Prompt, *, reported: bool) -> Iterator[str]:
     usage = prompt.usage
     source = f" ({usage.window_source})" if usage.window_source else ""
     yield f"Context window: {usage.max_context:,} tokens{source}; at most {usage.effective_limit:,} are sent. Strategy: {prompt.strategy}."
@@ -126,7 +129,7 @@ def _facts(prompt: Prompt) -> Iterator[str]:
     yield f"Tokens spent on {', '.join(f'{name} {tokens:,}' for name, tokens in parts.items())}."
     if not usage.estimated:
         yield "Counted with the model's own tokenizer."
-    elif usage.calibration != 1:
+    elif reported or usage.calibration != 1:
         yield f"~ estimated, calibrated with the usage that the provider reported (× {usage.calibration:.2f})"
     else:
         yield "~ estimated: the provider has not reported any usage yet"
@@ -145,12 +148,20 @@ def omitted_lines(prompt: Prompt) -> Iterator[str]:
 
 def document_lines(prompt: Prompt) -> list[str]:
     """The documents that messages name: how much of each is in the prompt, and why."""
-    lines = [
-        f"  {_DELIVERY[each.delivery]:<11} {each.wikilink}  {each.relative_path}: {each.delivery_reason}"
-        for each in prompt.documents
-        if each.delivery
-    ]
+    sent = sent_source_numbers(prompt)
+    lines = []
+    for each in prompt.documents:
+        if each.delivery and sent.issuperset(each.numbers):
+            lines.append(f"  {_DELIVERY[each.delivery]:<11} {each.wikilink}  {each.relative_path}: {each.delivery_reason}")
+        elif each.delivery:
+            lines.append(f"  {'not now':<11} {each.wikilink}  {each.relative_path}: its text was in an earlier prompt")
     return ["Documents:", *lines] if lines else []
+
+
+def sent_source_numbers(prompt: Prompt) -> set[int]:
+    """The numbers of the excerpts that are in a prompt in full."""
+    texts = (m.content for m in prompt.messages if m.kind in ("documents", "tool_results") and not is_masked(m))
+    return {int(number) for text in texts for number in _SOURCE.findall(text)}
 
 
 def retrieval_lines(prompt: Prompt) -> Iterator[str]:

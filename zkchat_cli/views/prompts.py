@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from zkchat_cli.context.prompt_history import PromptDiff, SentPrompts
+from zkchat_cli.context.tool_result_masking import is_masked
 from zkchat_cli.models import Prompt, PromptMessage, SentPrompt
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import context_usage
@@ -28,12 +29,15 @@ def sent_prompts_text(turn: SentPrompts, call: int | None = None) -> str:
 
 def prompt_status(prompt: Prompt) -> Callable[[str], str]:
     """A function from a message id to whether the message is in this prompt, and if not, why."""
-    sent = {source for message in prompt.messages for source in message.source_ids}
+    sent = {source for message in prompt.messages for source in message.source_ids if message.kind != "recalled"}
+    shortened = {source for message in prompt.messages for source in message.source_ids if is_masked(message)}
     dropped = {each.id: each.reason for each in prompt.dropped}
 
     def describe(message_id: str) -> str:
         if message_id in dropped:
             return f"not in the prompt now: {dropped[message_id]}"
+        if message_id in shortened:
+            return "in the prompt now, but shortened"
         return "in the prompt now" if message_id in sent else "not in the prompt now"
 
     return describe

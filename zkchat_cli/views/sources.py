@@ -3,11 +3,12 @@
 A stored message contains everything that these lines need, so an old answer gets the same list.
 """
 
-from collections.abc import Iterable, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterable, Sequence
 
 from zkchat_cli.models import Citation, CitationVerdict, DocumentReference
+from zkchat_cli.references.provenance import link_names
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.links.wikilinks import stem, write_link
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MARKS: dict[CitationVerdict, StyledSpan] = {
@@ -26,11 +27,18 @@ _NAMED = ("direct", "import")
 
 
 def source_lines(
-    citations: Sequence[Citation], references: Sequence[DocumentReference], uncited: int, limit: int, rest: str = "/refs"
+    citations: Sequence[Citation],
+    references: Sequence[DocumentReference],
+    uncited: int,
+    limit: int,
+    rest: str = "/refs",
+    *,
+    with_unused: bool = True,
 ) -> list[StyledLine]:
     """The sources of an answer, at most `limit` (`rest` is the command that lists all): cited ones by number, then the documents that the
-    user named, then uncited sentences and unused documents. Empty if there is nothing to list.
+    user named, then uncited sentences and, if wanted, unused documents. Empty if there is nothing to list.
     """
+    name = link_names(references)
     groups: dict[int, list[Citation]] = {}
     for citation in citations:
         groups.setdefault(citation.number, []).append(citation)
@@ -40,12 +48,14 @@ def source_lines(
         r.relative_path: r.summary for r in references if r.reference_type in _NAMED and r.relative_path and r.summary
     }
     digits = len(str(max(groups, default=0)))
-    shown = [_cited(number, group, digits) + _about(about.pop(group[0].relative_path, None)) for number, group in sorted(groups.items())]
+    shown = [
+        _cited(number, group, digits, name) + _about(about.pop(group[0].relative_path, None)) for number, group in sorted(groups.items())
+    ]
     shown += [_named(reference) for reference in spare if reference.reference_type in _NAMED]
     body = [each for group in shown[:limit] for each in group]
     if len(shown) > limit:
         body.append(styled_line(f"  and {len(shown) - limit} more: {rest}", "dim"))
-    unused = dict.fromkeys(r.relative_path for r in spare if r.relative_path and r.reference_type not in _NAMED)
+    unused = dict.fromkeys(r.relative_path for r in spare if r.relative_path and r.reference_type == "search" and with_unused)
     last = [part for part in (_uncited(uncited if body or unused else 0), _unused(list(unused))) if part]
     if last:
         body.append(StyledLine((StyledSpan("  "), *last[0], *(span for part in last[1:] for span in (StyledSpan(" · ", "dim"), *part)))))
@@ -59,10 +69,10 @@ def worst_verdict(citations: Iterable[Citation]) -> CitationVerdict:
     return next((each for each in order if each in found), "cited")
 
 
-def source_name(relative_path: str, heading: str | None) -> str:
-    """`[[note]] › heading`; a heading equal to the note's name is left out."""
-    stem = PurePosixPath(relative_path).stem
-    return f"[[{stem}]] › {truncate(heading, MAX_HEADING)}" if heading and heading != stem else f"[[{stem}]]"
+def source_name(relative_path: str, name: str, heading: str | None) -> str:
+    """`[[note]] › heading`, with the note's `name` in links; a heading equal to its file's name is left out."""
+    link = write_link(relative_path, name)
+    return f"{link} › {truncate(heading, MAX_HEADING)}" if heading and heading != stem(relative_path) else link
 
 
 def line_range(start: int | None, end: int | None) -> str:
@@ -81,7 +91,7 @@ def number_ranges(numbers: Iterable[int]) -> list[str]:
     return ["-".join(map(str, run)) for run in runs]
 
 
-def _cited(number: int, citations: Sequence[Citation], digits: int) -> list[StyledLine]:
+def _cited(number: int, citations: Sequence[Citation], digits: int, name: Callable[[str], str]) -> list[StyledLine]:
     first = citations[0]
     mark = MARKS[worst_verdict(citations)]
     head = (StyledSpan(f"  {f'[{number}]':>{digits + 2}} "), mark)
@@ -91,7 +101,8 @@ def _cited(number: int, citations: Sequence[Citation], digits: int) -> list[Styl
     exact = [c for c in citations if c.effective_verdict == "verified"] or citations
     places = ", ".join(dict.fromkeys(line_range(c.start_line, c.end_line) for c in exact if c.start_line))
     where = StyledSpan(f"{first.relative_path}:{places}" if places else first.relative_path, "dim", first.relative_path)
-    lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(source_name(first.relative_path, first.heading))), (where,), indent)]
+    note = source_name(first.relative_path, name(first.relative_path), first.heading)
+    lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(note)), (where,), indent)]
     for citation in citations:
         if citation.effective_verdict == "misquoted":
             said = truncate(citation.quote or "", MAX_QUOTE)

@@ -1,7 +1,7 @@
 """The quotations of a text with their verdicts; of misquoted ones the nearest wording, with the differences marked."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from zkchat_cli.citations.quotes import QuotationVerdict
@@ -24,12 +24,12 @@ VERDICTS: dict[QuotationVerdict, tuple[str, str]] = {
 _WIDTH = max(len(label) for label, _ in VERDICTS.values())
 
 
-def quotation_lines(quotations: Sequence[TextQuotation]) -> Iterator[StyledLine]:
+def quotation_lines(quotations: Sequence[TextQuotation], link_name: Callable[[str], str]) -> Iterator[StyledLine]:
     for each in quotations:
         label, style = VERDICTS[each.found.verdict]
         quote = truncate(" ".join(each.quote.split()), MAX_QUOTE)
         verdict = StyledSpan(f"{label:<{_WIDTH}}", style, spoken=label.partition(" ")[2])
-        yield StyledLine((verdict, StyledSpan(f"  “{quote}”")), _place(each), indent=_WIDTH + 2)
+        yield StyledLine((verdict, StyledSpan(f"  “{quote}”")), _place(each, link_name), indent=_WIDTH + 2)
         if spans := _explanation(each):
             yield StyledLine((StyledSpan(" " * (_WIDTH + 2)), *spans), indent=_WIDTH + 2)
     counts = Counter(each.found.verdict for each in quotations)
@@ -37,13 +37,13 @@ def quotation_lines(quotations: Sequence[TextQuotation]) -> Iterator[StyledLine]
     yield styled_line(f"{len(quotations)} quotation{'s' if len(quotations) != 1 else ''}: {said}", "bold")
 
 
-def _place(each: TextQuotation) -> tuple[StyledSpan, ...]:
+def _place(each: TextQuotation, link_name: Callable[[str], str]) -> tuple[StyledSpan, ...]:
     found = each.found
     if found.chunk is None:
         return (StyledSpan(each.page, "dim"),) if each.page else ()
     path = found.chunk.relative_path
     return (
-        StyledSpan(f"{source_name(path, found.heading)}  ", "dim"),
+        StyledSpan(f"{source_name(path, link_name(path), found.heading)}  ", "dim"),
         StyledSpan(f"{path}:{line_range(found.start_line, found.end_line)}", "cyan", path),
     )
 

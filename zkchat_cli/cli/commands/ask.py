@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.models import ToolCall, TurnReport
     from zkchat_cli.vault.approval import Decision
+    from zkchat_cli.views.command_hints import CommandHints
 
 COMMAND = command_group()
 
@@ -84,7 +85,7 @@ def ask(
         try:
             with closing(turn):  # closing it stores the partial answer if the reader is gone
                 if as_json or stream_json:
-                    _run_as_json(session, turn, screen, stream=stream_json)
+                    _run_as_json(session, turn, screen, hints, stream=stream_json)
                 else:
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
                     verbosity = Verbosity(max_sources, hints=hints)
@@ -132,17 +133,22 @@ def _quote_path(argument: str) -> str:
         return argument
 
 
-def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, *, stream: bool) -> None:
+def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: "CommandHints", *, stream: bool) -> None:
     from zkchat_cli import events
     from zkchat_cli.terminal.change_approval import show_change
+    from zkchat_cli.views.compaction import compaction_line
 
     last: events.Event | None = None
     for event in turn:
         last = event
         if stream:
             screen.json(_as_document(event))
+        if isinstance(event, events.TurnFailed):
+            event.error.streamed = stream
         if isinstance(event, events.Notice):
             screen.warn(event.message, event.hint)
+        if isinstance(event, events.CompactionDone):
+            screen.remark(compaction_line(event.compaction, hints))
         if isinstance(event, events.ChangeProposed | events.ChangeDecided) and not stream:
             show_change(event, screen)
     report = _report(last)

@@ -32,8 +32,9 @@ def verify(
     text = read_input(file, MAX_BYTES, "a text file").decode("utf-8", "replace")
     with ctx.indexed_vault() as (vault, _):
         quotations = verify_text(text, vault)
+        lines = [*quotation_lines(quotations, vault.link_name)] if quotations else []
     holds = all(each.holds for each in quotations)
     document = {"quotations": [each.document() for each in quotations], "ok": holds}
-    ctx.result(document, quotation_lines(quotations) if quotations else (), "The text has no quotations.")
+    ctx.result(document, lines, "The text has no quotations.")
     if not holds:
         raise typer.Exit(NOT_VERIFIED)

@@ -93,7 +93,7 @@ def _move_names(names: Names, move: Move) -> dict[str, Sequence[Name]]:
         for name in found:
             if name.path != move.old:
                 after[folded].append(name)
-            elif name.kind == "alias":
+            elif name.kind in ("alias", "title"):
                 after[folded].append(name._replace(path=move.new))
     after.setdefault(key(move.new), []).append(Name(move.new, "note", stem(move.new)))
     return {folded: tuple(found) for folded, found in after.items()}

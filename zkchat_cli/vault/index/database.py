@@ -24,7 +24,7 @@ from zkchat_cli.vault.index.sqlite import connect, damaged, sqlite_errors, trans
 from zkchat_cli.vault.links.resolver import Name
 from zkchat_cli.vault.search.embedding_windows import chunk_key
 
-VERSION = 10
+VERSION = 11
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
 _SCHEMA = """

@@ -8,7 +8,7 @@ Notes are indexed oldest change first, so that chunk ids ascend with time: searc
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -23,7 +23,7 @@ from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, Sizes
 from zkchat_cli.vault.index.vocabulary import WordTables
 from zkchat_cli.vault.links.name_suggestions import pairs
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, Name
-from zkchat_cli.vault.links.wikilinks import WrittenLink, key, stem
+from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key, stem
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.search.embedding_windows import chunk_key
 
@@ -47,6 +47,13 @@ class IndexChanges(NamedTuple):
 
 def _digest(note: NoteBytes) -> bytes:
     return blake2b(note.raw, digest_size=16).digest()
+
+
+def _title(note: ParsedNote) -> Iterator[Name]:
+    """The title in a note's front matter as a name of it, unless that is its name already."""
+    names = {fold_name(name) for name in (stem(note.relative_path), *note.aliases)}
+    if fold_name(note.title) not in names:
+        yield Name(note.relative_path, "title", note.title)
 
 
 class _IndexedNote(NamedTuple):
@@ -194,7 +201,7 @@ class _IndexUpdate:
         dates = {(note_id, period.first.isoformat(), period.last.isoformat()) for period in parsed.dates}
         self.connection.executemany("INSERT INTO dates VALUES (?, ?, ?)", dates)
         self._collect_chunks(note_id, parsed)
-        self._set_names(path, [Name(path, "note", stem(path)), *(Name(path, "alias", alias) for alias in parsed.aliases)])
+        self._set_names(path, [Name(path, "note", stem(path)), *(Name(path, "alias", alias) for alias in parsed.aliases), *_title(parsed)])
         if problem := "; ".join(p for p in (problem, parsed.front_matter.problem) if p):
             self._problem(path, problem, from_scan=False)
         self.pending_notes.add(note_id)
@@ -240,7 +247,7 @@ class _IndexUpdate:
 
     def _set_names(self, path: str, names: Iterable[Name]) -> None:
         """Replace the names of `path`."""
-        wanted = {(key(name.spelled) if name.kind == "alias" else key(name.path), *name) for name in names}
+        wanted = {(key(name.spelled) if name.kind in ("alias", "title") else key(name.path), *name) for name in names}
         sql = "SELECT key, path, kind, spelled, rowid FROM names WHERE path = ?"
         known = {} if self.is_new else {tuple(row): rowid for *row, rowid in self.connection.execute(sql, (path,))}
         for row in sorted(known.keys() - wanted):

@@ -1,7 +1,7 @@
 """What a link points to, by the rules observed in Obsidian. Pure: links and a table of names in, values out.
 
 A `lookup` from a key to the files with that name is passed in, a dictionary or an SQL index, so that one link costs one look-up. Of several
-files the best wins, in the order of `_CRITERIA`. An alias from front matter resolves last and never beats a file name.
+files the best wins, in the order of `_CRITERIA`. An alias from front matter never beats a file name, and a title from there beats neither.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,13 +12,14 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, fold_na
 
 
 class Name(NamedTuple):
-    """A name that a link may use for the file at `path`; `spelled` as the file system or the alias spells it."""
+    """A name that a link may use for the file at `path`; `spelled` as the file system or the front matter spells it."""
 
     path: str
-    kind: Literal["note", "file", "alias"]
+    kind: Literal["note", "file", "alias", "title"]
     spelled: str
 
 
+_FROM_FRONT_MATTER: tuple[Literal["alias", "title"], ...] = ("alias", "title")
 Lookup = Callable[[str], Sequence[Name]]
 
 
@@ -31,7 +32,7 @@ class Resolved(NamedTuple):
     target: str | None
     status: ReferenceStatus | None
     losers: tuple[str, ...] = ()
-    via: Literal["alias"] | None = None
+    via: Literal["alias", "title"] | None = None
     reason: str | None = None
 
 
@@ -66,8 +67,10 @@ def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> Resolved:
     if link.kind == "markdown":
         return Resolved(None, "broken" if link.text.lower().endswith(NOTE_SUFFIXES) else None)
     folded = fold_name(link.text)
-    aliased = {n.path: n for n in names if n.kind == "alias" and fold_name(n.spelled) == folded}
-    return _choose(_rank(map(_LinkCandidate, aliased.values())))._replace(via="alias") if aliased else Resolved(None, "broken")
+    for kind in _FROM_FRONT_MATTER:
+        if named := {n.path: n for n in names if n.kind == kind and fold_name(n.spelled) == folded}:
+            return _choose(_rank(map(_LinkCandidate, named.values())))._replace(via=kind)
+    return Resolved(None, "broken")
 
 
 def _rank(candidates: Iterable[_LinkCandidate]) -> list[_LinkCandidate]:

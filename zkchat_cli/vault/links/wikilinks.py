@@ -1,12 +1,13 @@
-"""The syntax of links, and the names that files have in links. Pure.
+"""The syntax of links, reading and writing them, and the names that files have in links. Pure.
 
 A file is looked up by its *key*: the last segment of its path without `.md`, lower case and in one Unicode form.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 NOTE_SUFFIXES = (".md", ".markdown")
 
@@ -37,6 +38,8 @@ _TITLE = r"""(?:[ \t]++(?:"[^"\n]*+"|'[^'\n]*+'|\([^()\n]*+\)))?"""
 _MARKDOWN_LINK = re.compile(rf"\[({_LABEL})\]\([ \t]*+{_DESTINATION}{_TITLE}[ \t]*+\)")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_NOT_IN_A_LINK = re.compile(r"[\[\]#|^\x00-\x1f\x7f]|%%")
+_NOT_IN_A_HEADING = re.compile(r"(?:[\[\]#|^\s]|%%)+")
 
 
 def parse_wikilink(text: str, position: int, end: int, line: int) -> tuple[WrittenLink | None, int]:
@@ -111,3 +114,25 @@ def strip_suffix(path: str) -> str:
     if path[-9:].lower().endswith(NOTE_SUFFIXES):
         return path[: path.rindex(".")] or path
     return path
+
+
+def possible_names(path: str) -> Iterator[str]:
+    """What a link may call the file at `path`, the shortest first: its name, then with its folders one by one, then with its suffix."""
+    folders = strip_suffix(path).split("/")
+    yield from ("/".join(folders[start:]) for start in range(len(folders) - 1, -1, -1))
+    yield path
+
+
+def write_link(path: str, name: str = "", heading: str | None = None) -> str:
+    """A wikilink to the file at `path` under this `name` (default: its path), and to a heading.
+
+    A Markdown link if wikilinks cannot have the name's characters; only the file's name for a file outside the vault (`../`).
+    """
+    if path.startswith("../"):
+        return path.rpartition("/")[2]
+    target = name or strip_suffix(path)
+    if _NOT_IN_A_LINK.search(target):
+        label = " ".join(_NOT_IN_A_LINK.sub(" ", stem(path)).split())
+        return f"[{label}]({quote(path, errors='replace')})"
+    section = _NOT_IN_A_HEADING.sub(" ", heading or "").strip()
+    return f"[[{target}#{section}]]" if section and section != stem(path) else f"[[{target}]]"

@@ -89,8 +89,10 @@ def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None
         prompt = session.prompt()
         filtered = session.runtime.settings.context.tool_filter == "auto"
         pinned = context_usage.pinned_turns(session.history)
+        reported = session.has_reported_usage
         columns = shutil.get_terminal_size((context_usage.WIDTH, 24)).columns
-        ctx.result(prompt.usage, context_usage.usage_lines(prompt, columns, pinned, IN_SHELL, filtered=filtered))
+        lines = context_usage.usage_lines(prompt, columns, pinned, IN_SHELL, filtered=filtered, reported=reported)
+        ctx.result(prompt.usage, lines)
 
 
 @command(COMMANDS, *options.NOTES)
