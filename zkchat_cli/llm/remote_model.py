@@ -36,6 +36,7 @@ from zkchat_cli.text.numbers import whole_number
 from zkchat_cli.text.truncate import truncate
 
 LIST_LIMITS = LookupLimits(seconds=10, retry=0.5)
+COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
 CONNECT_SECONDS = 10.0
 MAX_ATTEMPTS = 3
 MAX_DELAY = 120.0
