@@ -22,6 +22,7 @@ from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.errors import StoreError, VaultError, ZkchatError
 from zkchat_cli.models import (
     ContentChunk,
+    ContextUsage,
     DocumentReference,
     FinishReason,
     MessageStatus,
@@ -49,6 +50,8 @@ class TurnPipeline:
         self._messages = UserMessageBuilder(services, state, prompts, retriever)
         self.last_prompt: Prompt | None = None
         """The prompt of the last model call."""
+        self.last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
+        """The conversation's version after its turn, and its figures."""
 
     def run(self, turn: TurnInProgress, user_input: UserInput, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
@@ -115,6 +118,9 @@ class TurnPipeline:
         with turn.timer("store"):
             notices = self._close(turn, "complete", finish, verified)
         yield from notices
+        yield from self._compactor.keep_shortened(turn)
+        if turn.prompt is not None:
+            self.last_usage = self._state.version, turn.prompt.usage
         yield events.TurnCompleted(self._report(turn, self._state.history[-1], finish))
 
     def _verify(self, turn: TurnInProgress) -> VerificationResult:
