@@ -19,6 +19,7 @@ from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Windo
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.known_models import calls_no_tools, openai_input
+from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.llm.remote_model import (
     COUNT_LIMITS,
     LIST_LIMITS,
@@ -149,7 +150,7 @@ class OpenaiModel(RemoteModel):
                 return None
 
     def body(self, request: Request) -> dict[str, Any]:
-        return self.without_refused(request, self.full_body)
+        return self.without_refused(with_plain_excerpts(request), self.full_body)
 
     def full_body(self, request: Request) -> dict[str, Any]:
         """The body of a call, whatever the model refuses."""
