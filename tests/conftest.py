@@ -1,5 +1,6 @@
 """Fixtures of all tests: a vault of a few real notes, a home folder for zkchat, and the command line as a user runs it."""
 
+import ast
 import atexit
 import ctypes
 import gc
@@ -164,6 +165,13 @@ def fork_server_address() -> str:
     return address
 
 
+@cache
+def syntax_trees() -> dict[str, ast.Module]:
+    """The modules of the package by their paths in it."""
+    package = Path(exporters.__file__).parent.parent
+    return {file.relative_to(package).as_posix(): ast.parse(file.read_bytes()) for file in sorted(package.rglob("*.py"))}
+
+
 def write_notes(folder: Path, notes: dict[str, str]) -> Path:
     """A vault of these notes."""
     for name, text in notes.items():
@@ -189,6 +197,11 @@ def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
 @pytest.fixture
 def zkchat(vault: Path, tmp_path: Path) -> Program:
     return Program(vault, tmp_path / "home")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Real servers are called only by `pytest -m real`."""
+    return True if collection_path.name == "real" and "real" not in config.option.markexpr else None
 
 
 def pytest_configure() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import make_app, report_of
+from factories import make_app, prompt_message, report_of
 from model_calls import ANTHROPIC, KEY, QUESTION, Answer, call_model, open_model
 from model_server import (
     ModelServer,
@@ -150,7 +150,62 @@ def test_models_of_the_server_are_listed(server: ModelServer) -> None:
     assert (info.key, info.configured_by) == ("ANTHROPIC_API_KEY is set", "ANTHROPIC_API_KEY, anthropic.base_url")
 
 
+@pytest.mark.parametrize(("listed", "counts"), [({"input_tokens": 1234}, [1234, 1234]), (Reply([b"{}"], 404), [None, None])])
+def test_the_server_counts_the_tokens_of_a_prompt(server: ModelServer, listed: Any, counts: list[int | None]) -> None:
+    server.gets["/v1/messages/count_tokens"] = listed
+    opened = open_model("anthropic", server.address)
+    assert [opened.count_tokens(Request((QUESTION,))) for _ in range(2)] == counts
+    assert len(server.everything) == (2 if counts[0] else 1)  # a server that does not count is not asked again
+
+
 # turns and the program
+
+
+def citing_answer(text: str, *cited: dict[str, Any]) -> Reply:
+    deltas = [{"type": "text_delta", "text": text}, *({"type": "citations_delta", "citation": each} for each in cited)]
+    return Reply([anthropic_events(anthropic_start(), *anthropic_block(0, {"type": "text", "text": ""}, *deltas), *anthropic_end())])
+
+
+def test_claudes_own_citations_of_excerpts_are_verified_with_their_lines(vault: Path, tmp_path: Path, server: ModelServer) -> None:
+    looking = anthropic_calls(("toolu_1", "find_excerpts", '{"query": "compost heap"}'))
+    server.says(Reply(looking), citing_answer("Compost needs air."), citing_answer("See [1]."))
+    session = make_app(vault, tmp_path / "cache").session(open_model("anthropic", server.address, "claude-opus-5"))
+
+    def cite(request: int, block: int) -> dict[str, Any]:
+        found = search_results(server.bodies[request])[0]
+        place = {"search_result_index": 0, "start_block_index": block, "end_block_index": block + 1, "source": found["source"]}
+        return {"type": "search_result_location", "cited_text": found["content"][block]["text"], "title": found["title"], **place}
+
+    report_of(session.send("What does compost need?"))
+    [first, *_] = search_results(server.bodies[1])
+    assert first["citations"] == {"enabled": True}
+    assert (first["title"][:4], "".join(line["text"] for line in first["content"])) == ("[1] ", session.references.chunk(1).text)
+    at = next(i for i, line in enumerate(first["content"]) if "patience" in line["text"])
+    server.says(citing_answer("Compost needs air.", cite(1, at), cite(1, at)))
+    report = report_of(session.send("And compost?"))
+    words = first["content"][at]["text"].strip()
+    assert report.answer == f"Compost needs air. (“{words}” [1])"
+    [citation] = report.citations
+    assert (citation.verdict, citation.quote) == ("verified", words)
+
+
+def search_results(body: dict[str, Any]) -> list[dict[str, Any]]:
+    results = [b for m in body["messages"] for b in m["content"] if b["type"] == "tool_result"]
+    return [block for result in results for block in result["content"] if block["type"] == "search_result"]
+
+
+def test_a_server_that_knows_no_search_results_gets_text(server: ModelServer) -> None:
+    excerpts = '{"excerpts": [{"source": 3, "path": "A.md", "title": "A", "heading": null, "lines": "1-2", "text": "one\\n\\ntwo"}]}'
+    request = Request((QUESTION, prompt_message("user", excerpts, "documents"), QUESTION))
+    server.says(anthropic_error(400, "messages.0.content.1: unknown type search_result"), Reply(anthropic_text("Hello")))
+    assert call_model(open_model("anthropic", server.address, "claude-opus-5"), request).text == "Hello"
+    first, second = (body["messages"][0]["content"][1] for body in server.bodies)
+    assert (first["type"], first["source"], [line["text"] for line in first["content"]]) == (
+        "search_result",
+        "A.md:1-2",
+        ["one\n\n", "two"],
+    )
+    assert (second["type"], second["text"]) == ("text", excerpts)
 
 
 def test_thinking_goes_back_during_its_turn_only(vault: Path, tmp_path: Path, server: ModelServer) -> None:

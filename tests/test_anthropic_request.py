@@ -7,6 +7,7 @@ import pytest
 from factories import prompt_message
 
 from zkchat_cli.llm.anthropic_chat import CACHE_MARKER, request_body
+from zkchat_cli.llm.anthropic_citations import citation_marks
 from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
 
@@ -227,3 +228,32 @@ def test_options_by_model(model: str, options: dict[str, Any], expected: dict[st
 def test_answer_limit_fits_the_window(used: int, longest: int) -> None:
     request = Request((prompt_message("user", "Hi", tokens=used),))
     assert request_body(OLD_ONE, request, 200_000)["max_tokens"] == longest
+
+
+# citations
+
+
+@pytest.mark.parametrize(
+    ("said", "title", "cited", "marks"),
+    [
+        ("It is red.", "[3] House", "The house is red.\n", " (“The house is red.” [3])"),
+        ("“The house is red.”", "[3] House", "The house is red.", " [3]"),
+        ("It is red [3].", "[3] House", "The house is red.", ""),
+        ("It is red.", "[3] House", "The house\nis red.", " [3]"),
+        ("It is red.", "[3] House", "The “house” is red.", " [3]"),
+        ("It is red.", "[3] House", "x" * 500, " [3]"),
+        ("It is red.", "House", "The house is red.", ""),
+    ],
+)
+def test_a_citation_becomes_a_mark_with_a_short_quotation(said: str, title: str, cited: str, marks: str) -> None:
+    assert citation_marks(said, [{"type": "search_result_location", "title": title, "cited_text": cited}] * 2) == marks
+
+
+def test_excerpts_are_search_results_for_models_that_know_them() -> None:
+    excerpt = {"source": 3, "path": "A.md", "title": "A", "heading": "H", "lines": "1-1", "text": "one"}
+    found = result(json.dumps({"excerpts": [excerpt], "note": "more"}))
+    [_, _, (_, [answered])] = messages_of(body_of(QUESTION, called(FIND), found))
+    assert [block.get("title") or block["text"] for block in answered["content"]] == ['{"note": "more"}', "[3] A › H"]
+    for model in ("claude-3-5-haiku-20241022", "of-ones-own"):
+        [_, _, (_, [answered])] = messages_of(body_of(QUESTION, called(FIND), found, model=model))
+        assert answered["content"] == found.content

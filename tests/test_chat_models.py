@@ -143,6 +143,15 @@ def test_the_chat_streams_an_answer_and_shows_the_window_found_meanwhile(zkchat:
         chat.wait_for(" tokens in, ~3 out\n")
 
 
+def test_a_model_that_would_not_answer_is_reported_above_the_prompt(zkchat: Program) -> None:
+    with Chat(zkchat, "--model", "openai/tny") as chat:
+        chat.wait_for("has no model tny")
+        chat.wait_for("Nearest: tiny")
+    zkchat.env |= {"OPENAI_BASE_URL": "", "OPENAI_API_KEY": ""}
+    with Chat(zkchat, "--model", "openai/gpt-5") as chat:
+        chat.wait_for("OPENAI_API_KEY is not set")
+
+
 def test_reasoning_is_shown_before_the_answer_stored_and_not_sent_back(zkchat: Program, server: ModelServer) -> None:
     thought = sse(openai_delta(reasoning_content="First I "), openai_delta(reasoning_content="think of tasks."))
     server.says(Reply([thought, *openai_text("It says which.")]))

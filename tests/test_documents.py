@@ -12,12 +12,12 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
 from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 import typer
+from conftest import syntax_trees
 from transcript_player import Transcript
 
 from zkchat_cli import agents, exporters, registry, slash, tools
@@ -37,7 +37,6 @@ TEXT = "\n".join(file.read_text(encoding="utf-8") for file in DOCUMENTS)
 PROSE = re.sub(r"^ *```.*?^ *```$", "", TEXT, flags=re.DOTALL | re.MULTILINE)
 TRANSCRIPT = re.compile(r"(<!-- transcript: (\S+)(?: (\d+)-(\d+))? -->\n```text\n)(.*?)(\n```)", re.DOTALL)
 """A transcript in a document, or some of its steps, counted from 1."""
-SOURCE = ROOT / "zkchat_cli"
 ESCAPED_BAR = "\\|"
 
 
@@ -60,12 +59,6 @@ def code(text: str) -> list[str]:
 def first_column(heading: str) -> set[str]:
     """The code in the first column of the tables under a heading."""
     return {each for row in rows(section(heading)) for each in code(row[0])}
-
-
-@cache
-def parsed() -> dict[str, ast.Module]:
-    """The source, by the paths of its files."""
-    return {file.relative_to(SOURCE).as_posix(): ast.parse(file.read_bytes()) for file in SOURCE.rglob("*.py")}
 
 
 # the shell's commands
@@ -111,7 +104,7 @@ def test_every_call_of_zkchat_is_one() -> None:
 
 
 def test_every_check_of_doctor_is_listed() -> None:
-    nodes = ast.walk(parsed()["cli/commands/doctor/checks.py"])
+    nodes = ast.walk(syntax_trees()["cli/commands/doctor/checks.py"])
     calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "_check"]
     checked = {ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)}
     assert len(checked) >= 9
@@ -203,10 +196,10 @@ def test_every_setting_that_the_text_names_exists() -> None:
 def test_every_environment_variable_is_listed_and_no_other() -> None:
     told = {each for row in rows(section("# Settings")) if len(row) == 2 for each in code(row[0])}
     read = set(
-        _read_from_the_environment(tree for name, tree in parsed().items() if name != "terminal/shell.py")
+        _read_from_the_environment(tree for name, tree in syntax_trees().items() if name != "terminal/shell.py")
     )  # what it reads a shell sets
     assert {name for name in read if not name.startswith("_")} - told == set()
-    texts = [node.value for tree in parsed().values() for node in ast.walk(tree) if _is_text(node)]
+    texts = [node.value for tree in syntax_trees().values() for node in ast.walk(tree) if _is_text(node)]
     named = {name for text in texts for name in re.findall(r"\b[A-Z_]{4,}\b", text)}
     settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.default_values(factory.settings_schema())}
     assert told - named - settings == set()
@@ -246,7 +239,7 @@ def test_every_error_that_can_be_looked_up_is_one_of_the_programs() -> None:
 
 def _texts() -> Iterator[str]:
     """All texts of the source, those with values in them with nothing in their place."""
-    for tree in parsed().values():
+    for tree in syntax_trees().values():
         for node in ast.walk(tree):
             if isinstance(node, ast.JoinedStr):
                 yield "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))

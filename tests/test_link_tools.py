@@ -290,19 +290,19 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("path", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize(("tool", "argument"), PATHS, ids=[f"{tool} {argument}" for tool, argument in PATHS])
-def test_no_path_leads_out_of_the_vault(notes: Vault, tool: str, argument: str, path: str) -> None:
+def test_no_path_leads_out_of_the_vault(notes: Vault, tool: str, argument: str) -> None:
     others = {name: "Roof.md" for name in TOOLS[tool].required if name != argument}
-    assert "42" not in mistake(notes, tool, **{**others, argument: path})
+    for kind, path in HOSTILE.items():
+        assert "42" not in mistake(notes, tool, **{**others, argument: path}), kind
 
 
-@pytest.mark.parametrize("path", HOSTILE.values(), ids=HOSTILE)
-def test_no_folder_and_no_wikilink_leads_out_of_the_vault(notes: Vault, path: str) -> None:
-    for tool, argument in (("list_zk_documents", "folder"), ("resolve_wikilink", "wikilink")):
+@pytest.mark.parametrize(("tool", "argument"), [("list_zk_documents", "folder"), ("resolve_wikilink", "wikilink")])
+def test_no_folder_and_no_wikilink_leads_out_of_the_vault(notes: Vault, tool: str, argument: str) -> None:
+    for kind, path in HOSTILE.items():
         content = run(notes, tool, **{argument: path}).content
-        assert "secret is" not in content
-        assert len(content) < 1000
+        assert "secret is" not in content, kind
+        assert len(content) < 1000, kind
 
 
 @pytest.mark.parametrize(("tool", "argument"), PATHS, ids=[f"{tool} {argument}" for tool, argument in PATHS])

@@ -54,8 +54,9 @@ def _reset(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     [("", "cannot be reached: Connection refused"), ("https://nobody.invalid", "its name is not known")],
 )
 def test_unreachable_server_is_called_once(protocol: Protocol, address: str, cause: str) -> None:
-    answer = call_model(open_model(protocol.name, (address or closed_port()) + protocol.path))
-    assert (answer.error.kind, answer.waits) == ("connection", [])
+    model: Any = open_model(protocol.name, (address or closed_port()) + protocol.path)
+    answer = call_model(model)
+    assert (answer.error.kind, answer.waits, model.check().kind) == ("connection", [], "connection")
     assert cause in answer.error.message
     hints = {"openai": "Is it running?", "responses": "Is it running?", "ollama": "ollama serve", "anthropic": "anthropic.base_url"}
     assert hints[protocol.name] in answer.error.hint

@@ -2,11 +2,11 @@
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
+
+from conftest import syntax_trees
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "zkchat_cli"
 
 MODULES_IN_ING = {
     "byte_preserving": "an adjective: text whose untouched bytes stay",
@@ -27,22 +27,21 @@ MODULES_IN_ING = {
 """Modules that may end in -ing, with the reason. Any other is a participle, which does not say what the module holds."""
 
 
-def modules() -> Iterator[tuple[Path, ast.Module]]:
-    for file in sorted(PACKAGE.rglob("*.py")):
-        yield file.relative_to(PACKAGE), ast.parse(file.read_text(encoding="utf-8"))
+def module_names() -> set[str]:
+    return {PurePath(file).stem for file in syntax_trees()}
 
 
 def test_no_class_name_is_defined_twice() -> None:
     defined = defaultdict(list)
-    for file, tree in modules():
+    for file, tree in syntax_trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                defined[node.name].append(str(file))
+                defined[node.name].append(file)
     assert {name: files for name, files in defined.items() if len(files) > 1} == {}
 
 
 def test_modules_are_named_by_nouns() -> None:
-    participles = {file.stem for file, _ in modules() if file.stem.endswith("ing")}
+    participles = {name for name in module_names() if name.endswith("ing")}
     assert participles - set(MODULES_IN_ING) == set()
 
 
@@ -50,7 +49,7 @@ def test_every_term_of_the_glossary_is_in_the_code() -> None:
     table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Glossary", 1)[1].split("| --- | --- | --- |\n", 1)[1]
     terms = {row.split("|")[1].strip(): row.split("`")[1] for row in table.splitlines() if row.startswith("|")}
     assert 30 <= len(terms) <= 50
-    names = {file.stem for file, _ in modules()}
-    for _, tree in modules():
+    names = module_names()
+    for tree in syntax_trees().values():
         names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     assert {term: name for term, name in terms.items() if name not in names} == {}

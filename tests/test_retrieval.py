@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from factories import AppFixture, DeltaModel, find_call, prompt_texts, reply, re
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import StreamFailed, Window
+from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.models import ToolCall
 
 ECHO = {"echo": True}
@@ -80,6 +82,19 @@ def test_a_follow_up_is_searched_for_with_the_words_of_the_question_before(app: 
     report_of(session.send("How long does a compost heap take?"))
     report = report_of(session.send("And why is that?"))
     assert "Garden/Compost.md" in [reference.relative_path for reference in report.references]
+
+
+def test_the_model_completes_a_follow_up_if_the_user_allows_that_call(app: AppFixture) -> None:
+    model = DeltaModel([reply("With AND [1]."), reply("\nHow long does a compost heap take?\nIt"), reply("Nine months.")])
+    session = app.session(model, retrieval="before")
+    session.override_setting("retrieval.follow_ups", "model")
+    report_of(session.send(QUESTION))
+    report = report_of(session.send("And how long does it take with the other thing?"))
+    assert "Garden/Compost.md" in [reference.relative_path for reference in report.references]
+    asked = model.requests[1]
+    assert (asked.options.max_output_tokens, asked.tools) == (60, ())
+    assert asked.messages[-1].content == f"{QUESTION}\nWith AND [1].\nAnd how long does it take with the other thing?"
+    assert len(model.requests) == 3
 
 
 def test_small_talk_brings_no_passages(app: AppFixture) -> None:
@@ -161,3 +176,16 @@ def test_ground_asks_the_last_question_again_with_passages(app: AppFixture) -> N
     assert report.retrieval == "before"
     assert [m.content for m in session.history if m.role == "user"] == [QUESTION]
     assert prompt_texts(session)
+
+
+def test_a_small_model_gets_passages_as_text_and_a_large_one_as_json(app: AppFixture) -> None:
+    (app.vault.root / "Fake.md").write_text("# Fake\n\nBrackets of filters:\n[1] Forged\n\n  [2] Indented\n", encoding="utf-8")
+    app.vault.refresh()
+    model = DeltaModel([reply("With AND [1].")])
+    report_of(app.session(model, retrieval="before").send("How are brackets of filters forged?"))
+    request = model.requests[0]
+    small, large = ("\n".join(m.content for m in with_plain_excerpts(replace(request, window=w)).messages) for w in (8192, 32768))
+    assert large == "\n".join(m.content for m in request.messages)
+    assert "\n[1] Fake" in small
+    assert "\n [1] Forged" in small
+    assert '{"excerpts"' not in small

@@ -23,7 +23,7 @@ from zkchat_cli.models import SemanticStatus
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM, RETRY_SECONDS, SemanticSearch
-from zkchat_cli.vault.search.vector_store import VectorStore
+from zkchat_cli.vault.search.vector_store import PAGE_SIZE, VectorStore
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views.semantic_status import describe_semantic_status
 
@@ -395,6 +395,18 @@ def missing_keys(notes: Notes) -> list[bytes]:
     found = store.missing(every)
     store.close()
     return found
+
+
+@pytest.mark.parametrize("windows", [1, 3, 6, 14])
+def test_a_window_takes_at_most_half_a_kilobyte(tmp_path: Path, windows: int) -> None:
+    store, count = VectorStore(tmp_path / "vectors.db", lambda: "meaning/1"), 1200 // windows
+    vectors = list(np.random.default_rng(1).normal(size=(windows, 384)).astype(np.float32))
+    with store.claim(range(count)) as claim:
+        assert claim
+        for key in range(count):
+            claim.add(int(2**63 * np.sin(key)), vectors)
+    store.close()
+    assert store.file.stat().st_size <= 512 * windows * count + 8 * PAGE_SIZE  # the tables begin with empty pages
 
 
 # the model is not there

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import zkchat_cli
+from conftest import syntax_trees
 
 LONGEST = 100
 HARD = re.compile(r"\b(?:which\b(?! \w+\?)|whose|stands|bears? on|goes on with|lest|as to|rests on|is asked for)\b")
@@ -43,11 +43,10 @@ def text_of(node: ast.AST) -> str:
 
 
 def test_no_shown_string_is_long_or_hard_to_read() -> None:
-    package = Path(zkchat_cli.__file__).parent
     found = {
-        (file.relative_to(package).as_posix(), text)
-        for file in package.rglob("*.py")
-        for text in shown_strings(ast.parse(file.read_text("utf-8")))
+        (file, text)
+        for file, tree in syntax_trees().items()
+        for text in shown_strings(tree)
         if " " in text and not text.lstrip().startswith(("SELECT", "INSERT", "UPDATE", "DELETE"))
     }
     assert len(found) > 300

@@ -12,12 +12,11 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-from conftest import Program, needs_permissions, write_notes
+from conftest import Program, needs_permissions, syntax_trees, write_notes
 from factories import COUNTER, AppFixture, DeltaModel, reply, run_turn, tool_reply
 from pytest_httpserver import HTTPServer
 from terminal_screen import CTRL_C, Chat, Script
 
-import zkchat_cli
 from zkchat_cli import paths
 from zkchat_cli.agents.loader import write_agent_file
 from zkchat_cli.app import factory
@@ -35,8 +34,6 @@ from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.approval import DECLINED, approve_notes
-
-PACKAGE = Path(zkchat_cli.__file__).parent
 
 # a vault's own settings
 
@@ -159,12 +156,10 @@ OPENERS = {
 
 
 def test_every_file_is_read_through_fileio() -> None:
-    found = set()
-    for module in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(module.read_bytes())):
-            if isinstance(node, ast.Call) and _opens_to_read(node):
-                found.add(module.relative_to(PACKAGE).as_posix())
-    assert found == set(OPENERS)
+    openers = {
+        file for file, tree in syntax_trees().items() for node in ast.walk(tree) if isinstance(node, ast.Call) and _opens_to_read(node)
+    }
+    assert openers == set(OPENERS)
 
 
 def _opens_to_read(call: ast.Call) -> bool:

@@ -4,27 +4,37 @@
 far, and finds the passages.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.errors import VaultError
-from zkchat_cli.llm.base import Model, ReportsToolSupport
-from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, ZkChatMessage
+from zkchat_cli.events import Event, Waiting
+from zkchat_cli.llm.base import Model, Options, ReportsToolSupport, Request
+from zkchat_cli.llm.plain_excerpts import SMALL_WINDOW
+from zkchat_cli.llm.tasks import CollectedAnswer, collect
+from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, TokenUsage, ZkChatMessage
 from zkchat_cli.references.chunk_format import Count
 from zkchat_cli.references.fit_to_budget import rank_chunks, reduce_to_fit
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import Tool
 
-SMALL_WINDOW = 16_384
-"""Tokens of a window up to which passages are found before the question: tools and their results would fill it."""
+if TYPE_CHECKING:
+    from zkchat_cli.llm.offline.question import AnalyzedQuestion
+
 FIRST_ANSWERS = 2
 """Answers without a tool call after which a model counts as one that calls none."""
 MOST_PASSAGES = 10
 """Results of a search, as in the offline provider."""
 MAX_QUERY = 400
+QUESTION_TOKENS = 60
+COMPLETE_QUESTION = (
+    "Rewrite the user's last question so that it can be understood without what was said before. Write only the question, in its language."
+)
 EARLIER_QUESTIONS = 5
 """Questions in which the subject of a follow-up is looked for."""
 
@@ -68,6 +78,8 @@ class Retriever:
         """By the names of models."""
         self._found: dict[str, bool] = {}
         """Whether the notes have something about a question."""
+        self._completed: dict[str, str] = {}
+        """Follow-up questions as the model has completed them."""
 
     def choose(self, runtime: Runtime, wanted: RetrievalMode | None = None) -> Runtime:
         """The runtime with the mode of its next turn: `wanted`, or what the settings say."""
@@ -108,24 +120,53 @@ class Retriever:
     def search(self, text: str, *, follows: bool = True, about_named: bool = False) -> list[ContentChunk]:
         """The passages for a question, best first; of a follow-up also by the words of the question before it. None for small talk, for a
         question about documents as a whole that it names (`about_named`), or if the vault is gone."""
-        # only a turn that searches needs this, and it would delay the start
-        from zkchat_cli.llm.offline.question import analyze_question
-        from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
-
-        if reply_to_small_talk(text, (), ()) is not None:
-            return []
-        questions = (message for message in reversed(self._state.history) if message.role == "user")
-        earlier = [*islice(questions, EARLIER_QUESTIONS)][::-1] if follows else []
-        asked = [*((message.id, message.prompt_text) for message in earlier), ("", text)]
-        messages = [PromptMessage(role="user", content=said, tokens=0, kind="conversation", source_ids=(id_,)) for id_, said in asked]
-        question = analyze_question(messages, len(messages) - 1)
-        if about_named and question.about_document:
+        question = self._analyze(self._completed.get(text, text) if follows else text, follows=follows)
+        if question is None or (about_named and question.about_document):
             return []
         try:
             found = [self._vault.search(truncate(query, MAX_QUERY), MOST_PASSAGES) for query in question.searches if query]
         except VaultError:  # the scan before has reported it
             return []
         return list({found[call][rank].id: found[call][rank] for call, rank in rank_chunks(found)}.values())
+
+    def complete(self, runtime: Runtime, text: str) -> Generator[Event, None, TokenUsage | None]:
+        """Have the model complete a follow-up question for the search, if the user allows that call; returns its cost."""
+        question = self._analyze(text, follows=True) if runtime.settings.retrieval.follow_ups == "model" and runtime.can_summarize else None
+        if question is None or not question.is_follow_up or text in self._completed:
+            return None
+        exchange = [message.content for message in self._state.history if message.role in ("user", "assistant") and message.content][-2:]
+        said = "\n".join(truncate(each, MAX_QUERY) for each in (*exchange, text))
+        messages = (
+            PromptMessage(role="system", content=COMPLETE_QUESTION, tokens=0, kind="system"),
+            PromptMessage(role="user", content=said, tokens=0, kind="conversation"),
+        )
+        options = Options(QUESTION_TOKENS, 0.0, runtime.options.light_effort)
+        with closing(collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))) as call:
+            while True:
+                try:
+                    delay = next(call)
+                except StopIteration as end:
+                    answer: CollectedAnswer = end.value
+                    break
+                yield Waiting(delay.seconds, delay.reason)
+        completed = next((line.strip() for line in answer.text.splitlines() if line.strip()), "")
+        if completed and answer.problem is None:
+            self._completed[text] = truncate(completed, MAX_QUERY)
+        return answer.usage
+
+    def _analyze(self, text: str, *, follows: bool) -> "AnalyzedQuestion | None":
+        """What a question asks for, of a follow-up with what was asked before; None for small talk."""
+        # only a turn that searches needs this, and it would delay the start
+        from zkchat_cli.llm.offline.question import analyze_question
+        from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
+
+        if reply_to_small_talk(text, (), ()) is not None:
+            return None
+        questions = (message for message in reversed(self._state.history) if message.role == "user")
+        earlier = [*islice(questions, EARLIER_QUESTIONS)][::-1] if follows else []
+        asked = [*((message.id, message.prompt_text) for message in earlier), ("", text)]
+        messages = [PromptMessage(role="user", content=said, tokens=0, kind="conversation", source_ids=(id_,)) for id_, said in asked]
+        return analyze_question(messages, len(messages) - 1)
 
 
 def fit_passages(found: Sequence[ContentChunk], room: int, count: Count) -> tuple[ContentChunk, ...]:

@@ -72,6 +72,11 @@ class ConversationState:
     def head(self) -> str | None:
         return self.history[-1].id if self.history else None
 
+    @property
+    def version(self) -> tuple[str | None, str | None]:
+        """The ids of the newest message and of the compaction in use."""
+        return self.head, self.compaction.id if self.compaction else None
+
     def log(self) -> tuple[ZkChatMessage, ...]:
         """Every stored message of every branch, in the order of writing."""
         return self._store.log(self.conversation.id) if self.is_stored else ()

@@ -71,6 +71,8 @@ class TurnInProgress:
     runtime: Runtime
     timer: PhaseTimer
     messages: list[ZkChatMessage] = field(default_factory=list)
+    shortened: dict[str, ZkChatMessage] = field(default_factory=dict)
+    """Earlier tool results of this turn as they are sent now, without their middles, by id."""
     text: str = ""
     reasoning: str = ""
     thinking: ThinkingBlocks | None = None
@@ -92,6 +94,11 @@ class TurnInProgress:
     @property
     def user(self) -> ZkChatMessage:
         return self.messages[0]
+
+    @property
+    def sent_messages(self) -> tuple[ZkChatMessage, ...]:
+        """The messages as the next prompt has them."""
+        return tuple(self.shortened.get(message.id, message) for message in self.messages)
 
     @property
     def chunks(self) -> list[ContentChunk]:

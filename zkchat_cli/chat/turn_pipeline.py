@@ -13,7 +13,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message, stored_prompt
+from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message, stored_prompt, sum_usage
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.turn_runner import DecideDocuments, TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, without_documents
@@ -22,6 +22,7 @@ from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.errors import StoreError, VaultError, ZkchatError
 from zkchat_cli.models import (
     ContentChunk,
+    ContextUsage,
     DocumentReference,
     FinishReason,
     MessageStatus,
@@ -51,6 +52,8 @@ class TurnPipeline:
         self._messages = UserMessageBuilder(services, state, prompts, retriever)
         self.last_prompt: Prompt | None = None
         """The prompt of the last model call."""
+        self.last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
+        """The conversation's version after its turn, and its figures."""
 
     def run(self, turn: TurnInProgress, user_input: UserInput, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
@@ -77,6 +80,11 @@ class TurnPipeline:
                     turn.messages[0], warnings = self._messages.add_documents(turn.runtime, bare, user_input, self._state.references)
                 return warnings
 
+            retrieval = self._retriever.choose(turn.runtime, user_input.retrieval).retrieval
+            if retrieval is not None and retrieval.mode in ("before", "both"):
+                with turn.timer("model"):
+                    cost = yield from self._retriever.complete(turn.runtime, bare.prompt_text)
+                turn.usage = sum_usage((turn.usage, cost)) if cost is not None else turn.usage
             warnings = decide_documents(None)
             user = turn.user
             yield events.MessageStored(user.id, user.references)
@@ -112,6 +120,9 @@ class TurnPipeline:
         with turn.timer("store"):
             notices = self._close(turn, "complete", finish, verified)
         yield from notices
+        yield from self._compactor.keep_shortened(turn)
+        if turn.prompt is not None:
+            self.last_usage = self._state.version, turn.prompt.usage
         yield events.TurnCompleted(self._report(turn, self._state.history[-1], finish))
 
     def _verify(self, turn: TurnInProgress) -> VerificationResult:

@@ -139,12 +139,23 @@ class UserMessageBuilder:
         chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))
         return describe(bare, injected.number_references(chunks), chunks, runtime), [*injected.warnings]
 
+    def count_mentioned(self, runtime: Runtime, text: str, room: int) -> int:
+        """Tokens that the documents named in a text take, where they may take about `room`."""
+        try:
+            mentions = find_mentioned_documents(text, import_roots(self.services, runtime), self.prompts.summaries.summary, None)
+        except VaultError:
+            return 0
+        count = runtime.counter.count
+        budget = InjectionBudget(room, runtime.settings.context.injection_ratio, lambda chunk: chunk_tokens(chunk, count), {})
+        injected = inject(mentions, text, budget) if mentions else Injection()
+        return sum(map(budget.cost, injected.chunks))
+
     def _injection_budget(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
         """Room for the documents that a message names: what it leaves of the messages' budget without them."""
         in_prompt: dict[str, ContentChunk] = {}
         try:
             prompt = self.prompts.build(runtime, (message,))
-            left = history_budget(prompt.usage) + prompt.usage.message_breakdown.recalled
+            left = history_budget(prompt.usage, runtime.budget) + prompt.usage.message_breakdown.recalled
             in_prompt = self._chunks_in_prompt(prompt)
         except PromptTooLarge:
             left = 0

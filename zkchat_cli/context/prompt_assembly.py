@@ -76,7 +76,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
             usage = layout.measure(budget, counter)
     if usage.total_tokens + layout.fixed_recent_tokens > budget.effective_limit:
         raise _too_large(usage, layout)
-    compaction = compaction_due(full_usage, layout.recent_tokens) if strategy.summarizes else CompactionDue(due=False)
+    compaction = compaction_due(full_usage, budget, layout.recent_tokens) if strategy.summarizes else CompactionDue(due=False)
     window = HistoryWindow(
         layout.history,
         layout.folded_count,
@@ -199,7 +199,7 @@ def _turn_budget(usage: ContextUsage, layout: _Layout, budget: Budget) -> int:
     question is most likely about it."""
     newest = layout.recent[-1].foldable_tokens + layout.fixed_recent_tokens if layout.recent else 0
     fits = newest <= usage.effective_limit - usage.total_tokens
-    share = history_budget(usage)
+    share = history_budget(usage, budget)
     if layout.recent_tokens > share:
         share = min(share, budget.messages)
     return max(share, newest if fits else 0)

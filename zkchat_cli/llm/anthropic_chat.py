@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from zkchat_cli.llm.anthropic_citations import citation_marks, search_result_blocks
 from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.llm.chat_reader import DONE, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
@@ -29,6 +30,8 @@ MIN_ANSWER = 4096
 MAX_ANSWER = 64_000
 """Tokens of answer to request, thinking included, unless the user sets a number."""
 MAX_ANSWER_OF_OLDER = 8192
+FIRST_WITH_CITATIONS = (3, 7)
+"""The version of Claude from which on all know search results."""
 MAX_BLOCKS = 1000
 """Texts and thoughts of an answer; empty ones count neither as progress nor as length."""
 OMITTED = "[Earlier messages are left out.]"
@@ -51,6 +54,8 @@ class AnthropicReader(ChatReader):
         self._accumulate: Callable[..., Any] = partial(accumulate_event, json_bufs={})
         self._message: Any = None
         self._calls: dict[Any, PartialToolCall] = {}
+        self._citations: dict[Any, list[Mapping[str, Any]]] = {}
+        """Of the blocks of text that are not complete."""
 
     def parse_line(self, line: bytes) -> object:
         event = super().parse_line(line)
@@ -70,6 +75,10 @@ class AnthropicReader(ChatReader):
             case "content_block_delta" if (delta := event["delta"])["type"] in _DELTAS:
                 self._accumulate(event=event, current_snapshot=self._message)
                 return text_of(delta.get("text")), text_of(delta.get("thinking"))
+            case "content_block_delta" if event["delta"]["type"] == "citations_delta":
+                self._citations.setdefault(event["index"], []).append(event["delta"]["citation"])
+            case "content_block_stop" if citations := self._citations.pop(event["index"], None):
+                return citation_marks(self._message.content[event["index"]].text, citations), ""
             case "message_delta":
                 reason = text_of(event["delta"].get("stop_reason"))
                 self.finish = "content_filter" if reason == "refusal" else reason or self.finish
@@ -98,7 +107,8 @@ class AnthropicReader(ChatReader):
         if block["type"] not in ("text", "thinking"):
             self.hidden_bytes += len(str(block))
             return "", ""
-        return text_of(block.get("text")), text_of(block.get("thinking"))
+        text = text_of(block.get("text"))
+        return text + citation_marks(text, block.get("citations") or ()), text_of(block.get("thinking"))
 
     def _count_tokens(self, usage: Mapping[str, Any] | None) -> None:
         """Figures come at the start and, as totals, at the end. Anthropic does not count tokens in its cache as input."""
@@ -113,15 +123,18 @@ class AnthropicReader(ChatReader):
         return ThinkingBlocks(provider=PROVIDER_NAME, blocks=kept) if self.calls and kept else None
 
 
-def request_body(model: str, request: Request, window: int | None) -> dict[str, Any]:
-    """The request's JSON. The same beginning of a conversation gives the same bytes, with markers at the same positions."""
+def request_body(model: str, request: Request, window: int | None, *, cites: bool = True) -> dict[str, Any]:
+    """The request's JSON. The same beginning of a conversation gives the same bytes, with markers at the same positions.
+
+    If it `cites`, a Claude gets excerpts as search results, and returns citations of them.
+    """
     rest = list(request.messages)
     system: list[Block] = []
     while rest and rest[0].role == "system":
         system += _text_blocks(rest.pop(0).content)
-    converted = _Messages(rest)
-    tools = [_tool(tool) for tool in request.tools]
     version = _version(model)
+    converted = _Messages(rest, cites=cites and "claude-" in model and version >= FIRST_WITH_CITATIONS)
+    tools = [_tool(tool) for tool in request.tools]
     max_tokens = request.options.max_output_tokens or _max_answer(request, version, window)
     body: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "messages": converted.messages, "stream": True}
     if system:
@@ -181,7 +194,8 @@ def _text_blocks(text: str) -> list[Block]:
 class _Messages:
     """A conversation in the API's form. `cache_ends`: the blocks after which a part ends that stays the same."""
 
-    def __init__(self, messages: Sequence[PromptMessage]) -> None:
+    def __init__(self, messages: Sequence[PromptMessage], *, cites: bool) -> None:
+        self._cites = cites
         self.messages: list[dict[str, Any]] = []
         self.tool_names: set[str] = set()
         self.cache_ends: list[Block] = []
@@ -214,7 +228,10 @@ class _Messages:
             own = message.thinking is not None and message.thinking.provider == PROVIDER_NAME
             thinking = [dict(block) for block in message.thinking.blocks] if message.thinking and own else []
             return "assistant", [*thinking, *_text_blocks(message.content), *self._calls(message)]
-        return "user", [_result(message)] if message.role == "tool" else _text_blocks(message.content)
+        found = search_result_blocks(message.content) if self._cites and message.kind in ("tool_results", "documents") else None
+        if message.role == "tool":
+            return "user", [_result(message, found or message.content)]
+        return "user", found or _text_blocks(message.content)
 
     def _calls(self, message: PromptMessage) -> Iterator[Block]:
         for call in message.tool_calls:
@@ -223,9 +240,9 @@ class _Messages:
             yield {"type": "tool_use", "id": _valid_id(call.id), "name": name, "input": call.arguments}
 
 
-def _result(message: PromptMessage) -> Block:
+def _result(message: PromptMessage, content: str | list[Block]) -> Block:
     block: Block = {"type": "tool_result", "tool_use_id": _valid_id(message.tool_call_id or "")}
-    return block | {"content": message.content} if message.content.strip() else block
+    return block | {"content": content} if message.content.strip() else block
 
 
 def _valid_id(id_: str) -> str:

@@ -51,20 +51,20 @@ class ResponsesReader(ChatReader):
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         match event.get("type"):
             case "response.output_text.delta" | "response.refusal.delta":
-                self._texts.add(event.get("output_index"))
+                self._texts.add(_item_key(event))
                 return text_of(event.get("delta")), ""
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 return "", text_of(event.get("delta"))
             case "response.reasoning_summary_part.added" if event.get("summary_index"):
                 return "", "\n\n"
             case "response.output_item.added":
-                self._start_item(event["output_index"], event["item"])
+                self._start_item(_item_key(event), event["item"])
             case "response.function_call_arguments.delta":
                 arguments = text_of(event.get("delta"))
-                self._calls[event["output_index"]].arguments += arguments
+                self._calls[_item_key(event)].arguments += arguments
                 self.hidden_bytes += len(arguments)
             case "response.output_item.done":
-                return self._end_item(event["output_index"], event["item"]), ""
+                return self._end_item(_item_key(event), event["item"]), ""
             case "response.completed" | "response.incomplete" | "response.failed":
                 return self._end(event["response"]), ""
             case None if event.get("object") == "response":
@@ -108,7 +108,7 @@ class ResponsesReader(ChatReader):
         if status in ("failed", "cancelled"):
             raise self.endpoint.error_from_stream(response) or self.endpoint.cut_off(f"the server gave up ({status})", started=self.started)
         output = enumerate(response.get("output") or ())
-        text = "".join(self._end_item(index, item) for index, item in output if index not in self._items)
+        text = "".join(self._end_item(index, item) for index, item in output if not {index, item.get("id")} & self._items.keys())
         if usage := response.get("usage"):
             self.count(
                 prompt_tokens=usage.get("input_tokens"),
@@ -124,6 +124,12 @@ class ResponsesReader(ChatReader):
         if not self.calls or all(block["type"] != "reasoning" for block in blocks):
             return None
         return ThinkingBlocks(provider=PROVIDER_NAME, blocks=blocks, stored=False)
+
+
+def _item_key(event: Mapping[str, Any]) -> object:
+    """Which item of the output an event is about: by its place, or as llama.cpp has it by its id."""
+    index = event.get("output_index")
+    return index if index is not None else event.get("item_id") or event["item"]["id"]
 
 
 def _sendable_reasoning(item: Mapping[str, Any]) -> dict[str, Any]:

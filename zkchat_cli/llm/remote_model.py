@@ -36,6 +36,7 @@ from zkchat_cli.text.numbers import whole_number
 from zkchat_cli.text.truncate import truncate
 
 LIST_LIMITS = LookupLimits(seconds=10, retry=0.5)
+COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
 CONNECT_SECONDS = 10.0
 MAX_ATTEMPTS = 3
 MAX_DELAY = 120.0
@@ -229,10 +230,11 @@ class RemoteModel(ABC):
     def check(self) -> ProviderError | None:
         if error := self.config_error():
             return error
-        try:
-            return unlisted_model(self.server.address, self.model, self.list_models())
-        except ProviderError as e:
-            return None if e.kind in ("unknown_model", "bad_answer") else e  # a server without a list may answer all the same
+        with self._lock:
+            try:
+                return unlisted_model(self.server.address, self.model, self.list_models())
+            except ProviderError as e:
+                return None if e.kind in ("unknown_model", "bad_answer") else e  # a server without a list may answer all the same
 
     def model_names(self) -> tuple[str, ...]:
         """The names to suggest for an unknown model; empty if the server cannot list them."""

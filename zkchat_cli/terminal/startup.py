@@ -72,6 +72,8 @@ class BackgroundLoader:
         self.problems: tuple[str, ...] = ()
         """Files that the first index could not read."""
         self.notes: int | None = None
+        self.model_problem: ZkchatError | None = None
+        """Why the model would not answer."""
         self.tip = ""
         self.state = "loading"
         self._start_session = start_session
@@ -99,6 +101,7 @@ class BackgroundLoader:
             self._check_stopped()
             self.opened = self._start_session()
             self._check_stopped()
+            threading.Thread(target=self._check_model, args=(self.opened.session,), name="check model", daemon=True).start()
             if self.opened.app.vault.has_index:
                 self._announce_index(self.opened)
             self.ready.set()
@@ -112,6 +115,14 @@ class BackgroundLoader:
             self._notify()
         finally:
             sys.setswitchinterval(interval)
+
+    def _check_model(self, session: "ZkChatSession") -> None:
+        """On a thread of its own, since a server that cannot be reached takes seconds."""
+        from zkchat_cli.llm.base import ChecksServer  # the session has loaded it
+
+        if isinstance(model := session.runtime.model, ChecksServer) and (problem := model.check()) is not None:
+            self.model_problem = problem
+            self._notify()
 
     def _prepare(self, opened: StartedSession) -> None:
         """While the user reads or types: index, completion lists, tokenizer, model, and what the first answer needs."""

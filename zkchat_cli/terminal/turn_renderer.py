@@ -98,7 +98,10 @@ def _show_events(
                 view.end_stream()
                 if not screen.accessible:  # which gets a line at the end
                     view.set_activity(f"{call.name} {truncate(format_arguments(call.arguments), MAX_ARGUMENT)}")
+            case events.PromptBuilt(usage):
+                view.set_context(usage.total_tokens, usage.effective_limit)
             case events.ToolCallFinished(_, run, excerpts):
+                view.add_result(run.tokens)
                 view.set_activity("")
                 if run.ok and not verbosity.detail:
                     finished.append((run, excerpts))

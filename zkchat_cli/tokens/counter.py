@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from zkchat_cli.errors import UsageError
+from zkchat_cli.fileio import read_file
 
 if TYPE_CHECKING:  # pydantic, which `zkchat tokens --help` must not load
     from zkchat_cli.models import Calibration
@@ -38,6 +39,7 @@ _SPLIT = {
     ),
 }
 """Where a text is split before tokens are looked up, as tiktoken has it."""
+_MAX_SIZE = 10_000_000
 _MAX_CACHED = 20_000
 _SHORT = 300
 """Characters of a text that is cached itself: hashing it would take longer than all else, and 20,000 of them take 8 MB."""
@@ -66,7 +68,7 @@ def load_vocabulary(encoding: str) -> Encoder:
 @cache
 def _read_vocabulary(folder: Path, encoding: str) -> Encoder:
     try:
-        words = (folder / _FILES[encoding]).read_bytes().split()  # a token in base64, and its rank, which is its line
+        words = read_file(folder / _FILES[encoding], _MAX_SIZE).split()  # a token in base64, and its rank, which is its line
     except FileNotFoundError:
         raise FileNotFoundError(f"{folder} has no vocabulary of {encoding}") from None
     tokens = dict(zip(map(a2b_base64, words[::2]), range(len(words) // 2), strict=True))

@@ -12,11 +12,25 @@ from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import anthropic_chat
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
-from zkchat_cli.llm.remote_model import ANTHROPIC, LIST_LIMITS, KeyedSettings, RemoteModel, bearer, fetch_models, settings_of
+from zkchat_cli.llm.anthropic_citations import REFUSED
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window, with_wire_names
+from zkchat_cli.llm.remote_model import (
+    ANTHROPIC,
+    COUNT_LIMITS,
+    LIST_LIMITS,
+    KeyedSettings,
+    Refusal,
+    RemoteModel,
+    bearer,
+    fetch_models,
+    settings_of,
+)
 from zkchat_cli.text.numbers import whole_number
 
 API_VERSION = "2023-06-01"
+COUNTED = frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})
+"""Parts of a request that the endpoint for counting takes."""
+SEARCH_RESULTS = Refusal(REFUSED)
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
 
 
@@ -34,7 +48,9 @@ class AnthropicModel(RemoteModel):
     provider = "anthropic"
     path = "/v1/messages"
     reader = anthropic_chat.AnthropicReader
+    refusals = (SEARCH_RESULTS,)
     settings: AnthropicSettings
+    _counts: bool = True
 
     def find_window(self) -> Window | None:
         try:
@@ -45,7 +61,19 @@ class AnthropicModel(RemoteModel):
         return Window(size, "the server's list of models") if size else None
 
     def body(self, request: Request) -> dict[str, Any]:
-        return anthropic_chat.request_body(self.model, request, self.window.tokens if self.window else None)
+        window = self.window.tokens if self.window else None
+        return anthropic_chat.request_body(self.model, request, window, cites=SEARCH_RESULTS not in self.refused)
+
+    def count_tokens(self, request: Request) -> int | None:
+        """Asks the server, and no more if it does not count."""
+        if not self._counts:
+            return None
+        body = {name: value for name, value in self.body(with_wire_names(request)).items() if name in COUNTED}
+        try:
+            return whole_number(self.server.fetch(f"{self.path}/count_tokens", COUNT_LIMITS, body)["input_tokens"], least=1)
+        except (ProviderError, LookupError, TypeError) as e:
+            self._counts = isinstance(e, ProviderError) and e.kind == "timeout"
+            return None
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/v1/models?limit=1000", lambda row: row.get("max_input_tokens"))

@@ -17,9 +17,11 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import openai_chat, openai_responses
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.json_client import JsonClient, LookupLimits
+from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.known_models import calls_no_tools, openai_input
+from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.llm.remote_model import (
+    COUNT_LIMITS,
     LIST_LIMITS,
     LLAMA_CPP,
     OPENAI,
@@ -39,7 +41,6 @@ _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3",
 """Prefixes of OpenAI's models with the tokenizer o200k_base (tiktoken's own table)."""
 
 
-COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
 """Older llama.cpp sends a list of all tokens."""
 
 
@@ -149,7 +150,7 @@ class OpenaiModel(RemoteModel):
                 return None
 
     def body(self, request: Request) -> dict[str, Any]:
-        return self.without_refused(request, self.full_body)
+        return self.without_refused(with_plain_excerpts(request), self.full_body)
 
     def full_body(self, request: Request) -> dict[str, Any]:
         """The body of a call, whatever the model refuses."""

@@ -35,8 +35,8 @@ def damaged(file: Path, problem: str) -> IndexDamaged:
     return IndexDamaged(f"the index {file} is damaged: {problem}", "`zkchat vault index --full` rebuilds it.")
 
 
-def connect(file: Path) -> sqlite3.Connection:
-    """A connection to the file, which is created if needed, readable for its owner only. Raises VaultError.
+def connect(file: Path, page_size: int = 4096) -> sqlite3.Connection:
+    """A connection to the file, which is created if needed, with pages of this size, readable for its owner only. Raises VaultError.
 
     Threads may share it. Processes may share the file: readers see the last commit, and a killed writer leaves no trace.
     """
@@ -51,6 +51,7 @@ def connect(file: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(file, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         with sqlite_errors(file):
+            connection.execute(f"PRAGMA page_size = {page_size}")  # before the first page is written
             with suppress(sqlite3.OperationalError):  # another process is setting it, which counts for the file
                 connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")  # what is lost in a power cut is computed again

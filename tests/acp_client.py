@@ -1,0 +1,55 @@
+"""An editor of the SDK, as a test uses it: it keeps what the agent says, and answers its questions in the same way each time."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from acp import schema
+from acp.interfaces import Client
+from acp.stdio import spawn_agent_process
+from conftest import Program
+
+
+class Editor(Client):
+    def __init__(self, answer: str = "no") -> None:
+        self.answer = answer
+        self.updates: list[Any] = []
+        self.questions: list[schema.ToolCallUpdate] = []
+        self.heard = asyncio.Event()
+        """Set when the agent has said something of an answer."""
+        self.agent: Any = None
+
+    async def session_update(self, session_id: str, update: Any, **_: Any) -> None:  # noqa: ARG002
+        self.updates.append(update)
+        if update.session_update == "agent_message_chunk":
+            self.heard.set()
+
+    async def request_permission(self, session_id: str, tool_call: Any, options: Any, **_: Any) -> Any:  # noqa: ARG002
+        self.questions.append(tool_call)
+        return schema.RequestPermissionResponse(outcome=schema.AllowedOutcome(option_id=self.answer, outcome="selected"))
+
+    def on_connect(self, conn: Any) -> None:
+        pass
+
+    def said(self, kind: str = "agent_message_chunk") -> str:
+        return "".join(update.content.text for update in self.updates if update.session_update == kind)
+
+    async def ask(self, session_id: str, *parts: Any) -> str:
+        """Send a prompt; gives the reason why the answer ended."""
+        blocks = [schema.TextContentBlock(type="text", text=part) if isinstance(part, str) else part for part in parts]
+        reason: str = (await self.agent.prompt(session_id=session_id, prompt=blocks)).stop_reason
+        return reason
+
+
+@asynccontextmanager
+async def editor(zkchat: Program, *arguments: str, answer: str = "no") -> AsyncIterator[Editor]:
+    """An editor with an agent that it has started in the vault."""
+    client = Editor(answer)
+    command = (sys.executable, "-m", "zkchat_cli", "acp", *arguments)
+    async with spawn_agent_process(client, *command, env=zkchat.environment, cwd=Path(zkchat.vault)) as (agent, _):
+        client.agent = agent
+        await agent.initialize(protocol_version=1)
+        yield client

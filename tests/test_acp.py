@@ -1,0 +1,102 @@
+"""Conversations of an editor: the SDK's client speaks with `zkchat acp` over real pipes."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from acp import RequestError, schema
+from acp_client import editor
+from conftest import Program
+
+from zkchat_cli.acp.updates import read_prompt
+
+Script = Callable[..., str]
+
+
+def test_a_conversation_begun_in_an_editor_goes_on_in_the_terminal_and_back(zkchat: Program) -> None:
+    async def first() -> str:
+        async with editor(zkchat) as client:
+            created = await client.agent.new_session(cwd=str(zkchat.vault))
+            assert created.modes.current_mode_id == "none"
+            assert await client.ask(created.session_id, "What is a filter?") == "end_turn"
+            assert "Sources" in client.said()
+            [commands] = [u for u in client.updates if u.session_update == "available_commands_update"]
+            assert "context" in [command.name for command in commands.available_commands]
+            searches = [u for u in client.updates if u.session_update == "tool_call"]
+            located = [u for u in client.updates if u.session_update == "tool_call_update" and u.locations]
+            assert located[0].tool_call_id in [u.tool_call_id for u in searches]
+            assert Path(located[0].locations[0].path).is_file()
+            assert located[0].locations[0].line >= 1
+            assert await client.ask(created.session_id, "/tokens") == "end_turn"
+            assert "The next prompt uses" in client.said()
+            with pytest.raises(RequestError, match="there is no agent 'nobody'"):
+                await client.agent.set_session_mode(session_id=created.session_id, mode_id="nobody")
+            with pytest.raises(RequestError, match="no open session"):
+                await client.ask("gone", "What is a filter?")
+            return str(created.session_id)
+
+    async def again(id_: str) -> str:
+        async with editor(zkchat) as client:
+            listed = await client.agent.list_sessions(cwd=str(zkchat.vault))
+            assert [each.session_id for each in listed.sessions] == [id_]
+            await client.agent.load_session(cwd=str(zkchat.vault), session_id=id_)
+            return client.said("user_message_chunk")
+
+    id_ = asyncio.run(first())
+    assert "What is a filter?" in zkchat("sessions", "show", id_).out
+    assert zkchat("ask", "--cid", id_, "And a limit?").exit_status == 0
+    assert asyncio.run(again(id_)) == "What is a filter?And a limit?"
+
+
+def test_a_cancelled_answer_is_stored_as_far_as_it_came(zkchat: Program, script: Script) -> None:
+    model = script({"deltas": ["It is ", *["slow "] * 200], "delay_ms": 100})
+
+    async def talk() -> str:
+        async with editor(zkchat, "--model", model) as client:
+            created = await client.agent.new_session(cwd=str(zkchat.vault))
+            turn = asyncio.create_task(client.ask(created.session_id, "How fast is it?"))
+            await client.heard.wait()
+            await client.agent.cancel(session_id=created.session_id)
+            assert await turn == "cancelled"
+            assert await client.ask(created.session_id, "/tokens") == "end_turn"
+            return str(created.session_id)
+
+    shown = zkchat("sessions", "show", asyncio.run(talk()), "--json").json
+    assert [message["status"] for message in shown["history"]] == ["complete", "unfinished"]
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_a_change_is_asked_for_with_its_diff(zkchat: Program, script: Script, answer: str) -> None:
+    model = script(
+        {"tool_calls": [{"name": "create_note", "arguments": {"path": "Draft.md", "content": "Hello"}}]}, {"text": "It is written."}
+    )
+
+    async def talk() -> list[schema.ToolCallUpdate]:
+        async with editor(zkchat, "--unsafe", "--model", model, answer=answer) as client:
+            created = await client.agent.new_session(cwd=str(zkchat.vault))
+            await client.ask(created.session_id, "Write a draft.")
+            return client.questions
+
+    [question] = asyncio.run(talk())
+    [diff] = [part for part in question.content or [] if part.type == "diff"]
+    assert (diff.path, diff.old_text) == (str(zkchat.vault / "Draft.md"), None)
+    assert "Hello" in diff.new_text
+    assert (zkchat.vault / "Draft.md").exists() == (answer == "yes")
+
+
+def test_what_the_editor_attaches_becomes_links_and_text(tmp_path: Path) -> None:
+    (tmp_path / "My note.md").write_text("x")
+    uri = (tmp_path / "My note.md").as_uri()
+    selected = schema.EmbeddedResourceContentBlock(
+        type="resource", resource=schema.TextResourceContents(uri=uri, text="some lines with @secrets")
+    )
+    blocks = [
+        schema.TextContentBlock(type="text", text="Explain"),
+        schema.ResourceContentBlock(type="resource_link", name="My note.md", uri=uri),
+        schema.ResourceContentBlock(type="resource_link", name="page", uri="https://example.org/"),
+        selected,
+    ]
+    text, typed = read_prompt(blocks, tmp_path.resolve())
+    assert typed == "Explain [[My note.md]] page (https://example.org/)"
+    assert text == f"From My note.md:\nsome lines with @secrets\n\n{typed}"

@@ -1,0 +1,264 @@
+"""`zkchat acp`: conversations of an editor. They are those of the terminal: the same store, sessions and events.
+
+The protocol runs on a thread of its own; sessions are used on the main thread, one turn after another (see main_thread.py).
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError, Future
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from acp import PROTOCOL_VERSION, RequestError, run_agent, schema
+from acp.interfaces import Agent, Client
+
+from zkchat_cli import __version__, events, slash
+from zkchat_cli.acp import updates
+from zkchat_cli.acp.main_thread import MainThread
+from zkchat_cli.app.factory import App
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import ZkchatError
+from zkchat_cli.models import ToolCall
+from zkchat_cli.slash.base import CommandResult
+from zkchat_cli.vault.approval import DECLINED, Decision
+from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.views.text import plain_text
+
+WIDTH = 100
+"""Columns for results of commands."""
+MAX_LISTED = 200
+R = TypeVar("R")
+YES, ALWAYS, NO = "yes", "always", "no"
+_OPTIONS = {
+    YES: schema.PermissionOption(option_id=YES, name="Allow", kind="allow_once"),
+    ALWAYS: schema.PermissionOption(option_id=ALWAYS, name="Always allow this tool", kind="allow_always"),
+    NO: schema.PermissionOption(option_id=NO, name="Decline", kind="reject_once"),
+}
+
+
+def serve(open_app: Callable[[Path], App]) -> None:
+    """Serve one editor on standard input and output, until it closes them. `open_app` opens the vault of a session's folder."""
+    work = MainThread()
+    agent = NoteAgent(open_app, work)
+
+    def serve_protocol() -> None:
+        try:
+            asyncio.run(run_agent(cast("Agent", agent)))
+        finally:
+            agent.cancel_all()
+            work.end()
+
+    threading.Thread(target=serve_protocol, name="acp", daemon=True).start()
+    try:
+        work.run()
+    finally:
+        agent.close()
+
+
+class NoteAgent:
+    """The agent's side of the protocol: its methods are called on the protocol's thread."""
+
+    def __init__(self, open_app: Callable[[Path], App], work: MainThread) -> None:
+        self._open_app, self._work = open_app, work
+        self._apps: dict[Path, App] = {}
+        self._sessions: dict[str, ZkChatSession] = {}
+        self._turns: dict[str, Future[Any]] = {}
+        self._client: Client
+        self._loop: asyncio.AbstractEventLoop
+
+    def on_connect(self, conn: Client) -> None:
+        self._client, self._loop = conn, asyncio.get_running_loop()
+
+    async def initialize(self, protocol_version: int, **_: Any) -> schema.InitializeResponse:
+        return schema.InitializeResponse(
+            protocol_version=min(protocol_version, PROTOCOL_VERSION),
+            agent_capabilities=schema.AgentCapabilities(
+                load_session=True,
+                prompt_capabilities=schema.PromptCapabilities(embedded_context=True),
+                session_capabilities=schema.SessionCapabilities(list=schema.SessionListCapabilities()),
+            ),
+            agent_info=schema.Implementation(name="zkchat", title="zkchat", version=__version__),
+        )
+
+    async def authenticate(self, method_id: str, **_: Any) -> None:
+        """Nothing to do: keys are in zkchat's settings."""
+
+    async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
+        session = await self._do(lambda: self._open_session(Path(cwd), None))
+        id_ = session.conversation.id
+        await self._client.session_update(session_id=id_, update=updates.available_commands())
+        return schema.NewSessionResponse(session_id=id_, modes=_modes(session))
+
+    async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
+        session = await self._do(lambda: self._open_session(Path(cwd), session_id))
+        for update in updates.replay(session.history, session.vault.root):
+            await self._client.session_update(session_id=session_id, update=update)
+        await self._client.session_update(session_id=session_id, update=updates.available_commands())
+        return schema.LoadSessionResponse(modes=_modes(session))
+
+    async def list_sessions(self, cwd: str | None = None, **_: Any) -> schema.ListSessionsResponse:
+        def listed() -> list[schema.SessionInfo]:
+            app = self._app(Path(cwd) if cwd else Path.cwd())
+            root = str(app.vault.root)
+            found = app.store.conversations(root)[:MAX_LISTED]
+            return [schema.SessionInfo(session_id=each.id, cwd=root, title=each.title, updated_at=each.updated_at) for each in found]
+
+        return schema.ListSessionsResponse(sessions=await self._do(listed))
+
+    async def set_session_mode(self, mode_id: str, session_id: str, **_: Any) -> schema.SetSessionModeResponse:
+        session = self._session(session_id)
+        await self._do(lambda: session.use_agent(mode_id))
+        return schema.SetSessionModeResponse()
+
+    async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:
+        session = self._session(session_id)
+        text, typed = updates.read_prompt(prompt, session.vault.root)
+        turn = self._turns[session_id] = self._work.submit(lambda: self._answer(session, text, typed))
+        try:
+            return schema.PromptResponse(stop_reason=await self._wait(turn))
+        finally:
+            self._turns.pop(session_id, None)
+
+    async def cancel(self, session_id: str, **_: Any) -> None:
+        if (turn := self._turns.get(session_id)) is not None:
+            self._work.interrupt(turn)
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+        raise RequestError.method_not_found(method)
+
+    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+        """Extensions of editors are not used."""
+
+    def cancel_all(self) -> None:
+        """Stop every turn: the editor is gone. What came of the answers is stored."""
+        for turn in list(self._turns.values()):
+            self._work.interrupt(turn)
+
+    def close(self) -> None:
+        """Store what could not be stored before. Called on the main thread."""
+        for session in self._sessions.values():
+            with suppress(ZkchatError):
+                session.flush()
+        for app in self._apps.values():
+            app.close()
+
+    # On the protocol's thread
+
+    async def _do(self, work: Callable[[], R]) -> R:
+        result: R = await self._wait(self._work.submit(work))
+        return result
+
+    async def _wait(self, future: Future[Any]) -> Any:
+        try:
+            return await asyncio.wrap_future(future)
+        except (CancelledError, asyncio.CancelledError):
+            return "cancelled"
+        except ZkchatError as e:
+            raise RequestError(-32000, f"{e.message}. {e.hint}".strip(), {"code": e.code}) from e
+
+    def _session(self, session_id: str) -> ZkChatSession:
+        if session_id not in self._sessions:
+            raise RequestError(-32602, f"there is no open session {session_id}; load it first")
+        return self._sessions[session_id]
+
+    # On the main thread
+
+    def _app(self, folder: Path) -> App:
+        if folder not in self._apps:
+            self._apps[folder] = self._open_app(folder)
+        return self._apps[folder]
+
+    def _open_session(self, folder: Path, id_: str | None) -> ZkChatSession:
+        app = self._app(folder)
+        deciding = replace(app, approve=self._approve_change, approve_call=self._approve_call)
+        session = deciding.session(None if id_ is None else app.find(id_))
+        self._sessions[session.conversation.id if id_ is None else id_] = session
+        return session
+
+    def _send(self, session: ZkChatSession, update: updates.Update) -> None:
+        self._ask(self._client.session_update(session_id=session.conversation.id, update=update))
+
+    def _ask(self, question: Coroutine[Any, Any, R]) -> R:
+        """What the editor answers; KeyboardInterrupt ends the wait."""
+        return asyncio.run_coroutine_threadsafe(question, self._loop).result()
+
+    def _answer(self, session: ZkChatSession, text: str, typed: str) -> str:
+        """Run a command or a turn; returns the reason why it ended."""
+        self._current = session
+        if not slash.is_command(typed):
+            return self._run_turn(session, session.send(text, typed=typed))
+        result = slash.run(typed, session)
+        if result.confirm is not None and self._confirm(result.confirm.question):
+            result = result.confirm.run()
+        if result.session is not None or result.quit or result.input_text:
+            self._send(session, updates.answer_chunk("The editor has its own way to do that."))
+            return "end_turn"
+        if shown := _command_text(result):
+            self._send(session, updates.answer_chunk(f"```\n{shown}\n```"))
+        return self._run_turn(session, result.turn) if result.turn is not None else "end_turn"
+
+    def _run_turn(self, session: ZkChatSession, turn: Any) -> str:
+        reason = "end_turn"
+        with closing(turn):
+            for event in turn:
+                match event:
+                    case events.TextDelta(text):
+                        self._send(session, updates.answer_chunk(text))
+                    case events.ReasoningDelta(text):
+                        self._send(session, updates.thought_chunk(text))
+                    case events.ToolCallStarted(call):
+                        self._call = call
+                        self._send(session, updates.tool_started(call))
+                    case events.ToolCallFinished(call, run, _):
+                        self._send(session, updates.tool_finished(call, run))
+                    case events.Notice(message, hint):
+                        self._send(session, updates.thought_chunk(f"{message}. {hint}\n".replace(". \n", "\n")))
+                    case events.TurnCompleted(report):
+                        reason = {"length": "max_tokens", "content_filter": "refusal"}.get(report.finish_reason, reason)
+                        self._finish(session, updates.sources(report))
+                    case events.TurnFailed(error, _, _):
+                        raise error
+        return reason
+
+    def _finish(self, session: ZkChatSession, sources: str) -> None:
+        """Say where the excerpts are, and list the sources."""
+        question = max((n for n, message in enumerate(session.history) if message.role == "user"), default=0)
+        for message in session.history[question:]:
+            if message.role == "tool" and (update := updates.tool_locations(message, session.vault.root)) is not None:
+                self._send(session, update)
+        if sources:
+            self._send(session, updates.answer_chunk(sources))
+        title = session.conversation.title
+        self._send(session, schema.SessionInfoUpdate(session_update="session_info_update", title=title))
+
+    def _approve_change(self, change: Change) -> Decision:
+        wanted = updates.permission_for_change(self._call.id, change, self._current.vault.root)
+        return Decision(True) if self._permission(wanted, YES, NO) == YES else DECLINED
+
+    def _approve_call(self, call: ToolCall) -> Decision:
+        answer = self._permission(updates.permission_for_call(call), YES, ALWAYS, NO)
+        return Decision(True, always=answer == ALWAYS) if answer != NO else Decision(False, "declined by the user: it was not called")
+
+    def _confirm(self, question: str) -> bool:
+        return self._permission(schema.ToolCallUpdate(tool_call_id="confirm", title=question), YES, NO) == YES
+
+    def _permission(self, wanted: schema.ToolCallUpdate, *options: str) -> str:
+        request = self._client.request_permission(
+            session_id=self._current.conversation.id, tool_call=wanted, options=[_OPTIONS[name] for name in options]
+        )
+        outcome = self._ask(request).outcome
+        return outcome.option_id if isinstance(outcome, schema.AllowedOutcome) and outcome.option_id in options else NO
+
+
+def _modes(session: ZkChatSession) -> schema.SessionModeState:
+    agent = session.runtime.agent
+    return updates.modes(session.agent_names(), agent.name if agent is not None else None)
+
+
+def _command_text(result: CommandResult) -> str:
+    lines = result.render(WIDTH) if result.render is not None else result.lines
+    opened = result.open_note.text if result.open_note is not None else ""
+    return "\n".join(filter(None, (result.text, plain_text(lines), opened)))

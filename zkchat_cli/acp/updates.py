@@ -1,0 +1,176 @@
+"""What a turn says, as updates of the Agent Client Protocol: pure functions from values to messages."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from acp import schema
+
+from zkchat_cli import slash
+from zkchat_cli.agents.loader import NO_AGENT
+from zkchat_cli.models import ToolCall, ToolRun, TurnReport, ZkChatMessage
+from zkchat_cli.slash.base import SlashCommand
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.views.sources import source_lines
+from zkchat_cli.views.text import plain_text
+
+MAX_SOURCES = 10
+MAX_RESULT = 2_000
+"""Characters of a tool's result that the editor shows."""
+KINDS = {"read_zk_document": "read", "find_excerpts": "search", "find_zk_documents_related_to": "search", "rename_note": "move"}
+"""What an editor shows a tool as; changes of notes are edits, all others only read."""
+NOT_HERE = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches"))
+"""Commands of the terminal, for which the editor has its own way."""
+
+Update = Any
+"""One of the protocol's session updates."""
+
+
+def text_block(text: str) -> schema.TextContentBlock:
+    return schema.TextContentBlock(type="text", text=text)
+
+
+def answer_chunk(text: str) -> Update:
+    return schema.AgentMessageChunk(session_update="agent_message_chunk", content=text_block(text))
+
+
+def thought_chunk(text: str) -> Update:
+    return schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=text_block(text))
+
+
+def tool_started(call: ToolCall) -> Update:
+    return schema.ToolCallStart(
+        session_update="tool_call",
+        tool_call_id=call.id,
+        title=tool_title(call),
+        kind=_kind(call.name),
+        status="in_progress",
+        raw_input=call.arguments,
+    )
+
+
+def tool_finished(call: ToolCall, run: ToolRun) -> Update:
+    content = [schema.ContentToolCallContent(type="content", content=text_block(run.outcome))] if run.outcome else None
+    return schema.ToolCallProgress(
+        session_update="tool_call_update", tool_call_id=call.id, status="completed" if run.ok else "failed", content=content
+    )
+
+
+def tool_locations(message: ZkChatMessage, root: Path) -> Update | None:
+    """Where the excerpts of a tool's result are: path and line; None if it found none."""
+    if not message.chunks or message.tool_call_id is None:
+        return None
+    locations = [schema.ToolCallLocation(path=str(root / chunk.relative_path), line=chunk.start_line) for chunk in message.chunks]
+    return schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=message.tool_call_id, locations=locations)
+
+
+def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Update]:
+    """A stored conversation as the updates of its turns."""
+    for message in history:
+        if message.role == "user":
+            yield schema.UserMessageChunk(session_update="user_message_chunk", content=text_block(message.display_text))
+        elif message.role == "assistant":
+            if message.reasoning:
+                yield thought_chunk(message.reasoning)
+            if message.content:
+                yield answer_chunk(message.content)
+            for call in message.tool_calls:
+                yield tool_started(call).model_copy(update={"status": "completed"})
+        elif message.role == "tool":
+            if (update := tool_locations(message, root)) is not None:
+                yield update
+            content = [schema.ContentToolCallContent(type="content", content=text_block(truncate(message.content, MAX_RESULT)))]
+            yield schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=message.tool_call_id or "", content=content)
+
+
+def sources(report: TurnReport) -> str:
+    """The sources below an answer, as the terminal lists them; empty if there are none."""
+    named = [each for each in report.references if each.reference_type in ("direct", "import")]
+    lines = source_lines(report.citations, named, report.uncited_statements, MAX_SOURCES)
+    if lines:
+        return f"\n\n```\n{plain_text(lines)}\n```"
+    if not report.grounded and report.uncited_statements and report.level is None:
+        return "\n\nNo source from your notes was used."
+    return ""
+
+
+def permission_for_change(call_id: str, change: Change, root: Path) -> schema.ToolCallUpdate:
+    """A proposed change with its diffs, to be accepted or declined."""
+    diffs = [
+        schema.FileEditToolCallContent(
+            type="diff",
+            path=str(root / file.new_path),
+            old_text=None if file.path is None else file.before.decode("utf-8", "replace"),
+            new_text=file.after.decode("utf-8", "replace"),
+        )
+        for file in change.files
+    ]
+    note = [schema.ContentToolCallContent(type="content", content=text_block(change.note))] if change.note else []
+    locations = [schema.ToolCallLocation(path=str(root / file.new_path)) for file in change.files]
+    return schema.ToolCallUpdate(tool_call_id=call_id, title=change.summary, kind="edit", content=[*note, *diffs], locations=locations)
+
+
+def permission_for_call(call: ToolCall) -> schema.ToolCallUpdate:
+    """A call of another program's tool, to be accepted or declined."""
+    return schema.ToolCallUpdate(tool_call_id=call.id, title=tool_title(call), kind="other", raw_input=call.arguments)
+
+
+def tool_title(call: ToolCall) -> str:
+    """`find_excerpts: heat pump`."""
+    values = ", ".join(str(value) for value in call.arguments.values())
+    return truncate(f"{call.name}: {values}" if values else call.name, 100)
+
+
+def modes(agents: Sequence[str], current: str | None) -> schema.SessionModeState:
+    """The agents, as the modes of a session."""
+    names = [NO_AGENT, *(name for name in agents if name != NO_AGENT)]
+    available = [schema.SessionMode(id=name, name="No agent" if name == NO_AGENT else name) for name in names]
+    return schema.SessionModeState(current_mode_id=current or NO_AGENT, available_modes=available)
+
+
+def available_commands() -> Update:
+    """The slash commands that an editor can offer."""
+    commands = [_command(command) for command in slash.commands() if command.name not in NOT_HERE]
+    return schema.AvailableCommandsUpdate(session_update="available_commands_update", available_commands=commands)
+
+
+def _command(command: SlashCommand) -> schema.AvailableCommand:
+    hint = command.argument.strip("[]")
+    given = schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=hint)) if hint else None
+    return schema.AvailableCommand(name=command.name, description=command.help, input=given)
+
+
+def read_prompt(blocks: Sequence[Any], root: Path) -> tuple[str, str]:
+    """The message of an editor's prompt, and the part of it that the user typed: text of the editor must not import files.
+
+    A note that is attached by its address becomes a link to it; attached text stands before what was typed.
+    """
+    typed: list[str] = []
+    attached: list[str] = []
+    for block in blocks:
+        if block.type == "text":
+            typed.append(block.text)
+        elif block.type == "resource_link":
+            path = note_path(block.uri, root)
+            typed.append(f"[[{path}]]" if path else f"{block.name} ({block.uri})")
+        elif block.type == "resource" and isinstance(getattr(block.resource, "text", None), str):
+            attached.append(f"From {note_path(block.resource.uri, root) or block.resource.uri}:\n{block.resource.text}")
+    text = " ".join(typed).strip()
+    return "\n\n".join([*attached, *([text] if text else [])]), text
+
+
+def note_path(uri: str, root: Path) -> str | None:
+    """The note that an address `file:///…` is, as a path in the vault; None if it is elsewhere."""
+    address = urlsplit(uri)
+    if address.scheme != "file":
+        return None
+    try:
+        return Path(unquote(address.path)).resolve().relative_to(root).as_posix()
+    except (OSError, ValueError):
+        return None
+
+
+def _kind(tool: str) -> Any:
+    return KINDS.get(tool, "edit" if tool in ("append_to_note", "create_note", "edit_section", "move_note_to_trash") else "other")

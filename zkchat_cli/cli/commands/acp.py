@@ -1,0 +1,32 @@
+"""Chat with the notes in an editor, over the Agent Client Protocol."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from zkchat_cli.app.factory import App
+
+COMMAND = command_group()
+
+
+@command(COMMAND, *options.CHAT, epilog=examples("zkchat acp --vault ~/notes"))
+def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
+    """Chat with the notes in an editor, over the Agent Client Protocol.
+
+    Editors such as Zed and Neovim start it. Conversations are the same as in the terminal. It needs `pip install 'zkchat[acp]'`.
+    """
+    try:
+        from zkchat_cli.acp import agent  # imports the protocol's SDK
+    except ModuleNotFoundError as e:
+        raise UsageError("the editor's protocol needs a package that is not installed", "pip install 'zkchat[acp]'") from e
+    from zkchat_cli.app import factory
+
+    def open_app(folder: Path) -> "App":
+        return factory.open_app(ctx.startup_options(unsafe=unsafe, store_later=True), os.environ, folder)
+
+    agent.serve(open_app)

@@ -1,0 +1,76 @@
+"""Anthropic's own citations: excerpts of notes as search results that Claude can cite, and its citations as marks like all others.
+
+An excerpt is sent line by line, so that a citation names the lines it means. What comes back is written into the answer as `[3]`, with the
+cited line in quotation marks if that is short: then it is verified to the letter, with its line, as any quotation.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+LONGEST_QUOTE = 160
+"""Characters of a cited line that are quoted in the answer."""
+REFUSED = re.compile(r"search_result|citations", re.IGNORECASE)
+"""In the error of a server that does not know search results."""
+_NUMBER = re.compile(r"\[(\d{1,9})\]")
+_QUOTE_MARKS = re.compile('[“”„«»‹›"「」『』|`]')
+_LINE = re.compile(r".*\S.*(?:\n\s*)*")
+
+Block = dict[str, Any]
+
+
+def search_result_blocks(text: str) -> list[Block] | None:
+    """The text with a block for each excerpt of results in it, which are a line of JSON each; None if it has no excerpts."""
+    blocks: list[Block] = []
+    plain: list[str] = []
+    for line in text.split("\n"):
+        document = _read_result(line)
+        excerpts = document.pop("excerpts") if document else []
+        plain.append(line if document is None else json.dumps(document, ensure_ascii=False) if document else "")
+        if excerpts:
+            blocks += [*_text_block("\n".join(plain)), *map(_search_result, excerpts)]
+            plain = []
+    return [*blocks, *_text_block("\n".join(plain))] if blocks else None
+
+
+def citation_marks(text: str, citations: Iterable[Mapping[str, Any]]) -> str:
+    """What to write behind a part of an answer for the citations that came with it, unless it has these marks itself."""
+    marks: dict[str, str] = {}
+    for citation in citations:
+        number = _NUMBER.match(str(citation.get("title") or ""))
+        if citation.get("type") == "search_result_location" and number and number[0] not in text and number[0] not in marks:
+            quote = str(citation.get("cited_text") or "").strip()
+            is_short = quote and len(quote) <= LONGEST_QUOTE and "\n" not in quote and not _QUOTE_MARKS.search(quote)
+            marks[number[0]] = f"(“{quote}” {number[0]})" if is_short and quote not in text else number[0]
+    return "".join(f" {mark}" for mark in marks.values())
+
+
+def _read_result(line: str) -> dict[str, Any] | None:
+    """A result with excerpts that can be cited."""
+    if not line.startswith("{") or '"excerpts"' not in line:
+        return None
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    excerpts = document.get("excerpts")
+    if not isinstance(excerpts, list) or not excerpts:
+        return None
+    is_whole = all(isinstance(each, dict) and each.get("source") and str(each.get("text") or "").strip() for each in excerpts)
+    return document if is_whole else None
+
+
+def _search_result(excerpt: Mapping[str, Any]) -> Block:
+    names = [str(excerpt[key]) for key in ("title", "heading") if excerpt.get(key)]
+    return {
+        "type": "search_result",
+        "source": f"{excerpt.get('path')}:{excerpt.get('lines')}",
+        "title": f"[{excerpt['source']}] {' › '.join(names)}",
+        "content": [{"type": "text", "text": line} for line in _LINE.findall(str(excerpt["text"]).lstrip("\n"))],
+        "citations": {"enabled": True},
+    }
+
+
+def _text_block(text: str) -> list[Block]:
+    return [{"type": "text", "text": text}] if text.strip() else []
