@@ -239,8 +239,13 @@ def _fit_passages(selection: Selection, window: HistoryWindow) -> tuple[Selectio
 
 
 def _render_memory(item: MemoryItem, role: str, counter: TokenCounter) -> PromptMessage:
-    tag, name, value = ("agent-memory", "agent", item.key) if item.kind == "agent" else ("project-memory", "path", item.relative_path)
-    text = fence(tag, item.content, **{name: value})
+    match item.kind:
+        case "agent":
+            text = fence("agent-memory", item.content, agent=item.key)
+        case "user":
+            text = fence("user-memory", item.content)
+        case _:
+            text = fence("project-memory", item.content, path=item.relative_path)
     return make_prompt_message(role, "memory", text, counter, (_memory_id(item),))
 
 
