@@ -96,7 +96,9 @@ class AnthropicReader(ChatReader):
         self.read_event({"type": "message_delta", "delta": message})
         return "".join(text for text, _ in texts), "".join(thought for _, thought in texts)
 
-    def _start_block(self, index: object, block: Mapping[str, Any]) -> tuple[str, str]:
+    def _start_block(self, given: object, block: Mapping[str, Any]) -> tuple[str, str]:
+        if (index := whole_number(given)) is None:
+            raise ValueError("an index that is none")
         event = {"type": "content_block_start", "index": index, "content_block": block}
         self._accumulate(event=event, current_snapshot=self._message)
         if len(self._message.content) > MAX_BLOCKS:
