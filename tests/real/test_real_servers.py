@@ -21,7 +21,6 @@ from zkchat_cli.models import PromptMessage
 pytestmark = [
     pytest.mark.real,
     pytest.mark.timeout(1800),
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 SHORT = Options(max_output_tokens=24, temperature=0)
 WINDOW = Window(1024, "these tests")
@@ -37,6 +36,9 @@ TEXTS = {
 }
 
 
+OPENED: list[Any] = []
+
+
 @dataclass(frozen=True)
 class RealServer:
     provider: str
@@ -50,7 +52,9 @@ class RealServer:
     def open(self, name: str = "") -> Any:
         declared = providers.provider(self.provider)
         settings = {"timeout": 900.0, "stall_timeout": 300.0, **({"api": self.api} if self.api else {})}
-        return declared.open(ModelConfig(name or self.model_name(), declared.settings(**settings), os.environ))
+        opened: Any = declared.open(ModelConfig(name or self.model_name(), declared.settings(**settings), os.environ))
+        OPENED.append(opened)
+        return opened
 
     def prepared(self) -> Any:
         model = self.open()
@@ -71,6 +75,8 @@ def server(request: pytest.FixtureRequest) -> Iterator[RealServer]:
     if not os.environ.get(request.param.variable):
         pytest.skip(f"{request.param.variable} is not set")
     yield request.param
+    for model in OPENED:
+        model.server.close()
 
 
 def question(text: str, options: Options = SHORT) -> Request:
