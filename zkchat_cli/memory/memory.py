@@ -4,7 +4,7 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 """
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,6 @@ from zkchat_cli.memory.fact_keys import slugify, suggest_key
 from zkchat_cli.memory.fact_ranking import (
     MAX_COMPARED,
     MAX_FACT,
-    SIMILAR,
     RankedMemory,
     StoredMemory,
     choose_for_prompt,
@@ -31,8 +30,10 @@ from zkchat_cli.memory.lasting_files import LastingFiles
 from zkchat_cli.memory.project import EXTRA_FILE, MemoryItem, find_active_notes, load_agent_memory, load_folder_memory, load_root_memory
 from zkchat_cli.models import Fact, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.text.words import terms
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault import filesystem
+from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
 SHARE, ROOT_SHARE, AGENT_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
@@ -56,7 +57,8 @@ class FactUpdate:
 
 
 class Memory:
-    """What outlasts the conversation, as this conversation uses it. `about` gives the one-line summary of a note."""
+    """What outlasts the conversation, as this conversation uses it. `about` gives the one-line summary of a note; `semantic` is a model on
+    this machine, which stored vectors of facts are compared by."""
 
     def __init__(
         self,
@@ -68,8 +70,9 @@ class Memory:
         about: Callable[[str], str | None] = lambda _: None,
         agent: Agent | None = None,
         agents_folder: Path | None = None,
+        semantic: SemanticSearch | None = None,
     ) -> None:
-        self._vault, self._store, self._now, self._about, self._agent = vault, store, now, about, agent
+        self._vault, self._store, self._now, self._about, self._agent, self._semantic = vault, store, now, about, agent, semantic
         self._vault_key = str(vault.root)
         self.enabled = settings.context.memory_integration
         self._file_names = tuple(dict.fromkeys((*settings.memory.project_file, EXTRA_FILE)))
@@ -193,29 +196,36 @@ class Memory:
             return False
 
     def rank(self, text: str) -> tuple[RankedMemory, ...]:
-        """All facts and cited notes that share a word with the text, best first."""
-        return rank_by_relevance(text, self.all_items(), self._now(), self._vault.languages()) if text.strip() else ()
+        """All facts and cited notes that share a word with the text, and the facts with vectors that mean something similar, best first. No
+        more than the vector of the text is computed."""
+        return self._rank(text, self.all_items(), compute=False)
 
     def find(self, text: str) -> tuple[RankedMemory, ...]:
-        """`rank`, then the facts and cited notes that mean something similar in other words."""
-        return self._find(text, self.all_items())
+        """`rank`, for a search: items without vectors are compared by meaning, too."""
+        return self._rank(text, self.all_items(), compute=True)
 
     def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RankedMemory, ...]:
         """`find` with the memory files in the vault's root included."""
         items = self.project_items(budget, counter)
         files = [StoredMemory("file", item.relative_path, item.content, item.content, "", item.relative_path) for item in items]
-        return self._find(text, (*self.all_items(), *files))
+        return self._rank(text, (*self.all_items(), *files), compute=True)
 
-    def _find(self, text: str, every: Sequence[StoredMemory]) -> tuple[RankedMemory, ...]:
-        if not text.strip():
+    def _rank(self, text: str, every: Sequence[StoredMemory], *, compute: bool) -> tuple[RankedMemory, ...]:
+        if not terms(text):
             return ()
-        by_words = rank_by_relevance(text, every, self._now(), self._vault.languages())
-        found = {(each.item.kind, each.item.key) for each in by_words}
-        others = [item for item in every if (item.kind, item.key) not in found][:MAX_COMPARED]
-        cosines = self._vault.similarities(text, [item.content for item in others]) or []
-        least = min((each.score for each in by_words), default=1.0)
-        similar = [RankedMemory(item, cosine * least, ()) for item, cosine in zip(others, cosines, strict=False) if cosine >= SIMILAR]
-        return (*by_words, *sorted(similar, key=lambda each: -each.score))
+        cosines = self._stored_cosines(text, {item.key: item for item in every if item.kind == "fact"})
+        others = [item for item in every if item not in cosines][:MAX_COMPARED] if compute else []
+        cosines.update(zip(others, self._vault.similarities(text, [item.content for item in others]) or (), strict=False))
+        return rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
+
+    def _stored_cosines(self, text: str, facts: Mapping[str, StoredMemory]) -> dict[StoredMemory, float]:
+        if self._semantic is None or not facts:
+            return {}
+        stored: dict[str, bytes] = {}
+        with self._semantic.failures_reported():
+            stored = self._store.fact_vectors(self._vault_key, self._semantic.embedder_id)
+        found = self._semantic.stored_similarities(text, stored) or {}
+        return {facts[key]: cosine for key, cosine in found.items() if key in facts}
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> FactUpdate:
         """Store a fact; it replaces an older one with the same key. Raises UsageError if it is empty or too long, or memory is off."""

@@ -37,6 +37,26 @@ def forget(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
     return fact
 
 
+def without_vectors(connection: sqlite3.Connection, vault: str, embedder: str, limit: int) -> dict[int, str]:
+    """Current facts without vectors of `embedder`, by their rows."""
+    sql = """SELECT seq, content FROM fact WHERE vault = ? AND ended_at IS NULL
+             AND NOT EXISTS (SELECT 1 FROM fact_vector WHERE fact_seq = seq AND embedder = ?) ORDER BY seq DESC LIMIT ?"""
+    return dict(connection.execute(sql, (replace_surrogates(vault), embedder, limit)).fetchall())
+
+
+def add_vectors(connection: sqlite3.Connection, embedder: str, vectors: Mapping[int, bytes]) -> None:
+    """Store the packed vectors of facts, by their rows, in place of another embedder's. A fact that was replaced or deleted since is passed
+    over."""
+    sql = "INSERT OR REPLACE INTO fact_vector SELECT seq, ?, ? FROM fact WHERE seq = ? AND ended_at IS NULL"
+    connection.executemany(sql, [(embedder, packed, seq) for seq, packed in vectors.items()])
+
+
+def vectors(connection: sqlite3.Connection, vault: str, embedder: str) -> dict[str, bytes]:
+    """The packed vectors of the current facts, by their keys; none for a fact in a language that the embedder does not know."""
+    sql = "SELECT key, passages FROM fact_vector JOIN fact ON seq = fact_seq WHERE vault = ? AND ended_at IS NULL AND embedder = ?"
+    return dict(connection.execute(sql, (replace_surrogates(vault), embedder)).fetchall())
+
+
 def access(connection: sqlite3.Connection, vault: str, keys: Sequence[str], at: str) -> None:
     connection.executemany(
         "UPDATE fact SET last_accessed = ? WHERE vault = ? AND key = ? AND ended_at IS NULL",
