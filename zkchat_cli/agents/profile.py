@@ -15,6 +15,9 @@ SETTINGS = {
     "strategy": "context.strategy",
     "temperature": "llm.temperature",
     "memory": "context.memory_integration",
+    "user_memory": "memory.user",
+    "project_memory": "memory.project",
+    "agent_memory": "memory.agent",
 }
 """Keys of an agent that override a setting; `context.…` keys have the settings' names."""
 
@@ -29,6 +32,9 @@ class AgentProfile(Section):
     strategy: str = Field("", description="hybrid, summarize or discard")
     temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's own default")
     memory: bool = Field(True, description="include memory in its prompts: memory files, facts and its own file")
+    user_memory: bool = Field(True, description="whether it gets your own memory file")
+    project_memory: bool = Field(True, description="whether it gets the memory files of the vault")
+    agent_memory: bool = Field(True, description="whether it gets its own memory file")
     context: ContextSettings = ContextSettings()
 
     @field_validator("tools", mode="before")

@@ -107,6 +107,7 @@ class ConversationState:
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
         """Store messages of this branch with a changed pin. Raises StoreError."""
+        changed = [message.model_copy(update={"updated_at": self._services.now()}) for message in changed]
         self._store.mark(self.conversation.id, changed)
         instead = {message.id: message for message in changed}
         self._replace_history(

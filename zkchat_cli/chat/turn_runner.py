@@ -31,6 +31,7 @@ from zkchat_cli.llm.base import (
     RetryDelay,
     StreamFailed,
     StreamFinished,
+    SupportsRequestBody,
     TextPart,
     ThinkingPart,
     ToolCallsPart,
@@ -38,6 +39,7 @@ from zkchat_cli.llm.base import (
     request_frame,
 )
 from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens
+from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.calibration import CountedPrompt, learn
@@ -212,7 +214,12 @@ class TurnRunner:
         counter, usage = self.turn.runtime.counter, prompt.usage
         overhead = usage.components.overhead
         tools = sum(counter.count_raw(json.dumps(tool.descriptor, ensure_ascii=False)) for tool in prompt.tools)
-        return CountedPrompt((usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration, tools, counted - overhead)
+        text = (usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration
+        if isinstance(self.turn.runtime.model, SupportsRequestBody):  # its excerpts are shorter, and must not make text look smaller
+            sent = with_plain_excerpts(Request(prompt.messages, window=usage.max_context)).messages
+            pairs = ((ours, theirs) for ours, theirs in zip(prompt.messages, sent, strict=True) if ours is not theirs)
+            text -= sum(counter.count_raw(ours.content) - counter.count_raw(theirs.content) for ours, theirs in pairs)
+        return CountedPrompt(text, tools, counted - overhead)
 
     def _build_prompt(self, *, offer_tools: bool) -> Prompt:
         """Raises PromptTooLarge, if the turn does not fit without the middles of its earlier results either."""

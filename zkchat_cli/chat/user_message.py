@@ -18,6 +18,7 @@ from zkchat_cli.references.file_imports import FileImport, ImportRoots, read_imp
 from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.mentions import find_mentioned_documents
+from zkchat_cli.summarization.learning_points import find_learning_points
 from zkchat_cli.text.words import replace_surrogates
 
 SIMILAR = 0.7
@@ -108,7 +109,9 @@ class UserMessageBuilder:
         mention = user_input.mention.text if user_input.mention is not None else None
         bare = self.services.new_message("user", user_input.text, self.state.head, status="pending", agent=agent, addressed=mention)
         tokens = runtime.counter.count_raw(bare.prompt_text)
-        return bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
+        typed = bare.prompt_text if user_input.typed is None else user_input.typed
+        figures = {"token_count": tokens, "augmented_token_count": tokens, "learning_points": find_learning_points(typed)}
+        return bare.model_copy(update=figures)
 
     def add_documents(
         self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, references: ReferenceManager

@@ -4,10 +4,12 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 """
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config.schema import Config
@@ -26,8 +28,16 @@ from zkchat_cli.memory.fact_ranking import (
     recall_fact,
 )
 from zkchat_cli.memory.file_reader import MemoryFiles, Stamp
-from zkchat_cli.memory.lasting_files import LastingFiles
-from zkchat_cli.memory.project import EXTRA_FILE, MemoryItem, find_active_notes, load_agent_memory, load_folder_memory, load_root_memory
+from zkchat_cli.memory.lasting_files import USER_FILE, LastingFiles
+from zkchat_cli.memory.project import (
+    EXTRA_FILE,
+    MemoryItem,
+    PrivateMemory,
+    find_active_notes,
+    load_folder_memory,
+    load_private_memory,
+    load_root_memory,
+)
 from zkchat_cli.models import Fact, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.words import terms
@@ -36,8 +46,9 @@ from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
-SHARE, ROOT_SHARE, AGENT_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
-"""Of the messages' budget: all of memory, root files, the agent's file, folder files. Facts get the rest of `SHARE`."""
+LEVELS = ("user", "project", "folder", "agent", "facts")
+SHARE, ROOT_SHARE, PRIVATE_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
+"""Of the messages' budget: all of memory, root files, the user's and the agent's file each, folder files. Facts get the rest of `SHARE`."""
 MAX_RECALLED_MESSAGES = 20
 
 
@@ -78,7 +89,7 @@ class Memory:
         self._file_names = tuple(dict.fromkeys((*settings.memory.project_file, EXTRA_FILE)))
         self.lasting_files = LastingFiles(vault.root, self._file_names, agents_folder)
         self._files = MemoryFiles(vault.root, self.notify)
-        self._agent_files = MemoryFiles(agent.memory_file.parent, self.notify) if agent is not None and agent.memory_file else None
+        self._switches = settings.memory
         self._cache: dict[str, tuple[object, dict[str, Stamp], tuple[MemoryItem, ...]]] = {}
         """The items loaded last, by what they are, with what they were made from."""
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
@@ -87,27 +98,61 @@ class Memory:
         self._cited_notes: tuple[StoredMemory, ...] | None = None
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
+        self._private: list[tuple[PrivateMemory, MemoryFiles]] = []
+        """The user's memory file and the agent's, as far as they are switched on."""
+        if agents_folder is not None and settings.memory.user:
+            self._add_private(PrivateMemory("user", USER_FILE, agents_folder.parent / USER_FILE, "your own memory file"))
+        if agent is not None and agent.memory_file is not None and settings.memory.agent:
+            self._add_private(PrivateMemory("agent", agent.name, agent.memory_file, f"memory of the agent {agent.name}"))
         self.conversation_id: str | None = None
         self.message_id: str | None = None
         with suppress(StoreError):
             self.facts()
 
+    def _add_private(self, memory: PrivateMemory) -> None:
+        self._private.append((memory, MemoryFiles(memory.file.parent, self.notify)))
+
     # in the prompt
 
     def project_items(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
         """The memory files in the vault's root; `budget` are the tokens for all messages."""
-        if not self.enabled:
+        if not self.enabled or not self._switches.project:
             return ()
         limit = int(ROOT_SHARE * budget)
         return self._load("root", (limit, counter), self._files, lambda: load_root_memory(self._files, self._file_names, limit, counter))
 
     def fixed_items(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
-        """The memory at the front of every prompt: the vault's, then the agent's own."""
-        root, agent, files = self.project_items(budget, counter), self._agent, self._agent_files
-        if not self.enabled or agent is None or files is None:
-            return root
-        limit = int(AGENT_SHARE * budget)
-        return (*root, *self._load("agent", (limit, counter), files, lambda: load_agent_memory(files, agent, limit, counter)))
+        """The memory at the front of every prompt: the user's, the vault's, then the agent's own."""
+        if not self.enabled:
+            return ()
+        limit = int(PRIVATE_SHARE * budget)
+        private = {
+            memory.kind: self._load(memory.kind, (limit, counter), files, partial(load_private_memory, files, memory, limit, counter))
+            for memory, files in self._private
+        }
+        return (*private.get("user", ()), *self.project_items(budget, counter), *private.get("agent", ()))
+
+    def levels(self, items: Sequence[MemoryItem], budget: int, counter: TokenCounter) -> dict[str, str]:
+        """For each level of memory, what of it is among the `items` for a prompt, or why nothing is."""
+        if not self.enabled:
+            return dict.fromkeys(LEVELS, "off (context.memory_integration = false)")
+        of_vault = self.project_items(budget, counter)
+        root = [f"{item.relative_path} · {item.tokens:,} tokens" for item in of_vault]
+        folders = [f"{each.relative_path} · {each.tokens:,} tokens" for each in items if each.kind == "file" and each not in of_vault]
+        facts = sum(item.kind in ("fact", "document") for item in items)
+        off = "off (memory.project = false)"
+        return {
+            "user": self._private_level("user", items, "off (memory.user = false)"),
+            "project": (", ".join(root) or f"none of {', '.join(self._file_names)} in the vault's root") if self._switches.project else off,
+            "folder": (", ".join(folders) or "no memory file beside the notes of this turn") if self._switches.project else off,
+            "agent": self._private_level("agent", items, "no agent is in use" if self._switches.agent else "off (memory.agent = false)"),
+            "facts": f"{facts} relevant, of {len(self.facts())} remembered",
+        }
+
+    def _private_level(self, kind: Literal["user", "agent"], items: Sequence[MemoryItem], without: str) -> str:
+        file = next((memory.file for memory, _ in self._private if memory.kind == kind), None)
+        tokens = sum(item.tokens for item in items if item.kind == kind)
+        return without if file is None else f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
 
     def contextual_items(
         self, current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage], budget: int, counter: TokenCounter
@@ -121,7 +166,7 @@ class Memory:
             "folders",
             (notes, limit, counter, fixed),
             self._files,
-            lambda: load_folder_memory(self._files, self._file_names, notes, limit, counter, fixed),
+            lambda: load_folder_memory(self._files, self._file_names, notes, limit, counter, fixed) if self._switches.project else (),
         )
         question = next((m.prompt_text for m in current if m.role == "user"), "")
         return (*folders, *self._relevant_items(question, int(SHARE * budget) - sum(item.tokens for item in (*fixed, *folders)), counter))
@@ -252,6 +297,18 @@ class Memory:
             undo = f"/forget {key}, or zkchat memory forget {key}, takes it back"
             self._notices.append((f"remembered as {key}: {content}{instead}", undo))
         return FactUpdate(fact, replaced)
+
+    def find_sources(self, sent: Iterable[str]) -> dict[str, str]:
+        """The files in the vault that memory in a prompt came from, and what facts say that were imported from them. `sent` are the ids of
+        memory in a prompt."""
+        facts = {f"fact:{fact.key}": fact for fact in self._facts}
+        sources: dict[str, str] = {}
+        for id_ in sent:
+            fact = facts.get(id_)
+            path = fact.source if fact is not None else id_
+            if self._is_note(path):
+                sources.setdefault(path, fact.content if fact is not None else "")
+        return sources
 
     def find_fact(self, key: str) -> Fact:
         """The fact with this key or prefix of a key. Raises UsageError that names the nearest keys if that is not one fact."""

@@ -111,6 +111,16 @@ class MostCitedNote(Value):
     last_cited: str
 
 
+class NoteUsage(Value):
+    """How often the conversations about a vault used a note."""
+
+    relative_path: str
+    conversations: int
+    answers: int
+    citations: int
+    last_used: str
+
+
 class FoundMessage(Value):
     """A message that a search found; `score` is comparable within one search only."""
 

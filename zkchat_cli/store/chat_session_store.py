@@ -146,6 +146,7 @@ class ChatSessionStore:
     # Notes and facts
 
     mentions = _query("look for a note", note_usage.read)
+    most_used_notes = _query("count the uses of notes", note_usage.most_used)
     often_cited = _query("look for notes that are often cited", note_usage.often_cited)
     fact_vectors = _query("read the vectors of facts", facts.vectors)
     facts_without_vectors = _query("look for facts without vectors", facts.without_vectors)
