@@ -187,6 +187,8 @@ MIGRATIONS = (
     DELETE FROM calibration;
     ALTER TABLE calibration ADD COLUMN tools REAL;
     """,
+    # 13: a fact may belong to one agent; those without are for all
+    "ALTER TABLE fact ADD COLUMN agent TEXT;",
 )
 """What makes a store of one version one of the next, from `FIRST_VERSION` on. Released ones are never changed, only added to."""
 
