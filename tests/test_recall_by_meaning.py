@@ -191,6 +191,7 @@ def test_a_store_of_the_layout_before_vectors_gets_their_table(tmp_path: Path) -
         db.execute("DROP TRIGGER fact_vector_ended")
         db.execute("DROP TABLE fact_vector")
         db.execute("ALTER TABLE calibration DROP COLUMN tools")
+        db.execute("ALTER TABLE fact DROP COLUMN agent")
         db.execute("PRAGMA user_version = 10")
     with closing(ChatSessionStore.open(tmp_path / "c.db")) as store:
         assert store.without_vectors("/notes", "meaning/1", 1, 1) == []

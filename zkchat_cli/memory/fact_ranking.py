@@ -53,6 +53,8 @@ class StoredMemory:
     date: str
     relative_path: str | None = None
     last_accessed: str | None = None
+    agent: str | None = None
+    """The agent that a fact belongs to; None if it is shared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +100,13 @@ def parse_facts(text: str) -> list[str]:
 
 def recall_fact(fact: Fact) -> StoredMemory:
     line = f"- {fact.content} ({fact.key}; {fact.created_at[:10]}; {describe_source(fact)})"
-    return StoredMemory("fact", fact.key, fact.content, line, fact.created_at, None, fact.last_accessed)
+    return StoredMemory("fact", fact.key, fact.content, line, fact.created_at, None, fact.last_accessed, fact.agent)
 
 
 def describe_source(fact: Fact) -> str:
     """Who stored the fact and where: "told by the user in “The roof”"."""
-    who = {"user": "told by the user", "model": "noted by the assistant"}.get(fact.source, f"imported from {truncate(fact.source, 80)}")
+    noted = f"noted by the agent {fact.agent} for itself" if fact.agent else "noted by the assistant"
+    who = {"user": "told by the user", "model": noted}.get(fact.source, f"imported from {truncate(fact.source, 80)}")
     return f"{who} in “{truncate(fact.title, 60)}”" if fact.title else who
 
 
@@ -188,5 +191,7 @@ def choose_for_prompt(ranked: Sequence[RankedMemory], budget: int, counter: Toke
         tokens = counter.count(item.prompt_line) + 1
         if tokens <= budget:
             budget -= tokens
-            chosen.append(MemoryItem(item.relative_path or "", item.prompt_line, tokens, each.reason, kind=item.kind, key=item.key))
+            chosen.append(
+                MemoryItem(item.relative_path or "", item.prompt_line, tokens, each.reason, kind=item.kind, key=item.key, agent=item.agent)
+            )
     return tuple(chosen)

@@ -15,7 +15,7 @@ from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.conversation_excerpts import describe_message
-from zkchat_cli.memory.fact_keys import slugify, suggest_key
+from zkchat_cli.memory.fact_keys import free_key, slugify, suggest_key
 from zkchat_cli.memory.fact_ranking import (
     MAX_COMPARED,
     MAX_FACT,
@@ -146,8 +146,18 @@ class Memory:
             "project": (", ".join(root) or f"none of {', '.join(self._file_names)} in the vault's root") if self._switches.project else off,
             "folder": (", ".join(folders) or "no memory file beside the notes of this turn") if self._switches.project else off,
             "agent": self._private_level("agent", items, "no agent is in use" if self._switches.agent else "off (memory.agent = false)"),
-            "facts": f"{facts} relevant, of {len(self.facts())} remembered",
+            "facts": f"{facts} relevant, of {self._count_facts()}",
         }
+
+    def _count_facts(self) -> str:
+        every = self.facts()
+        own, others = (sum(fact.agent is not None and self._is_own(fact) is mine for fact in every) for mine in (True, False))
+        shared = f"{len(every) - own - others} shared"
+        ours = f", {own} of {self._agent.name} alone" if own and self._agent is not None else ""
+        return f"{shared}{ours}{f', without {others} of other agents' if others else ''}" if own or others else f"{len(every)} remembered"
+
+    def _is_own(self, fact: Fact) -> bool:
+        return self._agent is not None and fact.agent == self._agent.name
 
     def _private_level(self, kind: Literal["user", "agent"], items: Sequence[MemoryItem], without: str) -> str:
         file = next((memory.file for memory, _ in self._private if memory.kind == kind), None)
@@ -217,7 +227,7 @@ class Memory:
     # facts
 
     def facts(self) -> tuple[Fact, ...]:
-        """The current facts, newest first; read again when another process may have changed them."""
+        """The current facts of all agents, newest first; read again when another process may have changed them."""
         version = self._store.facts_version()
         if version != self._facts_version:
             self._facts, self._facts_version = self._store.facts(self._vault_key), version
@@ -228,11 +238,14 @@ class Memory:
         return [fact.key for fact in self._facts]
 
     def all_items(self) -> tuple[StoredMemory, ...]:
-        """The facts, and the notes that several conversations had cited when this one began."""
+        """The shared facts and the agent's own, and the notes that several conversations had cited when this one began."""
+        return (*(recall_fact(fact) for fact in self.facts() if fact.agent is None or self._is_own(fact)), *self._often_cited())
+
+    def _often_cited(self) -> tuple[StoredMemory, ...]:
         if self._cited_notes is None:
             cited = [note for note in self._store.often_cited(self._vault_key) if self._is_note(note.relative_path)]
             self._cited_notes = tuple(recall_cited_note(note, self._about(note.relative_path)) for note in cited)
-        return (*map(recall_fact, self.facts()), *self._cited_notes)
+        return self._cited_notes
 
     def _is_note(self, path: str) -> bool:
         try:
@@ -250,10 +263,10 @@ class Memory:
         return self._rank(text, self.all_items(), compute=True)
 
     def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RankedMemory, ...]:
-        """`find` with the memory files in the vault's root included."""
+        """`find` for the user: with the facts of all agents, and the memory files in the vault's root."""
         items = self.project_items(budget, counter)
         files = [StoredMemory("file", item.relative_path, item.content, item.content, "", item.relative_path) for item in items]
-        return self._rank(text, (*self.all_items(), *files), compute=True)
+        return self._rank(text, (*map(recall_fact, self.facts()), *self._often_cited(), *files), compute=True)
 
     def _rank(self, text: str, every: Sequence[StoredMemory], *, compute: bool) -> tuple[RankedMemory, ...]:
         if not terms(text):
@@ -282,7 +295,11 @@ class Memory:
         if len(content) > MAX_FACT:
             problem = f"that is too long to remember: {len(content)} characters of at most {MAX_FACT}"
             raise UsageError(problem, "Write a note and remember where it is: notes can be searched.")
-        key = slugify(key) or suggest_key(content, {fact.key: fact.content for fact in self.facts()})
+        agent = self._agent.name if self._agent is not None and self._agent.owns_facts and source == "model" else None
+        prefix = f"{slugify(agent)}-" if agent else ""
+        comparable = {fact.key.removeprefix(prefix): fact.content for fact in self.facts() if fact.agent == agent}
+        owners = {fact.key: fact.agent for fact in self.facts()}
+        key = free_key(prefix, slugify(key) or suggest_key(content, comparable), agent, owners)
         fact = Fact(
             key=key,
             content=content,
@@ -290,6 +307,7 @@ class Memory:
             conversation_id=self.conversation_id,
             message_id=self.message_id,
             created_at=self._now(),
+            agent=agent,
         )
         replaced = self._store.remember(self._vault_key, fact)
         if source == "model":

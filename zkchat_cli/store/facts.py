@@ -8,7 +8,7 @@ from zkchat_cli.models import Fact
 from zkchat_cli.store import rows
 from zkchat_cli.text.words import replace_surrogates
 
-COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created_at", "last_accessed", "ended_at")
+COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created_at", "last_accessed", "ended_at", "agent")
 _FACT = f"""
     SELECT {", ".join(f"fact.{column}" for column in ("vault", "checksum", *COLUMNS))}, conversation.title
     FROM fact NOT INDEXED LEFT JOIN conversation ON conversation.id = fact.conversation_id

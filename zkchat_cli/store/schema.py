@@ -187,7 +187,9 @@ MIGRATIONS = (
     DELETE FROM calibration;
     ALTER TABLE calibration ADD COLUMN tools REAL;
     """,
-    # 13: vectors of facts, which are compared with a question like those of messages; only current facts have one
+    # 13: a fact may belong to one agent; those without are for all
+    "ALTER TABLE fact ADD COLUMN agent TEXT;",
+    # 14: vectors of facts, which are compared with a question like those of messages; only current facts have one
     """
     CREATE TABLE fact_vector (
         fact_seq INTEGER PRIMARY KEY REFERENCES fact (seq) ON DELETE CASCADE,
