@@ -202,3 +202,16 @@ def test_a_conversation_about_piped_text_is_titled_by_its_question(zkchat: Progr
     assert stored["first_line"].startswith("diff --git")
     told = zkchat("sessions", "show", "--json").json["history"][0]["content"]
     assert told == "diff --git a/x b/x\n-old\n\nHow are filters joined?"
+
+
+def test_sessions_show_is_limited_by_number_and_time(zkchat: Program) -> None:
+    zkchat("ask", "How are filters joined?")
+    zkchat("ask", "-c", "When is compost ready?")
+    history = zkchat("sessions", "show", "--json").json["history"]
+    second = next(m for m in reversed(history) if m["role"] == "user")
+    assert zkchat("sessions", "show", "--json", "--limit", 1).json["history"] == history[-1:]
+    since = zkchat("sessions", "show", "--json", "--since", second["timestamp"]).json["history"]
+    before = zkchat("sessions", "show", "--json", "--before", second["timestamp"]).json["history"]
+    assert before + since == history
+    assert zkchat("sessions", "show", "--json", "--before", "yesterday").json["history"] == []
+    assert "--since: soonish is no date" in zkchat("sessions", "show", "--since", "soonish").err

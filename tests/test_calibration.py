@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from factories import AppFixture, failure_of, report_of, run_turn
+from factories import COUNTER, AppFixture, failure_of, report_of, run_turn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from model_calls import OPENAI, open_model
@@ -12,6 +13,7 @@ from model_server import ModelServer, Reply, openai_text, running_server
 
 from zkchat_cli.config.schema import Config
 from zkchat_cli.events import Notice
+from zkchat_cli.llm.base import Window
 from zkchat_cli.models import Calibration
 from zkchat_cli.tokens.calibration import CountedPrompt, learn
 
@@ -74,6 +76,10 @@ LETTERS = {
 def count_as_server(text: str) -> int:
     """Tokens of a vocabulary made for English: letters of other scripts are three or more each."""
     return sum(1 if piece.isascii() else len(piece.encode()) for piece in re.findall(r"[A-Za-z]{1,6}|\s|.", text))
+
+
+def count_exactly(body: dict[str, Any]) -> int:
+    return sum(4 + COUNTER.count_raw(message["content"]) for message in body["messages"])
 
 
 class CountingServer:
@@ -141,6 +147,14 @@ def test_documents_are_decided_again_when_the_server_refuses_the_prompt(app: App
     assert len(counting.accepted) == 1
     assert session.history[0].references[0].delivery == "offered"
     assert report.context.calibration > 2
+
+
+def test_passages_that_are_sent_as_shorter_text_do_not_shrink_the_count(app: AppFixture, server: ModelServer) -> None:
+    server.compute = lambda _, body: Reply(openai_text("Yes.", usage={"prompt_tokens": count_exactly(body), "completion_tokens": 1}))
+    session = app.session(open_model("openai", f"{server.address}/v1"), configured_window=Window(8192, "test"), retrieval="before")
+    report_of(session.send("How are filters joined, and when is compost ready?"))
+    assert "\n[1] " in server.bodies[0]["messages"][1]["content"]
+    assert app.store.calibration("openai/m").text == pytest.approx(1, abs=0.01)
 
 
 def test_a_second_refusal_names_what_is_too_long(app: AppFixture, server: ModelServer) -> None:

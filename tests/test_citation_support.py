@@ -4,7 +4,7 @@ import pytest
 from factories import chunk
 
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.support import Evidence, judge_support
+from zkchat_cli.citations.support import Evidence, judge_by_meaning, judge_support
 from zkchat_cli.citations.verify import verify_citations
 
 HOUSE = chunk(
@@ -49,6 +49,14 @@ def test_chinese_sentences_are_compared_by_their_characters() -> None:
     assert judge_support("房子在1950年刷成红色。", [source]) == "supports"
     assert judge_support("房子在1960年刷成红色。", [source]) == "does_not_support"
     assert judge_support("堆肥需要空气和水分才能成熟。", [source]) == "does_not_support"
+
+
+def test_meaning_tells_only_what_is_about_something_else() -> None:
+    def judged(*cosines: float) -> str:
+        return judge_by_meaning("They sailed north.", ["The roof is new."], lambda *_: list(cosines) or None)
+
+    assert (judged(0.1, 0.2), judged(0.1, 0.5), judged()) == ("does_not_support", "unclear", "unclear")
+    assert judge_by_meaning("They sailed north.", [], lambda *_: [0.0]) == "unclear"
 
 
 def support(answer: str) -> list[tuple[int, str | None]]:

@@ -122,3 +122,10 @@ def test_a_turn_says_below_its_answer_what_a_compaction_saved(zkchat: Program, i
         seen = chat.everything()
     assert "messages (by the model" in seen.partition("So it is.")[2]
     assert "tokens saved; to undo: /compact undo" in " ".join(seen.split())
+
+
+def test_the_compaction_after_a_preview_asks_no_model_again(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
+    compact = ("context", "compact", imported, "--keep", 4, "--json", "--model")
+    preview = zkchat(*compact, script(A_SUMMARY), "--preview").json
+    done = zkchat(*compact, script({"error": "timeout"})).json
+    assert (done["summary"], done["mode"], done["preview"]) == (preview["summary"], "full", False)

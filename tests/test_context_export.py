@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Program
-from factories import AppFixture, message, report_of, resume
+from conftest import Program, write_notes
+from factories import NOON, AppFixture, CountingIds, exchanges, message, report_of, resume
 from model_calls import KEY
 from model_server import ModelServer, Reply, anthropic_text, ollama_text, openai_text, running_server
+from summary_models import SummaryModel, numbered_exchanges, summary_reply
 
 from zkchat_cli.exporters import exporter
+from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import Model, ModelConfig
 from zkchat_cli.models import ToolCall
@@ -65,6 +67,24 @@ def test_the_model_can_be_another_than_the_settings_one(zkchat: Program, script:
     assert zkchat("context", "export", "--format", "context", "--model", model).json["model"] == model
     refused = zkchat("context", "export", "--format", "md", "--next", "x")
     assert (refused.exit_status, "--format context" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("provider", [None, "anthropic"])
+def test_imported_again_it_has_only_messages_of_the_conversation(app: AppFixture, provider: str | None) -> None:
+    app.max_context = 4000
+    write_notes(app.vault.root, {"ZKCHAT.md": "Always cite."})
+    session = resume(app, exchanges(*numbered_exchanges(16, 5)), model=SummaryModel([summary_reply()]))
+    session.compact()
+    if provider:
+        session = app.session(a_model(provider, "http://localhost:1"), session.conversation)
+    question = "Where is thing3? [[Filters]]"
+    request = session.request(question)
+    assert "<recalled-conversation>" in json.dumps(request)
+    assert "<conversation-summary>" in json.dumps(request)
+    [archive] = read_conversations(json.dumps(request).encode(), vault="/notes", new_id=CountingIds("n"), now=NOON).archives
+    said = [each.content for each in archive.messages]
+    assert said[-1] == question
+    assert said[:-1] == [each.content for each in session.history][-len(said) + 1 :]
 
 
 def test_the_slash_command_writes_it_too(app: AppFixture, tmp_path: Path) -> None:

@@ -207,6 +207,36 @@ def test_a_heading_or_a_name_goes_into_the_link_that_was_chosen(key: str, line: 
         assert at.says_when(choose, f"{key}Dates]]{ENTER}") == line
 
 
+class SlowNotes(Completer):
+    """Computes as long as `pressed` is not set."""
+
+    def __init__(self) -> None:
+        self.computing, self.pressed = threading.Event(), threading.Event()
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002
+        if document.text == "[[Ro":
+            self.computing.set()
+            self.pressed.wait(5)
+            yield Completion("Roof]]", -2)
+            yield Completion("Roots]]", -2)
+
+
+def test_a_tab_pressed_while_completions_are_computed_chooses_the_first() -> None:
+    notes = SlowNotes()
+    with create_pipe_input() as keyboard:
+        at = At(keyboard, completer=notes)
+        keyboard.send_text("[[Ro")
+
+        def press_tab() -> bool:
+            if notes.computing.is_set() and not notes.pressed.is_set():
+                keyboard.send_text("\t")
+                time.sleep(0.05)  # the key is handled while the completions are still computed
+                notes.pressed.set()
+            return notes.pressed.is_set() and at.buffer.text != "[[Ro"
+
+        assert at.says_when(press_tab, f"?{ENTER}") == "[[Roof]]?"
+
+
 def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     pastes = Pastes()

@@ -200,3 +200,14 @@ def test_a_hostile_title_cannot_act_in_the_terminal(zkchat: Program, tmp_path: P
     out = zkchat("vault", "mentions", "Filters").out
     assert "␛[2J" in out
     assert "\x1b" not in out and "\u202e" not in out
+
+
+def test_the_notes_that_answers_used_most_are_listed(zkchat: Program) -> None:
+    for question in ("How are filters joined?", "How are filters combined?", "When is compost ready?"):
+        zkchat("ask", question)
+    top = zkchat("vault", "mentions", "--top", "--json").json
+    assert top[0].keys() == {"relative_path", "conversations", "answers", "citations", "last_used"}
+    assert [each["answers"] for each in top] == sorted((each["answers"] for each in top), reverse=True)
+    assert top[0]["answers"] >= 2
+    assert top[0]["relative_path"] in zkchat("vault", "mentions", "--top", "--limit", 1).out
+    assert zkchat("vault", "mentions").exit_status == 2

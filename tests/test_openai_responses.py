@@ -239,6 +239,29 @@ def test_the_last_event_ends_the_call_though_the_connection_stays_open(server: M
     assert RESPONSES.ask(server, Reply([*responses_text("A filter"), 60.0])).text == "A filter"
 
 
+def test_items_that_have_only_an_id_are_told_apart(server: ModelServer) -> None:
+    """As llama.cpp sends them."""
+    message = {
+        "type": "message",
+        "id": "msg_1",
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": "Yes."}],
+    }
+    call = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "find", "arguments": '{"q": "a"}', "status": "completed"}
+    events = [
+        {"type": "response.output_item.added", "item": {**message, "content": []}},
+        {"type": "response.output_text.delta", "item_id": "msg_1", "delta": "Yes."},
+        {"type": "response.output_item.done", "item": message},
+        {"type": "response.output_item.added", "item": {**call, "arguments": ""}},
+        {"type": "response.function_call_arguments.delta", "item_id": "fc_1", "delta": '{"q": "a"}'},
+        {"type": "response.output_item.done", "item": call},
+    ]
+    answer = RESPONSES.ask(server, Reply([responses_events(responses_start(), *events, responses_end(message, call))]))
+    assert answer.text == "Yes."
+    assert [(each.id, each.arguments) for each in answer.calls] == [("c1", {"q": "a"})]
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 def test_a_server_that_does_not_stream_is_read(server: ModelServer, indent: int | None) -> None:
     call = responses_call(1, "a", "find", "{}")[-1]["item"]

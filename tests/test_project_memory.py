@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import needs_permissions, write_notes
-from factories import COUNTER, AppFixture, DeltaModel, chunk, find_call, make_app, message, reply, report_of, run_turn, tool_reply
+from factories import COUNTER, NOON, AppFixture, DeltaModel, chunk, find_call, make_app, message, reply, report_of, run_turn, tool_reply
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, MemorySettings
@@ -285,3 +286,53 @@ def test_contextual_memory_is_dropped_first_in_a_small_window(app: AppFixture) -
     sizes = [app.session(max_context=n, tools=()).prompt(text) for n in (4000, 500)]
     assert [any(m.kind == "memory" for m in prompt.messages) for prompt in sizes] == [True, False]
     assert sizes[1].usage.total_tokens <= 450
+
+
+# levels and their switches
+
+
+def level_session(app: AppFixture, tmp_path: Path, **changes: Any) -> ZkChatSession:
+    """A session whose vault has memory, and whose configuration folder has the user's."""
+    write_notes(app.vault.root, {"ZKCHAT.md": "Be brief.", "Garden/ZKCHAT.md": "Use Latin names."})
+    write_notes(tmp_path / "config", {"ZKCHAT.md": "I am Ana. @config.toml", "config.toml": "secret = 1"})
+    return app.session(agents_folder=tmp_path / "config" / "agents", **changes)
+
+
+def test_the_users_own_file_comes_first_and_imports_nothing(app: AppFixture, tmp_path: Path) -> None:
+    session = level_session(app, tmp_path)
+    items = session.memory_items("What of [[Compost]]?")
+    assert [(item.kind, item.content) for item in items] == [
+        ("user", "I am Ana. @config.toml"),
+        ("file", "Be brief."),
+        ("file", "Use Latin names."),
+    ]
+    first = next(m for m in session.prompt().messages if m.kind == "memory")
+    assert first.content == "<user-memory>\nI am Ana. @config.toml\n</user-memory>"
+
+
+@pytest.mark.parametrize(
+    ("key", "left"),
+    [("memory.user", ["file", "file"]), ("memory.project", ["user"]), ("memory.agent", ["user", "file", "file"])],
+)
+def test_each_level_has_its_switch(app: AppFixture, tmp_path: Path, key: str, left: list[str]) -> None:
+    session = level_session(app, tmp_path)
+    session.override_setting(key, "false")
+    items = session.memory_items("What of [[Compost]]?")
+    assert [item.kind for item in items] == left
+    levels = session.memory.levels(items, session.runtime.budget.messages, session.runtime.counter)
+    assert levels[key.partition(".")[2]] == f"off ({key} = false)"
+
+
+def test_what_memory_gave_to_an_answer_is_stored_with_it(app: AppFixture, tmp_path: Path) -> None:
+    session = level_session(app, tmp_path)
+    write_notes(app.vault.root, {"facts.md": "x"})
+    session.memory.remember("The rent is 900", source="facts.md")
+    report = report_of(session.send("We decided to pay the rent in May. What is the rent?"))
+    question, answer = session.history[0], session.history[-1]
+    assert answer.memory_references == ("user:ZKCHAT.md", "ZKCHAT.md", "fact:rent")
+    remembered = [(r.wikilink, r.context_snippet) for r in report.references if r.reference_type == "memory"]
+    assert remembered == [("[[ZKCHAT]]", None), ("[[facts]]", "The rent is 900")]
+    assert question.learning_points == ("We decided to pay the rent in May.",)
+    assert (question.updated_at, answer.updated_at) == (NOON, None)
+    assert answer.task is not None
+    assert answer.task.tools_called == len(report.tools)

@@ -60,20 +60,31 @@ def test_messages_may_take_their_share_and_what_others_leave_unused_up_to_the_th
 def test_compaction_is_due_when_the_messages_need_more_than_their_budget(ratio: float, at: int) -> None:
     usage = measure_usage([prompt_message("user", "x", tokens=3000)], [], budget(10_000, message_budget_ratio=ratio), estimated=False)
     assert usage.budget_status.messages.budget == at
-    assert compaction_due(usage, at - 3000) == CompactionDue(due=False, at=at, tokens=at)
+    assert compaction_due(usage, budget(10_000, message_budget_ratio=ratio), at - 3000) == CompactionDue(due=False, at=at, tokens=at)
     reason = f"the conversation needs {at + 1} tokens; at {at} of 9000 it is compacted"
-    assert compaction_due(usage, at - 2999) == CompactionDue(due=True, reason=reason, at=at, tokens=at + 1)
+    assert compaction_due(usage, budget(10_000, message_budget_ratio=ratio), at - 2999) == CompactionDue(
+        due=True, reason=reason, at=at, tokens=at + 1
+    )
 
 
 def test_turns_after_a_compaction_get_less_than_half_the_budget() -> None:
     usage = measure_usage([], [], budget(10_000), estimated=False)
-    assert turn_budget_after_compaction(usage, 1000) == (7200 - 1000) * 9 // 20
-    assert turn_budget_after_compaction(usage, 9000) == 0
+    assert turn_budget_after_compaction(usage, budget(10_000), 1000) == (7200 - 1000) * 9 // 20
+    assert turn_budget_after_compaction(usage, budget(10_000), 9000) == 0
 
 
 def test_the_current_message_reduces_the_history_only_below_the_limit() -> None:
     for tokens, left in ((10, 7200), (1500, 7200), (4500, 9000 - 4500)):
-        assert history_budget(measure_usage([prompt_message("user", "x", tokens=tokens)], [], budget(10_000), estimated=False)) == left
+        usage = measure_usage([prompt_message("user", "x", tokens=tokens)], [], budget(10_000), estimated=False)
+        assert history_budget(usage, budget(10_000)) == left
+
+
+def test_messages_never_take_more_than_all_of_what_they_can() -> None:
+    shares = {}
+    for tokens in (7200, 7201, 9000):
+        messages = measure_usage([prompt_message("tool", "x", tokens=tokens)], [], budget(10_000), estimated=False).budget_status.messages
+        shares[messages.budget] = messages.percentage
+    assert shares == {7200: 100.0, 9000: 100.0}
 
 
 def test_the_usage_warns_of_oversized_instructions_and_tools() -> None:

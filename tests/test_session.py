@@ -32,6 +32,7 @@ from zkchat_cli.events import (
     Cited,
     MessageStored,
     Notice,
+    PromptBuilt,
     ReasoningDelta,
     TextDelta,
     ToolCallFinished,
@@ -61,7 +62,7 @@ COMPOST = tool_reply(find_call("compost heap"))
 def test_a_turn_yields_its_events_in_order(app: AppFixture) -> None:
     events, _ = run_turn(app.session(DeltaModel([COMPOST, reply("It needs ", "air [1].")])).send("What does compost need?"))
     assert [type(event) for event in events] == [
-        MessageStored, ToolCallStarted, ToolCallFinished, TextDelta, TextDelta, Cited, TurnCompleted,
+        MessageStored, PromptBuilt, ToolCallStarted, ToolCallFinished, PromptBuilt, TextDelta, TextDelta, Cited, TurnCompleted,
     ]  # fmt: skip
 
 
@@ -508,3 +509,24 @@ def test_a_conversation_continues_when_its_vault_is_gone(app: AppFixture) -> Non
     assert isinstance(last, TurnCompleted)
     assert any(isinstance(e, Notice) for e in events)
     assert last.report.level == "nothing"
+
+
+# the figures between turns
+
+
+def test_between_turns_the_figures_are_those_of_the_last_prompt_until_something_changes(app: AppFixture) -> None:
+    session = app.session(DeltaModel([COMPOST, reply("Air [1].")]))
+    sent = report_of(session.send("What does compost need?")).context
+    assert session.last_usage == sent
+    again = app.session(DeltaModel([reply("Yes.")]), session.conversation)
+    assert again.last_usage.total_tokens == sent.total_tokens
+    session.undo()
+    assert session.last_usage == session.usage
+
+
+def test_the_line_being_typed_counts_the_documents_that_it_names(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply("Yes.")]))
+    without = session.prompt("What is in Filters?").usage.total_tokens
+    counted = session.count_mentioned("What is in [[Filters]]?")
+    assert 0 < counted <= session.prompt("What is in [[Filters]]?").usage.total_tokens - without
+    assert [session.count_mentioned(text) for text in ("What is in [[Filt", "me@here.org", "")] == [0, 0, 0]

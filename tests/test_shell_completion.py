@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 from conftest import Program
 from factories import NOON
@@ -61,8 +62,17 @@ def test_a_damaged_store_offers_nothing_and_prints_no_error(zkchat: Program) -> 
     assert suggestions(zkchat, "zkchat context show ") == []
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_completes_and_runs_nothing_from_a_title(zkchat_with_conversations: Program, shell: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("shell", "arguments", "setup"),
+    [
+        ("bash", ["--norc", "-i"], "source {script}"),
+        ("zsh", ["-f", "-i"], "autoload -Uz compinit; compinit -u; source {script}"),
+        ("fish", ["--no-config", "-i"], "source {script}"),
+    ],
+)
+def test_tab_in_a_real_shell_completes_and_runs_nothing_from_a_title(
+    zkchat_with_conversations: Program, shell: str, arguments: list[str], setup: str, tmp_path: Path
+) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     program = tmp_path / "bin" / "zkchat"
@@ -71,17 +81,19 @@ def test_a_shell_completes_and_runs_nothing_from_a_title(zkchat_with_conversatio
     program.chmod(0o755)
     script = tmp_path / f"completion.{shell}"
     script.write_text(zkchat_with_conversations("--show-completion", shell).out)
-    press_tab = {
-        "bash": f"source {script}; COMP_WORDS=(zkchat context show a); COMP_CWORD=3; _zkchat_completion zkchat; echo ${{COMPREPLY[@]}}",
-        "fish": f"source {script}; complete -C 'zkchat context show a'",
-        "zsh": f"compdef() {{ }}; _arguments() {{ print -l $@ }}; source {script}; words=(zkchat context show a); _zkchat_completion",
-    }[shell]
     environment = {
         **zkchat_with_conversations.environment,
         "PATH": f"{program.parent}:{os.environ['PATH']}",
         "HOME": str(tmp_path),
-        "TERM": "dumb",
+        "TERM": "xterm",
     }
-    done = subprocess.run([shell, "-c", press_tab], capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=60, check=True)
-    assert "aa11" in done.stdout and "ab22" in done.stdout
+    child = pexpect.spawn(shell, arguments, env=environment, cwd=str(tmp_path), encoding="utf-8", timeout=60, dimensions=(40, 200))
+    try:
+        child.sendline(f"{setup.format(script=script)}; echo rea''dy")
+        child.expect("ready")
+        child.send("zkchat context show a\t\t")
+        for id_ in ("aa11", "ab22"):
+            child.expect(id_)
+    finally:
+        child.close(force=True)
     assert not (tmp_path / "pwned").exists()

@@ -18,6 +18,7 @@ from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import StoreConnection, connect
+from zkchat_cli.store.schema import VERSION
 
 NOON = "2025-05-08T12:00:00+00:00"
 TALK = Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON)
@@ -92,7 +93,7 @@ def test_a_store_of_another_version_is_refused_and_untouched(tmp_path: Path) -> 
     newer.close()
     before = contents(tmp_path)
     error = refused(file)
-    assert "written by another version of zkchat (layout 99, this one knows 11)" in error.message
+    assert f"written by another version of zkchat (layout 99, this one knows {VERSION})" in error.message
     assert "Update zkchat" in error.hint
     assert contents(tmp_path) == before
 

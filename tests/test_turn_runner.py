@@ -11,9 +11,10 @@ from conftest import NOTES, write_notes
 from factories import AppFixture, DeltaModel, failure_of, find_call, make_app, reply, report_of, run_turn, tool_reply
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from summary_models import check_prompt
 
 from zkchat_cli import slash
-from zkchat_cli.config.schema import Config
+from zkchat_cli.config.schema import Config, LlmSettings
 from zkchat_cli.errors import ProviderError, ProviderErrorKind, UsageError
 from zkchat_cli.events import ReasoningDelta, ToolCallFinished, ToolCallStarted, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import (
@@ -95,6 +96,52 @@ def test_more_calls_than_the_window_holds_fail_the_turn_only(app: AppFixture) ->
     assert isinstance(error, ProviderError)
     assert (error.kind, "called more tools than its window has room for" in error.message) == ("bad_answer", True)
     assert report_of(session.send("And now?")).answer == "A filter."
+
+
+def read_long_notes(app: AppFixture, count: int, *after: list[Delta]) -> DeltaModel:
+    """A model that reads so many long notes, one in each round, in a window of 4,000 tokens."""
+    text = "".join(f"# Part {j}\n\n{f'words of part {j} ' * 12}\n\n" for j in range(18))
+    write_notes(app.vault.root, {f"Long {i}.md": text for i in range(count)})
+    app.max_context = 4000
+    reads = [ToolCall(id=str(i), name="read_zk_document", arguments={"relative_path": f"Long {i}.md"}) for i in range(count)]
+    return DeltaModel([*map(tool_reply, reads), *after])
+
+
+def test_earlier_results_of_a_turn_make_room_for_later_ones(app: AppFixture) -> None:
+    model = read_long_notes(app, 7, reply("So [1]."), reply("Yes."))
+    session = app.session(model)
+    report = report_of(session.send("What do the notes say?"))
+    assert [run.tokens > 400 for run in report.tools] == [True] * 7
+    sent = results(model.requests[7].messages)
+    assert "the middle of this older text is left out" in sent[0][1]
+    assert "the middle of this older text is left out" not in sent[-1][1]
+    assert all("left out" not in content or "No room" in content for _, content in results(session.history)[:2])
+    assert report.compaction is not None
+    assert (report.compaction.mode, report.compaction.results_masked) == ("masked", sum("older text" in text for _, text in sent))
+    check_prompt(session.prompt())
+    run_turn(session.send("Sure?"))
+    assert results(model.requests[-1].messages) == sent
+
+
+def test_a_reply_that_only_asks_for_tools_is_never_the_last_word(app: AppFixture) -> None:
+    app.settings = Config(llm=LlmSettings(max_tool_rounds=1))
+    more = tool_reply(count(2), text="Let me look.")
+    model = DeltaModel([tool_reply(count(1)), more, reply("There is one.")])
+    session = app.session(model, tools=(Counting().tool,))
+    report = report_of(session.send("Count."))
+    assert report.answer == "There is one."
+    assert "no more tools in this turn: llm.max_tool_rounds is 1" in results(model.requests[-1].messages)[-1][1]
+    error = failure_of(app.session(DeltaModel([tool_reply(count(1)), more]), tools=(Counting().tool,)).send("Count.")).error
+    assert "called tools 2 times in a row and never answered" in error.message
+
+
+def test_a_turn_that_fills_the_window_fails_with_that_reason(app: AppFixture) -> None:
+    many = [find_call(f"filter {n}", f"c{n}") for n in range(3)]
+    app.max_context = 1500
+    error = failure_of(app.session(DeltaModel([tool_reply(*many)])).send("What is a filter?")).error
+    assert isinstance(error, ProviderError)
+    assert "never answered: tool results have filled the window of 1,500 tokens" in error.message
+    assert "llm.max_tool_rounds" not in error.hint
 
 
 def test_a_stopped_turn_is_marked_as_interrupted_in_the_prompt(app: AppFixture) -> None:

@@ -3,7 +3,8 @@
 A turn's events come in this order, and end with exactly one of the last two:
 
     MessageStored, (Notice | Compacting)*,
-    (Waiting | ReasoningDelta | TextDelta | Cited | Notice | Compacting | ToolCallStarted+, (Notice | Change)*, ToolCallFinished+)*,
+    (PromptBuilt | Waiting | ReasoningDelta | TextDelta | Cited | Notice | Compacting
+        | ToolCallStarted+, (Notice | Change)*, ToolCallFinished+)*,
     Compacting?, TurnCompleted | TurnFailed
 
 Compacting is CompactionStarted, Waiting*, CompactionDone | Notice. Change is ChangeProposed, ChangeDecided.
@@ -12,7 +13,7 @@ Compacting is CompactionStarted, Waiting*, CompactionDone | Notice. Change is Ch
 from dataclasses import dataclass
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.models import Compaction, DocumentReference, ToolCall, ToolRun, TurnReport
+from zkchat_cli.models import Compaction, ContextUsage, DocumentReference, ToolCall, ToolRun, TurnReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,13 @@ class CompactionStarted:
 @dataclass(frozen=True, slots=True)
 class CompactionDone:
     compaction: Compaction
+
+
+@dataclass(frozen=True, slots=True)
+class PromptBuilt:
+    """What the next model call sends has been measured; comes before each call."""
+
+    usage: ContextUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +131,7 @@ Event = (
     | Notice
     | CompactionStarted
     | CompactionDone
+    | PromptBuilt
     | Waiting
     | ReasoningDelta
     | TextDelta

@@ -44,7 +44,7 @@ import zkchat_cli
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm import embedders, mojentic_adapter, providers
-from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFinished
+from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFailed, StreamFinished
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.http_errors import is_local, parse_retry_after
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
@@ -249,6 +249,44 @@ def test_a_flood_takes_less_than_100_megabytes_and_38_take_less_than_200() -> No
     peaks = measured["peaks"]
     assert max(after - before for before, after in pairwise(peaks)) < 100
     assert peaks[-1] - peaks[0] < 200
+
+
+DONE, ADDED, DELTA = "response.output_item.done", "response.output_item.added", "response.output_text.delta"
+ITEM = {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "x"}]}
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        *({"type": DELTA, "output_index": index, "delta": "x"} for index in ("x" * 1000, 10**9, -1, 1.5, [1], {"a": 1}, True)),
+        *({"type": DONE, "output_index": index, "item": ITEM} for index in ("x", [1], 10**400)),
+        *({"type": kind, "output_index": 1, "item": item} for kind in (ADDED, DONE) for item in (None, [], "x", {}, {"type": []})),
+        {"type": DONE, "output_index": 1, "item": {**ITEM, "content": 7}},
+        {"type": DONE, "output_index": 1, "item": {**ITEM, "content": ["x"]}},
+        {"type": DONE, "output_index": 1, "item": {"type": "reasoning", "encrypted_content": 7, "summary": "x"}},
+        {"type": "response.function_call_arguments.delta", "output_index": 5, "delta": "{}"},
+        {"type": "response.completed", "response": []},
+        {"type": "response.completed", "response": {"output": [7]}},
+    ],
+    ids=lambda event: str(event)[:60],
+)
+def test_an_item_of_another_form_ends_the_answer(server: ModelServer, event: dict[str, Any]) -> None:
+    """Places of items are remembered, so they are small numbers: a text as a place could have any size, and each piece a new one."""
+    answer = RESPONSES.ask(server, Reply([responses_events(responses_start(), event), *responses_text("Yes.")]))
+    ended = answer.deltas[-1]
+    assert isinstance(ended, StreamFailed) or event.get("item") == {"type": []}, ended
+
+
+def test_many_empty_tool_calls_end_the_answer(server: ModelServer) -> None:
+    call = {"tool_calls": [{"index": i, "function": {}} for i in range(1001)]}
+    assert isinstance(OPENAI.ask(server, Reply([sse(openai_delta(**call))])).deltas[-1], StreamFailed)
+
+
+def test_phases_of_messages_count_as_length(server: ModelServer) -> None:
+    phases = [{"type": DONE, "output_index": i, "item": {**ITEM, "content": [], "phase": "x" * 600}} for i in range(9)]
+    request = Request((QUESTION,), options=Options(max_answer_bytes=1001))
+    answer = RESPONSES.ask(server, Reply([responses_events(responses_start(), *phases), *responses_text("Yes.")]), request=request)
+    assert (answer.text, answer.end.reason) == ("", "length")
 
 
 # answers that are too long

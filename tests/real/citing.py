@@ -20,12 +20,12 @@ from zkchat_cli.app.factory import App, StartupOptions
 from zkchat_cli.context.system_prompt import citing_reminder
 from zkchat_cli.events import TurnCompleted
 from zkchat_cli.llm.base import Delta, Model, Request
-from zkchat_cli.models import PromptMessage, TurnReport
+from zkchat_cli.models import TurnReport
 
 WORDINGS: Mapping[str, str | None] = {
     "as shipped": None,
-    "plain passages": None,
-    "plain passages, short": "Answer in one sentence, with the number of its excerpt. For example: It takes nine months [{number}].",
+    "passages as JSON": None,
+    "a short rule": "Answer in one sentence, with the number of its excerpt. For example: It takes nine months [{number}].",
     "copy a sentence": (
         "Answer the question with words copied from one excerpt, in quotation marks, and its number in square brackets, like this: "
         "“It takes nine months” [{number}]."
@@ -37,37 +37,23 @@ WORDINGS: Mapping[str, str | None] = {
 }
 
 
-PLAIN = "plain passages"
-"""The wording that is shipped, after passages that are not JSON."""
-
-
 @dataclass
 class RewordedModel:
-    """A model that gets another reminder instead of the one at the end of a prompt, or passages in another form."""
+    """A model that gets another reminder instead of the one at the end of a prompt, or passages as large models get them."""
 
     model: Model
     wording: str | None
-    plain: bool = False
+    as_json: bool = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
-        *before, last = map(in_plain_text, request.messages) if self.plain else request.messages
+        *before, last = request.messages
         number = last.content.rpartition("[")[2].partition("]")[0]
         if self.wording is not None and number.isdigit() and last.content == citing_reminder(int(number)):
             last = last.model_copy(update={"content": self.wording.format(number=number)})
-        return self.model.stream(replace(request, messages=(*before, last)))
-
-
-def in_plain_text(message: PromptMessage) -> PromptMessage:
-    """Excerpts as a person would write them down."""
-    start = message.content.find('{"excerpts"')
-    if message.kind != "documents" or start < 0:
-        return message
-    rows = json.JSONDecoder().raw_decode(message.content[start:])[0]["excerpts"]
-    texts = (f"[{row['source']}] {row['title']}\n{row['text']}" for row in rows)
-    return message.model_copy(update={"content": message.content[:start] + "\n\n".join(texts)})
+        return self.model.stream(replace(request, messages=(*before, last), window=None if self.as_json else request.window))
 
 
 @dataclass
@@ -106,7 +92,7 @@ class Tally:
 
 
 def ask(app: App, question: str, name: str) -> TurnReport | None:
-    model = RewordedModel(app.using.model, WORDINGS[name], plain=name.startswith(PLAIN))
+    model = RewordedModel(app.using.model, WORDINGS[name], as_json=name == "passages as JSON")
     session = replace(app, using=replace(app.using, model=model)).session()
     *_, last = session.send(question)
     return last.report if isinstance(last, TurnCompleted) else None

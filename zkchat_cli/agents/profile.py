@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -15,6 +15,9 @@ SETTINGS = {
     "strategy": "context.strategy",
     "temperature": "llm.temperature",
     "memory": "context.memory_integration",
+    "user_memory": "memory.user",
+    "project_memory": "memory.project",
+    "agent_memory": "memory.agent",
 }
 """Keys of an agent that override a setting; `context.…` keys have the settings' names."""
 
@@ -29,6 +32,10 @@ class AgentProfile(Section):
     strategy: str = Field("", description="hybrid, summarize or discard")
     temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's own default")
     memory: bool = Field(True, description="include memory in its prompts: memory files, facts and its own file")
+    user_memory: bool = Field(True, description="whether it gets your own memory file")
+    project_memory: bool = Field(True, description="whether it gets the memory files of the vault")
+    agent_memory: bool = Field(True, description="whether it gets its own memory file")
+    smart_memory: Literal["shared", "own"] = Field("shared", description="whether facts that it remembers are for all agents or for itself")
     context: ContextSettings = ContextSettings()
 
     @field_validator("tools", mode="before")
@@ -65,6 +72,11 @@ class Agent:
     def tools(self) -> tuple[str, ...] | None:
         """The names of the tools it may call; None means all."""
         return tuple(self.values["tools"]) if "tools" in self.values else None
+
+    @property
+    def owns_facts(self) -> bool:
+        """Whether facts that it remembers are for itself alone."""
+        return self.values.get("smart_memory") == "own"
 
     @property
     def settings_layer(self) -> tuple[Entry, ...]:

@@ -74,7 +74,7 @@ class Compactor:
         """Compact automatically, if the settings allow it. A compaction that cannot be stored is reported, and the turn continues."""
         if not turn.runtime.settings.context.auto_summarize:
             return
-        request = CompactionRequest(reason, ask=ask, current=tuple(turn.messages))
+        request = CompactionRequest(reason, ask=ask, current=turn.sent_messages)
         try:
             done = yield from self.run(turn.runtime, request, turn.timer)
         except StoreError as e:
@@ -83,6 +83,28 @@ class Compactor:
         if done.usage is not None:
             turn.usage = sum_usage((turn.usage, done.usage))
         turn.compaction = done if done.mode != "none" else turn.compaction
+
+    def keep_shortened(self, turn: TurnInProgress) -> Iterator[events.Event]:
+        """Keep the results of a finished turn as short as its own prompts had them: whole, the turn would not fit into the next one."""
+        runtime, previous = turn.runtime, self.state.compaction
+        if not turn.shortened or not runtime.settings.context.auto_summarize or not runtime.strategy.summarizes:
+            return
+        earlier = previous.masked if previous is not None else ()
+        inputs = self.prompts.inputs(runtime, (), previous)
+        unmasked = self.prompts.uncompacted_tokens(runtime, previous, inputs)
+        done = Compaction(
+            id=self.services.new_id(), created_at=self.services.now(), tokens_before=unmasked, tokens_after=unmasked, messages_folded=0,
+            mode="masked", masked=(*earlier, *turn.shortened), results_masked=len(turn.shortened), last_id=list(turn.shortened)[-1],
+            made_after=self.state.head,
+        )  # fmt: skip
+        summary = previous.model_dump(include={"summary", "summary_tokens", "quoted", "last_id"}) if previous is not None else {}
+        after = self.prompts.uncompacted_tokens(runtime, done.model_copy(update=summary), inputs)
+        done = done.model_copy(update={"tokens_after": min(after, unmasked)})
+        yield events.CompactionStarted("tool results filled the window")
+        with turn.timer("store"), suppress(StoreError):  # the turn itself was not stored, and that is reported
+            self.state.add_compaction(done)
+        turn.compaction = turn.compaction or done
+        yield events.CompactionDone(done)
 
 
 @dataclass
@@ -143,11 +165,11 @@ class _CompactionRun:
     @cached_property
     def _digest(self) -> str:
         """A digest of all that the result depends on: the conversation, the request, the model and the settings."""
-        request, runtime = self.request, self.runtime
-        fixed = [id_ for _, turn in self.state.turns(runtime.counter).turns_with_fixed() for m in turn.fixed for id_ in m.source_ids]
+        request, runtime, counter = self.request, self.runtime, self.runtime.counter
+        fixed = [id_ for _, turn in self.state.turns(counter).turns_with_fixed() for m in turn.fixed for id_ in m.source_ids]
         made_from = (
             self.state.head, self._previous.id if self._previous else None, fixed, request.reason, request.instructions, request.target,
-            request.keep, runtime.summary_model.model.name, runtime.window.tokens, runtime.strategy.name, runtime.counter,
+            request.keep, runtime.summary_model.model.name, runtime.window.tokens, runtime.strategy.name, counter.factor, counter.exact,
             runtime.settings.context.model_dump_json(),
         )  # fmt: skip
         return blake2b(repr(made_from).encode(), digest_size=16).hexdigest()
@@ -236,7 +258,7 @@ class _CompactionRun:
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""
         history = compaction.tokens_after - self.prompts.fixed_cost(self.runtime, ()).total_tokens
-        return history <= policy.RELIEF * remaining_message_budget(self._fixed_cost)
+        return history <= policy.RELIEF * remaining_message_budget(self._fixed_cost, self.runtime.budget)
 
     @cached_property
     def _fixed_cost(self) -> ContextUsage:
@@ -253,7 +275,7 @@ class _CompactionRun:
         if self.request.keep is not None:
             return policy.plan_fold(turns, covered, self.request.keep)
         pinned = sum(turn.fixed_tokens for _, turn in self.state.turns(self.runtime.counter).turns_with_fixed())
-        room = turn_budget_after_compaction(self._fixed_cost, self.runtime.largest_summary + pinned)
+        room = turn_budget_after_compaction(self._fixed_cost, self.runtime.budget, self.runtime.largest_summary + pinned)
         return policy.plan_fold(turns, covered, self.runtime.settings.context.recent_messages_to_keep, budget=room)
 
     def _fold(self, fold: FoldPlan, masking: Compaction | None, answer: ModelSummary) -> Compaction:

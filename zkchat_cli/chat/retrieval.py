@@ -15,6 +15,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.errors import VaultError
 from zkchat_cli.events import Event, Waiting
 from zkchat_cli.llm.base import Model, Options, ReportsToolSupport, Request
+from zkchat_cli.llm.plain_excerpts import SMALL_WINDOW
 from zkchat_cli.llm.tasks import CollectedAnswer, collect
 from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, TokenUsage, ZkChatMessage
 from zkchat_cli.references.chunk_format import Count
@@ -25,8 +26,6 @@ from zkchat_cli.tools.base import Tool
 if TYPE_CHECKING:
     from zkchat_cli.llm.offline.question import AnalyzedQuestion
 
-SMALL_WINDOW = 16_384
-"""Tokens of a window up to which passages are found before the question: tools and their results would fill it."""
 FIRST_ANSWERS = 2
 """Answers without a tool call after which a model counts as one that calls none."""
 MOST_PASSAGES = 10
@@ -52,7 +51,7 @@ def choose_retrieval(wanted: RetrievalMode | str, model: Model, tools: Sequence[
     if not tools:
         return Retrieval(mode="none", reason="this agent has no tools")
     if isinstance(model, ReportsToolSupport) and model.calls_tools is False:
-        return Retrieval(mode="before", reason=f"{model.name} cannot call tools, as its server says")
+        return Retrieval(mode="before", reason=f"{model.name} cannot call tools, as {model.known_from} says")
     if problem:
         return Retrieval(mode="before", reason=problem)
     if window <= SMALL_WINDOW:

@@ -3,6 +3,7 @@
 Synchronous, and never prints: the screen, the one-shot command, JSON lines and tests consume the same events.
 """
 
+import re
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
@@ -47,6 +48,8 @@ MODEL_LIST_SECONDS = 60.0
 SCAN_SECONDS = 2.0
 """For how long a scan of the vault counts as current, so that one command does not scan twice."""
 
+_NAMED = re.compile(r"\[\[[^\[\]\n]+\]\]|(?<!\w)@[^\s]+")
+
 
 class ZkChatSession:
     def __init__(self, services: SessionServices, runtime: Runtime, conversation: Conversation | None = None) -> None:
@@ -61,6 +64,8 @@ class ZkChatSession:
         self._pipeline = TurnPipeline(services, self._state, self._prompts, self._compactor, self._recorder, self._retriever)
         self._scanned_at = float("-inf")
         self._rebuilt: str | None = None
+        self._mentioned: tuple[tuple[str, ...], int] = ((), 0)
+        """The documents named in the line being typed, and their tokens."""
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         self.verbose = False
         """Whether the user wants to see the details of each turn."""
@@ -209,6 +214,28 @@ class ZkChatSession:
     def usage(self) -> ContextUsage:
         """The figures of `prompt()`, at a lower cost."""
         return self._prompts.build(self._retriever.choose(self._runtime)).usage
+
+    @property
+    def last_usage(self) -> ContextUsage:
+        """The figures of the last prompt that was sent, also by another process; of the next one, if the conversation, its compaction or
+        the window has changed since."""
+        compaction, version = self._state.compaction, self._state.version
+        if compaction is None or compaction.made_after != self._state.head:
+            last = self._pipeline.last_usage
+            question = next((m for m in reversed(self.history) if m.role == "user"), None)
+            if last is None and question is not None and (sent := self.store.prompts(question.id)):
+                last = version, sent[-1].prompt.usage
+            if last is not None and last[0] == version and last[1].max_context == self._runtime.window.tokens:
+                return last[1]
+        return self.usage
+
+    def count_mentioned(self, text: str) -> int:
+        """Tokens of the documents that a message with this text would bring into the prompt by naming them."""
+        names = tuple(_NAMED.findall(text))
+        if names != self._mentioned[0]:
+            builder = UserMessageBuilder(self.services, self._state, self._prompts, self._retriever)
+            self._mentioned = names, builder.count_mentioned(self._runtime, text, self._runtime.budget.messages) if names else 0
+        return self._mentioned[1]
 
     @property
     def has_reported_usage(self) -> bool:

@@ -72,6 +72,11 @@ class ConversationState:
     def head(self) -> str | None:
         return self.history[-1].id if self.history else None
 
+    @property
+    def version(self) -> tuple[str | None, str | None]:
+        """The ids of the newest message and of the compaction in use."""
+        return self.head, self.compaction.id if self.compaction else None
+
     def log(self) -> tuple[ZkChatMessage, ...]:
         """Every stored message of every branch, in the order of writing."""
         return self._store.log(self.conversation.id) if self.is_stored else ()
@@ -102,6 +107,7 @@ class ConversationState:
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
         """Store messages of this branch with a changed pin. Raises StoreError."""
+        changed = [message.model_copy(update={"updated_at": self._services.now()}) for message in changed]
         self._store.mark(self.conversation.id, changed)
         instead = {message.id: message for message in changed}
         self._replace_history(

@@ -98,6 +98,10 @@ class ToolExecutor:
         finding = ToolOutput(data={"done": change.summary}, note=change.note, outcome="done")
         return replace(outcome, finding=finding, duration_ms=duration), applied
 
+    def count_tokens(self, outcomes: Sequence[ToolOutcome]) -> int:
+        """Tokens of the complete results."""
+        return sum(self.counter.count(format_tool_result(f.chunks, f.data, f.note)) for f in (each.finding for each in outcomes))
+
     def results(self, outcomes: Sequence[ToolOutcome], room: int) -> tuple[ToolResult, ...]:
         """The results of one reply's calls, in about `room` tokens together.
 

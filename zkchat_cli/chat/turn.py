@@ -16,6 +16,7 @@ from zkchat_cli.models import (
     Prompt,
     PromptMessage,
     SentPrompt,
+    TaskFigures,
     ThinkingBlocks,
     Timings,
     TokenUsage,
@@ -70,6 +71,8 @@ class TurnInProgress:
     runtime: Runtime
     timer: PhaseTimer
     messages: list[ZkChatMessage] = field(default_factory=list)
+    shortened: dict[str, ZkChatMessage] = field(default_factory=dict)
+    """Earlier tool results of this turn as they are sent now, without their middles, by id."""
     text: str = ""
     reasoning: str = ""
     thinking: ThinkingBlocks | None = None
@@ -93,6 +96,11 @@ class TurnInProgress:
         return self.messages[0]
 
     @property
+    def sent_messages(self) -> tuple[ZkChatMessage, ...]:
+        """The messages as the next prompt has them."""
+        return tuple(self.shortened.get(message.id, message) for message in self.messages)
+
+    @property
     def chunks(self) -> list[ContentChunk]:
         """All chunks that the user's message and the tools brought into this turn, in order."""
         return [chunk for message in self.messages for chunk in message.chunks]
@@ -108,6 +116,27 @@ class TurnInProgress:
         """Whether the model got the text of the user message's documents and passages."""
         accepted = self.sent[self.refused :]
         return any(m.kind == "documents" and self.user.id in m.source_ids for sent in accepted for m in sent.prompt.messages)
+
+    @property
+    def memory_sent(self) -> tuple[str, ...]:
+        """What memory the model got: paths, and `fact:KEY` or `agent:NAME`."""
+        accepted = self.sent[self.refused :]
+        messages = (m for sent in accepted for m in sent.prompt.messages if m.kind == "memory")
+        return tuple(dict.fromkeys(source for message in messages for source in message.source_ids))
+
+    @property
+    def thinking_tokens(self) -> int | None:
+        """Tokens of the reasoning, as reported or else as counted; None without any."""
+        return self.usage.reasoning_tokens or (self.runtime.counter.count(self.reasoning) if self.reasoning else None)
+
+    @property
+    def task(self) -> TaskFigures | None:
+        """The figures of its tool calls; None without any."""
+        runs = self.runs
+        if not runs:
+            return None
+        failed, tokens = sum(not run.ok for run in runs), sum(run.tokens for run in runs)
+        return TaskFigures(model_calls=len(self.sent), tools_called=len(runs), tools_failed=failed, tool_tokens=tokens)
 
     @property
     def runs(self) -> tuple[ToolRun, ...]:

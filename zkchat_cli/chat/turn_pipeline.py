@@ -22,6 +22,7 @@ from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.errors import StoreError, VaultError, ZkchatError
 from zkchat_cli.models import (
     ContentChunk,
+    ContextUsage,
     DocumentReference,
     FinishReason,
     MessageStatus,
@@ -31,7 +32,9 @@ from zkchat_cli.models import (
     TurnReport,
     ZkChatMessage,
 )
-from zkchat_cli.references.provenance import aggregate_documents, merge_references
+from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.links.wikilinks import write_link
 
 
 class TurnPipeline:
@@ -49,6 +52,8 @@ class TurnPipeline:
         self._messages = UserMessageBuilder(services, state, prompts, retriever)
         self.last_prompt: Prompt | None = None
         """The prompt of the last model call."""
+        self.last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
+        """The conversation's version after its turn, and its figures."""
 
     def run(self, turn: TurnInProgress, user_input: UserInput, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
@@ -115,6 +120,9 @@ class TurnPipeline:
         with turn.timer("store"):
             notices = self._close(turn, "complete", finish, verified)
         yield from notices
+        yield from self._compactor.keep_shortened(turn)
+        if turn.prompt is not None:
+            self.last_usage = self._state.version, turn.prompt.usage
         yield events.TurnCompleted(self._report(turn, self._state.history[-1], finish))
 
     def _verify(self, turn: TurnInProgress) -> VerificationResult:
@@ -151,10 +159,15 @@ class TurnPipeline:
                 uncited_statements=verified.uncited if verified else None,
                 usage=turn.usage if verified else None,
                 timings_ms=turn.timer.timings(),
+                agent=turn.user.agent,
+                thinking_tokens=turn.thinking_tokens,
+                memory_references=turn.memory_sent,
+                task=turn.task,
             )
             messages.append(answer)
         alone = len(messages) == 1
-        messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete"})
+        at = self._services.now() if alone else messages[-1].timestamp
+        messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete", "updated_at": at})
         self._state.references.add_references(messages[-1].citations)
         self._state.append(messages)
         facts = self._prompts.memory(runtime).finish_turn() if verified else ()
@@ -163,11 +176,26 @@ class TurnPipeline:
         return self._recorder.commit(CompletedTurn(messages[0], messages[1:], [stored_prompt(sent) for sent in turn.sent], metrics))
 
     def _referenced_documents(self, turn: TurnInProgress) -> tuple[DocumentReference, ...]:
-        """The documents that the answer had: named in the question or found by tools."""
+        """The documents that the answer had: named in the question, found by tools or named by memory."""
         if not turn.runtime.settings.references.enabled:
             return ()
         found = aggregate_documents(turn.chunks, self._prompts.summaries.summary, self._services.vault.link_name)
-        return merge_references(turn.injected, found)
+        known = merge_references(turn.injected, found)
+        return merge_references(known, self._remembered_documents(turn))
+
+    def _remembered_documents(self, turn: TurnInProgress) -> tuple[DocumentReference, ...]:
+        vault, summary = self._services.vault, self._prompts.summaries.summary
+        sources = self._prompts.memory(turn.runtime).find_sources(turn.memory_sent)
+        return tuple(
+            DocumentReference(
+                wikilink=write_link(path, vault.link_name(path)),
+                relative_path=path,
+                reference_type="memory",
+                summary=summary(path),
+                context_snippet=truncate(text, SNIPPET_LENGTH) or None,
+            )
+            for path, text in sources.items()
+        )
 
     def _report(self, turn: TurnInProgress, answer: ZkChatMessage, finish: FinishReason) -> TurnReport:
         assert turn.prompt is not None

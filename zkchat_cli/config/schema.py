@@ -109,6 +109,9 @@ class RetrievalSettings(Section):
 
 
 class MemorySettings(Section):
+    user: bool = Field(True, description="include your own memory file, ZKCHAT.md in the configuration folder, with any vault")
+    project: bool = Field(True, description="include the memory files of the vault and of its folders")
+    agent: bool = Field(True, description="include the agent's own memory file")
     project_file: tuple[str, ...] = Field(
         ("ZKCHAT.md", "AGENTS.md", "CLAUDE.md", "WILK.md"),
         description="names of memory files; the first that is there counts, in the vault and in each folder",

@@ -108,7 +108,7 @@ def measure_usage(
         budget_status=BudgetStatuses(
             system=_status(system, budget.system),
             tools=_status(tool_tokens, budget.tools),
-            messages=_status(message_tokens, budget.message_budget(system, tool_tokens)),
+            messages=_status(message_tokens, _available_to_messages(message_tokens, system, tool_tokens, budget)),
         ),
         components=PromptComponents(tools=tool_tokens, tool_calls=calls, reasoning=thinking, overhead=overhead, content=content),
         calibration=calibration,
@@ -120,31 +120,42 @@ def _status(used: int, budget: int) -> BudgetStatus:
     return BudgetStatus(used=used, budget=budget, percentage=round(100 * used / budget, 1) if budget else 0.0)
 
 
-def remaining_message_budget(usage: ContextUsage) -> int:
+def _available_to_messages(used: int, system: int, tools: int, budget: Budget) -> int:
+    """What messages can take: their budget, or with the documents and tool results of the current message, all that can be sent."""
+    own = budget.message_budget(system, tools)
+    return own if used <= own else max(used, budget.effective_limit - system - tools)
+
+
+def message_budget(usage: ContextUsage, budget: Budget) -> int:
+    """Tokens of messages in a prompt with this usage above which compaction is due."""
+    return budget.message_budget(usage.system_tokens, usage.tool_tokens)
+
+
+def remaining_message_budget(usage: ContextUsage, budget: Budget) -> int:
     """Tokens for more messages in a prompt with this usage before compaction is due."""
-    return max(0, usage.budget_status.messages.budget - usage.message_tokens)
+    return max(0, message_budget(usage, budget) - usage.message_tokens)
 
 
-def history_budget(usage: ContextUsage) -> int:
+def history_budget(usage: ContextUsage, budget: Budget) -> int:
     """Tokens for earlier turns, or for documents, in a prompt with this usage: the messages' budget, as far as the limit allows.
 
     The current message does not reduce it below the limit: otherwise each tool result would change the front of the prompt.
     """
-    return max(0, min(usage.budget_status.messages.budget, usage.effective_limit - usage.total_tokens))
+    return max(0, min(message_budget(usage, budget), usage.effective_limit - usage.total_tokens))
 
 
-def turn_budget_after_compaction(usage: ContextUsage, other: int) -> int:
+def turn_budget_after_compaction(usage: ContextUsage, budget: Budget, other: int) -> int:
     """Tokens for turns after a compaction. `usage` is that of a prompt without history; `other` are the tokens of the summary and of fixed
     messages.
 
     Less than half of what is left: otherwise the next turn would need another compaction, which breaks the prompt cache again.
     """
-    return max(0, remaining_message_budget(usage) - other) * 9 // 20
+    return max(0, remaining_message_budget(usage, budget) - other) * 9 // 20
 
 
-def compaction_due(usage: ContextUsage, history: int) -> CompactionDue:
+def compaction_due(usage: ContextUsage, budget: Budget, history: int) -> CompactionDue:
     """Whether a conversation should be compacted, of which so many tokens come to a prompt with this usage."""
-    at = usage.total_tokens - usage.message_tokens + usage.budget_status.messages.budget
+    at = usage.total_tokens - usage.message_tokens + message_budget(usage, budget)
     tokens = usage.total_tokens + history
     if tokens <= at:
         return CompactionDue(due=False, at=at, tokens=tokens)

@@ -76,7 +76,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
             usage = layout.measure(budget, counter)
     if usage.total_tokens + layout.fixed_recent_tokens > budget.effective_limit:
         raise _too_large(usage, layout)
-    compaction = compaction_due(full_usage, layout.recent_tokens) if strategy.summarizes else CompactionDue(due=False)
+    compaction = compaction_due(full_usage, budget, layout.recent_tokens) if strategy.summarizes else CompactionDue(due=False)
     window = HistoryWindow(
         layout.history,
         layout.folded_count,
@@ -199,7 +199,7 @@ def _turn_budget(usage: ContextUsage, layout: _Layout, budget: Budget) -> int:
     question is most likely about it."""
     newest = layout.recent[-1].foldable_tokens + layout.fixed_recent_tokens if layout.recent else 0
     fits = newest <= usage.effective_limit - usage.total_tokens
-    share = history_budget(usage)
+    share = history_budget(usage, budget)
     if layout.recent_tokens > share:
         share = min(share, budget.messages)
     return max(share, newest if fits else 0)
@@ -239,8 +239,13 @@ def _fit_passages(selection: Selection, window: HistoryWindow) -> tuple[Selectio
 
 
 def _render_memory(item: MemoryItem, role: str, counter: TokenCounter) -> PromptMessage:
-    tag, name, value = ("agent-memory", "agent", item.key) if item.kind == "agent" else ("project-memory", "path", item.relative_path)
-    text = fence(tag, item.content, **{name: value})
+    match item.kind:
+        case "agent":
+            text = fence("agent-memory", item.content, agent=item.key)
+        case "user":
+            text = fence("user-memory", item.content)
+        case _:
+            text = fence("project-memory", item.content, path=item.relative_path)
     return make_prompt_message(role, "memory", text, counter, (_memory_id(item),))
 
 
@@ -308,7 +313,7 @@ def _too_large(usage: ContextUsage, layout: _Layout) -> PromptTooLarge:
     items.append((usage.tool_tokens, f"{len(layout.tools.tools)} tool descriptions"))
     fixed = (*layout.covered_with_fixed, *layout.recent_with_fixed)
     items += [(turn.fixed_tokens, f"pinned in turn {turn.number} (/unpin {turn.number})") for turn in fixed]
-    largest = ", ".join(f"{name}: {tokens}" for tokens, name in sorted(items, reverse=True)[:3])
+    largest = ", ".join(f"{name}: {tokens}" for tokens, name in sorted(items, reverse=True)[:3] if tokens)
     return PromptTooLarge(
         f"the prompt needs at least {usage.total_tokens + layout.fixed_recent_tokens} tokens; "
         f"the limit is {usage.effective_limit} of a window of {usage.max_context}",

@@ -14,9 +14,16 @@ The excerpts of notes before a question are all that you can see of them. Say on
 """For passages that were found before the question; how to cite them is in the reminder after it."""
 
 
+_REMINDER = "Answer only from the excerpts above."
+
+
 def citing_reminder(number: int) -> str:
     """How to cite, with an example, for the end of a prompt. `number` is that of a passage in it."""
     return (
-        "Answer only from the excerpts above. After each statement, write the number of its excerpt in square brackets, "
+        f"{_REMINDER} After each statement, write the number of its excerpt in square brackets, "
         f"and quote word for word in “quotation marks”. For example: It takes “nine months” [{number}]."
     )
+
+
+BEGINNINGS = (_SUBJECT, _REMINDER)
+"""How the texts of this file begin."""

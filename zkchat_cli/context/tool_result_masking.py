@@ -47,6 +47,15 @@ def mask_messages(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCount
     return history.with_replaced({position: _mask_turn(history[position], there, counter) for position, there in found.items()})
 
 
+def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage | None:
+    """A tool result of the turn in progress as it is sent when the turn needs its room; None if that would save little."""
+    content = _masked_text(message, message.content)
+    tokens = counter.count_raw(content)
+    if message.role != "tool" or is_fixed(message) or tokens > MAX_MASKED_SHARE * counter.count_raw(message.content):
+        return None
+    return message.model_copy(update={"content": content, "token_count": tokens})
+
+
 def is_masked(rendered: PromptMessage) -> bool:
     return rendered.kind in _MASKABLE and _LEFT_OUT in rendered.content
 
@@ -68,11 +77,14 @@ def _is_maskable(rendered: PromptMessage, messages: Container[str]) -> bool:
 
 
 def _mask(message: ZkChatMessage, rendered: PromptMessage, counter: TokenCounter) -> PromptMessage:
-    text = rendered.content
+    content = _masked_text(message, rendered.content)
+    return rendered.model_copy(update={"content": content, "tokens": counter.count(content) + MESSAGE_OVERHEAD})
+
+
+def _masked_text(message: ZkChatMessage, text: str) -> str:
     again = f"Call {truncate(message.tool_name, 60)} again" if message.tool_name else "Read them again"
     note = f"{_LEFT_OUT}{_sources(message.chunks)} {again} to see it whole. …]\n"
-    content = text[:HEAD] + note + text[-TAIL:] if len(text) > HEAD + TAIL else text
-    return rendered.model_copy(update={"content": content, "tokens": counter.count(content) + MESSAGE_OVERHEAD})
+    return text[:HEAD] + note + text[-TAIL:] if len(text) > HEAD + TAIL else text
 
 
 def _sources(chunks: Sequence[ContentChunk]) -> str:

@@ -8,15 +8,20 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import count
 
+from zkchat_cli.context import system_prompt
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.exchanges import PackableExchange
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, split_into_exchanges
-from zkchat_cli.references.injection import describe_documents
+from zkchat_cli.references.injection import FOUND_EXCERPTS, NAMED_DOCUMENTS, describe_documents
 from zkchat_cli.tokens.counter import TokenCounter
 
 INTERRUPTED = "\n[interrupted by the user]"
 FIXED_TAG = "kept-message"
+_FENCED = re.compile(
+    r"(?:<(conversation-summary|recalled-conversation|project-memory|agent-memory|smart-memory|kept-message)\b[^<>\n]*>\n.*?\n</\1>\s*)+",
+    re.DOTALL,
+)
 _MAX_TOKEN_LENGTH = 128
 """Characters of the longest token in the shipped vocabularies."""
 
@@ -129,6 +134,11 @@ def fence(tag: str, text: str, **attributes: object) -> str:
     harmless = re.sub(rf"<\s*/\s*(?={tag})", r"<\\/", text, flags=re.IGNORECASE)
     written = "".join(f" {key}={json.dumps(value, ensure_ascii=False)}" for key, value in attributes.items())
     return f"<{tag}{written}>\n{harmless}\n</{tag}>"
+
+
+def is_prompt_context(text: str) -> bool:
+    """Whether a message of a prompt is none of the conversation: instructions, memory, a summary, recalled passages or documents."""
+    return text.startswith((*system_prompt.BEGINNINGS, NAMED_DOCUMENTS, FOUND_EXCERPTS)) or bool(_FENCED.fullmatch(text.strip()))
 
 
 def make_prompt_message(role: str, kind: str, content: str, counter: TokenCounter, source_ids: tuple[str, ...] = ()) -> PromptMessage:

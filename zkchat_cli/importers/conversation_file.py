@@ -1,4 +1,5 @@
-"""A file's bytes as conversations: our own lossless export, lists of messages, and zk-chat's `chat_sessions.json`.
+"""A file's bytes as conversations: our own lossless export, lists of messages, the request of a model call, and zk-chat's
+`chat_sessions.json`.
 
 Reading is pure: a file with one wrong entry is refused before anything is stored, and the error names the entry by its key path. Our own
 export is read strictly, because a field that is ignored would be lost. In other programs' messages unknown fields are ignored, and missing
@@ -14,6 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
+from zkchat_cli.context.turns import is_prompt_context
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Conversation, ConversationArchive, Count, DocumentReference, Role, ToolCall, ZkChatMessage
 from zkchat_cli.store.archive import find_problem
@@ -125,12 +127,28 @@ def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], no
         if isinstance(document, dict) and isinstance(document.get("format"), str):
             return ImportedConversations(_OWN_EXPORT, [_read_own_export(document)])
         if isinstance(document, list):
-            kind, sessions = "messages", [ImportedSession(messages=_validate(list[ImportedMessage], document))]
+            kind, sessions = "messages", [_session(document)]
+        elif isinstance(document, dict) and isinstance(document.get("messages"), list):
+            kind, sessions = "a model call's request", [_session(document["messages"])]
         else:
             kind, sessions = "chat sessions", [*_validate(dict[str, ImportedSession], document).values()]
         if not document:
             raise UsageError("This JSON holds no conversation", _EXPECTED)
         return ImportedConversations(kind, [_archive(session, vault, new_id, now) for session in sessions])
+
+
+def _session(messages: list[Any]) -> ImportedSession:
+    """The messages of a list. Of a prompt's, what zkchat puts around the conversation is left out."""
+    kept = (_without_context(m) if isinstance(m, dict) and m.get("role") in ("system", "user") else m for m in messages)
+    return ImportedSession(messages=_validate(list[ImportedMessage], [m for m in kept if m is not None]))
+
+
+def _without_context(message: dict[str, Any]) -> dict[str, Any] | None:
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = [p for p in content if not (isinstance(p, dict) and isinstance(p.get("text"), str) and is_prompt_context(p["text"]))]
+        return {**message, "content": parts} if parts or not content else None
+    return None if isinstance(content, str) and is_prompt_context(content) else message
 
 
 def _validate(type_: type[T], value: Any) -> T:

@@ -42,6 +42,7 @@ _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 """Those that the SDK gets: it would parse the arguments of a tool call anew with each piece, and give up if they are not JSON."""
 
 Block = dict[str, Any]
+_EMPTY_MESSAGE: Block = {"id": "", "type": "message", "role": "assistant", "model": "", "content": [], "usage": {}}
 
 
 class AnthropicReader(ChatReader):
@@ -96,7 +97,11 @@ class AnthropicReader(ChatReader):
         self.read_event({"type": "message_delta", "delta": message})
         return "".join(text for text, _ in texts), "".join(thought for _, thought in texts)
 
-    def _start_block(self, index: object, block: Mapping[str, Any]) -> tuple[str, str]:
+    def _start_block(self, given: object, block: Mapping[str, Any]) -> tuple[str, str]:
+        if (index := whole_number(given)) is None:
+            raise ValueError("an index that is none")
+        if self._message is None:  # llama.cpp forgets the first event if the first token is a part of a character
+            self.read_event({"type": "message_start", "message": _EMPTY_MESSAGE})
         event = {"type": "content_block_start", "index": index, "content_block": block}
         self._accumulate(event=event, current_snapshot=self._message)
         if len(self._message.content) > MAX_BLOCKS:

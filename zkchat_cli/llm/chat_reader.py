@@ -23,8 +23,8 @@ LENGTH_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_
 ERROR_REASONS = frozenset({"error", "abort"})
 """Finish reasons of OpenRouter and of vLLM for an answer that they gave up."""
 
-UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
-"""What reading an event of another form raises."""
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError)
+"""What reading an event of another form raises; RuntimeError is Anthropic's SDK's, for events in another order."""
 
 
 class IncompleteAnswer(Exception):

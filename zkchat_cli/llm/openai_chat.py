@@ -8,6 +8,7 @@ from zkchat_cli.llm.base import Request, openai_message
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.models import ThinkingBlocks
+from zkchat_cli.text.numbers import whole_number
 
 PROVIDER_NAME = "openai"
 """Marks reasoning that goes back to an OpenAI-compatible server only."""
@@ -16,6 +17,8 @@ REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")
 MAX_ID = 40
 """Characters that OpenAI accepts in a call's id; vLLM, which may have answered before, generates ids of 46."""
 MAX_NAME = 64
+MAX_CALLS = 1000
+"""Of an answer; empty ones count neither as progress nor as length."""
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
@@ -24,7 +27,7 @@ class OpenAIReader(ChatReader):
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
-        self._by_index: dict[object, PartialToolCall] = {}
+        self._by_index: dict[int | None, PartialToolCall] = {}
         self._reasoning_details: list[dict[str, Any]] = []
 
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
@@ -50,10 +53,13 @@ class OpenAIReader(ChatReader):
         function = fragment.get("function") or {}
         added = PartialToolCall(text_of(fragment.get("id")), text_of(function.get("name")), text_of(function.get("arguments")))
         self.hidden_bytes += len(added.id) + len(added.name) + len(added.arguments)
-        call = self._by_index.get(fragment.get("index"))
+        index = whole_number(fragment.get("index"))
+        call = self._by_index.get(index)
         if call is None or (added.id != call.id if added.id and call.id else added.name and call.name):
-            self._by_index[fragment.get("index")] = added
+            self._by_index[index] = added
             self.calls.append(added)
+            if len(self.calls) > MAX_CALLS:
+                raise ValueError("too many tool calls")
             return
         call.id = call.id or added.id
         call.name = call.name or added.name

@@ -16,6 +16,7 @@ from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.openai_chat import takes_temperature, valid_name
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
+from zkchat_cli.text.numbers import whole_number
 
 if TYPE_CHECKING:
     from openai.types.responses import EasyInputMessageParam, FunctionToolParam, ResponseInputItemParam
@@ -29,6 +30,7 @@ NEVER_REASONING = ("gpt-3", "gpt-4", "chatgpt", "gpt-5-chat")
 MAX_ID = 64
 MIN_ANSWER = 16
 """The smallest `max_output_tokens` that OpenAI accepts."""
+MAX_ID_LENGTH = 200
 MAX_ITEMS = 1000
 """Texts, calls and thoughts of an answer; empty ones count neither as progress nor as length."""
 
@@ -38,10 +40,10 @@ class ResponsesReader(ChatReader):
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
-        self._calls: dict[object, PartialToolCall] = {}
-        self._items: dict[object, dict[str, Any]] = {}
+        self._calls: dict[int | str, PartialToolCall] = {}
+        self._items: dict[int | str, dict[str, Any]] = {}
         """The finished items of the output: reasoning as it came, of the others what is not in the message itself."""
-        self._texts: set[object] = set()
+        self._texts: set[int | str] = set()
         """Items with text that has been handed on."""
 
     def read_line(self, line: bytes) -> bytes:
@@ -51,27 +53,27 @@ class ResponsesReader(ChatReader):
     def read_event(self, event: Mapping[str, Any]) -> tuple[str, str]:
         match event.get("type"):
             case "response.output_text.delta" | "response.refusal.delta":
-                self._texts.add(event.get("output_index"))
+                self._texts.add(_item_key(event))
                 return text_of(event.get("delta")), ""
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 return "", text_of(event.get("delta"))
             case "response.reasoning_summary_part.added" if event.get("summary_index"):
                 return "", "\n\n"
             case "response.output_item.added":
-                self._start_item(event["output_index"], event["item"])
+                self._start_item(_item_key(event), event["item"])
             case "response.function_call_arguments.delta":
                 arguments = text_of(event.get("delta"))
-                self._calls[event["output_index"]].arguments += arguments
+                self._calls[_item_key(event)].arguments += arguments
                 self.hidden_bytes += len(arguments)
             case "response.output_item.done":
-                return self._end_item(event["output_index"], event["item"]), ""
+                return self._end_item(_item_key(event), event["item"]), ""
             case "response.completed" | "response.incomplete" | "response.failed":
                 return self._end(event["response"]), ""
             case None if event.get("object") == "response":
                 return self._end(event), ""
         return "", ""
 
-    def _start_item(self, index: object, item: Mapping[str, Any]) -> None:
+    def _start_item(self, index: int | str, item: Mapping[str, Any]) -> None:
         if len(self._calls) >= MAX_ITEMS:
             raise ValueError("too many items")
         if item["type"] == "function_call" and index not in self._calls:
@@ -79,14 +81,14 @@ class ResponsesReader(ChatReader):
             self.calls.append(self._calls[index])
             self.hidden_bytes += len(self._calls[index].id) + len(self._calls[index].name)
 
-    def _end_item(self, index: object, item: Mapping[str, Any]) -> str:
+    def _end_item(self, index: int | str, item: Mapping[str, Any]) -> str:
         """Keep a finished item; returns its text if that has not come in pieces."""
         if len(self._items) >= MAX_ITEMS:
             raise ValueError("too many items")
         kind = item["type"]
-        self._items[index] = {"type": kind}
         match kind:
             case "function_call":
+                self._items[index] = {"type": kind}
                 self._start_item(index, item)
                 call, arguments = self._calls[index], text_of(item.get("arguments"))
                 if not call.arguments:
@@ -96,8 +98,10 @@ class ResponsesReader(ChatReader):
                 self._items[index] = _sendable_reasoning(item)
                 self.hidden_bytes += len(str(item))
             case "message":
+                self._items[index] = {"type": kind}
                 if phase := text_of(item.get("phase")):
                     self._items[index]["phase"] = phase
+                    self.hidden_bytes += len(phase)
                 if index not in self._texts:
                     return "".join(text_of(part.get("text") or part.get("refusal")) for part in item.get("content") or ())
         return ""
@@ -108,7 +112,7 @@ class ResponsesReader(ChatReader):
         if status in ("failed", "cancelled"):
             raise self.endpoint.error_from_stream(response) or self.endpoint.cut_off(f"the server gave up ({status})", started=self.started)
         output = enumerate(response.get("output") or ())
-        text = "".join(self._end_item(index, item) for index, item in output if index not in self._items)
+        text = "".join(self._end_item(index, item) for index, item in output if not {index, item.get("id")} & self._items.keys())
         if usage := response.get("usage"):
             self.count(
                 prompt_tokens=usage.get("input_tokens"),
@@ -124,6 +128,21 @@ class ResponsesReader(ChatReader):
         if not self.calls or all(block["type"] != "reasoning" for block in blocks):
             return None
         return ThinkingBlocks(provider=PROVIDER_NAME, blocks=blocks, stored=False)
+
+
+def _item_key(event: Mapping[str, Any]) -> int | str:
+    """Which item of the output an event is about: by its place, or as llama.cpp has it by its id.
+
+    Raises ValueError for what is neither: it is remembered, and may have any size.
+    """
+    place = event.get("output_index")
+    if place is None:
+        id_ = event.get("item_id") or event["item"]["id"]
+        if isinstance(id_, str) and len(id_) <= MAX_ID_LENGTH:
+            return id_
+    elif (index := whole_number(place, most=MAX_ITEMS)) is not None:
+        return index
+    raise ValueError("an item without a place or an id")
 
 
 def _sendable_reasoning(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from zkchat_cli.memory.file_reader import MemoryFiles
 from zkchat_cli.memory.project import MAX_IMPORT_DEPTH, import_paths
 from zkchat_cli.references.file_imports import find_written_paths
 
+USER_FILE = "ZKCHAT.md"
+"""The user's memory file for all vaults, in the configuration folder."""
 MAX_PATHS = 5_000
 """With more imported paths than that, any file may be memory."""
 
@@ -61,6 +63,7 @@ class LastingFiles:
                 for written in find_written_paths(files.read(path) or ""):
                     found += [(each, f"imported by {path}") for each in import_paths(written, posixpath.dirname(path))]
         if self.agents_folder is not None:
+            reasons[_comparable(self.agents_folder.parent / USER_FILE)] = "your own memory file"
             with suppress(OSError):
                 reasons |= {
                     _comparable(file): f"memory of the agent {file.stem}" for file in self.agents_folder.iterdir() if file.suffix == ".md"

@@ -4,20 +4,21 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 """
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.conversation_excerpts import describe_message
-from zkchat_cli.memory.fact_keys import slugify, suggest_key
+from zkchat_cli.memory.fact_keys import free_key, slugify, suggest_key
 from zkchat_cli.memory.fact_ranking import (
     MAX_COMPARED,
     MAX_FACT,
-    SIMILAR,
     RankedMemory,
     StoredMemory,
     choose_for_prompt,
@@ -27,16 +28,27 @@ from zkchat_cli.memory.fact_ranking import (
     recall_fact,
 )
 from zkchat_cli.memory.file_reader import MemoryFiles, Stamp
-from zkchat_cli.memory.lasting_files import LastingFiles
-from zkchat_cli.memory.project import EXTRA_FILE, MemoryItem, find_active_notes, load_agent_memory, load_folder_memory, load_root_memory
+from zkchat_cli.memory.lasting_files import USER_FILE, LastingFiles
+from zkchat_cli.memory.project import (
+    EXTRA_FILE,
+    MemoryItem,
+    PrivateMemory,
+    find_active_notes,
+    load_folder_memory,
+    load_private_memory,
+    load_root_memory,
+)
 from zkchat_cli.models import Fact, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.text.words import terms
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault import filesystem
+from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
-SHARE, ROOT_SHARE, AGENT_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
-"""Of the messages' budget: all of memory, root files, the agent's file, folder files. Facts get the rest of `SHARE`."""
+LEVELS = ("user", "project", "folder", "agent", "facts")
+SHARE, ROOT_SHARE, PRIVATE_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
+"""Of the messages' budget: all of memory, root files, the user's and the agent's file each, folder files. Facts get the rest of `SHARE`."""
 MAX_RECALLED_MESSAGES = 20
 
 
@@ -56,7 +68,8 @@ class FactUpdate:
 
 
 class Memory:
-    """What outlasts the conversation, as this conversation uses it. `about` gives the one-line summary of a note."""
+    """What outlasts the conversation, as this conversation uses it. `about` gives the one-line summary of a note; `semantic` is a model on
+    this machine, which stored vectors of facts are compared by."""
 
     def __init__(
         self,
@@ -68,14 +81,15 @@ class Memory:
         about: Callable[[str], str | None] = lambda _: None,
         agent: Agent | None = None,
         agents_folder: Path | None = None,
+        semantic: SemanticSearch | None = None,
     ) -> None:
-        self._vault, self._store, self._now, self._about, self._agent = vault, store, now, about, agent
+        self._vault, self._store, self._now, self._about, self._agent, self._semantic = vault, store, now, about, agent, semantic
         self._vault_key = str(vault.root)
         self.enabled = settings.context.memory_integration
         self._file_names = tuple(dict.fromkeys((*settings.memory.project_file, EXTRA_FILE)))
         self.lasting_files = LastingFiles(vault.root, self._file_names, agents_folder)
         self._files = MemoryFiles(vault.root, self.notify)
-        self._agent_files = MemoryFiles(agent.memory_file.parent, self.notify) if agent is not None and agent.memory_file else None
+        self._switches = settings.memory
         self._cache: dict[str, tuple[object, dict[str, Stamp], tuple[MemoryItem, ...]]] = {}
         """The items loaded last, by what they are, with what they were made from."""
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
@@ -84,27 +98,71 @@ class Memory:
         self._cited_notes: tuple[StoredMemory, ...] | None = None
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
+        self._private: list[tuple[PrivateMemory, MemoryFiles]] = []
+        """The user's memory file and the agent's, as far as they are switched on."""
+        if agents_folder is not None and settings.memory.user:
+            self._add_private(PrivateMemory("user", USER_FILE, agents_folder.parent / USER_FILE, "your own memory file"))
+        if agent is not None and agent.memory_file is not None and settings.memory.agent:
+            self._add_private(PrivateMemory("agent", agent.name, agent.memory_file, f"memory of the agent {agent.name}"))
         self.conversation_id: str | None = None
         self.message_id: str | None = None
         with suppress(StoreError):
             self.facts()
 
+    def _add_private(self, memory: PrivateMemory) -> None:
+        self._private.append((memory, MemoryFiles(memory.file.parent, self.notify)))
+
     # in the prompt
 
     def project_items(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
         """The memory files in the vault's root; `budget` are the tokens for all messages."""
-        if not self.enabled:
+        if not self.enabled or not self._switches.project:
             return ()
         limit = int(ROOT_SHARE * budget)
         return self._load("root", (limit, counter), self._files, lambda: load_root_memory(self._files, self._file_names, limit, counter))
 
     def fixed_items(self, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
-        """The memory at the front of every prompt: the vault's, then the agent's own."""
-        root, agent, files = self.project_items(budget, counter), self._agent, self._agent_files
-        if not self.enabled or agent is None or files is None:
-            return root
-        limit = int(AGENT_SHARE * budget)
-        return (*root, *self._load("agent", (limit, counter), files, lambda: load_agent_memory(files, agent, limit, counter)))
+        """The memory at the front of every prompt: the user's, the vault's, then the agent's own."""
+        if not self.enabled:
+            return ()
+        limit = int(PRIVATE_SHARE * budget)
+        private = {
+            memory.kind: self._load(memory.kind, (limit, counter), files, partial(load_private_memory, files, memory, limit, counter))
+            for memory, files in self._private
+        }
+        return (*private.get("user", ()), *self.project_items(budget, counter), *private.get("agent", ()))
+
+    def levels(self, items: Sequence[MemoryItem], budget: int, counter: TokenCounter) -> dict[str, str]:
+        """For each level of memory, what of it is among the `items` for a prompt, or why nothing is."""
+        if not self.enabled:
+            return dict.fromkeys(LEVELS, "off (context.memory_integration = false)")
+        of_vault = self.project_items(budget, counter)
+        root = [f"{item.relative_path} · {item.tokens:,} tokens" for item in of_vault]
+        folders = [f"{each.relative_path} · {each.tokens:,} tokens" for each in items if each.kind == "file" and each not in of_vault]
+        facts = sum(item.kind in ("fact", "document") for item in items)
+        off = "off (memory.project = false)"
+        return {
+            "user": self._private_level("user", items, "off (memory.user = false)"),
+            "project": (", ".join(root) or f"none of {', '.join(self._file_names)} in the vault's root") if self._switches.project else off,
+            "folder": (", ".join(folders) or "no memory file beside the notes of this turn") if self._switches.project else off,
+            "agent": self._private_level("agent", items, "no agent is in use" if self._switches.agent else "off (memory.agent = false)"),
+            "facts": f"{facts} relevant, of {self._count_facts()}",
+        }
+
+    def _count_facts(self) -> str:
+        every = self.facts()
+        own, others = (sum(fact.agent is not None and self._is_own(fact) is mine for fact in every) for mine in (True, False))
+        shared = f"{len(every) - own - others} shared"
+        ours = f", {own} of {self._agent.name} alone" if own and self._agent is not None else ""
+        return f"{shared}{ours}{f', without {others} of other agents' if others else ''}" if own or others else f"{len(every)} remembered"
+
+    def _is_own(self, fact: Fact) -> bool:
+        return self._agent is not None and fact.agent == self._agent.name
+
+    def _private_level(self, kind: Literal["user", "agent"], items: Sequence[MemoryItem], without: str) -> str:
+        file = next((memory.file for memory, _ in self._private if memory.kind == kind), None)
+        tokens = sum(item.tokens for item in items if item.kind == kind)
+        return without if file is None else f"{file} · {tokens:,} tokens" if tokens else f"there is no {file}"
 
     def contextual_items(
         self, current: Sequence[ZkChatMessage], recent: Sequence[ZkChatMessage], budget: int, counter: TokenCounter
@@ -118,7 +176,7 @@ class Memory:
             "folders",
             (notes, limit, counter, fixed),
             self._files,
-            lambda: load_folder_memory(self._files, self._file_names, notes, limit, counter, fixed),
+            lambda: load_folder_memory(self._files, self._file_names, notes, limit, counter, fixed) if self._switches.project else (),
         )
         question = next((m.prompt_text for m in current if m.role == "user"), "")
         return (*folders, *self._relevant_items(question, int(SHARE * budget) - sum(item.tokens for item in (*fixed, *folders)), counter))
@@ -169,7 +227,7 @@ class Memory:
     # facts
 
     def facts(self) -> tuple[Fact, ...]:
-        """The current facts, newest first; read again when another process may have changed them."""
+        """The current facts of all agents, newest first; read again when another process may have changed them."""
         version = self._store.facts_version()
         if version != self._facts_version:
             self._facts, self._facts_version = self._store.facts(self._vault_key), version
@@ -180,11 +238,14 @@ class Memory:
         return [fact.key for fact in self._facts]
 
     def all_items(self) -> tuple[StoredMemory, ...]:
-        """The facts, and the notes that several conversations had cited when this one began."""
+        """The shared facts and the agent's own, and the notes that several conversations had cited when this one began."""
+        return (*(recall_fact(fact) for fact in self.facts() if fact.agent is None or self._is_own(fact)), *self._often_cited())
+
+    def _often_cited(self) -> tuple[StoredMemory, ...]:
         if self._cited_notes is None:
             cited = [note for note in self._store.often_cited(self._vault_key) if self._is_note(note.relative_path)]
             self._cited_notes = tuple(recall_cited_note(note, self._about(note.relative_path)) for note in cited)
-        return (*map(recall_fact, self.facts()), *self._cited_notes)
+        return self._cited_notes
 
     def _is_note(self, path: str) -> bool:
         try:
@@ -193,29 +254,36 @@ class Memory:
             return False
 
     def rank(self, text: str) -> tuple[RankedMemory, ...]:
-        """All facts and cited notes that share a word with the text, best first."""
-        return rank_by_relevance(text, self.all_items(), self._now(), self._vault.languages()) if text.strip() else ()
+        """All facts and cited notes that share a word with the text, and the facts with vectors that mean something similar, best first. No
+        more than the vector of the text is computed."""
+        return self._rank(text, self.all_items(), compute=False)
 
     def find(self, text: str) -> tuple[RankedMemory, ...]:
-        """`rank`, then the facts and cited notes that mean something similar in other words."""
-        return self._find(text, self.all_items())
+        """`rank`, for a search: items without vectors are compared by meaning, too."""
+        return self._rank(text, self.all_items(), compute=True)
 
     def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RankedMemory, ...]:
-        """`find` with the memory files in the vault's root included."""
+        """`find` for the user: with the facts of all agents, and the memory files in the vault's root."""
         items = self.project_items(budget, counter)
         files = [StoredMemory("file", item.relative_path, item.content, item.content, "", item.relative_path) for item in items]
-        return self._find(text, (*self.all_items(), *files))
+        return self._rank(text, (*map(recall_fact, self.facts()), *self._often_cited(), *files), compute=True)
 
-    def _find(self, text: str, every: Sequence[StoredMemory]) -> tuple[RankedMemory, ...]:
-        if not text.strip():
+    def _rank(self, text: str, every: Sequence[StoredMemory], *, compute: bool) -> tuple[RankedMemory, ...]:
+        if not terms(text):
             return ()
-        by_words = rank_by_relevance(text, every, self._now(), self._vault.languages())
-        found = {(each.item.kind, each.item.key) for each in by_words}
-        others = [item for item in every if (item.kind, item.key) not in found][:MAX_COMPARED]
-        cosines = self._vault.similarities(text, [item.content for item in others]) or []
-        least = min((each.score for each in by_words), default=1.0)
-        similar = [RankedMemory(item, cosine * least, ()) for item, cosine in zip(others, cosines, strict=False) if cosine >= SIMILAR]
-        return (*by_words, *sorted(similar, key=lambda each: -each.score))
+        cosines = self._stored_cosines(text, {item.key: item for item in every if item.kind == "fact"})
+        others = [item for item in every if item not in cosines][:MAX_COMPARED] if compute else []
+        cosines.update(zip(others, self._vault.similarities(text, [item.content for item in others]) or (), strict=False))
+        return rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
+
+    def _stored_cosines(self, text: str, facts: Mapping[str, StoredMemory]) -> dict[StoredMemory, float]:
+        if self._semantic is None or not facts:
+            return {}
+        stored: dict[str, bytes] = {}
+        with self._semantic.failures_reported():
+            stored = self._store.fact_vectors(self._vault_key, self._semantic.embedder_id)
+        found = self._semantic.stored_similarities(text, stored) or {}
+        return {facts[key]: cosine for key, cosine in found.items() if key in facts}
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> FactUpdate:
         """Store a fact; it replaces an older one with the same key. Raises UsageError if it is empty or too long, or memory is off."""
@@ -227,7 +295,11 @@ class Memory:
         if len(content) > MAX_FACT:
             problem = f"that is too long to remember: {len(content)} characters of at most {MAX_FACT}"
             raise UsageError(problem, "Write a note and remember where it is: notes can be searched.")
-        key = slugify(key) or suggest_key(content, {fact.key: fact.content for fact in self.facts()})
+        agent = self._agent.name if self._agent is not None and self._agent.owns_facts and source == "model" else None
+        prefix = f"{slugify(agent)}-" if agent else ""
+        comparable = {fact.key.removeprefix(prefix): fact.content for fact in self.facts() if fact.agent == agent}
+        owners = {fact.key: fact.agent for fact in self.facts()}
+        key = free_key(prefix, slugify(key) or suggest_key(content, comparable), agent, owners)
         fact = Fact(
             key=key,
             content=content,
@@ -235,6 +307,7 @@ class Memory:
             conversation_id=self.conversation_id,
             message_id=self.message_id,
             created_at=self._now(),
+            agent=agent,
         )
         replaced = self._store.remember(self._vault_key, fact)
         if source == "model":
@@ -242,6 +315,18 @@ class Memory:
             undo = f"/forget {key}, or zkchat memory forget {key}, takes it back"
             self._notices.append((f"remembered as {key}: {content}{instead}", undo))
         return FactUpdate(fact, replaced)
+
+    def find_sources(self, sent: Iterable[str]) -> dict[str, str]:
+        """The files in the vault that memory in a prompt came from, and what facts say that were imported from them. `sent` are the ids of
+        memory in a prompt."""
+        facts = {f"fact:{fact.key}": fact for fact in self._facts}
+        sources: dict[str, str] = {}
+        for id_ in sent:
+            fact = facts.get(id_)
+            path = fact.source if fact is not None else id_
+            if self._is_note(path):
+                sources.setdefault(path, fact.content if fact is not None else "")
+        return sources
 
     def find_fact(self, key: str) -> Fact:
         """The fact with this key or prefix of a key. Raises UsageError that names the nearest keys if that is not one fact."""

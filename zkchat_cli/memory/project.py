@@ -10,9 +10,9 @@ import posixpath
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
-from zkchat_cli.agents.profile import Agent
 from zkchat_cli.memory.file_reader import CUT_MARK, MemoryFiles
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.references.file_imports import find_imports, find_written_paths
@@ -25,12 +25,12 @@ MAX_IMPORT_DEPTH = 5
 MAX_FILES = 50
 MAX_ACTIVE_NOTES = 30
 
-MemoryKind = Literal["file", "fact", "document", "agent"]
+MemoryKind = Literal["file", "fact", "document", "agent", "user"]
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryItem:
-    """A piece of memory and why it is in the prompt. Facts and agent memory have a `key` and no path."""
+    """A piece of memory and why it is in the prompt. Facts and private memory have a `key` and no path."""
 
     relative_path: str
     content: str
@@ -39,6 +39,18 @@ class MemoryItem:
     cut: bool = False
     kind: MemoryKind = "file"
     key: str | None = None
+    agent: str | None = None
+    """The agent that a fact belongs to; None if it is shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateMemory:
+    """A memory file in the configuration folder: the user's, or an agent's."""
+
+    kind: Literal["user", "agent"]
+    key: str
+    file: Path
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +84,11 @@ def load_root_memory(files: MemoryFiles, names: Iterable[str], budget: int, coun
     return tuple(item for path in _memory_paths(files, "", names) for item in loader.load(path, f"{path} in the vault's root"))
 
 
-def load_agent_memory(files: MemoryFiles, agent: Agent, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
-    """The agent's own memory file, cut to `budget` tokens. It imports nothing."""
-    if agent.memory_file is None:
-        return ()
-    items = _MemoryLoader(files, budget, counter).load(agent.memory_file.name, "", with_imports=False)
-    reason = f"memory of the agent {agent.name}, {agent.memory_file}"
-    return tuple(replace(item, relative_path="", key=agent.name, kind="agent", reason=reason) for item in items)
+def load_private_memory(files: MemoryFiles, source: PrivateMemory, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
+    """A memory file outside the vault, cut to `budget` tokens. It imports nothing: keys are kept in the same folder."""
+    items = _MemoryLoader(files, budget, counter).load(source.file.name, "", with_imports=False)
+    reason = f"{source.description}, {source.file}"
+    return tuple(replace(item, relative_path="", key=source.key, kind=source.kind, reason=reason) for item in items)
 
 
 def load_folder_memory(

@@ -16,6 +16,7 @@ from zkchat_cli.models.conversations import (
     Mention,
     MentionKind,
     MostCitedNote,
+    NoteUsage,
 )
 from zkchat_cli.models.messages import (
     CONTINUE_PROMPT,
@@ -32,6 +33,7 @@ from zkchat_cli.models.messages import (
     RetrievalMode,
     Role,
     Support,
+    TaskFigures,
     ThinkingBlocks,
     Timings,
     TokenUsage,
@@ -93,6 +95,7 @@ __all__ = [
     "MessageBreakdown",
     "MessageStatus",
     "MostCitedNote",
+    "NoteUsage",
     "Prompt",
     "PromptComponents",
     "PromptKind",
@@ -107,6 +110,7 @@ __all__ = [
     "SemanticStatus",
     "SentPrompt",
     "Support",
+    "TaskFigures",
     "ThinkingBlocks",
     "Timings",
     "TokenUsage",

@@ -160,6 +160,15 @@ class Timings(Value):
     overhead: Quantity
 
 
+class TaskFigures(Value):
+    """What a turn with tools took: model calls, tool calls, those of them that failed, and the tokens of their results."""
+
+    model_calls: Count
+    tools_called: Count
+    tools_failed: Count
+    tool_tokens: Count
+
+
 class ZkChatMessage(Value):
     """One message of the append-only log. `parent_id` makes the log a tree: undo, retry and edit move its head.
 
@@ -196,7 +205,17 @@ class ZkChatMessage(Value):
     pinned: bool | None = None
     """Whether the user wants it in every prompt; None if a rule decides (see `context/fixed_messages`)."""
     agent: str | None = None
-    """The agent that answers this user message."""
+    """The agent that answers this user message, or that gave this answer."""
+    thinking_tokens: Count | None = None
+    """Of the reasoning, as the provider reported them, else as counted."""
+    memory_references: tuple[str, ...] = ()
+    """The memory that the model had for this answer: paths of files and notes, `fact:KEY`, `agent:NAME`."""
+    learning_points: tuple[str, ...] = ()
+    """What the user stated, decided or corrected in this message, in their words."""
+    task: TaskFigures | None = None
+    """Of the turn that ends with this answer, if it called tools."""
+    updated_at: str | None = None
+    """When its fields last changed after it was stored (a status, a pin); its words never do."""
     other_records: tuple[dict[str, Any], ...] = ()
     """What followed in the log of another program and is no message; kept as it was."""
     addressed: str | None = None

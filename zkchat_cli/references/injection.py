@@ -160,6 +160,9 @@ def _headings(text: Sequence[ContentChunk]) -> tuple[str, ...]:
     return tuple(headings)[:MAX_HEADINGS]
 
 
+NAMED_DOCUMENTS, FOUND_EXCERPTS = "The message below refers to these documents:", "Excerpts of the notes, found for the message below"
+
+
 def describe_documents(
     references: Sequence[DocumentReference], chunks: Sequence[ContentChunk] = (), retrieval: RetrievalMode | None = None
 ) -> str:
@@ -177,9 +180,9 @@ def describe_documents(
         [f"Read {rest} with the read_zk_document tool before you answer, as far as the question needs it."] if unread and can_read else []
     )
     of_them = present <= {number for reference in references for number in reference.numbers}
-    source = "Excerpts of them" if of_them else "Excerpts of the notes, found for the message below"
+    source = "Excerpts of them" if of_them else FOUND_EXCERPTS
     excerpts = [f"{source}, to be cited by their numbers:\n{format_tool_result(chunks, {})}"] if chunks else []
-    heading = ["The message below refers to these documents:"] if references else []
+    heading = [NAMED_DOCUMENTS] if references else []
     return "\n".join([*heading, *lines, *request, *excerpts])
 
 

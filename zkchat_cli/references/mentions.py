@@ -51,7 +51,9 @@ def find_mentioned_documents(
 def _words_around(text: str, position: int) -> str:
     """The line of the text with the mention that begins or ends there, shortened on both sides."""
     begin, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
-    begin = max(begin, position - SNIPPET_LENGTH // 2)
+    if begin < position - SNIPPET_LENGTH // 2:
+        begin = position - SNIPPET_LENGTH // 2
+        begin = max(begin, text.find(" ", begin, position) + 1)
     return truncate(text[begin : end if end >= 0 else len(text)], SNIPPET_LENGTH)
 
 

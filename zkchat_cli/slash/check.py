@@ -1,12 +1,14 @@
 """/check: ask the model whether each cited sentence of the last answer is supported by its passage.
 
 One short call, which is not part of the conversation. Without a language model, each sentence is shown with the verdict by words, numbers,
-names and negations that zkchat makes after each answer.
+names and negations that zkchat makes after each answer, or, where these do not tell and the notes are searched by meaning, by meaning.
 """
 
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
 
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.citations.support import Similarities, judge_by_meaning
 from zkchat_cli.citations.support_check import read_verdicts, support_request
 from zkchat_cli.citations.verify import CitedSentence, cited_sentences
 from zkchat_cli.errors import ProviderError, UsageError
@@ -35,9 +37,19 @@ def _check(session: ZkChatSession, _: str) -> CommandResult:
     if not sentences:
         return CommandResult("No sentence of the last answer cites a passage.")
     if not session.runtime.can_summarize:
-        shown = _verdicts(sentences, sentences, _MARKS)
+        judged = [_judge_unclear(each, passages, session.vault.similarities) for each in sentences]
+        shown = _verdicts(judged, sentences, _MARKS)
         return CommandResult(f"By words, numbers, names and negations; only a language model can check what they mean (/model).\n{shown}")
     return CommandResult(turn=_ask(session, sentences, passages))
+
+
+def _judge_unclear(sentence: CitedSentence, passages: Mapping[int, str], similarities: Similarities) -> CitedSentence:
+    """The sentence, judged by meaning if its words do not tell."""
+    if sentence.support != "unclear":
+        return sentence
+    cited = [passages[number] for number in sentence.numbers if number in passages]
+    judged = judge_by_meaning(sentence.text, cited, similarities)
+    return replace(sentence, support=judged, reason="its passages are about something else" if judged != "unclear" else "")
 
 
 def _ask(session: ZkChatSession, every: Sequence[CitedSentence], passages: Mapping[int, str]) -> Generator[Event, None, None]:

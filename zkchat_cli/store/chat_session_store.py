@@ -146,7 +146,10 @@ class ChatSessionStore:
     # Notes and facts
 
     mentions = _query("look for a note", note_usage.read)
+    most_used_notes = _query("count the uses of notes", note_usage.most_used)
     often_cited = _query("look for notes that are often cited", note_usage.often_cited)
+    fact_vectors = _query("read the vectors of facts", facts.vectors)
+    facts_without_vectors = _query("look for facts without vectors", facts.without_vectors)
     facts = _query("read what was remembered", facts.read)
 
     def remember(self, vault: str, fact: Fact) -> Fact | None:
@@ -176,10 +179,15 @@ class ChatSessionStore:
             message_search.index_messages(self._db)
             return message_search.search(self._db, _text(vault), text, _text(conversation_id), limit)
 
-    # Vectors of messages
+    # Vectors of messages and facts
 
     vectors = _query("read the vectors of messages", message_vectors.read)
     without_vectors = _query("look for messages without vectors", message_vectors.missing)
+
+    def add_fact_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
+        """Store the packed vectors of facts, by their rows."""
+        with self._writing("store the vectors of facts"):
+            facts.add_vectors(self._db, embedder, vectors)
 
     def add_vectors(self, embedder: str, vectors: Mapping[str, bytes]) -> None:
         """Store the packed vectors of messages, by their ids."""

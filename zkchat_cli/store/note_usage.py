@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import get_args
 
-from zkchat_cli.models import Mention, MentionKind, MostCitedNote, ZkChatMessage
+from zkchat_cli.models import Mention, MentionKind, MostCitedNote, NoteUsage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
 
@@ -49,6 +49,15 @@ _OFTEN_CITED = """
     FROM message JOIN mention ON mention.message_seq = message.seq JOIN conversation ON conversation.id = message.conversation_id
     WHERE message.seq > (SELECT max(seq) FROM message) - :recent AND mention.how = 'cited' AND conversation.vault = :vault
     GROUP BY mention.relative_path HAVING conversations > 1 ORDER BY conversations DESC, 4 DESC LIMIT :most
+"""
+
+
+_MOST_USED = """
+    SELECT mention.relative_path, count(DISTINCT message.conversation_id),
+        count(DISTINCT iif(message.role = 'assistant', message.seq, NULL)), sum(mention.citations), max(message.timestamp)
+    FROM mention JOIN message ON message.seq = mention.message_seq JOIN conversation ON conversation.id = message.conversation_id
+    WHERE mention.how <> 'memory' AND conversation.vault = :vault
+    GROUP BY mention.relative_path ORDER BY 3 DESC, 4 DESC, 2 DESC, 1 LIMIT :most
 """
 
 
@@ -107,3 +116,9 @@ def often_cited(connection: sqlite3.Connection, vault: str) -> tuple[MostCitedNo
     """The notes that more than one conversation with `vault` cited, most conversations first."""
     found = connection.execute(_OFTEN_CITED, {"vault": replace_surrogates(vault), "recent": RECENT_MESSAGES, "most": MOST_NOTES})
     return tuple(MostCitedNote(relative_path=path, conversations=n, answers=answers, last_cited=last) for path, n, answers, last in found)
+
+
+def most_used(connection: sqlite3.Connection, vault: str, most: int) -> tuple[NoteUsage, ...]:
+    """The notes that answers in `vault`'s conversations used, most answers first."""
+    found = connection.execute(_MOST_USED, {"vault": replace_surrogates(vault), "most": most})
+    return tuple(NoteUsage(**dict(zip(NoteUsage.model_fields, row, strict=True))) for row in found)

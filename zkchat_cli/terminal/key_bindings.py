@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 
 from prompt_toolkit.application import get_app
+from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, emacs_mode, has_focus, has_selection, vi_insert_mode, vi_navigation_mode
@@ -50,6 +51,7 @@ def key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBinding
         if buffer.complete_state is not None and buffer.complete_state.completions:
             buffer.complete_next()
         else:
+            _select_first_when_computed(buffer)
             buffer.start_completion(select_first=True)
 
     @keys.add("#", filter=at_prompt & after_link)
@@ -82,3 +84,17 @@ def key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBinding
             event.app.loop.call_later(QUIT_WITHIN, show_hint, "")
 
     return keys
+
+
+def _select_first_when_computed(buffer: Buffer) -> None:
+    """A Tab while completions are being computed: prompt_toolkit would ignore it."""
+    line = buffer.text
+
+    def select(_: Buffer) -> None:
+        computed = buffer.complete_state is not None and buffer.complete_state.completions
+        if computed or buffer.text != line:
+            buffer.on_completions_changed -= select
+        if buffer.complete_state is not None and computed and buffer.text == line and buffer.complete_state.complete_index is None:
+            buffer.go_to_completion(0)
+
+    buffer.on_completions_changed += select

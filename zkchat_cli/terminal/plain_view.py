@@ -68,6 +68,12 @@ class PlainTurnView:
         if activity and self._screen.accessible:
             self.print_note(f"  {activity}", "dim")
 
+    def set_context(self, used: int, limit: int) -> None:
+        """There is no status line."""
+
+    def add_result(self, tokens: int) -> None:
+        """There is no status line."""
+
     def set_waiting(self, seconds: float, reason: str) -> None:
         """The model is called again in so many seconds; each reason is printed once."""
         if reason != self._wait_reason:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 from prompt_toolkit.completion import CompleteEvent, Completer
 from prompt_toolkit.document import Document
@@ -44,7 +44,7 @@ class SpokenInputLine:
     def __init__(self, completer: Completer, history: VaultHistory, size: Callable[[], tuple[int, int]]) -> None:
         self._completer, self._history, self._size = completer, history, size
         self._matches: list[tuple[str, str]] = []
-        self._asked_before = False
+        self._asked_before = self._is_reading = False
         self.toolbar = Toolbar()
 
     def ask(self, default: str = "") -> str:
@@ -52,8 +52,12 @@ class SpokenInputLine:
         if not self._asked_before:
             self._asked_before = True
             self._prepare()
-        with interruptible():
-            line = self._read(default)
+        self._is_reading = True
+        try:
+            with interruptible():
+                line = self._read(default)
+        finally:
+            self._is_reading = False
         if line.strip():
             self._history.append_string(line)
         return line
@@ -110,9 +114,10 @@ class SpokenInputLine:
     def update(self, **changes: Any) -> None:
         self.toolbar = replace(self.toolbar, **changes)
 
-    def end_input(self, *, erase: bool = False) -> NoReturn:  # noqa: ARG002  the other line's signature
-        """In a signal handler: end the reading."""
-        raise EOFError
+    def end_input(self, *, erase: bool = False) -> None:  # noqa: ARG002  the other line's signature
+        """In a signal handler: end the reading, if a line is read."""
+        if self._is_reading:
+            raise EOFError
 
     def call_soon(self, action: Callable[[], None]) -> None:
         """Nothing is shown while one types: what the background has found follows the line."""

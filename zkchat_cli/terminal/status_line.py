@@ -1,13 +1,16 @@
-"""The line at the bottom while a turn runs: who answers or what runs, for how long, how much arrived, and how to stop it."""
+"""The line at the bottom while a turn runs: who answers or what runs, for how long, how to stop it, the budget bar, and how much
+arrived."""
 
 from rich.cells import cell_len, chop_cells
 
 from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.views.budget_bar import BudgetBar
 
 BYTES_PER_TOKEN = 4
 """A rough figure for prose: single deltas cannot be counted exactly, and the end of the turn has the exact figures."""
 FRAME_TIME = 0.12
 """Seconds between two frames of the spinner."""
+BAR_CELLS = 7
 STOP_HINT = "Ctrl-C stops"
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
@@ -20,10 +23,22 @@ class StatusLine:
         self.began = began
         self._activity = self._waiting = ""
         self._tokens = 0.0
+        self._used = self._limit = 0
+        """Tokens of the prompt and of what has come since, and how many can be sent; 0 before the first prompt."""
+        self._counted = 0.0
+        """Tokens that had arrived when the prompt was measured."""
 
     def set_activity(self, activity: str) -> None:
         """What runs now; empty for the model."""
         self._activity, self._waiting = sanitize_name(activity), ""
+
+    def set_context(self, used: int, limit: int) -> None:
+        """The tokens of the prompt that is sent now, of so many that can be."""
+        self._used, self._limit, self._counted = used, limit, self._tokens
+
+    def add_result(self, tokens: int) -> None:
+        """A tool result comes to the prompt."""
+        self._used += tokens
 
     def set_waiting(self, seconds: float, reason: str) -> None:
         """The model is called again in so many seconds."""
@@ -53,4 +68,11 @@ class StatusLine:
         if self._waiting:
             return self._waiting, seconds
         tokens = f"~{self._tokens:.0f} tokens" if self._tokens else ""
-        return self._activity or self._who, seconds, STOP_HINT, tokens
+        return self._activity or self._who, seconds, STOP_HINT, self._context, tokens
+
+    @property
+    def _context(self) -> str:
+        if not self._limit:
+            return ""
+        bar = BudgetBar(round(self._used + self._tokens - self._counted), self._limit, BAR_CELLS)
+        return f"{bar.bar} {bar.figures}"

@@ -181,6 +181,16 @@ class StreamingView:
             self._status.set_activity(activity)
             self._paused = False
 
+    def set_context(self, used: int, limit: int) -> None:
+        """Tokens of the next call's prompt, and how many can be sent."""
+        with self._lock:
+            self._status.set_context(used, limit)
+
+    def add_result(self, tokens: int) -> None:
+        """A tool result of so many tokens comes to the prompt."""
+        with self._lock:
+            self._status.add_result(tokens)
+
     def set_waiting(self, seconds: float, reason: str) -> None:
         """The model is called again in so many seconds."""
         with self._lock:

@@ -81,19 +81,19 @@ class Toolbar:
 
 
 def measure_line(session: "ZkChatSession", text: str) -> dict[str, Any]:
-    """The toolbar's fields about the line being typed."""
+    """The toolbar's fields about the line being typed, with the documents that it names."""
     counter = session.runtime.counter
     if counter.ready and len(text) <= MAX_COUNTED:
-        return {"typed": counter.count(text), "typed_estimated": bool(text) and counter.estimated}
+        return {"typed": counter.count(text) + session.count_mentioned(text), "typed_estimated": bool(text) and counter.estimated}
     from zkchat_cli.tokens.counter import estimate_tokens  # the session has loaded it
 
     return {"typed": estimate_tokens(text), "typed_estimated": bool(text)}
 
 
 def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
-    """The toolbar's fields about the next prompt: in a background thread, or between two prompts."""
+    """The toolbar's fields about the last prompt: in a background thread, or between two prompts."""
     try:
-        usage = session.usage
+        usage = session.last_usage
     except ZkchatError:
         usage = None
     return {"usage": usage, "model": session.runtime.speaker_label}

@@ -1,6 +1,6 @@
 """Memory as lines: what a prompt includes and why, the remembered facts, and search results."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from zkchat_cli.memory.fact_ranking import RankedMemory, describe_source
 from zkchat_cli.memory.project import MemoryItem
@@ -13,7 +13,7 @@ NONE = "No memory yet. A note ZKCHAT.md in the vault's root is sent with every m
 def memory_item_lines(items: Sequence[MemoryItem]) -> Iterator[StyledLine]:
     """What goes into the prompt: name, tokens and reason, then the text."""
     for item in items:
-        name = item.key if item.kind in ("fact", "agent") else item.relative_path
+        name = item.key if item.kind in ("fact", "agent", "user") else item.relative_path
         yield StyledLine(
             (StyledSpan(name or "", "bold", item.relative_path or None), StyledSpan(f" · {item.tokens:,} tokens · {item.reason}", "dim"))
         )
@@ -34,3 +34,9 @@ def memory_search_lines(ranked: Sequence[RankedMemory]) -> Iterator[StyledLine]:
         item = each.item
         yield StyledLine((StyledSpan(item.key, "bold", item.relative_path), StyledSpan(f" · {each.score:.2f} · {each.reason}", "dim")))
         yield styled_line(f"  {item.prompt_line.removeprefix('- ').splitlines()[0] if item.prompt_line else ''}")
+
+
+def level_lines(levels: Mapping[str, str]) -> Iterator[StyledLine]:
+    """What each level of memory gives to a prompt, or why nothing."""
+    for level, said in levels.items():
+        yield StyledLine((StyledSpan(f"{level:<8} ", "bold"), StyledSpan(said, "dim")), indent=9)

@@ -141,7 +141,7 @@ def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", scree
     last: events.Event | None = None
     for event in turn:
         last = event
-        if stream:
+        if stream and not isinstance(event, events.PromptBuilt):
             screen.json(_as_document(event))
         if isinstance(event, events.TurnFailed):
             event.error.streamed = stream

@@ -1,5 +1,7 @@
 """Stored conversations: list, read, search, rename and delete them."""
 
+from contextlib import suppress
+from datetime import date, datetime, time
 from typing import Annotated
 
 import typer
@@ -35,15 +37,44 @@ def list_(
 
 
 @command(COMMAND, *options.NOTES)
-def show(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
+def show(
+    ctx: CommandContext,
+    id_: options.ConversationArgument = None,
+    limit: Annotated[int | None, typer.Option("-n", "--limit", metavar="N", min=1, help="Only the newest N messages.")] = None,
+    since: Annotated[str, typer.Option("--since", metavar="T", help="Only messages from this time or day on.")] = "",
+    before: Annotated[str, typer.Option("--before", metavar="T", help="Only messages before this time or day.")] = "",
+) -> None:
     """A conversation's messages, and the sources of each answer."""
     from zkchat_cli.views import conversation_list
 
+    first, end = _moment("--since", since), _moment("--before", before)
     with ctx.open_store() as (store, root):
         overview = store.overview(store.find(id_, root).id)
         history = store.history(overview.id)
+    if first or end:
+        history = tuple(
+            m for m in history if (not first or first <= _parse_time(m.timestamp)) and (not end or _parse_time(m.timestamp) < end)
+        )
+    history = history[-limit:] if limit else history
     document = {**overview.model_dump(mode="json"), "history": history}
     ctx.result(document, conversation_list.transcript_lines(overview, history, MAX_SOURCES))
+
+
+def _moment(option: str, written: str) -> datetime | None:
+    """The time that an option gives, or the beginning of the days it names; None for an empty one. Raises UsageError."""
+    if not written:
+        return None
+    with suppress(ValueError):
+        return _parse_time(written)
+    from zkchat_cli.vault.search.query import read_date
+
+    first = read_date(option, written, date.today()).first
+    return datetime.combine(first, time()).astimezone()
+
+
+def _parse_time(written: str) -> datetime:
+    """A time without a zone is the user's own."""
+    return datetime.fromisoformat(written).astimezone()
 
 
 @command(COMMAND, *options.NOTES, epilog=examples('zkchat sessions search "heat pump"'))

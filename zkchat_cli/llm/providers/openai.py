@@ -19,6 +19,7 @@ from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Windo
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.known_models import calls_no_tools, openai_input
+from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.llm.remote_model import (
     COUNT_LIMITS,
     LIST_LIMITS,
@@ -93,7 +94,7 @@ class OpenaiModel(RemoteModel):
 
     def find_window(self) -> Window | None:
         if self.official:
-            self.calls_tools = False if calls_no_tools(self.model) else None
+            self._look_up_family(self.model)
             size = openai_input(self.model)
             return Window(size, "zkchat's table of OpenAI's models") if size else None
         try:
@@ -108,9 +109,13 @@ class OpenaiModel(RemoteModel):
         size = found.window if found else None
         if found in llama:
             size = self._read_properties() or size
-        if self.calls_tools is None and calls_no_tools(found.name if found else self.model):
-            self.calls_tools = False
+        self._look_up_family(found.name if found else self.model)
         return Window(size, "the server's list of models") if size else None
+
+    def _look_up_family(self, name: str) -> None:
+        """Where the server does not say whether the model can call tools."""
+        if self.calls_tools is None and calls_no_tools(name):
+            self.calls_tools, self.known_from = False, "zkchat's table of models"
 
     @property
     def _root(self) -> JsonClient:
@@ -149,7 +154,7 @@ class OpenaiModel(RemoteModel):
                 return None
 
     def body(self, request: Request) -> dict[str, Any]:
-        return self.without_refused(request, self.full_body)
+        return self.without_refused(with_plain_excerpts(request), self.full_body)
 
     def full_body(self, request: Request) -> dict[str, Any]:
         """The body of a call, whatever the model refuses."""

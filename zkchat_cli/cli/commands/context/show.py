@@ -118,7 +118,7 @@ def memory(
     next_: Annotated[str, typer.Option("--next", metavar="TEXT", help="Show the memory for this message.")] = "",
 ) -> None:
     """The memory that the next prompt would include, and why."""
-    from zkchat_cli.views.memory import NONE, memory_item_lines
+    from zkchat_cli.views.memory import level_lines, memory_item_lines
 
     with ctx.open_app() as app:
         if next_:
@@ -126,7 +126,8 @@ def memory(
         stored = id_ is not None or app.store.conversations(str(app.vault.root), 1)  # project memory exists before any conversation
         session = app.session(app.find(id_) if stored else None)
         items = session.memory_items(next_)
+        levels = session.memory.levels(items, session.runtime.budget.messages, session.runtime.counter)
         for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)
     documents = [{**asdict(item), "relative_path": item.relative_path or None} for item in items]
-    ctx.result(documents, memory_item_lines(items), NONE.format('zkchat memory add "…"'))
+    ctx.result(documents, [*level_lines(levels), *memory_item_lines(items)])

@@ -143,7 +143,7 @@ def _server(server: ServerInfo, model: str) -> str:
     listed = server.list_models()
     if error := unlisted_model(server.address, model, listed):
         raise error
-    includes = f", including {model}" if model else ""
+    includes = f", including {model}" if any(model in (info.name, info.name.removesuffix(":latest")) for info in listed) else ""
     return f"{mask_address(server.address)} answers; {server.key}; {len(listed)} models{includes}"
 
 

@@ -12,7 +12,7 @@ from zkchat_cli.errors import UsageError, VaultError
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
-    from zkchat_cli.models import Mention, MentionKind
+    from zkchat_cli.models import Mention, MentionKind, NoteUsage
     from zkchat_cli.vault.index.database import LinkRow
     from zkchat_cli.vault.vault import Vault
     from zkchat_cli.views.text import StyledLine
@@ -64,12 +64,33 @@ def path(
 
 
 @command(COMMANDS, *options.NOTES)
-def mentions(ctx: CommandContext, note: NoteArgument) -> None:
+def mentions(
+    ctx: CommandContext,
+    note: Annotated[str, typer.Argument(metavar="[NOTE]", help="Path or name of a note.")] = "",
+    top: Annotated[bool, typer.Option("--top", help="The notes that answers used most, over all conversations.")] = False,
+    limit: options.LimitOption = 20,
+) -> None:
     """The conversations and answers that used a note, newest first."""
+    if top == bool(note):
+        raise UsageError("mentions takes a note, or --top", "For example: zkchat vault mentions --top")
     with ctx.open_app() as app:
+        if top:
+            used = app.store.most_used_notes(str(app.vault.root), limit)
+            ctx.result(used, _usage_lines(used), "No answer has used a note.")
+            return
         app.vault.refresh()
         found = _find_mentions(app, note)
     ctx.result(found, _mention_lines(found), "No answer has used this note.")
+
+
+def _usage_lines(used: "Iterable[NoteUsage]") -> "Iterator[StyledLine]":
+    from zkchat_cli.tools.base import plural
+    from zkchat_cli.views.text import StyledLine, StyledSpan
+
+    for each in used:
+        counts = f"{plural(each.answers, 'answer')}, {plural(each.citations, 'citation')}, {plural(each.conversations, 'conversation')}"
+        path = StyledSpan(each.relative_path, "cyan", each.relative_path)
+        yield StyledLine((path,), (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),))
 
 
 def _mention_lines(found: "Iterable[Mention]") -> "Iterator[StyledLine]":
