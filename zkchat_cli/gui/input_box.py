@@ -98,18 +98,13 @@ class InputBox(QPlainTextEdit):
         if newline or (key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and modifiers):
             self.insertPlainText("\n")
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._send()
+            self.sent.emit(self.toPlainText())
         elif key == Qt.Key.Key_Up and self.textCursor().blockNumber() == 0 and self._recall(self._at + 1):
             pass
         elif key == Qt.Key.Key_Down and self._at >= 0 and self.textCursor().blockNumber() == self.blockCount() - 1:
             self._recall(self._at - 1)
         else:
             super().keyPressEvent(event)
-
-    def _send(self) -> None:
-        text = self.toPlainText()
-        if text.strip():
-            self.sent.emit(text)
 
     def remember(self, text: str) -> None:
         """Add a sent text to the history, and clear the input."""
