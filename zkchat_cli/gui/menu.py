@@ -137,18 +137,15 @@ MENU = (
 )
 
 
-def build_menus(window: "ChatWindow") -> None:
+def build_menus(window: "ChatWindow") -> list[QAction]:
+    """Returns the actions that cannot be chosen while a turn runs."""
+    waiting = []
     for title, entries in groupby(MENU, key=lambda entry: entry.menu):
         menu = window.menuBar().addMenu(title)
         for entry in entries:
             action = QAction(entry.label, window)
             action.setShortcut(QKeySequence(entry.keys))
-            action.setData(entry.while_busy)
             action.triggered.connect(lambda _=False, entry=entry: entry.run(window))
             menu.addAction(action)
-
-
-def enable_actions(window: "ChatWindow", *, enabled: bool) -> None:
-    for action in window.findChildren(QAction):
-        if action.data() is not None:
-            action.setEnabled(enabled or bool(action.data()))
+            waiting += [] if entry.while_busy else [action]
+    return waiting

@@ -138,10 +138,12 @@ class TranscriptView(StyledBrowser):
         self._stream_start = self._end().position()
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
-    def add_answer(self, text: str) -> None:
+    def add_answer(self, text: str) -> bool:
+        """Returns whether it will be drawn next, and not only with what came before."""
         self._answer += text
-        if not self._timer.isActive():
+        if drawn := not self._timer.isActive():
             self._timer.start()
+        return drawn
 
     def add_note(self, text: str) -> None:
         """A line between the pieces of an answer, such as a tool call."""

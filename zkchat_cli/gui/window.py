@@ -66,8 +66,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.compaction_dialog: CompactionDialog | None = None
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
         self._completer = InputCompleter(lambda: self.session)
+        self._actions = menu.build_menus(self)
         self._build()
-        menu.build_menus(self)
         self.state.setText("opening the notes …")
         self._work.submit(lambda: engine.open_session(open_app, resume, self._approve_call), self._begin)
 
@@ -236,7 +236,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         match event:
             case events.TextDelta(text):
                 self._streamed += text
-                self.transcript.add_answer(text)
+                if not self.transcript.add_answer(text):
+                    return
             case events.TurnFailed(error, _, _):
                 self._completed = True
                 self._show_error(error)
@@ -258,7 +259,8 @@ class ChatWindow(QtWidgets.QMainWindow):
     def _set_busy(self, busy: bool) -> None:
         self.send_button.setEnabled(not busy)
         self.stop_button.setEnabled(busy)
-        menu.enable_actions(self, enabled=not busy)
+        for action in self._actions:
+            action.setEnabled(not busy)
 
     def _show_snapshot(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
