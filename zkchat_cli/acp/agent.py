@@ -115,6 +115,8 @@ class NoteAgent:
 
     async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:
         session = self._session(session_id)
+        if session_id in self._turns:
+            raise RequestError(-32602, "an answer is being written; wait for its end, or cancel it")
         text, typed = updates.read_prompt(prompt, session.vault.root)
         turn = self._turns[session_id] = self._work.submit(lambda: self._answer(session, text, typed))
         try:
