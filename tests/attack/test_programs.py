@@ -2,28 +2,31 @@
 
 import asyncio
 import json
-import sys
 import threading
 from collections.abc import Callable, Coroutine
-from contextlib import closing, suppress
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from acp import RequestError, schema
+from conftest import Program
 from factories import make_app
+from terminal_screen import Script
 from test_agent_logs import NOW, claude
 from test_mcp_client import refusal, started
 
 from zkchat_cli.acp.agent import NoteAgent
 from zkchat_cli.acp.main_thread import MainThread
 from zkchat_cli.acp.updates import note_path, read_prompt
+from zkchat_cli.app import factory
 from zkchat_cli.citations.verify_text import verify_text
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.errors import UsageError
 from zkchat_cli.importers import claude_code, codex
 from zkchat_cli.mcp_client.servers import McpServers
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.vault.vault import Vault
 
 # texts to verify
@@ -84,7 +87,7 @@ def test_a_line_that_is_no_record_is_named(line: bytes) -> None:
 
 
 class DeafEditor:
-    """An editor that takes every update, and asks back while an answer comes."""
+    """An editor that takes every update."""
 
     def __init__(self) -> None:
         self.answering = asyncio.Event()
@@ -94,15 +97,16 @@ class DeafEditor:
             self.answering.set()
 
 
-def converse(vault: Path, tmp_path: Path, talk: Callable[[NoteAgent, DeafEditor], Coroutine[Any, Any, Any]]) -> Any:
-    """What a conversation of an editor gives; the protocol's thread is another one, as in `serve`."""
-    work, results = MainThread(), []
-    agent = NoteAgent(lambda _: make_app(vault, tmp_path / "cache"), work)  # type: ignore[arg-type,return-value]
+def converse(zkchat: Program, model: str, talk: Callable[[NoteAgent, DeafEditor, str], Coroutine[Any, Any, None]]) -> None:
+    """A conversation of an editor; the protocol's thread is another one, as in `serve`."""
+    work = MainThread()
+    options = factory.StartupOptions(model=model)
+    agent = NoteAgent(lambda folder: factory.open_app(options, zkchat.environment, folder), work)
 
     async def connected() -> None:
         editor = DeafEditor()
         agent.on_connect(editor)  # type: ignore[arg-type]
-        results.append(await talk(agent, editor))
+        await talk(agent, editor, (await agent.new_session(str(zkchat.vault))).session_id)
 
     def protocol() -> None:
         try:
@@ -114,12 +118,36 @@ def converse(vault: Path, tmp_path: Path, talk: Callable[[NoteAgent, DeafEditor]
     thread = threading.Thread(target=protocol)
     thread.start()
     work.run()
+    agent.close()
     thread.join()
-    return results[0]
 
 
 def typed(text: str) -> list[schema.TextContentBlock]:
     return [schema.TextContentBlock(type="text", text=text)]
+
+
+def test_two_prompts_at_once_in_one_session_are_one_answer(zkchat: Program, script: Script) -> None:
+    async def talk(agent: NoteAgent, _: DeafEditor, id_: str) -> None:
+        both = await asyncio.gather(*(agent.prompt(typed(each), id_) for each in ("one", "two")), return_exceptions=True)
+        assert getattr(both[0], "stop_reason", None) == "end_turn"
+        assert isinstance(both[1], RequestError)
+        with pytest.raises(RequestError, match="the prompt needs at least"):
+            await agent.prompt(typed("x" * 1_000_000), id_)
+        assert (await agent.prompt(typed("three"), id_)).stop_reason == "end_turn"
+
+    converse(zkchat, script({"text": "Yes."}), talk)
+
+
+def test_an_editor_that_leaves_in_the_middle_of_an_answer_ends_the_turn_and_the_question_stays(zkchat: Program, script: Script) -> None:
+    async def talk(agent: NoteAgent, editor: DeafEditor, id_: str) -> None:
+        turn = asyncio.create_task(agent.prompt(typed("How slow is it?"), id_))
+        await editor.answering.wait()
+        del turn  # the loop ends here, and with it every task
+
+    converse(zkchat, script({"deltas": ["It is ", *["slow "] * 400], "delay_ms": 100}), talk)
+    with closing(ChatSessionStore.open(zkchat.home / "data" / "conversations.db")) as store:
+        [conversation] = store.conversations()
+        assert [message.status for message in store.history(conversation.id)] == ["complete", "unfinished"]
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,8 @@ class NoteAgent:
         try:
             return schema.PromptResponse(stop_reason=await self._wait(turn))
         finally:
+            if not turn.done():  # the editor is gone, and with it this task
+                self._work.interrupt(turn)
             self._turns.pop(session_id, None)
 
     async def cancel(self, session_id: str, **_: Any) -> None:
@@ -184,8 +186,13 @@ class NoteAgent:
         self._ask(self._client.session_update(session_id=session.conversation.id, update=update))
 
     def _ask(self, question: Coroutine[Any, Any, R]) -> R:
-        """What the editor answers; KeyboardInterrupt ends the wait."""
-        return asyncio.run_coroutine_threadsafe(question, self._loop).result()
+        """What the editor answers; KeyboardInterrupt ends the wait, and is raised if the editor is gone."""
+        try:
+            asked = asyncio.run_coroutine_threadsafe(question, self._loop)
+        except RuntimeError:
+            question.close()
+            raise KeyboardInterrupt from None
+        return asked.result()
 
     def _answer(self, session: ZkChatSession, text: str, typed: str) -> str:
         """Run a command or a turn; returns the reason why it ended."""
