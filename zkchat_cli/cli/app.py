@@ -43,6 +43,7 @@ COMMAND_ORDER = (
     "config",
     "keys",
     "mcp",
+    "acp",
     "tokens",
     "doctor",
 )
