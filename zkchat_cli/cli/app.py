@@ -44,6 +44,7 @@ COMMAND_ORDER = (
     "keys",
     "mcp",
     "acp",
+    "gui",
     "tokens",
     "doctor",
 )
