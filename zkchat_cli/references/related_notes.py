@@ -4,7 +4,7 @@ An offer is made after every answer, before the next prompt is drawn, so it asks
 meaning takes 40), and takes a linked note only if its subject is that of the answer, too.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -24,7 +24,7 @@ MIN_KINSHIP = 1.0
 def find_related(vault: Vault, exchange: Exchange) -> list[RelatedNote]:
     """The notes most related to those of the answer by links, words and meaning, or to the question if there are none; best first."""
     used = _used_notes(exchange)
-    scores: Counter[str] = Counter()
+    scores: dict[str, float] = defaultdict(float)
     found: dict[str, RelatedNote] = {}
     for path in used[:MAX_COMPARED]:
         with suppress(VaultError):  # deleted since
@@ -33,19 +33,19 @@ def find_related(vault: Vault, exchange: Exchange) -> list[RelatedNote]:
                 found.setdefault(note.chunk.relative_path, note)
     if not used and exchange.question is not None:
         return vault.notes_about(exchange.question.content, MAX_RELATED)
-    return [found[path] for path, _ in scores.most_common() if path not in used][:MAX_RELATED]
+    return [found[path] for path in sorted(scores, key=lambda path: -scores[path]) if path not in used][:MAX_RELATED]
 
 
 def offer_related(vault: Vault, exchange: Exchange) -> list[str]:
     """The paths of a few notes that are linked with those of the answer and about the same: found in its turn, or named in its words."""
     used = _used_notes(exchange)
-    kinship: Counter[str] = Counter()
+    kinship: dict[str, float] = defaultdict(float)
     for path in used[:MAX_COMPARED]:
         for kin in vault.notes_near(path):
             kinship[kin.path] += kin.score
     found = {reference.relative_path for reference in exchange.answer.references}
     said = set(content_stems(f"{exchange.question.content if exchange.question else ''}\n{exchange.answer.content}", _languages(vault)))
-    near = (path for path, score in kinship.most_common() if score >= MIN_KINSHIP and path not in used)
+    near = (path for path in sorted(kinship, key=lambda path: -kinship[path]) if kinship[path] >= MIN_KINSHIP and path not in used)
     return [path for path in near if path in found or _is_named(vault, path, said)][:MAX_OFFERED]
 
 
