@@ -26,6 +26,7 @@ from zkchat_cli.store import repair, schema
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
 from zkchat_cli.vault.edit.change_journal import FileStep, content_hash
+from zkchat_cli.vault.index import checksum
 from zkchat_cli.vault.vault import Vault
 
 PAGE = 4096
@@ -208,7 +209,10 @@ def test_a_store_of_the_first_layout_gets_its_checksums(file: Path) -> None:
     with closing(sqlite3.connect(file)) as db:
         db.execute("DROP TRIGGER conversation_checksum")
         db.execute("DROP TABLE message_vector")
+        db.execute("DROP TRIGGER fact_vector_ended")
+        db.execute("DROP TABLE fact_vector")
         db.execute("ALTER TABLE calibration DROP COLUMN tools")
+        db.execute("ALTER TABLE fact DROP COLUMN agent")
         for table in ("message", "conversation", "fact"):
             db.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
         db.execute(f"PRAGMA user_version = {schema.FIRST_VERSION}")
@@ -349,9 +353,48 @@ def test_no_excerpt_of_a_damaged_index_has_other_words_than_the_note(vault: Path
         with closing(sqlite3.connect(notes.index_file)) as db:
             db.execute(f"UPDATE chunks SET {change}")
             db.commit()
+        Path(f"{notes.index_file}{checksum.SUFFIX}").unlink()  # so that only the part itself tells
         with closing(Vault.open(vault, tmp_path / "cache")) as again:
             assert (again.search("compost air"), again.backlinks("Queries/Combining.md")) == (found, linked)
             assert "is not as it was stored" in (again.status().rebuilt or "")
+
+
+@pytest.mark.parametrize("table", ["words_data", "note_words_data", "names", "notes", "vocabulary", "links"])
+def test_what_is_lost_from_an_index_is_found_again(vault: Path, tmp_path: Path, table: str) -> None:
+    """One byte is different in each page of the table; many such pages are valid, and SQLite reads them without an error."""
+
+    def answers(notes: Vault) -> list[object]:
+        found = [[each.id for each in notes.search(query)] for query in ("compost", "Filters", "air")]
+        return [*found, notes.backlinks("Queries/Combining.md"), notes.suggest_names("Filtres")]
+
+    with closing(Vault.open(vault, tmp_path / "cache")) as notes:
+        notes.refresh()
+        expected = answers(notes)
+    with closing(sqlite3.connect(notes.index_file)) as db:
+        pages = [page for (page,) in db.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))]
+    intact, chance = notes.index_file.read_bytes(), random.Random(7)
+    for page in pages:
+        raw = bytearray(intact)
+        raw[page * PAGE - chance.randrange(1, 200)] ^= 1
+        notes.index_file.write_bytes(raw)
+        with closing(Vault.open(vault, tmp_path / "cache")) as again:
+            assert answers(again) == expected
+            assert "is not as it was written" in (again.status().rebuilt or "")
+
+
+def test_a_disk_that_changes_bytes_and_no_times_is_noticed_within_20_openings(vault: Path, tmp_path: Path) -> None:
+    with closing(Vault.open(vault, tmp_path / "cache")) as notes:
+        notes.refresh()
+    before = notes.index_file.stat()
+    raw = bytearray(notes.index_file.read_bytes())
+    raw[-10] ^= 1
+    notes.index_file.write_bytes(raw)
+    after = notes.index_file.stat()
+    beside = Path(f"{notes.index_file}{checksum.SUFFIX}")
+    beside.write_text(
+        beside.read_text().replace(str(before.st_mtime_ns), str(after.st_mtime_ns)).replace(str(before.st_ctime_ns), str(after.st_ctime_ns))
+    )
+    assert [checksum.is_intact(notes.index_file) for _ in range(checksum.OPENINGS + 1)] == [True] * checksum.OPENINGS + [False]
 
 
 def test_doctor_reads_the_whole_index_and_builds_a_damaged_one_anew(zkchat: Program) -> None:

@@ -20,6 +20,7 @@ from terminal_screen import CTRL_C, Chat, Script
 from zkchat_cli import paths
 from zkchat_cli.agents.loader import write_agent_file
 from zkchat_cli.app import factory
+from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.config import loader
 from zkchat_cli.credentials import write_keys
 from zkchat_cli.errors import ConfigError
@@ -29,7 +30,6 @@ from zkchat_cli.memory.lasting_files import MAX_PATHS
 from zkchat_cli.memory.project import load_root_memory
 from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.change_approval import ApprovalPrompt
-from zkchat_cli.terminal.external_programs import open_note_command
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.tools import load_tools
@@ -46,7 +46,7 @@ def test_a_vaults_file_cannot_set_what_is_not_on_the_list(tmp_path: Path, key: s
     where = paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")})
     with pytest.raises(ConfigError, match=f"cannot set {key}") as refused:
         loader.load_config({}, {}, where, tmp_path, factory.settings_schema())
-    assert f"Only your own file, {where.config_file}, can have it" in refused.value.hint
+    assert f"set it in your own file {where.config_file}" in refused.value.hint
 
 
 def test_no_setting_on_the_list_is_a_path_an_address_a_command_or_a_key() -> None:
@@ -61,7 +61,7 @@ def test_a_vault_cannot_choose_the_model(zkchat: Program, model: str) -> None:
         done = zkchat(*command, timeout=20)
         assert (done.exit_status, done.out) == (2, "")
         assert "a vault's own file cannot set model" in done.err
-        assert f"Only your own file, {zkchat.home}/config/config.toml, can have it" in done.err
+        assert f"set it in your own file {zkchat.home}/config/config.toml" in done.err
 
 
 TOML = {

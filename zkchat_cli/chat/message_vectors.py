@@ -119,7 +119,7 @@ class MessageVectors:
 
 
 class MessageEmbedder:
-    """Computes the vectors that the messages about a vault lack, through a connection of its own."""
+    """Computes the vectors that the messages and facts about a vault lack, through a connection of its own."""
 
     def __init__(self, store: ChatSessionStore, vault: str, semantic: SemanticSearch) -> None:
         self._session_store, self._vault, self._semantic = store, vault, semantic
@@ -127,7 +127,8 @@ class MessageEmbedder:
         self._complete_at: int | None = None
 
     def grow(self, stopped: Callable[[], bool], progress: Callable[[int], None] = lambda _: None, most: float = float("inf")) -> bool:
-        """Embed and store about `most` messages, the newest first; whether none is missing. `progress` gets the number embedded so far.
+        """Embed and store the facts and about `most` messages, the newest first; whether none is missing. `progress` gets the number of
+        messages embedded so far.
 
         A failure is one of search by meaning, which reports it and pauses.
         """
@@ -140,14 +141,18 @@ class MessageEmbedder:
                 if done >= most or stopped() or self._semantic.has_failed:
                     return False
                 with self._semantic.only_writer() as is_only:
-                    found = store.without_vectors(self._vault, self._semantic.embedder_id, before, BATCH) if is_only else None
-                    if found is None:
+                    if not is_only:
                         return False
+                    embedder = self._semantic.embedder_id
+                    if facts := store.facts_without_vectors(self._vault, embedder, BATCH):
+                        store.add_fact_vectors(embedder, dict(zip(facts, _pack_vectors(self._semantic, facts.values()), strict=True)))
+                        continue
+                    found = store.without_vectors(self._vault, embedder, before, BATCH)
                     if not found:
                         self._complete_at = version
                         break
                     packed = _pack_vectors(self._semantic, [message.content for message in found])
-                    store.add_vectors(self._semantic.embedder_id, {m.id: p for m, p in zip(found, packed, strict=True)})
+                    store.add_vectors(embedder, {m.id: p for m, p in zip(found, packed, strict=True)})
                 before, done = found[-1].seq, done + len(found)
                 progress(done)
             return True

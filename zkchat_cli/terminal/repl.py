@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zkchat_cli import __version__
+from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.confirm import Confirmation
@@ -67,7 +68,7 @@ class Repl:
         self._typed_at = float("-inf")
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
-        completer = ChatCompleter(self.current, lambda: self._background.indexed.is_set())
+        completer = ChatCompleter(InputCompleter(self.current, lambda: self._background.indexed.is_set()))
         self._prompt: InputLine | SpokenInputLine
         if screen.accessible:
             from zkchat_cli.terminal import spoken_input  # for screen readers only

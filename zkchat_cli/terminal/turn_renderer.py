@@ -133,7 +133,11 @@ def _show_events(
 
 def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen: Screen, verbosity: Verbosity) -> None:
     """The lines below an answer: its sources and its cost. What was found and not cited is in /sources."""
-    cited = report.citations, report.references, report.uncited_statements, verbosity.max_sources, verbosity.hints.all_sources
+    citations, references = report.citations, report.references
+    if report.level == "most_likely" and screen.columns is not None:  # the answer names its notes; a pipe gets their lines, too
+        named = {citation.relative_path for citation in citations}
+        citations, references = (), tuple(each for each in references if each.relative_path not in named)
+    cited = citations, references, report.uncited_statements, verbosity.max_sources, verbosity.hints.all_sources
     sources = source_lines(*cited, with_unused=False) if verbosity.max_sources else []
     show_cost = verbosity.costs and not verbosity.detail and report.model != "offline"  # the offline model costs nothing
     if sources or show_cost:

@@ -16,10 +16,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from zkchat_cli.errors import IndexUnwritable, reason
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.index.checksum import forget_checksum
 from zkchat_cli.vault.index.sqlite import connect, damaged, sqlite_errors, transaction
 from zkchat_cli.vault.links.resolver import Name
 from zkchat_cli.vault.search.embedding_windows import chunk_key
@@ -137,6 +139,7 @@ class IndexDatabase:
     def __init__(self, file: Path, *, in_memory: bool = False) -> None:
         """Raises IndexDamaged if the file is no database. `in_memory`: an empty index that is gone when it is closed."""
         self.file = file
+        self._in_memory = in_memory
         memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False) if in_memory else None
         self.connection = memory or connect(file)
         self.connection.execute("PRAGMA temp_store = MEMORY")
@@ -180,6 +183,11 @@ class IndexDatabase:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         with sqlite_errors(self.file), transaction(self.connection):
             self._written += 1
+            try:
+                if not self._in_memory:
+                    forget_checksum(self.file)
+            except OSError as e:
+                raise IndexUnwritable(f"the index {self.file} cannot be written: {reason(e)}", "Check its folder's permissions.") from e
             yield self.connection
 
     @contextmanager
@@ -247,11 +255,6 @@ class IndexDatabase:
                                 FROM notes LEFT JOIN linked ON target = path)
                  SELECT key FROM chunks JOIN ranked ON ranked.id = note_id ORDER BY MIN(newest, COALESCE(most_linked, newest)), chunks.id"""
         return [key for (key,) in self.rows(sql)]
-
-    def text_size(self, keys: Sequence[int]) -> int:
-        """The characters of the chunks with these keys."""
-        sql = "SELECT TOTAL(length(text)) FROM chunks WHERE key IN (SELECT value FROM json_each(?))"
-        return int(self.rows(sql, json.dumps(keys))[0][0])
 
     def texts_by_key(self, keys: Sequence[int]) -> dict[int, tuple[str, str, str]]:
         """Note's title, headings (one per line) and text of the chunks with these keys."""

@@ -16,9 +16,10 @@ from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import Listing
 from zkchat_cli.vault.index import indexer
+from zkchat_cli.vault.index.checksum import is_intact, write_checksum
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.index.indexer import IndexChanges, Progress
-from zkchat_cli.vault.index.sqlite import delete_database
+from zkchat_cli.vault.index.sqlite import damaged, delete_database
 
 T = TypeVar("T")
 
@@ -46,9 +47,15 @@ class IndexManager:
 
     def close(self) -> None:
         with self._lock:
-            if self._index:
-                self._index.close()
-            self._index = self.unwritable = None
+            on_disk = self._index is not None and not self.unwritable
+            self._release()
+            if on_disk:
+                write_checksum(self.file)
+
+    def _release(self) -> None:
+        if self._index:
+            self._index.close()
+        self._index = self.unwritable = None
 
     @property
     def exists(self) -> bool:
@@ -100,7 +107,7 @@ class IndexManager:
         except IndexUnwritable as e:
             if self.unwritable:
                 raise
-            self.close()
+            self._release()
             self.unwritable = e
             self._rebuilt = f"it is in memory for this run, because {e.message}"
             self._index = IndexDatabase(self.file, in_memory=True)
@@ -109,10 +116,12 @@ class IndexManager:
     def _run_on_disk(self, work: Callable[[IndexDatabase], T]) -> T:
         """Work with the open index; with an empty one once more if it turns out to be damaged."""
         try:
+            if self._index is None and not is_intact(self.file):
+                raise damaged(self.file, "it is not as it was written")
             self._index = self._index or IndexDatabase(self.file)
             return work(self._index)
         except IndexDamaged as e:
-            self.close()
+            self._release()
             delete_database(self.file)
             self._rebuilt = e.message
             self._index = IndexDatabase(self.file)
@@ -124,7 +133,7 @@ class IndexManager:
         if listing is None or anew:
             listing = filesystem.scan(self.root, self._ignore)
             if not listing.stamps:
-                self.close()
+                self._release()
                 delete_database(self.file)  # no trace of deleted notes stays in it
                 raise VaultError(
                     f"there are no Markdown notes in {self.root}",

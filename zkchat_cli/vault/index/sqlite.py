@@ -8,6 +8,7 @@ from pathlib import Path
 
 from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError, reason
 from zkchat_cli.fileio import can_lock, lock_timeout, make_private_folder, open_regular
+from zkchat_cli.vault.index.checksum import SUFFIX
 
 BUSY_SECONDS = 10.0
 _CHECK_DISK = "Check the disk and its permissions, or set ZKCHAT_HOME."
@@ -74,7 +75,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def delete_database(file: Path) -> None:
-    """Delete a damaged file and SQLite's files beside it, as far as possible."""
-    for suffix in ("", "-wal", "-shm"):
+    """Delete a damaged file, its checksum and SQLite's files beside it, as far as possible."""
+    for suffix in (SUFFIX, "", "-wal", "-shm"):
         with suppress(OSError):
             Path(f"{file}{suffix}").unlink()
