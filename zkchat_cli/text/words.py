@@ -24,12 +24,12 @@ STOPWORDS = frozenset(
 )
 
 FILLERS = frozenset(
-    """able actually allow another anything ask best better bit bring call called cause change come continue correct detail details different
-    do done easy elaborate else ever every exactly example examples explain find found further general get give go good happen happens
-    help idea information involve keep kind know like list long look lot made main make many matter mean meaning means much need note
-    notes one ones order possible possibly provide put question quick really reason right say says see set show simple someone something
-    sort start stuff take talk tell thing things think thought time try turn type understand us use used useful using usually want way
-    ways well whether without wonder work works write""".split()
+    """able actually allow another anything ask best better bit bring call called cause change come continue correct detail details
+    different do done easy elaborate else ever every exactly example examples explain find found further general get give go good
+    happen happens help idea information involve keep kind know like list long look lot made main make many matter mean meaning means
+    much need note notes one ones order possible possibly provide put question quick really reason right say says see set show simple
+    someone something sort start stuff take talk tell thing things think thought time try turn type understand us use used useful
+    using usually want way ways well whether without wonder work works write""".split()
 )
 """Words that many questions contain: they say little about the subject."""
 

@@ -103,7 +103,7 @@ class RecallIndex:
         """Their numbers of words."""
         self._date_numbers: dict[str, int] = {}
         self._date_groups = array("I")
-        """The number of each passage's date."""
+        """The number of each passage's day."""
         self._ends_with_question, self._is_fixed = array("B"), array("B")
         self._counter: TokenCounter | None = None
         self._tokens: dict[int, int] = {}
@@ -192,6 +192,10 @@ class RecallIndex:
         """The passage with this number, read from its turn."""
         turn = bisect_right(self._starts, number) - 1
         return self._split(self._turns[turn], turn)[number - self._starts[turn]]
+
+    def day_number(self, number: int) -> int:
+        """A number for the day of the passage with this number; reading the passage itself takes 0.1 ms."""
+        return self._date_groups[number]
 
     def search(self, question: str, before: int) -> Sequence[int]:
         """The relevant passages of the first `before` turns, the best first.
@@ -293,10 +297,10 @@ def recall_passages(index: RecallIndex, question: str, before: int, budget: int,
     """The most relevant passages of the first `before` turns that fit into `budget` tokens, in their original order."""
     budget -= FRAME_TOKENS
     chosen: list[int] = []
-    days: set[str] = set()
+    days: set[int] = set()
     misfits = 0
     for number in index.search(question, before) if budget > 0 else ():
-        day = index.passage(number).day
+        day = index.day_number(number)
         tokens = index.count_tokens(number, counter) + (0 if day in days else DATE_TOKENS)
         if tokens <= budget:
             budget -= tokens
