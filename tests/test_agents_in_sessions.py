@@ -135,6 +135,24 @@ def test_an_agents_memory_follows_the_projects_with_path_and_reason(installation
     assert session.memory_items()[1].content == "Changed."
 
 
+def test_facts_of_an_agent_with_its_own_smart_memory_are_for_itself(installation: Installation) -> None:
+    installation.agent("critic", 'smart_memory = "own"')
+    critic, other = installation.session(agent="critic"), installation.session(agent="researcher")
+    other.memory.remember("The roof is of slate", key="roof", source="model")
+    own = critic.memory.remember("The roof is a bad idea", key="roof", source="model").fact
+    critic.memory.remember("The roof leaks", key="leak")
+    assert (own.key, own.agent) == ("critic-roof", "critic")
+    assert {item.key for item in critic.memory_items("the roof?")} == {"roof", "critic-roof", "leak"}
+    assert {item.key for item in other.memory_items("the roof?")} == {"roof", "leak"}
+    assert "noted by the agent critic for itself" in slash_output("/memory", other)
+    levels = [session.memory.levels((), 1000, session.runtime.counter)["facts"] for session in (critic, other)]
+    assert levels == ["0 relevant, of 2 shared, 1 of critic alone", "0 relevant, of 2 shared, without 1 of other agents"]
+    replaced = critic.memory.remember("The roof is fine", key="critic-roof", source="model").replaced
+    assert replaced is not None and replaced.content == own.content
+    shared = other.memory.remember("The critic spoke of the roof", key="critic-roof").fact
+    assert shared.key == "critic-roof-2"
+
+
 def test_an_agents_memory_is_cut_to_its_share_and_imports_nothing(installation: Installation) -> None:
     installation.agent("critic", "context.max_tokens = 2000", memory="@style.md\n" + "Words without end.\n" * 1000)
     (installation.agents / "style.md").write_text("secret")

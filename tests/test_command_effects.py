@@ -15,6 +15,7 @@ from factories import AppFixture, exchanges, report_of, resume
 from terminal_screen import Chat, Script
 
 from zkchat_cli import slash
+from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
@@ -55,10 +56,10 @@ def test_a_note_of_an_obsidian_vault_opens_in_obsidian_where_no_editor_is_set(tm
     (tmp_path / ".obsidian").mkdir()
     opener = program(tmp_path, "xdg-open", "")
     env = {"PATH": str(tmp_path), "DISPLAY": ":0"}
-    command = external_programs.open_note_command(tmp_path / "A b.md", 3, "", tmp_path, env)
+    command = open_note_command(tmp_path / "A b.md", 3, "", tmp_path, env)
     if sys.platform != "darwin":
         assert command == [str(opener), f"obsidian://open?path={quote(str(tmp_path / 'A b.md'), safe='')}"]
-    assert external_programs.open_note_command(tmp_path / "A b.md", 3, "", tmp_path, env | {"EDITOR": "vi"}) is not None
+    assert open_note_command(tmp_path / "A b.md", 3, "", tmp_path, env | {"EDITOR": "vi"}) is not None
 
 
 # the pager
@@ -148,17 +149,17 @@ NOTE = Path("/notes/A b.md")
     ],
 )
 def test_each_editor_gets_the_line_number_in_its_own_syntax(editor: str, command: list[str]) -> None:
-    assert external_programs.open_note_command(NOTE, 12, "", NOTE.parent, {"EDITOR": editor}) == command
-    assert external_programs.open_note_command(NOTE, 12, "", NOTE.parent, {"EDITOR": "false", "VISUAL": editor}) == command
+    assert open_note_command(NOTE, 12, "", NOTE.parent, {"EDITOR": editor}) == command
+    assert open_note_command(NOTE, 12, "", NOTE.parent, {"EDITOR": "false", "VISUAL": editor}) == command
 
 
 def test_the_editor_setting_overrides_the_environment() -> None:
     env = {"EDITOR": "vim"}
-    assert external_programs.open_note_command(NOTE, 3, "subl {path}:{line}", NOTE.parent, env) == ["subl", "/notes/A b.md:3"]
-    assert external_programs.open_note_command(NOTE, 3, "gedit", NOTE.parent, env) == ["gedit", "/notes/A b.md"]
-    assert external_programs.open_note_command(NOTE, 3, "", NOTE.parent, {}) is None
+    assert open_note_command(NOTE, 3, "subl {path}:{line}", NOTE.parent, env) == ["subl", "/notes/A b.md:3"]
+    assert open_note_command(NOTE, 3, "gedit", NOTE.parent, env) == ["gedit", "/notes/A b.md"]
+    assert open_note_command(NOTE, 3, "", NOTE.parent, {}) is None
     with pytest.raises(ConfigError, match="is not a command"):
-        external_programs.open_note_command(NOTE, 3, "gedit '", NOTE.parent, env)
+        open_note_command(NOTE, 3, "gedit '", NOTE.parent, env)
 
 
 def test_a_missing_editor_is_an_error() -> None:

@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from conftest import write_notes
 from factories import AppFixture, exchanges, make_app, resume
-from prompt_toolkit.completion import CompleteEvent, Completion
-from prompt_toolkit.document import Document
 
 from zkchat_cli.chat.runtime import AvailableModels
-from zkchat_cli.terminal.completion import MAX_COMPLETIONS, ChatCompleter
+from zkchat_cli.completion import MAX_COMPLETIONS, InputCompleter, Suggestion
 
 NOTES = {
     "Filters.md": "---\naliases: [Search conditions]\n---\n# Filters\n\n## Dates\n\n### Due today\n\n## Brackets [x]\n",
@@ -40,34 +38,34 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
 
 
 @pytest.fixture
-def completer(app: AppFixture) -> ChatCompleter:
+def completer(app: AppFixture) -> InputCompleter:
     session = app.session(
         list_models=lambda: (AvailableModels("offline", ("offline",)), AvailableModels("ollama", ("ollama/qwen3", "ollama/llama\x1b[31m")))
     )
-    return ChatCompleter(lambda: session)
+    return InputCompleter(lambda: session)
 
 
-def completions(completer: ChatCompleter, typed: str, after: str = "") -> list[Completion]:
-    return list(completer.get_completions(Document(typed + after, len(typed)), CompleteEvent()))
+def completions(completer: InputCompleter, typed: str, after: str = "") -> list[Suggestion]:
+    return list(completer.suggest(typed, after))
 
 
 @pytest.fixture
-def offered(completer: ChatCompleter) -> Offers:
+def offered(completer: InputCompleter) -> Offers:
     """The line as each completion would make it; the cursor stands between `typed` and `after`."""
 
     def lines(typed: str, after: str = "") -> list[str]:
-        return [typed[: len(typed) + c.start_position] + c.text + after for c in completions(completer, typed, after)]
+        return [typed[: len(typed) - c.replaced] + c.text + after for c in completions(completer, typed, after)]
 
     return lines
 
 
 def test_a_completion_shows_its_description(app: AppFixture) -> None:
     resume(app, exchanges(("how long does compost\x1b[2J take?", "Nine months.")))
-    completer = ChatCompleter(lambda: session)
+    completer = InputCompleter(lambda: session)
     session = app.session()
     [found] = completions(completer, "/resume ")
     assert found.text == app.store.conversations()[0].id
-    assert "\x1b" not in found.display_meta_text
+    assert "\x1b" not in found.description
 
 
 @pytest.mark.parametrize(
@@ -82,9 +80,9 @@ def test_tags_are_offered_after_a_number_sign_the_most_frequent_first(offered: O
     assert offered("#gard") == ["#project/garden"]
 
 
-def test_an_alias_becomes_its_note_and_says_so(completer: ChatCompleter) -> None:
+def test_an_alias_becomes_its_note_and_says_so(completer: InputCompleter) -> None:
     [found] = completions(completer, "[[search con")
-    assert (found.text, found.display_text, found.display_meta_text) == ("Filters]]", "Search conditions", "alias of Filters")
+    assert (found.text, found.label, found.description) == ("Filters]]", "Search conditions", "alias of Filters")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +119,7 @@ def test_a_link_is_closed_once_and_never_offered_where_it_cannot_work(offered: O
     assert not any(line.startswith("[[C#") for line in offered("[[c"))
 
 
-def test_names_that_could_do_harm_are_not_offered(completer: ChatCompleter, app: AppFixture, offered: Offers) -> None:
+def test_names_that_could_do_harm_are_not_offered(completer: InputCompleter, app: AppFixture, offered: Offers) -> None:
     assert not any("\x1b" in line for line in offered("/model l"))
     write_notes(app.vault.root, {"a\x1b[31m.md": "", "b\nc.md": "", "good harm.md": ""})
     app.vault.refresh()
@@ -130,15 +128,15 @@ def test_names_that_could_do_harm_are_not_offered(completer: ChatCompleter, app:
 
 
 def test_nothing_is_offered_before_the_session_is_open_and_no_notes_before_they_are_indexed(app: AppFixture) -> None:
-    assert completions(ChatCompleter(lambda: None), "/hel") == []
-    unindexed = ChatCompleter(app.session, lambda: False)
+    assert completions(InputCompleter(lambda: None), "/hel") == []
+    unindexed = InputCompleter(app.session, lambda: False)
     assert [c.text for c in completions(unindexed, "/hel")] == ["/help"]
     assert completions(unindexed, "[[Comb") == []
 
 
 def test_where_a_message_begins_agents_are_offered_before_files(app: AppFixture) -> None:
     session = app.session(agent_names=lambda: ("planner", "researcher"))
-    completer = ChatCompleter(lambda: session)
+    completer = InputCompleter(lambda: session)
 
     def offered(typed: str) -> list[str]:
         return [found.text for found in completions(completer, typed)]

@@ -111,7 +111,7 @@ def test_only_the_best_facts_that_fit_go_into_the_prompt() -> None:
     assert choose_for_prompt(ranked, 0, COUNTER) == ()
     some = choose_for_prompt(ranked, 120, COUNTER)
     assert 0 < sum(item.tokens for item in some) <= 120
-    weak = [RankedMemory(items[0], 1.0, ("a",)), RankedMemory(items[1], 0.2, ("a",))]
+    weak = [RankedMemory(items[0], 1.0, ("a",)), RankedMemory(items[1], 0.2, ("a",), fits_prompt=False)]
     assert [item.key for item in choose_for_prompt(weak, 10_000, COUNTER)] == ["k1"]
 
 

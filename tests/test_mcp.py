@@ -7,17 +7,21 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 from conftest import NOTES, Program, write_notes
 from mcp import MCPError
 from mcp_client import NoteClient, Refused, connected_by_http, connected_by_pipe
 from mcp_types import ElicitResult, PromptReference, ResourceTemplateReference
+
+from zkchat_cli.config.schema import McpServer
+from zkchat_cli.mcp_client.servers import McpServers
 
 MORE_NOTES = {
     "Dead.md": "A [[Missing]] note, tagged #unfinished.\n",
@@ -234,6 +238,29 @@ def test_lines_that_are_no_json_are_answered_and_standard_output_has_the_protoco
     assert (done.exit_status, "Traceback" in done.err) == (0, False)
 
 
+def test_a_long_update_of_the_index_reports_its_progress_and_can_be_cancelled(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        reported: list[tuple[float, float | None]] = []
+
+        async def on_progress(done: float, total: float | None, _: str | None) -> None:
+            reported.append((done, total))
+            scopes[-1].cancel()
+
+        async def cancelled_search() -> bool:
+            with anyio.CancelScope() as scope:
+                scopes.append(scope)
+                await server.client.client.call_tool("search_notes", {"query": "marmot"}, progress_callback=on_progress)
+            return scope.cancelled_caught
+
+        scopes: list[anyio.CancelScope] = []
+        server.client.call("count_tokens", text="the server is ready")
+        write_notes(server.program.vault, {f"Many/{n}.md": f"Marmot {n} sleeps. " * 40 for n in range(1500)})
+        assert server.client.portal.call(cancelled_search)
+        assert reported
+        assert 0 <= reported[0][0] <= (reported[0][1] or 0)
+        assert server.client.call("search_notes", query="marmot", path="Many/1499.md")["results"]
+
+
 TOKEN = "a-token-of-the-test"
 
 
@@ -247,6 +274,17 @@ def address(server: Server) -> Iterator[str]:
         yield process.stderr.readline().split()[0]
         process.send_signal(signal.SIGINT)
         assert process.wait(10) == 130
+
+
+def test_zkchat_calls_the_tools_of_another_zkchat_over_http(address: str) -> None:
+    server = McpServer(url=address, headers={"Authorization": f"Bearer {TOKEN}"}, tools=("search_notes",))
+    with closing(McpServers({"notes": server})) as servers:
+        [tool] = servers.tools()
+        assert "compost" in str(tool.call({"query": "compost"}, None).data).lower()  # type: ignore[arg-type]
+    refused = McpServers({"notes": McpServer(url=address)})
+    with closing(refused) as servers:
+        assert servers.tools() == ()
+        assert "401" in servers.status()[0].problem
 
 
 def test_two_clients_are_served_over_http_at_once(address: str) -> None:

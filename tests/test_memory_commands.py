@@ -91,7 +91,7 @@ def test_facts_are_added_listed_searched_and_forgotten(zkchat: Program) -> None:
     ]
     assert "cat: Tom" in zkchat("memory", "list").out
     [result] = zkchat("memory", "search", "roof", "--json").json
-    assert list(result) == ["key", "content", "kind", "score", "relative_path", "last_accessed"]
+    assert list(result) == ["key", "content", "kind", "score", "relative_path", "last_accessed", "agent"]
     assert result["score"] > 0
     assert "deadline-roof" in zkchat("memory", "search", "roof").out
     assert zkchat("memory", "forget", "dead", "--json").json["content"] == "We moved it again, to July"

@@ -89,7 +89,7 @@ def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(
         return ALLOWED
 
     _, answers = turn(app, tool_reply(change_call("append_to_note", path="Filters", text="x")), reply("Oh."), approve=approve)
-    assert "changed by somebody else" in answers[0]
+    assert "changed by another program" in answers[0]
     assert (vault / "Filters.md").read_text() == "mine\n"
 
 
@@ -120,7 +120,7 @@ def test_an_ignored_path_is_reported(vault: Path, tmp_path: Path) -> None:
     [
         ("create_note", {"path": "../out.md", "content": "x"}, "leads out of the vault"),
         ("create_note", {"path": ".obsidian/x.md", "content": "x"}, "hidden"),
-        ("create_note", {"path": ".trash/x.md", "content": "x"}, "no place for a note"),
+        ("create_note", {"path": ".trash/x.md", "content": "x"}, "not a valid path for a note"),
         ("create_note", {"path": "Filters", "content": "x"}, "exists already"),
         ("create_note", {"path": "a[b]", "content": "x"}, "no link could name"),
         ("edit_section", {"path": "Filters", "heading": "Date", "new_text": "x"}, "Nearest: Dates"),

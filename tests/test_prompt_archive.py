@@ -197,6 +197,7 @@ NOT_EXPORTED = {
     "index_words": "derived from messages",
     "message_index": "derived from messages",
     "message_vector": "derived from messages",
+    "fact_vector": "derived from facts",
 }
 DERIVED = {"seq", "conversation_id", "conversation_seq", "messages", "tokens", "question", "hash", "checksum"}
 

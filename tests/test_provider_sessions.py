@@ -153,6 +153,7 @@ def test_whether_a_model_calls_tools_is_what_its_server_says(
     model.prepare()
     assert model.calls_tools is calls_tools
     assert model.check() is None or row["id"] == "phi-3-mini"
+    assert model.known_from == ("zkchat's table of models" if row is LLAMA and properties is None else "its server")
     if properties is PROPERTIES:
         assert model.window.tokens == 4096
 

@@ -1,4 +1,4 @@
-"""Recall by meaning: earlier passages are found by other words than theirs, and their vectors are computed once and go with them."""
+"""Recall by meaning: earlier passages and facts are found by other words than theirs; their vectors are computed once and go with them."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -52,9 +52,9 @@ class Talks:
         with closing(MessageEmbedder(self.app.store, str(self.app.vault.root), self.app.vault.semantic)) as embedder:
             return embedder.grow(lambda: next(checks, None) is None)
 
-    def vectors(self) -> int:
+    def vectors(self, table: str = "message_vector") -> int:
         with closing(sqlite3.connect(self.file)) as db:
-            return int(db.execute("SELECT count(*) FROM message_vector").fetchone()[0])
+            return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
 @pytest.fixture
@@ -150,11 +150,59 @@ def test_messages_in_a_language_that_the_model_does_not_know_are_found_by_words(
     assert not any("Brücke" in text for text in talks.embedder.documents)
 
 
+def test_a_fact_in_other_words_goes_into_the_prompt_once_it_has_a_vector(talks: Talks) -> None:
+    session = talks.open(talks.store(*TALK))
+    for text in ("My automobile is blue.", "The roof is red.", "Das ist nicht der Wagen und nicht die Garage."):
+        session.memory.remember(text)
+    assert "automobile is blue" not in str(session.prompt("Which vehicle do I own?").messages)
+    talks.embedder.languages = ("english",)
+    assert talks.grow()
+    assert talks.vectors("fact_vector") == 3
+    computed = talks.embedder.asked
+    texts = str(session.prompt("Which vehicle do I drive?").messages)
+    assert "automobile is blue" in texts
+    assert "roof is red" not in texts
+    assert talks.embedder.asked == computed + 1  # the question, for recall and for facts
+    [found] = session.memory.rank("vehicle")
+    assert found.reason == "means something similar"
+
+
+def test_vectors_of_facts_go_with_the_fact_and_with_the_model(talks: Talks) -> None:
+    memory = talks.open(talks.store(*TALK)).memory
+    memory.remember("My automobile is blue.", key="car")
+    memory.remember("The ship is old.", key="ship")
+    talks.grow()
+    memory.remember("My automobile is red now.", key="car")
+    assert talks.vectors("fact_vector") == 1
+    memory.forget("ship")
+    assert talks.vectors("fact_vector") == 0
+    talks.grow()
+    talks.embedder.id = "meaning/2"
+    assert memory.rank("vehicle") == ()
+    talks.grow()
+    assert [each.item.content for each in memory.rank("vehicle")] == ["My automobile is red now."]
+    assert talks.vectors("fact_vector") == 1
+
+
+def test_the_model_finds_earlier_messages_in_other_words(talks: Talks) -> None:
+    talks.store(*TALK, id_="earlier")
+    memory = talks.open(talks.store(("Hello.", "Hello."), id_="now")).memory
+    assert memory.search_conversations("physician's vehicles vehicle", 5) == []
+    talks.grow()
+    [first] = memory.search_conversations("vehicle", 5)
+    assert (first["said"], first["conversation"]) == ("My automobile is the blue one.", "earlier")
+    said = {each["said"] for each in memory.search_conversations("the vehicle on the bridge", 2)}
+    assert said == {"The bridge is the old one.", "My automobile is the blue one."}
+
+
 def test_a_store_of_the_layout_before_vectors_gets_their_table(tmp_path: Path) -> None:
     open_store(tmp_path / "c.db").close()
     with closing(sqlite3.connect(tmp_path / "c.db")) as db:
         db.execute("DROP TABLE message_vector")
+        db.execute("DROP TRIGGER fact_vector_ended")
+        db.execute("DROP TABLE fact_vector")
         db.execute("ALTER TABLE calibration DROP COLUMN tools")
+        db.execute("ALTER TABLE fact DROP COLUMN agent")
         db.execute("PRAGMA user_version = 10")
     with closing(ChatSessionStore.open(tmp_path / "c.db")) as store:
         assert store.without_vectors("/notes", "meaning/1", 1, 1) == []

@@ -8,6 +8,7 @@ import pytest
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.stop_signal import STOP
 from zkchat_cli.llm.threaded_stream import Call, Emit, HiddenPart, Timeouts, stream_in_thread
 
 KEY = "sk-secret-0123456789"
@@ -94,3 +95,20 @@ def test_closing_does_not_wait_for_a_blocked_call() -> None:
     stream.close()
     assert not over.is_set()
     over.set()
+
+
+def test_another_thread_can_stop_the_wait_for_the_first_token() -> None:
+    stop, ended = threading.Event(), []
+
+    def wait() -> None:
+        STOP.set(stop)
+        try:
+            deltas(emits(60.0))
+        except KeyboardInterrupt:
+            ended.append("stopped")
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    stop.set()
+    thread.join(10)
+    assert ended == ["stopped"]

@@ -104,3 +104,14 @@ def test_a_failed_call_on_a_full_disk_reports_both_problems(app: AppFixture) -> 
     assert isinstance(last, TurnFailed)
     assert last.error.code == "provider"
     assert any("full" in e.message for e in events if isinstance(e, Notice))
+
+
+def test_the_later_of_two_writers_is_told_and_nothing_is_lost(app: AppFixture) -> None:
+    first = app.session(DeltaModel([reply("Yes.")]))
+    report_of(first.send("Is it so?"))
+    second = app.session(DeltaModel([reply("No.")]), conversation=first.conversation)
+    report_of(first.send("Always?"))
+    events, _ = run_turn(second.send("Never?"))
+    assert [each.hint for each in events if isinstance(each, Notice)] == ["/branches lists both; nothing is lost."]
+    assert [message.content for message in second.history] == ["Is it so?", "Yes.", "Never?", "No."]
+    assert "Always?" in [text for _, _, text in stored_log(second)]

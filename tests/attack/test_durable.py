@@ -209,7 +209,10 @@ def test_a_store_of_the_first_layout_gets_its_checksums(file: Path) -> None:
     with closing(sqlite3.connect(file)) as db:
         db.execute("DROP TRIGGER conversation_checksum")
         db.execute("DROP TABLE message_vector")
+        db.execute("DROP TRIGGER fact_vector_ended")
+        db.execute("DROP TABLE fact_vector")
         db.execute("ALTER TABLE calibration DROP COLUMN tools")
+        db.execute("ALTER TABLE fact DROP COLUMN agent")
         for table in ("message", "conversation", "fact"):
             db.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
         db.execute(f"PRAGMA user_version = {schema.FIRST_VERSION}")

@@ -20,6 +20,7 @@ from terminal_screen import CTRL_C, Chat, Script
 from zkchat_cli import paths
 from zkchat_cli.agents.loader import write_agent_file
 from zkchat_cli.app import factory
+from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.config import loader
 from zkchat_cli.credentials import write_keys
 from zkchat_cli.errors import ConfigError
@@ -29,7 +30,6 @@ from zkchat_cli.memory.lasting_files import MAX_PATHS
 from zkchat_cli.memory.project import load_root_memory
 from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.change_approval import ApprovalPrompt
-from zkchat_cli.terminal.external_programs import open_note_command
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.tools import load_tools

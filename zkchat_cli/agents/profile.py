@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -35,6 +35,7 @@ class AgentProfile(Section):
     user_memory: bool = Field(True, description="whether it gets your own memory file")
     project_memory: bool = Field(True, description="whether it gets the memory files of the vault")
     agent_memory: bool = Field(True, description="whether it gets its own memory file")
+    smart_memory: Literal["shared", "own"] = Field("shared", description="whether facts that it remembers are for all agents or for itself")
     context: ContextSettings = ContextSettings()
 
     @field_validator("tools", mode="before")
@@ -71,6 +72,11 @@ class Agent:
     def tools(self) -> tuple[str, ...] | None:
         """The names of the tools it may call; None means all."""
         return tuple(self.values["tools"]) if "tools" in self.values else None
+
+    @property
+    def owns_facts(self) -> bool:
+        """Whether facts that it remembers are for itself alone."""
+        return self.values.get("smart_memory") == "own"
 
     @property
     def settings_layer(self) -> tuple[Entry, ...]:

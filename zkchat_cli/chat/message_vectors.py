@@ -48,13 +48,22 @@ class MessageVectors:
 
     def cosines(self, question: str, keys: Sequence[PassageKey], passage: Callable[[int], RecallPassage]) -> "NDArray[np.float64] | None":
         """The cosine of each passage with the question, NaN for one without a vector; None if none can be told."""
+        new: Sequence[tuple[int, str, bytes]] = ()
+        if not self._semantic.has_failed:
+            with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
+                new = self._store.vectors(self._conversation_id, self._semantic.embedder_id, self._last_read)
+        too_many = self._find_rows(keys).count(_MISSING) > MOST_EMBEDDED_AT_ONCE
+        if too_many and not new and self._table is None:
+            return None  # there is nothing to compare: embedding the question would take 10 ms
         vector = self._semantic.embed_query(question)
         if vector is None:
             return None
         import numpy as np  # as in RecallIndex
 
-        with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
-            self._read(len(vector))
+        with self._semantic.failures_reported(), suppress(StoreError):
+            if new:
+                self._add([(id_, packed) for _, id_, packed in new], len(vector))
+                self._last_read = new[-1][0]
             self._find_rows(keys)
             self._embed_few(passage, len(vector))
         rows = np.array(self._find_rows(keys), np.intp)
@@ -63,12 +72,6 @@ class MessageVectors:
         vectors, lengths = self._table
         cosines = vectors.astype(np.float32) @ vector / lengths
         return np.where(rows < 0, np.nan, cosines[np.maximum(rows, 0)])
-
-    def _read(self, dimensions: int) -> None:
-        """Take in what was stored since the last call."""
-        found = self._store.vectors(self._conversation_id, self._semantic.embedder_id, self._last_read)
-        self._add([(id_, packed) for _, id_, packed in found], dimensions)
-        self._last_read = found[-1][0] if found else self._last_read
 
     def _add(self, messages: Iterable[tuple[str, bytes]], dimensions: int) -> None:
         import numpy as np  # as above
@@ -116,7 +119,7 @@ class MessageVectors:
 
 
 class MessageEmbedder:
-    """Computes the vectors that the messages about a vault lack, through a connection of its own."""
+    """Computes the vectors that the messages and facts about a vault lack, through a connection of its own."""
 
     def __init__(self, store: ChatSessionStore, vault: str, semantic: SemanticSearch) -> None:
         self._session_store, self._vault, self._semantic = store, vault, semantic
@@ -124,7 +127,8 @@ class MessageEmbedder:
         self._complete_at: int | None = None
 
     def grow(self, stopped: Callable[[], bool], progress: Callable[[int], None] = lambda _: None, most: float = float("inf")) -> bool:
-        """Embed and store about `most` messages, the newest first; whether none is missing. `progress` gets the number embedded so far.
+        """Embed and store the facts and about `most` messages, the newest first; whether none is missing. `progress` gets the number of
+        messages embedded so far.
 
         A failure is one of search by meaning, which reports it and pauses.
         """
@@ -137,14 +141,18 @@ class MessageEmbedder:
                 if done >= most or stopped() or self._semantic.has_failed:
                     return False
                 with self._semantic.only_writer() as is_only:
-                    found = store.without_vectors(self._vault, self._semantic.embedder_id, before, BATCH) if is_only else None
-                    if found is None:
+                    if not is_only:
                         return False
+                    embedder = self._semantic.embedder_id
+                    if facts := store.facts_without_vectors(self._vault, embedder, BATCH):
+                        store.add_fact_vectors(embedder, dict(zip(facts, _pack_vectors(self._semantic, facts.values()), strict=True)))
+                        continue
+                    found = store.without_vectors(self._vault, embedder, before, BATCH)
                     if not found:
                         self._complete_at = version
                         break
                     packed = _pack_vectors(self._semantic, [message.content for message in found])
-                    store.add_vectors(self._semantic.embedder_id, {m.id: p for m, p in zip(found, packed, strict=True)})
+                    store.add_vectors(embedder, {m.id: p for m, p in zip(found, packed, strict=True)})
                 before, done = found[-1].seq, done + len(found)
                 progress(done)
             return True

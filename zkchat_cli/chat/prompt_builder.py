@@ -138,6 +138,7 @@ class PromptBuilder:
             about=lambda path: self.summaries.summary(path),
             agent=runtime.agent,
             agents_folder=services.agents_folder,
+            semantic=services.semantic,
         )
         memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
         self._memories = [*self._memories[1 - MOST_MEMORIES :], (runtime.settings, runtime.agent, memory)]

@@ -51,7 +51,7 @@ def choose_retrieval(wanted: RetrievalMode | str, model: Model, tools: Sequence[
     if not tools:
         return Retrieval(mode="none", reason="this agent has no tools")
     if isinstance(model, ReportsToolSupport) and model.calls_tools is False:
-        return Retrieval(mode="before", reason=f"{model.name} cannot call tools, as its server says")
+        return Retrieval(mode="before", reason=f"{model.name} cannot call tools, as {model.known_from} says")
     if problem:
         return Retrieval(mode="before", reason=problem)
     if window <= SMALL_WINDOW:

@@ -1,6 +1,6 @@
 """Stores the questions and turns of a conversation. What cannot be stored (a full disk) is kept in memory and stored with the next turn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import CompletedTurn
@@ -29,14 +29,25 @@ class TurnRecorder:
     def begin(self, question: ZkChatMessage) -> list[Notice]:
         """Store the question of a turn that begins. Returns what to tell the user: a problem stops nothing."""
         self._pending_questions.add(question.id)
+        known = (self._state.head, *self._state.undo_stack)
         self._state.undo_stack.clear()
         try:
             self._state.store_conversation()
             self.store_pending()
+            other = self._other_writer(known)
             self._store_question(question)
         except StoreError as e:
             return self._report(e)
-        return self._report_recovery()
+        return [*other, *self._report_recovery()]
+
+    def _other_writer(self, known: Sequence[str | None]) -> list[Notice]:
+        """What to say if another program has continued this conversation meanwhile: both continue, as branches of it."""
+        head = self._store.conversation(self._state.conversation.id).head_id
+        if head is None or head in known:
+            return []
+        return [
+            Notice("another program has continued this conversation; yours is another branch", "/branches lists both; nothing is lost.")
+        ]
 
     def commit(self, turn: CompletedTurn) -> list[Notice]:
         """Store a finished turn in one transaction, after those that could not be stored before. Returns what to tell the user."""

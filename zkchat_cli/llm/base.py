@@ -160,6 +160,8 @@ class ReportsToolSupport(Protocol):
     """A model that may know after `prepare` whether it can call tools."""
 
     calls_tools: bool | None
+    known_from: str
+    """Who says so: "its server", or a table."""
 
 
 @runtime_checkable

@@ -123,6 +123,7 @@ class RemoteModel(ABC):
     window: Window | None = None
     calls_tools: bool | None = None
     """Whether it can call tools, if the server says so."""
+    known_from: str = "its server"
     refused: list[Refusal] = field(default_factory=list)
     """What it has refused once is not sent again."""
     _prepared: bool = False

@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Any
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import DEFAULT_MAX_ANSWER, Delta, ReasoningPart, RetryDelay, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped
 
 if TYPE_CHECKING:
     import asyncio
 
 CLOSE_SECONDS = 0.1
 """How long a leaving reader waits for the connection to close."""
+STOP_INTERVAL = 0.1
+"""Seconds between two looks at the stop signal, on a thread that has one."""
 _log = logging.getLogger(__name__)
 
 
@@ -73,7 +76,7 @@ def stream_in_thread(
         while True:
             seconds = timeouts.between if started else timeouts.first
             try:
-                delta = deltas.get(timeout=seconds)
+                delta = _next_delta(deltas, seconds)
             except queue.Empty:
                 yield StreamFailed(endpoint.answer_timeout(seconds, started=started))
                 return
@@ -93,6 +96,21 @@ def stream_in_thread(
         with suppress(RuntimeError):  # the call has ended, and its loop is closed
             loop.call_soon_threadsafe(task.cancel)
         thread.join(CLOSE_SECONDS)
+
+
+def _next_delta(deltas: "queue.SimpleQueue[_Queued]", seconds: float) -> _Queued:
+    """The next delta. Raises queue.Empty after so many seconds, and KeyboardInterrupt when another thread stops this one's work."""
+    if STOP.get() is None:
+        return deltas.get(timeout=seconds)
+    deadline = time.monotonic() + seconds
+    while True:
+        raise_if_stopped()
+        left = deadline - time.monotonic()
+        try:
+            return deltas.get(timeout=max(0.0, min(left, STOP_INTERVAL)))
+        except queue.Empty:
+            if left <= STOP_INTERVAL:
+                raise
 
 
 def _run(loop: "asyncio.AbstractEventLoop", task: "asyncio.Task[None]", put: Callable[[_Queued], None], endpoint: Endpoint) -> None:

@@ -93,11 +93,12 @@ class NoteServer(MCPServer[Any]):
             raise MCPError(INVALID_PARAMS, truncate(f"{name}: {e}.", 300)) from None
 
     async def _refresh(self, context: Context[Any, Any] | None = None) -> None:
-        """Bring the index up to date, in a thread. The client sees the progress of a long update."""
+        """Bring the index up to date, in a thread. The client sees the progress of a long update, and may cancel it."""
         reported_at = time.monotonic()
 
         def report(done: int, total: int) -> None:
             nonlocal reported_at
+            anyio.from_thread.check_cancelled()
             if context is not None and time.monotonic() - reported_at >= PROGRESS_SECONDS:
                 reported_at = time.monotonic()
                 anyio.from_thread.run(context.report_progress, done, total, "Indexing the notes")

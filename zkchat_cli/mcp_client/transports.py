@@ -33,10 +33,11 @@ class ServerStopped(Exception):
 
 @asynccontextmanager
 async def connect(server: McpServer, ended: anyio.Event, errors: "deque[bytes]") -> AsyncGenerator[Any, None]:
-    """The streams to and from a server. `ended` is set when its program ends; `errors` gets the end of its standard error."""
+    """The streams to and from a server. `ended` is set when its program ends; `errors` gets the end of its standard error, or its last HTTP
+    error."""
     if server.url:
         async with (
-            httpx2.AsyncClient(transport=_BoundedTransport(), headers=server.headers, timeout=httpx2.Timeout(30, read=300)) as http,
+            httpx2.AsyncClient(transport=_BoundedTransport(errors), headers=server.headers, timeout=httpx2.Timeout(30, read=300)) as http,
             streamable_http_client(server.url, http_client=http, max_sse_event_size=MAX_MESSAGE) as streams,
         ):
             yield streams
@@ -117,8 +118,15 @@ async def _stop(process: anyio.abc.Process) -> None:
 class _BoundedTransport(httpx2.AsyncHTTPTransport):
     """HTTP whose answers end with an error after MAX_MESSAGE bytes, unless they are a stream of events, which the SDK bounds."""
 
+    def __init__(self, errors: "deque[bytes]") -> None:
+        super().__init__()
+        self._errors = errors
+
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await super().handle_async_request(request)
+        if response.is_error:
+            self._errors.clear()
+            self._errors.append(f"the server answers {response.status_code}".encode())
         if "text/event-stream" not in response.headers.get("content-type", ""):
             response.stream = _BoundedStream(response.stream)  # type: ignore[arg-type]
         return response

@@ -37,6 +37,13 @@ def suggest_key(content: str, facts: Mapping[str, str]) -> str:
     return next(key for key in keys if facts.get(key, content) == content)
 
 
+def free_key(prefix: str, key: str, agent: str | None, owners: Mapping[str, str | None]) -> str:
+    """`key` with `prefix`, numbered if it is the key of another agent's fact: nobody replaces those. `owners`: agents of facts, by key."""
+    key = f"{prefix}{key.removeprefix(prefix)}"[:MAX_KEY].strip("-")
+    numbered = (f"{key[: MAX_KEY - 4]}-{n}" for n in range(2, len(owners) + 3))
+    return next(each for each in (key, *numbered) if owners.get(each, agent) == agent)
+
+
 def slugify(text: str) -> str:
     """The words of a text without case and accents, joined by hyphens; at most `MAX_KEY` characters."""
     return "-".join(_words(text[: 4 * MAX_KEY]))[:MAX_KEY].strip("-")

@@ -4,18 +4,21 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from heapq import nlargest
+from math import sqrt
 from pathlib import Path
+from statistics import fmean
 from typing import Literal
 
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.conversation_excerpts import describe_message
-from zkchat_cli.memory.fact_keys import slugify, suggest_key
+from zkchat_cli.memory.fact_keys import free_key, slugify, suggest_key
 from zkchat_cli.memory.fact_ranking import (
     MAX_COMPARED,
     MAX_FACT,
@@ -39,16 +42,23 @@ from zkchat_cli.memory.project import (
     load_private_memory,
     load_root_memory,
 )
-from zkchat_cli.models import Fact, ZkChatMessage
+from zkchat_cli.models import Fact, FoundMessage, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.text.words import content_stems, terms
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault import filesystem
+from zkchat_cli.vault.search import fusion
+from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
 LEVELS = ("user", "project", "folder", "agent", "facts")
 SHARE, ROOT_SHARE, PRIVATE_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
 """Of the messages' budget: all of memory, root files, the user's and the agent's file each, folder files. Facts get the rest of `SHARE`."""
 MAX_RECALLED_MESSAGES = 20
+MAX_COMPARED_MESSAGES = 10_000
+"""The newest are compared by meaning with what the model looks for, in 0.1 s."""
+COMPARED_AT_ONCE = 2_000
+"""Messages, so that their numbers take a few megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +77,8 @@ class FactUpdate:
 
 
 class Memory:
-    """What outlasts the conversation, as this conversation uses it. `about` gives the one-line summary of a note."""
+    """What outlasts the conversation, as this conversation uses it. `about` gives the one-line summary of a note; `semantic` is a model on
+    this machine, which stored vectors of facts are compared by."""
 
     def __init__(
         self,
@@ -79,8 +90,9 @@ class Memory:
         about: Callable[[str], str | None] = lambda _: None,
         agent: Agent | None = None,
         agents_folder: Path | None = None,
+        semantic: SemanticSearch | None = None,
     ) -> None:
-        self._vault, self._store, self._now, self._about, self._agent = vault, store, now, about, agent
+        self._vault, self._store, self._now, self._about, self._agent, self._semantic = vault, store, now, about, agent, semantic
         self._vault_key = str(vault.root)
         self.enabled = settings.context.memory_integration
         self._file_names = tuple(dict.fromkeys((*settings.memory.project_file, EXTRA_FILE)))
@@ -143,8 +155,18 @@ class Memory:
             "project": (", ".join(root) or f"none of {', '.join(self._file_names)} in the vault's root") if self._switches.project else off,
             "folder": (", ".join(folders) or "no memory file beside the notes of this turn") if self._switches.project else off,
             "agent": self._private_level("agent", items, "no agent is in use" if self._switches.agent else "off (memory.agent = false)"),
-            "facts": f"{facts} relevant, of {len(self.facts())} remembered",
+            "facts": f"{facts} relevant, of {self._count_facts()}",
         }
+
+    def _count_facts(self) -> str:
+        every = self.facts()
+        own, others = (sum(fact.agent is not None and self._is_own(fact) is mine for fact in every) for mine in (True, False))
+        shared = f"{len(every) - own - others} shared"
+        ours = f", {own} of {self._agent.name} alone" if own and self._agent is not None else ""
+        return f"{shared}{ours}{f', without {others} of other agents' if others else ''}" if own or others else f"{len(every)} remembered"
+
+    def _is_own(self, fact: Fact) -> bool:
+        return self._agent is not None and fact.agent == self._agent.name
 
     def _private_level(self, kind: Literal["user", "agent"], items: Sequence[MemoryItem], without: str) -> str:
         file = next((memory.file for memory, _ in self._private if memory.kind == kind), None)
@@ -214,7 +236,7 @@ class Memory:
     # facts
 
     def facts(self) -> tuple[Fact, ...]:
-        """The current facts, newest first; read again when another process may have changed them."""
+        """The current facts of all agents, newest first; read again when another process may have changed them."""
         version = self._store.facts_version()
         if version != self._facts_version:
             self._facts, self._facts_version = self._store.facts(self._vault_key), version
@@ -225,11 +247,14 @@ class Memory:
         return [fact.key for fact in self._facts]
 
     def all_items(self) -> tuple[StoredMemory, ...]:
-        """The facts, and the notes that several conversations had cited when this one began."""
+        """The shared facts and the agent's own, and the notes that several conversations had cited when this one began."""
+        return (*(recall_fact(fact) for fact in self.facts() if fact.agent is None or self._is_own(fact)), *self._often_cited())
+
+    def _often_cited(self) -> tuple[StoredMemory, ...]:
         if self._cited_notes is None:
             cited = [note for note in self._store.often_cited(self._vault_key) if self._is_note(note.relative_path)]
             self._cited_notes = tuple(recall_cited_note(note, self._about(note.relative_path)) for note in cited)
-        return (*map(recall_fact, self.facts()), *self._cited_notes)
+        return self._cited_notes
 
     def _is_note(self, path: str) -> bool:
         try:
@@ -238,29 +263,36 @@ class Memory:
             return False
 
     def rank(self, text: str) -> tuple[RankedMemory, ...]:
-        """All facts and cited notes that share a word with the text, best first."""
-        return rank_by_relevance(text, self.all_items(), self._now(), self._vault.languages()) if text.strip() else ()
+        """All facts and cited notes that share a word with the text, and the facts with vectors that mean something similar, best first. No
+        more than the vector of the text is computed."""
+        return self._rank(text, self.all_items(), compute=False)
 
     def find(self, text: str) -> tuple[RankedMemory, ...]:
-        """`rank`, then the facts and cited notes that mean something similar in other words."""
-        return self._find(text, self.all_items())
+        """`rank`, for a search: items without vectors are compared by meaning, too."""
+        return self._rank(text, self.all_items(), compute=True)
 
     def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RankedMemory, ...]:
-        """`find` with the memory files in the vault's root included."""
+        """`find` for the user: with the facts of all agents, and the memory files in the vault's root."""
         items = self.project_items(budget, counter)
         files = [StoredMemory("file", item.relative_path, item.content, item.content, "", item.relative_path) for item in items]
-        return self._find(text, (*self.all_items(), *files))
+        return self._rank(text, (*map(recall_fact, self.facts()), *self._often_cited(), *files), compute=True)
 
-    def _find(self, text: str, every: Sequence[StoredMemory]) -> tuple[RankedMemory, ...]:
-        if not text.strip():
+    def _rank(self, text: str, every: Sequence[StoredMemory], *, compute: bool) -> tuple[RankedMemory, ...]:
+        if not terms(text):
             return ()
-        by_words = rank_by_relevance(text, every, self._now(), self._vault.languages())
-        found = {(each.item.kind, each.item.key) for each in by_words}
-        others = [item for item in every if (item.kind, item.key) not in found][:MAX_COMPARED]
-        cosines = self._vault.similarities(text, [item.content for item in others]) or []
-        least = min((each.score for each in by_words), default=1.0)
-        similar = [RankedMemory(item, cosine * least, ()) for item, cosine in zip(others, cosines, strict=False) if cosine >= SIMILAR]
-        return (*by_words, *sorted(similar, key=lambda each: -each.score))
+        cosines = self._stored_cosines(text, {item.key: item for item in every if item.kind == "fact"})
+        others = [item for item in every if item not in cosines][:MAX_COMPARED] if compute else []
+        cosines.update(zip(others, self._vault.similarities(text, [item.content for item in others]) or (), strict=False))
+        return rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
+
+    def _stored_cosines(self, text: str, facts: Mapping[str, StoredMemory]) -> dict[StoredMemory, float]:
+        if self._semantic is None or not facts:
+            return {}
+        stored: dict[str, bytes] = {}
+        with self._semantic.failures_reported():
+            stored = self._store.fact_vectors(self._vault_key, self._semantic.embedder_id)
+        found = self._semantic.stored_similarities(text, stored) or {}
+        return {facts[key]: cosine for key, cosine in found.items() if key in facts}
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> FactUpdate:
         """Store a fact; it replaces an older one with the same key. Raises UsageError if it is empty or too long, or memory is off."""
@@ -272,7 +304,11 @@ class Memory:
         if len(content) > MAX_FACT:
             problem = f"that is too long to remember: {len(content)} characters of at most {MAX_FACT}"
             raise UsageError(problem, "Write a note and remember where it is: notes can be searched.")
-        key = slugify(key) or suggest_key(content, {fact.key: fact.content for fact in self.facts()})
+        agent = self._agent.name if self._agent is not None and self._agent.owns_facts and source == "model" else None
+        prefix = f"{slugify(agent)}-" if agent else ""
+        comparable = {fact.key.removeprefix(prefix): fact.content for fact in self.facts() if fact.agent == agent}
+        owners = {fact.key: fact.agent for fact in self.facts()}
+        key = free_key(prefix, slugify(key) or suggest_key(content, comparable), agent, owners)
         fact = Fact(
             key=key,
             content=content,
@@ -280,6 +316,7 @@ class Memory:
             conversation_id=self.conversation_id,
             message_id=self.message_id,
             created_at=self._now(),
+            agent=agent,
         )
         replaced = self._store.remember(self._vault_key, fact)
         if source == "model":
@@ -320,6 +357,38 @@ class Memory:
 
     def search_conversations(self, query: str, limit: int) -> list[dict[str, object]]:
         """Messages of this conversation and, with memory on, of earlier ones with this vault, best first."""
-        only = None if self.enabled else self.conversation_id or ""
-        found = self._store.search(self._vault_key, query, conversation_id=only, limit=min(limit, MAX_RECALLED_MESSAGES))
+        only, languages = None if self.enabled else self.conversation_id or "", self._vault.languages()
+        by_words = self._store.search(self._vault_key, query, conversation_id=only, limit=MAX_RECALLED_MESSAGES, languages=languages)
+        found = self._add_similar_messages(query, by_words, only, languages)[: min(limit, MAX_RECALLED_MESSAGES)]
         return [describe_message(each, query, same_conversation=each.conversation_id == self.conversation_id) for each in found]
+
+    def _add_similar_messages(
+        self, query: str, by_words: Sequence[FoundMessage], only: str | None, languages: tuple[str, ...]
+    ) -> Sequence[FoundMessage]:
+        """The messages found by words, and those that mean something similar, in one ranking, as in the search of notes."""
+        cosines = self._message_cosines(query, only)
+        if not cosines:
+            return by_words
+        nearest = nlargest(MAX_RECALLED_MESSAGES, (id_ for id_ in cosines if cosines[id_] >= SIMILAR), key=lambda id_: cosines[id_])
+        known = {each.message.id for each in by_words}
+        others = self._store.found_messages(self._vault_key, [id_ for id_ in nearest if id_ not in known], only)
+        every = (*by_words, *others)
+        usual = fmean(cosines.values())
+        spread = sqrt(fmean((cosine - usual) ** 2 for cosine in cosines.values())) or 1.0  # pstdev takes 40 ms for 10,000
+        scores = {-n: (cosines[each.message.id] - usual) / spread for n, each in enumerate(every) if each.message.id in cosines}
+        stems = set(content_stems(query, languages))
+        shares = [len(stems.intersection(content_stems(each.message.content, languages))) / max(1, len(stems)) for each in by_words[:3]]
+        fused = fusion.fuse({-n: each.score for n, each in enumerate(by_words)}, scores, max(shares, default=0.0))
+        return [every[-n] for n in fused]
+
+    def _message_cosines(self, query: str, only: str | None) -> dict[str, float]:
+        """How near the newest messages are to a query by meaning, by their ids."""
+        semantic, cosines = self._semantic, dict[str, float]()
+        if semantic is None or not terms(query):
+            return cosines
+        packed: list[tuple[str, bytes]] = []
+        with semantic.failures_reported():
+            packed += self._store.vault_vectors(self._vault_key, semantic.embedder_id, only, MAX_COMPARED_MESSAGES).items()
+        for start in range(0, len(packed), COMPARED_AT_ONCE):
+            cosines |= semantic.stored_similarities(query, dict(packed[start : start + COMPARED_AT_ONCE])) or {}
+        return cosines

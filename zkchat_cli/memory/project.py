@@ -39,6 +39,8 @@ class MemoryItem:
     cut: bool = False
     kind: MemoryKind = "file"
     key: str | None = None
+    agent: str | None = None
+    """The agent that a fact belongs to; None if it is shared."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,8 @@ class Fact(Value):
     last_accessed: str | None = None
     """When it last went into a prompt; updated once a day."""
     ended_at: str | None = None
+    agent: str | None = None
+    """The agent that it belongs to; None if it is shared."""
     title: str | None = None
     """Of the conversation, if it still exists."""
 

@@ -8,7 +8,7 @@ from zkchat_cli.models import Fact
 from zkchat_cli.store import rows
 from zkchat_cli.text.words import replace_surrogates
 
-COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created_at", "last_accessed", "ended_at")
+COLUMNS = ("key", "content", "source", "conversation_id", "message_id", "created_at", "last_accessed", "ended_at", "agent")
 _FACT = f"""
     SELECT {", ".join(f"fact.{column}" for column in ("vault", "checksum", *COLUMNS))}, conversation.title
     FROM fact NOT INDEXED LEFT JOIN conversation ON conversation.id = fact.conversation_id
@@ -35,6 +35,26 @@ def forget(connection: sqlite3.Connection, vault: str, key: str) -> Fact | None:
     fact = _current(connection, vault, key)
     connection.execute("DELETE FROM fact WHERE vault = ? AND key = ?", (replace_surrogates(vault), replace_surrogates(key)))
     return fact
+
+
+def without_vectors(connection: sqlite3.Connection, vault: str, embedder: str, limit: int) -> dict[int, str]:
+    """Current facts without vectors of `embedder`, by their rows."""
+    sql = """SELECT seq, content FROM fact WHERE vault = ? AND ended_at IS NULL
+             AND NOT EXISTS (SELECT 1 FROM fact_vector WHERE fact_seq = seq AND embedder = ?) ORDER BY seq DESC LIMIT ?"""
+    return dict(connection.execute(sql, (replace_surrogates(vault), embedder, limit)).fetchall())
+
+
+def add_vectors(connection: sqlite3.Connection, embedder: str, vectors: Mapping[int, bytes]) -> None:
+    """Store the packed vectors of facts, by their rows, in place of another embedder's. A fact that was replaced or deleted since is passed
+    over."""
+    sql = "INSERT OR REPLACE INTO fact_vector SELECT seq, ?, ? FROM fact WHERE seq = ? AND ended_at IS NULL"
+    connection.executemany(sql, [(embedder, packed, seq) for seq, packed in vectors.items()])
+
+
+def vectors(connection: sqlite3.Connection, vault: str, embedder: str) -> dict[str, bytes]:
+    """The packed vectors of the current facts, by their keys; none for a fact in a language that the embedder does not know."""
+    sql = "SELECT key, passages FROM fact_vector JOIN fact ON seq = fact_seq WHERE vault = ? AND ended_at IS NULL AND embedder = ?"
+    return dict(connection.execute(sql, (replace_surrogates(vault), embedder)).fetchall())
 
 
 def access(connection: sqlite3.Connection, vault: str, keys: Sequence[str], at: str) -> None:

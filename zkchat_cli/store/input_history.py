@@ -4,13 +4,16 @@ The files are in the store's folder, because deleting a conversation also delete
 """
 
 import hashlib
+import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from zkchat_cli.fileio import atomic_write, read_file
+from zkchat_cli.fileio import atomic_write, open_regular, read_file
 
 MAX_BYTES = 100_000_000
+MAX_LOADED = 10_000_000
 _ENTRY = re.compile(rb"^(?=# )", re.MULTILINE)
 """An entry begins with its date; the typed lines after it begin with `+`."""
 
@@ -18,6 +21,15 @@ _ENTRY = re.compile(rb"^(?=# )", re.MULTILINE)
 def history_file(folder: Path, vault: str) -> Path:
     """The file for the notes of `vault`; `folder` is the store's."""
     return folder / "history" / hashlib.sha256(vault.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def read_lines(file: Path) -> Iterator[str]:
+    """The lines, newest first; of a long file those in its last megabytes, and none of one that cannot be read."""
+    with suppress(OSError), open_regular(file) as opened:
+        opened.seek(max(0, os.fstat(opened.fileno()).st_size - MAX_LOADED))
+        entries = opened.read(MAX_LOADED).decode("utf-8", "replace").split("\n# ")[1:]  # a line that was typed begins with +
+        for entry in reversed(entries):
+            yield "\n".join(line[1:] for line in entry.split("\n") if line.startswith("+"))
 
 
 def delete_lines(file: Path, texts: Collection[str]) -> None:

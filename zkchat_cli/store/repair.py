@@ -24,6 +24,8 @@ from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 _LOCKED_BYTE = 128
 """Of the -shm file: every process that has the store open holds a lock on it."""
 _RECOVERED_TITLE = "Recovered conversation"
+_ADDED_COLUMNS = {"conversation": 1, "message": 1, "fact": 2}
+"""How many columns migrations added to a table: rows from before lack them."""
 _NO_CHECKSUM = -1
 _UNKNOWN = "unknown"
 
@@ -155,8 +157,7 @@ def _copy_rows(db: sqlite3.Connection, file: Path) -> None:
     for number, values in page_scan.read_rows(file, Path(f"{file}-wal")):
         for table, names in columns.items():
             row = dict(zip(names, values, strict=False))
-            complete = len(values) in (len(names), len(names) - ("checksum" in names))  # layout 9 has no checksums
-            if complete and _belongs_to(table, row):
+            if 0 <= len(names) - len(values) <= _ADDED_COLUMNS.get(table, 0) and _belongs_to(table, row):
                 with suppress(sqlite3.Error):  # a damaged value that the table does not take
                     rows.insert(db, table, {**row, "seq": number})
                 break

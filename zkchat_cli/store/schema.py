@@ -187,6 +187,18 @@ MIGRATIONS = (
     DELETE FROM calibration;
     ALTER TABLE calibration ADD COLUMN tools REAL;
     """,
+    # 13: a fact may belong to one agent; those without are for all
+    "ALTER TABLE fact ADD COLUMN agent TEXT;",
+    # 14: vectors of facts, which are compared with a question like those of messages; only current facts have one
+    """
+    CREATE TABLE fact_vector (
+        fact_seq INTEGER PRIMARY KEY REFERENCES fact (seq) ON DELETE CASCADE,
+        embedder TEXT NOT NULL,
+        passages BLOB NOT NULL
+    ) STRICT;
+    CREATE TRIGGER fact_vector_ended AFTER UPDATE OF ended_at ON fact WHEN NEW.ended_at IS NOT NULL
+    BEGIN DELETE FROM fact_vector WHERE fact_seq = OLD.seq; END;
+    """,
 )
 """What makes a store of one version one of the next, from `FIRST_VERSION` on. Released ones are never changed, only added to."""
 

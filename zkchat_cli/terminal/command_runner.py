@@ -9,12 +9,13 @@ from contextlib import AbstractContextManager, closing
 from typing import TYPE_CHECKING
 
 from zkchat_cli import slash
+from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import TurnFailed
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.terminal.clipboard import copy_text
-from zkchat_cli.terminal.external_programs import open_note, open_note_command, page, paged
+from zkchat_cli.terminal.external_programs import open_note, page, paged
 from zkchat_cli.terminal.plain_view import NotePrinter
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn

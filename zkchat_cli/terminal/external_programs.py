@@ -6,7 +6,6 @@ command.
 
 import os
 import select
-import shlex
 import shutil
 import signal
 import subprocess
@@ -16,47 +15,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from io import StringIO
-from pathlib import Path
-from urllib.parse import quote
 
-from zkchat_cli.errors import ConfigError, UsageError, reason
+from zkchat_cli.app.editor import split_command
+from zkchat_cli.errors import UsageError, reason
 from zkchat_cli.terminal.interrupts import usual_terminal
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize
 
-_VI_LIKE = ("vi", "vim", "nvim", "view", "gvim", "nano", "emacs", "emacsclient", "kak", "micro", "ne", "jed", "joe", "mcedit", "pico")
-_ARGUMENTS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(_VI_LIKE, ("+{line}", "{path}")),
-    **dict.fromkeys(("hx", "helix", "subl", "zed"), ("{path}:{line}",)),
-    **dict.fromkeys(("code", "codium", "cursor"), ("-g", "{path}:{line}")),
-}
-"""How editors take the line."""
 PAGER = "less -R"
 LESS = {"LESS": "FRXPsSpace shows more, q leaves$", "LESSCHARSET": "utf-8", "LESSSECURE": "1"}
 """As git sets it: text that fits the screen is only printed, and the text stays on the screen afterwards; and less runs no commands."""
 INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
-
-
-def open_note_command(path: Path, line: int, configured: str, vault: Path, env: Mapping[str, str] = os.environ) -> list[str] | None:
-    """The command that opens a file at a line: `configured` (terminal.open_command, with {path} and {line}), else $VISUAL or $EDITOR, else
-    Obsidian for a vault of Obsidian; None if there is none. Raises ConfigError if `configured` is not a command."""
-    words = _split(configured or env.get("VISUAL") or env.get("EDITOR") or "")
-    if configured and not words:
-        raise ConfigError(f"terminal.open_command = {configured!r} is not a command", "For example: code -g {path}:{line}")
-    if not words:
-        opener = _address_opener(env) if (vault / ".obsidian").is_dir() else None
-        return [opener, f"obsidian://open?path={quote(str(path), safe='')}"] if opener is not None else None
-    if not configured:
-        words += _ARGUMENTS.get(Path(words[0]).name.removesuffix(".exe"), ("{path}",))
-    elif not any("{path}" in word for word in words):
-        words.append("{path}")
-    return [word.replace("{line}", str(line)).replace("{path}", str(path)) for word in words]
-
-
-def _address_opener(env: Mapping[str, str]) -> str | None:
-    """The program that opens addresses on this desktop; None without a desktop."""
-    name = "open" if sys.platform == "darwin" else "xdg-open" if env.get("DISPLAY") or env.get("WAYLAND_DISPLAY") else ""
-    return shutil.which(name, path=env.get("PATH")) if name else None
 
 
 def open_note(command: Sequence[str]) -> None:
@@ -113,7 +82,7 @@ def _read_typed_ahead() -> str:
 
 
 def _pager_command(env: Mapping[str, str]) -> list[str] | None:
-    command = _split(env.get("PAGER", PAGER))
+    command = split_command(env.get("PAGER", PAGER))
     if env.get("TERM") == "dumb" or not command or command == ["cat"] or shutil.which(command[0], path=env.get("PATH")) is None:
         return None
     return command
@@ -130,13 +99,6 @@ def _run_pager(command: list[str], text: str, env: Mapping[str, str]) -> str:
         sys.stdout.write("\n")  # after the ^C that the terminal has printed
         return ""
     return "" if code == 0 else f"the pager {name} failed with code {code}; here is the text"
-
-
-def _split(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:  # an open quotation mark
-        return []
 
 
 def run_in_foreground(command: Sequence[str], *, stdin: bytes | None = None, env: dict[str, str] | None = None) -> int:

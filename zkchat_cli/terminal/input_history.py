@@ -1,7 +1,6 @@
 """The input history of a vault, in a file of its own. The prompt is drawn before the file is known."""
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -9,8 +8,8 @@ from pathlib import Path
 from prompt_toolkit.history import FileHistory
 
 from zkchat_cli.fileio import make_private_folder, open_regular
+from zkchat_cli.store.input_history import read_lines
 
-MAX_LOADED = 10_000_000
 POLL_INTERVAL = 0.05
 """Seconds between two checks whether the file is known: a blocked thread would delay leaving the chat."""
 
@@ -52,12 +51,7 @@ class VaultHistory(FileHistory):
             yield string
 
     def load_history_strings(self) -> Iterable[str]:
-        """The lines, newest first; of a long file those in its last megabytes."""
-        with suppress(OSError), open_regular(self._file or "") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - MAX_LOADED))
-            entries = file.read(MAX_LOADED).decode("utf-8", "replace").split("\n# ")[1:]  # a line that was typed begins with +
-            for entry in reversed(entries):
-                yield "\n".join(line[1:] for line in entry.split("\n") if line.startswith("+"))
+        return read_lines(self._file) if self._file is not None else ()
 
     def store_string(self, string: str) -> None:
         if self._file is not None:

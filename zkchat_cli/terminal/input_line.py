@@ -25,7 +25,7 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import is_dumb_terminal
 
-from zkchat_cli.terminal.completion import can_complete
+from zkchat_cli.completion import can_complete
 from zkchat_cli.terminal.key_bindings import QUIT_HINT, QUIT_WITHIN, key_bindings
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import PROMPT

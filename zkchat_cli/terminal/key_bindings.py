@@ -11,7 +11,7 @@ from prompt_toolkit.filters import Condition, emacs_mode, has_focus, has_selecti
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
-from zkchat_cli.terminal.completion import command_prefix
+from zkchat_cli.completion import command_prefix
 from zkchat_cli.terminal.paste_folding import Pastes
 
 QUIT_WITHIN = 2.0

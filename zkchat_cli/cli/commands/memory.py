@@ -142,4 +142,5 @@ def _ranked_document(relevant: "RankedMemory") -> dict[str, Any]:
         "score": round(relevant.score, 4),
         "relative_path": item.relative_path,
         "last_accessed": item.last_accessed,
+        "agent": item.agent,
     }

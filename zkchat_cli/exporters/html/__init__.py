@@ -24,7 +24,7 @@ from zkchat_cli.models import ContentChunk, ConversationArchive, DocumentReferen
 from zkchat_cli.text.truncate import truncate
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment
 
 QUESTION_LENGTH = 80
 _UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
@@ -36,20 +36,38 @@ def export(archive: ConversationArchive) -> str:
     summaries = base.active_summaries(archive, messages)
     builder = _PageBuilder(base.tool_results(messages), _chunks_by_number(archive))
     style = _read("style.css")
-    page = _template().render(
-        version=__version__,
-        style=Markup(style),
-        style_digest=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
-        conversation=archive.conversation,
-        title=base.conversation_title(archive),
-        models=base.model_names(messages),
-        tokens=_format_usage(messages),
-        turns=[builder.turn(turn) for turn in split_into_exchanges(messages)],
-        questions=builder.questions,
-        summaries=summaries,
-        summary=render_markdown(summaries[-1].summary or "") if summaries else None,
+    page = (
+        _templates()
+        .get_template("template.html.j2")
+        .render(
+            version=__version__,
+            style=Markup(style),
+            style_digest=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+            conversation=archive.conversation,
+            title=base.conversation_title(archive),
+            models=base.model_names(messages),
+            tokens=_format_usage(messages),
+            turns=[builder.turn(turn) for turn in split_into_exchanges(messages)],
+            questions=builder.questions,
+            summaries=summaries,
+            summary=render_markdown(summaries[-1].summary or "") if summaries else None,
+        )
     )
     return replace_unsafe_characters(page)
+
+
+def turn_html(messages: Sequence[ZkChatMessage], number: int) -> str:
+    """One turn without its sources, as the page has it: its marks link to `#source-NUMBER.M-N`, where N is the source of message M."""
+    builder = _PageBuilder(base.tool_results(messages), {}, f"{number}.")
+    html = _templates().get_template("turns.html.j2").module.turn_html(builder.turn(messages), brief=True)  # type: ignore[attr-defined]
+    return replace_unsafe_characters(html)
+
+
+@cache
+def colours(*, dark: bool) -> Mapping[str, str]:
+    """The colours of the page by name."""
+    light, _, night = _read("style.css").partition("@media (prefers-color-scheme: dark)")
+    return dict(re.findall("--([a-z-]+): (#[0-9a-f]{6})", night if dark else light))
 
 
 def replace_unsafe_characters(text: str) -> str:
@@ -93,6 +111,8 @@ class TurnSection:
 class _PageBuilder:
     results: Mapping[tuple[str, str], ZkChatMessage]
     chunks: Mapping[int, ContentChunk]
+    prefix: str = ""
+    """Of the messages' numbers in ids."""
     questions: list[Article] = field(default_factory=list)
     _count: int = 0
 
@@ -105,7 +125,7 @@ class _PageBuilder:
         if message.role == "tool":
             return Article(0, message, Markup(), [Call(message.tool_name or "tool", "", base.describe_result(message), message)], [])
         self._count += 1
-        builder = sources.SourceListBuilder(f"{self._count}", message.citations, self.chunks)
+        builder = sources.SourceListBuilder(f"{self.prefix}{self._count}", message.citations, self.chunks)
         html = Markup()
         if message.content.strip():
             html = render_markdown(message.content, cited_marks(message.content, message.citations), builder.link)
@@ -134,10 +154,11 @@ def _format_usage(messages: Sequence[ZkChatMessage]) -> str:
 
 
 @cache
-def _template() -> "Template":
-    from jinja2 import Environment, StrictUndefined  # 60 ms, for this format only
+def _templates() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # 60 ms, for this format only
 
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    folder = FileSystemLoader(Path(__file__).parent)
+    environment = Environment(loader=folder, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     environment.globals.update(
         speakers=base.SPEAKERS,
         status_notes=base.STATUS_NOTES,
@@ -147,7 +168,7 @@ def _template() -> "Template":
         compaction_figures=base.compaction_figures,
         format_location=base.format_location,
     )
-    return environment.from_string(_read("template.html.j2"))
+    return environment
 
 
 def _read(name: str) -> str:

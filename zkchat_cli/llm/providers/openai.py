@@ -94,7 +94,7 @@ class OpenaiModel(RemoteModel):
 
     def find_window(self) -> Window | None:
         if self.official:
-            self.calls_tools = False if calls_no_tools(self.model) else None
+            self._look_up_family(self.model)
             size = openai_input(self.model)
             return Window(size, "zkchat's table of OpenAI's models") if size else None
         try:
@@ -109,9 +109,13 @@ class OpenaiModel(RemoteModel):
         size = found.window if found else None
         if found in llama:
             size = self._read_properties() or size
-        if self.calls_tools is None and calls_no_tools(found.name if found else self.model):
-            self.calls_tools = False
+        self._look_up_family(found.name if found else self.model)
         return Window(size, "the server's list of models") if size else None
+
+    def _look_up_family(self, name: str) -> None:
+        """Where the server does not say whether the model can call tools."""
+        if self.calls_tools is None and calls_no_tools(name):
+            self.calls_tools, self.known_from = False, "zkchat's table of models"
 
     @property
     def _root(self) -> JsonClient:

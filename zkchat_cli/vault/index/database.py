@@ -256,11 +256,6 @@ class IndexDatabase:
                  SELECT key FROM chunks JOIN ranked ON ranked.id = note_id ORDER BY MIN(newest, COALESCE(most_linked, newest)), chunks.id"""
         return [key for (key,) in self.rows(sql)]
 
-    def text_size(self, keys: Sequence[int]) -> int:
-        """The characters of the chunks with these keys."""
-        sql = "SELECT TOTAL(length(text)) FROM chunks WHERE key IN (SELECT value FROM json_each(?))"
-        return int(self.rows(sql, json.dumps(keys))[0][0])
-
     def texts_by_key(self, keys: Sequence[int]) -> dict[int, tuple[str, str, str]]:
         """Note's title, headings (one per line) and text of the chunks with these keys."""
         sql = """SELECT key, title, headings, text FROM chunks JOIN notes ON notes.id = note_id

@@ -15,7 +15,7 @@ from zkchat_cli.models import SemanticStatus
 from zkchat_cli.text.languages import detect_language, is_latin
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.index.indexer import Progress
-from zkchat_cli.vault.search.embedding_windows import CHARACTERS, windows_of_chunk
+from zkchat_cli.vault.search.embedding_windows import windows_of_chunk
 from zkchat_cli.vault.search.vector_store import Embedder, VectorClaim, VectorStore, compute_vectors
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ LONGEST_QUERY = 2_000
 MOST_QUERIES = 64
 """Vectors of queries that are kept: a question is often searched, compared and searched again."""
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 
@@ -104,13 +105,16 @@ class SemanticSearch:
             self._fail(e)
 
     def status(self) -> SemanticStatus:
-        """What has been computed. Loads no model and contacts no server."""
+        """What has been computed; a missing chunk counts for as many windows as the others have on average. Loads no model and contacts no
+        server."""
         provider, _, model = "", "", ""
         try:
             provider, _, model = self._embedder.id.partition("/")
-            missing = self._store.missing(self._ask(lambda index: index.chunk_keys()))
+            wanted = set(self._ask(lambda index: index.chunk_keys()))
+            missing = self._store.missing(list(wanted))
             windows = self._store.count_windows()
-            expected = self._ask(lambda index: index.text_size(missing)) // CHARACTERS + len(missing)
+            done = len(wanted) - len(missing)
+            expected = round(len(missing) * windows / done) if windows and done else len(missing)
         except (ProviderError, VaultError) as e:
             self._fail(e)
             return SemanticStatus(provider=provider, model=model, windows=0, embedded=0, complete=False)
@@ -147,6 +151,16 @@ class SemanticSearch:
         except ProviderError as e:
             self._fail(e)
             return None
+
+    def stored_similarities(self, query: str, packed: Mapping[K, bytes]) -> dict[K, float] | None:
+        """The cosine of the query with the best of each text's packed vectors, without texts that have none; None if `embed_query` gives
+        None."""
+        vector = self.embed_query(query) if packed else None
+        if vector is None:
+            return None
+        from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
+
+        return best_cosines(vector, [(key, some) for key, some in packed.items() if some and len(some) % len(vector) == 0])
 
     @property
     def embedder_id(self) -> str:
@@ -245,7 +259,7 @@ class SemanticSearch:
         return [found[i] for i in range(len(texts))]
 
     def _query_vector(self, query: str) -> "Vector":
-        query = query[:LONGEST_QUERY]
+        query = query[:LONGEST_QUERY].strip()
         if query not in self._queries:
             if len(self._queries) >= MOST_QUERIES:
                 self._queries.clear()

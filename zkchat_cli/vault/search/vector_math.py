@@ -6,10 +6,12 @@ this module is imported only by functions that compute.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+K = TypeVar("K")
 Vector = NDArray[np.float32]
 
 LARGEST_NUMBER = 1e18
@@ -42,7 +44,7 @@ def pack_integers(vectors: Sequence[Vector]) -> bytes:
     return np.rint(rows / np.where(scale > 0, scale, 1)).astype(np.int8).tobytes()
 
 
-def best_cosines(vector: Vector, chunks: Iterable[tuple[int, bytes]]) -> dict[int, float]:
+def best_cosines(vector: Vector, chunks: Iterable[tuple[K, bytes]]) -> dict[K, float]:
     """For each chunk (a key, and its windows as packed integers) the cosine of its best window."""
     windows = {key: np.frombuffer(packed, np.int8).reshape(-1, len(vector)) for key, packed in chunks}
     if not windows:

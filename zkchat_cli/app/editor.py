@@ -1,0 +1,49 @@
+"""The command that opens a note at a line: the user's editor, or Obsidian for its own vaults."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from zkchat_cli.errors import ConfigError
+
+_VI_LIKE = ("vi", "vim", "nvim", "view", "gvim", "nano", "emacs", "emacsclient", "kak", "micro", "ne", "jed", "joe", "mcedit", "pico")
+_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(_VI_LIKE, ("+{line}", "{path}")),
+    **dict.fromkeys(("hx", "helix", "subl", "zed"), ("{path}:{line}",)),
+    **dict.fromkeys(("code", "codium", "cursor"), ("-g", "{path}:{line}")),
+}
+"""How editors take the line."""
+
+
+def open_note_command(path: Path, line: int, configured: str, vault: Path, env: Mapping[str, str] = os.environ) -> list[str] | None:
+    """The command that opens a file at a line: `configured` (terminal.open_command, with {path} and {line}), else $VISUAL or $EDITOR, else
+    Obsidian for a vault of Obsidian; None if there is none. Raises ConfigError if `configured` is not a command."""
+    words = split_command(configured or env.get("VISUAL") or env.get("EDITOR") or "")
+    if configured and not words:
+        raise ConfigError(f"terminal.open_command = {configured!r} is not a command", "For example: code -g {path}:{line}")
+    if not words:
+        opener = _address_opener(env) if (vault / ".obsidian").is_dir() else None
+        return [opener, f"obsidian://open?path={quote(str(path), safe='')}"] if opener is not None else None
+    if not configured:
+        words += _ARGUMENTS.get(Path(words[0]).name.removesuffix(".exe"), ("{path}",))
+    elif not any("{path}" in word for word in words):
+        words.append("{path}")
+    return [word.replace("{line}", str(line)).replace("{path}", str(path)) for word in words]
+
+
+def _address_opener(env: Mapping[str, str]) -> str | None:
+    """The program that opens addresses on this desktop; None without a desktop."""
+    name = "open" if sys.platform == "darwin" else "xdg-open" if env.get("DISPLAY") or env.get("WAYLAND_DISPLAY") else ""
+    return shutil.which(name, path=env.get("PATH")) if name else None
+
+
+def split_command(command: str) -> list[str]:
+    """The words of a command line; empty for one that is not valid."""
+    try:
+        return shlex.split(command)
+    except ValueError:  # an open quotation mark
+        return []

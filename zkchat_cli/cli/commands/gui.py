@@ -1,0 +1,43 @@
+"""Chat with your notes in a window."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat_cli.cli import options
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from zkchat_cli.app.factory import App
+
+COMMAND = command_group()
+
+
+@command(COMMAND, *options.CHAT, epilog=examples("zkchat gui --vault ~/notes", "zkchat gui --demo"))
+def gui(
+    ctx: CommandContext,
+    resume: options.ResumeOption = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
+) -> None:
+    """Chat with your notes in a window.
+
+    Conversations are the same as in the terminal. It needs `pip install 'zkchat[gui]'`.
+    """
+    if demo and ctx.shared["vault"] is not None:
+        raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
+    try:
+        from zkchat_cli.gui import program  # imports Qt
+    except ModuleNotFoundError as e:
+        raise UsageError("the window needs a package that is not installed", "pip install 'zkchat[gui]'") from e
+    from zkchat_cli.app import factory
+    from zkchat_cli.app.demo import demo_vault
+
+    def open_app() -> "App":
+        if demo:
+            ctx.shared["vault"] = demo_vault(ctx.paths)
+        return factory.open_app(ctx.startup_options(store_later=resume is None), os.environ, Path.cwd())
+
+    raise typer.Exit(program.run(open_app, resume))

@@ -1,0 +1,129 @@
+"""The input: several lines, the history of this vault's chats, and completion of /commands, [[notes, #tags and @files."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QCompleter, QPlainTextEdit
+
+from zkchat_cli.completion import Suggestion, can_complete
+
+MAX_LINES = 8
+_MODIFIERS = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
+
+
+class InputBox(QPlainTextEdit):
+    sent = Signal(str)
+    completion_wanted = Signal(str, str)
+    """The text before and the text after the cursor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Message")
+        self.setPlaceholderText("Ask your notes. Enter sends, Alt+Enter starts a line; / [[ # and @ complete.")
+        self.setTabChangesFocus(True)
+        self.setMaximumHeight(self.fontMetrics().lineSpacing() * MAX_LINES)
+        self.history: list[str] = []
+        """Newest first."""
+        self._at = -1
+        self._draft = ""
+        self._offers: Sequence[Suggestion] = ()
+        self._completer = QCompleter(QStringListModel(self), self)
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.setWidget(self)
+        popup = self._completer.popup()
+        assert popup is not None
+        self._popup = popup
+        self._popup.setAccessibleName("Completions")
+        self._popup.clicked.connect(lambda index: self._accept(index.row()))
+        self._popup.installEventFilter(self)
+        self.textChanged.connect(self._ask_for_completions)
+
+    def set_text(self, text: str) -> None:
+        self.setPlainText(text)
+        self.moveCursor(QTextCursor.MoveOperation.End)
+
+    def offer(self, before: str, offers: Sequence[Suggestion]) -> None:
+        """Show what could be typed, unless the user has typed on since."""
+        if before != self._before or not offers or not self.hasFocus():
+            self._popup.hide()
+            return
+        self._offers = offers
+        labels = [f"{each.label or each.text}{f'   {each.description}' if each.description else ''}" for each in offers]
+        self._completer.setModel(QStringListModel(labels, self))
+        place = self.cursorRect()
+        place.setWidth(min(460, self.width()))
+        self._completer.complete(place)
+        self._popup.setCurrentIndex(self._completer.completionModel().index(0, 0))
+
+    @property
+    def _before(self) -> str:
+        """The text before the cursor. Qt counts positions in UTF-16, Python does not."""
+        cursor = self.textCursor()
+        cursor.movePosition(QTextCursor.MoveOperation.Start, QTextCursor.MoveMode.KeepAnchor)
+        return cursor.selectedText().replace("\u2029", "\n")
+
+    def _ask_for_completions(self) -> None:
+        before = self._before
+        if can_complete(before):
+            self.completion_wanted.emit(before, self.toPlainText()[len(before) :])
+        else:
+            self._popup.hide()
+
+    def _accept(self, row: int) -> None:
+        self._popup.hide()
+        if not 0 <= row < len(self._offers):
+            return
+        offer = self._offers[row]
+        cursor = self.textCursor()
+        replaced = self._before[len(self._before) - offer.replaced :]
+        cursor.setPosition(cursor.position() - len(replaced.encode("utf-16-le")) // 2, QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(offer.text)
+        self._popup.hide()
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:  # noqa: N802  Qt's name
+        """Keys while completions are shown: Tab and Enter take one, what is typed goes on."""
+        if watched is self._popup and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Tab or (event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers()):
+                self._accept(self._popup.currentIndex().row())
+                return True
+            if event.key() == Qt.Key.Key_Escape:
+                self._popup.hide()
+                return True
+        return super().eventFilter(watched, event)  # type: ignore[arg-type]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802  Qt's name
+        key, modifiers = event.key(), event.modifiers() & _MODIFIERS
+        newline = key == Qt.Key.Key_J and modifiers == Qt.KeyboardModifier.ControlModifier
+        if newline or (key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and modifiers):
+            self.insertPlainText("\n")
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._send()
+        elif key == Qt.Key.Key_Up and self.textCursor().blockNumber() == 0 and self._recall(self._at + 1):
+            pass
+        elif key == Qt.Key.Key_Down and self._at >= 0 and self.textCursor().blockNumber() == self.blockCount() - 1:
+            self._recall(self._at - 1)
+        else:
+            super().keyPressEvent(event)
+
+    def _send(self) -> None:
+        text = self.toPlainText()
+        if text.strip():
+            self.sent.emit(text)
+
+    def remember(self, text: str) -> None:
+        """Add a sent text to the history, and clear the input."""
+        self.history.insert(0, text)
+        self._at, self._draft = -1, ""
+        self.clear()
+
+    def _recall(self, at: int) -> bool:
+        if at >= len(self.history):
+            return False
+        if self._at < 0:
+            self._draft = self.toPlainText()
+        self._at = at
+        self.blockSignals(True)
+        self.set_text(self.history[at] if at >= 0 else self._draft)
+        self.blockSignals(False)
+        return True

@@ -1,0 +1,223 @@
+"""The transcript: a part of the conversation as the HTML that is exported, and the answer that is streamed below it.
+
+Only some turns are in the document at once, so that a conversation of 10,000 turns opens and scrolls as fast as a short one. Earlier and
+later ones take their place when the user scrolls to an end.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import islice
+
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QTextBrowser
+
+from zkchat_cli.context.exchanges import MessageHistory
+from zkchat_cli.exporters import html
+from zkchat_cli.exporters.html.markdown import render_markdown
+from zkchat_cli.gui import styles
+from zkchat_cli.gui.references import ReferenceRow, reference_rows
+
+PAGE = 24
+"""Turns in the document."""
+STEP = PAGE // 2
+"""Turns by which it moves."""
+DRAW_INTERVAL = 60
+"""Milliseconds between two drawings of a streamed answer."""
+SETTLED = 2000
+"""Characters of a streamed answer that may change with the next delta; what is longer ago is drawn once."""
+_UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>')
+"""What the page hides for screen readers; Qt would show it."""
+_SOURCE = re.compile(r"source-(\d+)\.\d+-(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTurn:
+    """A turn, by its number from 1."""
+
+    number: int
+    html: str
+    rows: tuple[ReferenceRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptPage:
+    """Turns of a conversation that has `count`, none if it is empty."""
+
+    turns: tuple[ShownTurn, ...]
+    count: int
+
+    @property
+    def first(self) -> int:
+        return self.turns[0].number if self.turns else 1
+
+    @property
+    def last(self) -> int:
+        return self.turns[-1].number if self.turns else 0
+
+
+def render_page(history: MessageHistory, first: int | None = None) -> TranscriptPage:
+    """The turns from `first` on, by default the last ones. It takes up to 0.1 s, so it is for a worker's thread."""
+    exchanges = list(history.exchanges())
+    start = max(0, min(len(exchanges) - PAGE, first - 1 if first is not None else len(exchanges)))
+    turns = []
+    for number, exchange in enumerate(islice(exchanges, start, start + PAGE), start + 1):
+        messages = exchange.messages
+        turns.append(ShownTurn(number, _UNSEEN.sub("", html.turn_html(messages, number)), tuple(reference_rows(messages))))
+    return TranscriptPage(tuple(turns), len(exchanges))
+
+
+class TranscriptView(QTextBrowser):
+    turn_selected = Signal(int)
+    citation_clicked = Signal(int, str)
+    """A turn, and the number of a source that it cites."""
+    page_wanted = Signal(int)
+    """The number of the turn that another page begins with."""
+    link_clicked = Signal(QUrl)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Transcript")
+        self.setOpenLinks(False)
+        flags = Qt.TextInteractionFlag
+        self.setTextInteractionFlags(flags.TextBrowserInteraction | flags.TextSelectableByKeyboard)
+        self.page = TranscriptPage((), 0)
+        self._starts: list[tuple[int, int]] = []
+        """Where each turn begins in the document, and its number."""
+        self._selected = 0
+        self._answer = ""
+        self._drawn = 0
+        """Characters of the streamed answer that are drawn for good."""
+        self._stream_start: int | None = None
+        self._loading = False
+        self._timer = QTimer(self, singleShot=True, interval=DRAW_INTERVAL)
+        self._timer.timeout.connect(self._draw_answer)
+        self.anchorClicked.connect(self._click)
+        self.cursorPositionChanged.connect(self._select_at_cursor)
+        self.verticalScrollBar().valueChanged.connect(self._scroll)
+
+    def show_page(self, page: TranscriptPage, *, keep: int | None = None) -> None:
+        """Show other turns: at their end, or with turn `keep` at the top."""
+        self._timer.stop()
+        self._loading = True
+        self.page, self._answer, self._stream_start = page, "", None
+        self.document().setDefaultStyleSheet(styles.document_style(dark=styles.is_dark(self.palette())))
+        self.setHtml(
+            "".join(f'<a name="turn-{turn.number}"></a>{turn.html}' for turn in page.turns) or "<p class='note'>No messages yet.</p>"
+        )
+        self._starts = list(self._find_turns())
+        bar = self.verticalScrollBar()
+        if keep is not None:
+            self.scrollToAnchor(f"turn-{keep}")
+        else:
+            bar.setValue(bar.maximum())
+        self._loading = False
+        self.select_turn(keep or page.last)
+
+    def restyle(self) -> None:
+        """Draw again, in the colours of now."""
+        if self._stream_start is None:
+            self.show_page(self.page, keep=self._selected if self._selected != self.page.last else None)
+
+    @property
+    def selected_turn(self) -> ShownTurn | None:
+        return next((turn for turn in self.page.turns if turn.number == self._selected), None)
+
+    def select_turn(self, number: int) -> None:
+        self._selected = number
+        self.turn_selected.emit(number)
+
+    # the answer that is streamed
+
+    def begin_turn(self, question: str) -> None:
+        """Show the question, and make room for its answer."""
+        self._append(f"<h2>You</h2><p>{escape(question).replace(chr(10), '<br>')}</p><h2>zkchat</h2><p></p>")
+        self._answer, self._drawn = "", 0
+        self._stream_start = self._end().position()
+        self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+
+    def add_answer(self, text: str) -> None:
+        self._answer += text
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def add_note(self, text: str, style: str = "note") -> None:
+        """A line between the pieces of an answer: a tool call, a warning."""
+        self._draw_answer()
+        self._append(f"<p class='{style}'>{escape(text)}</p><p></p>")
+        if self._stream_start is not None:
+            self._answer, self._drawn, self._stream_start = "", 0, self._end().position()
+
+    def _draw_answer(self) -> None:
+        """Draw what has come; of a long answer only the end, from the last empty line outside of code before it."""
+        if self._stream_start is None or not self._answer:
+            return
+        at_end = self.verticalScrollBar().value() >= self.verticalScrollBar().maximum() - 40
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(self._stream_start)
+        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        pending = self._answer[self._drawn :]
+        cut = pending.rfind("\n\n", 0, max(0, len(pending) - SETTLED))
+        if cut > 0 and pending.count("```", 0, cut) % 2 == 0:
+            cursor.insertHtml(str(render_markdown(pending[:cut])))
+            cursor.insertBlock()
+            self._drawn += cut
+            self._stream_start = cursor.position()
+            pending = pending[cut:]
+        cursor.insertHtml(str(render_markdown(pending)))
+        if at_end:
+            self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+
+    def _append(self, text: str) -> None:
+        cursor = self._end()
+        cursor.insertBlock()
+        cursor.insertHtml(text)
+        cursor.insertBlock()
+
+    def _end(self) -> QTextCursor:
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        return cursor
+
+    # what the user does
+
+    def _find_turns(self) -> "Sequence[tuple[int, int]]":
+        found = []
+        block = self.document().begin()
+        while block.isValid():
+            part = block.begin()
+            while not part.atEnd():
+                at, names = part.fragment().position(), part.fragment().charFormat().anchorNames()
+                found += [(at, int(name.removeprefix("turn-"))) for name in names if name.startswith("turn-")]
+                part += 1
+            block = block.next()
+        return found
+
+    def _select_at_cursor(self) -> None:
+        at = self.textCursor().position()
+        before = [number for start, number in self._starts if start <= at]
+        if before and not self._loading and before[-1] != self._selected:
+            self.select_turn(before[-1])
+
+    def _click(self, url: QUrl) -> None:
+        if cited := _SOURCE.fullmatch(url.fragment()):
+            self.select_turn(int(cited[1]))
+            self.citation_clicked.emit(int(cited[1]), cited[2])
+        else:
+            self.link_clicked.emit(url)
+
+    def _scroll(self, value: int) -> None:
+        if self._loading or self._stream_start is not None:
+            return
+        bar = self.verticalScrollBar()
+        if value == bar.minimum() and self.page.first > 1:
+            self._want(max(1, self.page.first - STEP))
+        elif value == bar.maximum() and bar.maximum() > 0 and self.page.last < self.page.count:
+            self._want(self.page.first + STEP)
+
+    def _want(self, first: int) -> None:
+        self._loading = True  # until the page is there
+        self.page_wanted.emit(first)

@@ -1,0 +1,92 @@
+"""Threads that do the window's work, one piece after another, and give the results back to the window's own thread."""
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from zkchat_cli.errors import ZkchatError
+from zkchat_cli.llm.stop_signal import STOP
+
+_log = logging.getLogger(__name__)
+CLOSE_SECONDS = 5.0
+"""How long a closing window waits for its work, for example until a stopped answer is stored."""
+Failed = Callable[[ZkchatError], None]
+
+
+class Worker(QObject):
+    """`submit` and `close` are for the window's thread, `post` for the worker's."""
+
+    _arrived = Signal(object)
+
+    def __init__(self, name: str, failed: Failed) -> None:
+        """`failed` gets, in the window's thread, the error of any work."""
+        super().__init__()
+        self._failed = failed
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self._unfinished = 0
+        self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def busy(self) -> bool:
+        return self._unfinished > 0
+
+    def submit(
+        self, work: Callable[[], Any], done: Callable[[Any], None] = lambda _: None, stopped: Callable[[], None] = lambda: None
+    ) -> None:
+        """Do `work` after all that was submitted before; its result goes to `done`. `stopped` is called if it was stopped."""
+        self._unfinished += 1
+
+        def run() -> None:
+            try:
+                result = work()
+            except KeyboardInterrupt:
+                self.post(lambda: self._end(stopped))
+            except Exception as e:  # a defect must not end the thread, and the user must see it  # noqa: BLE001
+                self._post_error(e)
+            else:
+                self.post(lambda: self._end(lambda: done(result)))
+
+        self._work.put(run)
+
+    def _post_error(self, error: Exception) -> None:
+        if not isinstance(error, ZkchatError):
+            _log.exception("the window's work failed")
+            error = ZkchatError(f"unexpected error: {type(error).__name__}: {error}", "Run it again with --verbose.")
+        self.post(lambda: self._end(lambda: self._failed(error)))
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Call it in the window's thread, after what was posted before."""
+        self._arrived.emit(call)
+
+    def stop(self) -> None:
+        """Interrupt the work that runs."""
+        if self.busy:
+            self._stop.set()
+
+    def close(self, last: Callable[[], None] = lambda: None) -> None:
+        """Stop, do `last`, and wait for the end."""
+        self._stop.set()
+        self._work.put(last)
+        self._work.put(None)
+        self._thread.join(CLOSE_SECONDS)
+
+    def _run(self) -> None:
+        STOP.set(self._stop)
+        while (work := self._work.get()) is not None:
+            work()
+
+    def _end(self, then: Callable[[], None]) -> None:
+        self._unfinished -= 1
+        self._stop.clear()
+        then()
+
+    @Slot(object)
+    def _deliver(self, call: Callable[[], None]) -> None:
+        call()
