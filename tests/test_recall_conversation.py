@@ -68,6 +68,15 @@ def test_words_are_found_without_case_and_accents_and_chinese_ones_too(store: Ch
     assert found_texts(store, "nul") == ["c"]
 
 
+def test_words_are_found_in_their_other_forms(store: ChatSessionStore) -> None:
+    store_messages(store, "c1", message("user", "We studied two roofs.", "a"), message("user", "Er ist in den Ordnern.", "b"))
+    store_messages(store, "c2", message("user", "The student is roofless in a studio.", "c"))
+    assert found_texts(store, "study") == ["a"]
+    assert found_texts(store, "the roof") == ["a"]
+    assert found_texts(store, "Ordner") == []
+    assert found_texts(store, "Ordner", languages=("english", "german")) == ["b"]
+
+
 def test_search_covers_tool_results_and_other_branches_but_not_the_current_question(store: ChatSessionStore) -> None:
     store_messages(
         store, "c1", message("user", "What of slate?", "q"), message("tool", "slate from Wales", "t", parent_id="q", tool_call_id="1")

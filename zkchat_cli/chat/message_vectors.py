@@ -48,13 +48,22 @@ class MessageVectors:
 
     def cosines(self, question: str, keys: Sequence[PassageKey], passage: Callable[[int], RecallPassage]) -> "NDArray[np.float64] | None":
         """The cosine of each passage with the question, NaN for one without a vector; None if none can be told."""
+        new: Sequence[tuple[int, str, bytes]] = ()
+        if not self._semantic.has_failed:
+            with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
+                new = self._store.vectors(self._conversation_id, self._semantic.embedder_id, self._last_read)
+        too_many = self._find_rows(keys).count(_MISSING) > MOST_EMBEDDED_AT_ONCE
+        if too_many and not new and self._table is None:
+            return None  # there is nothing to compare: embedding the question would take 10 ms
         vector = self._semantic.embed_query(question)
         if vector is None:
             return None
         import numpy as np  # as in RecallIndex
 
-        with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
-            self._read(len(vector))
+        with self._semantic.failures_reported(), suppress(StoreError):
+            if new:
+                self._add([(id_, packed) for _, id_, packed in new], len(vector))
+                self._last_read = new[-1][0]
             self._find_rows(keys)
             self._embed_few(passage, len(vector))
         rows = np.array(self._find_rows(keys), np.intp)
@@ -63,12 +72,6 @@ class MessageVectors:
         vectors, lengths = self._table
         cosines = vectors.astype(np.float32) @ vector / lengths
         return np.where(rows < 0, np.nan, cosines[np.maximum(rows, 0)])
-
-    def _read(self, dimensions: int) -> None:
-        """Take in what was stored since the last call."""
-        found = self._store.vectors(self._conversation_id, self._semantic.embedder_id, self._last_read)
-        self._add([(id_, packed) for _, id_, packed in found], dimensions)
-        self._last_read = found[-1][0] if found else self._last_read
 
     def _add(self, messages: Iterable[tuple[str, bytes]], dimensions: int) -> None:
         import numpy as np  # as above

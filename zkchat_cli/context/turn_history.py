@@ -17,8 +17,8 @@ from zkchat_cli.store.rows import paused_gc
 
 NEVER_PACKED = 16
 """The newest turns, which commands and memory read."""
-MOST_PACKED_AT_ONCE = 50
-"""5 ms; after a long conversation was opened, there are thousands."""
+MOST_PACKED_AT_ONCE = 4
+"""1 ms for turns with tool results; after a long conversation was opened, there are thousands."""
 MANY_OBJECTS = 50_000
 """So many new objects at once mean that a long conversation is being opened."""
 

@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from heapq import nlargest
+from math import sqrt
 from pathlib import Path
+from statistics import fmean
 from typing import Literal
 
 from zkchat_cli.agents.profile import Agent
@@ -19,6 +22,7 @@ from zkchat_cli.memory.fact_keys import free_key, slugify, suggest_key
 from zkchat_cli.memory.fact_ranking import (
     MAX_COMPARED,
     MAX_FACT,
+    SIMILAR,
     RankedMemory,
     StoredMemory,
     choose_for_prompt,
@@ -38,11 +42,12 @@ from zkchat_cli.memory.project import (
     load_private_memory,
     load_root_memory,
 )
-from zkchat_cli.models import Fact, ZkChatMessage
+from zkchat_cli.models import Fact, FoundMessage, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.text.words import terms
+from zkchat_cli.text.words import content_stems, terms
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault import filesystem
+from zkchat_cli.vault.search import fusion
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
@@ -50,6 +55,10 @@ LEVELS = ("user", "project", "folder", "agent", "facts")
 SHARE, ROOT_SHARE, PRIVATE_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
 """Of the messages' budget: all of memory, root files, the user's and the agent's file each, folder files. Facts get the rest of `SHARE`."""
 MAX_RECALLED_MESSAGES = 20
+MAX_COMPARED_MESSAGES = 10_000
+"""The newest are compared by meaning with what the model looks for, in 0.1 s."""
+COMPARED_AT_ONCE = 2_000
+"""Messages, so that their numbers take a few megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +357,38 @@ class Memory:
 
     def search_conversations(self, query: str, limit: int) -> list[dict[str, object]]:
         """Messages of this conversation and, with memory on, of earlier ones with this vault, best first."""
-        only = None if self.enabled else self.conversation_id or ""
-        found = self._store.search(self._vault_key, query, conversation_id=only, limit=min(limit, MAX_RECALLED_MESSAGES))
+        only, languages = None if self.enabled else self.conversation_id or "", self._vault.languages()
+        by_words = self._store.search(self._vault_key, query, conversation_id=only, limit=MAX_RECALLED_MESSAGES, languages=languages)
+        found = self._add_similar_messages(query, by_words, only, languages)[: min(limit, MAX_RECALLED_MESSAGES)]
         return [describe_message(each, query, same_conversation=each.conversation_id == self.conversation_id) for each in found]
+
+    def _add_similar_messages(
+        self, query: str, by_words: Sequence[FoundMessage], only: str | None, languages: tuple[str, ...]
+    ) -> Sequence[FoundMessage]:
+        """The messages found by words, and those that mean something similar, in one ranking, as in the search of notes."""
+        cosines = self._message_cosines(query, only)
+        if not cosines:
+            return by_words
+        nearest = nlargest(MAX_RECALLED_MESSAGES, (id_ for id_ in cosines if cosines[id_] >= SIMILAR), key=lambda id_: cosines[id_])
+        known = {each.message.id for each in by_words}
+        others = self._store.found_messages(self._vault_key, [id_ for id_ in nearest if id_ not in known], only)
+        every = (*by_words, *others)
+        usual = fmean(cosines.values())
+        spread = sqrt(fmean((cosine - usual) ** 2 for cosine in cosines.values())) or 1.0  # pstdev takes 40 ms for 10,000
+        scores = {-n: (cosines[each.message.id] - usual) / spread for n, each in enumerate(every) if each.message.id in cosines}
+        stems = set(content_stems(query, languages))
+        shares = [len(stems.intersection(content_stems(each.message.content, languages))) / max(1, len(stems)) for each in by_words[:3]]
+        fused = fusion.fuse({-n: each.score for n, each in enumerate(by_words)}, scores, max(shares, default=0.0))
+        return [every[-n] for n in fused]
+
+    def _message_cosines(self, query: str, only: str | None) -> dict[str, float]:
+        """How near the newest messages are to a query by meaning, by their ids."""
+        semantic, cosines = self._semantic, dict[str, float]()
+        if semantic is None or not terms(query):
+            return cosines
+        packed: list[tuple[str, bytes]] = []
+        with semantic.failures_reported():
+            packed += self._store.vault_vectors(self._vault_key, semantic.embedder_id, only, MAX_COMPARED_MESSAGES).items()
+        for start in range(0, len(packed), COMPARED_AT_ONCE):
+            cosines |= semantic.stored_similarities(query, dict(packed[start : start + COMPARED_AT_ONCE])) or {}
+        return cosines

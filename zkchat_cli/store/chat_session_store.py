@@ -40,7 +40,7 @@ from zkchat_cli.store import (
 )
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, copy_to_memory, transaction
 from zkchat_cli.store.sqlite_errors import is_bad_text
-from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.text.words import ENGLISH, replace_surrogates
 
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
 _UPDATE_MESSAGE = f"""
@@ -170,17 +170,30 @@ class ChatSessionStore:
 
     # Search
 
-    def search(self, vault: str | None, text: str, *, conversation_id: str | None = None, limit: int = 10) -> tuple[FoundMessage, ...]:
+    def search(
+        self,
+        vault: str | None,
+        text: str,
+        *,
+        conversation_id: str | None = None,
+        limit: int = 10,
+        languages: tuple[str, ...] = (ENGLISH,),
+    ) -> tuple[FoundMessage, ...]:
         """The messages most relevant to `text`, best first: of one conversation, or of all in `vault` (None: in any vault).
+
+        Words are found in any form that they have in `languages`.
 
         Messages stored since the last search are indexed first: usually in no time, but a million imported ones take 20 s.
         """
         with self._reading("search messages"):
             message_search.index_messages(self._db)
-            return message_search.search(self._db, _text(vault), text, _text(conversation_id), limit)
+            return message_search.search(self._db, _text(vault), text, _text(conversation_id), limit, languages)
+
+    found_messages = _query("read messages", message_search.read)
 
     # Vectors of messages and facts
 
+    vault_vectors = _query("read the vectors of messages", message_vectors.read_newest)
     vectors = _query("read the vectors of messages", message_vectors.read)
     without_vectors = _query("look for messages without vectors", message_vectors.missing)
 

@@ -1,21 +1,27 @@
 """Full-text search over all messages: the table `message_index`, whose words are those of `words.to_index_text`.
 
-Every branch is searched, and so are the results of tools: search finds what a prompt leaves out or masks.
+Every branch is searched, and so are the results of tools: search finds what a prompt leaves out or masks. The index has words as they were
+written, so a word of a query is looked for in all its forms in the index.
 """
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from zkchat_cli.models import FoundMessage
 from zkchat_cli.store import rows
 from zkchat_cli.store.database import transaction
-from zkchat_cli.text.words import content_terms, to_index_text
+from zkchat_cli.text.words import ENGLISH, content_terms, stem, to_index_text
 
 MOST_INDEXED = 200_000
 """Characters of a message that are indexed: a pasted book is found by its beginning."""
 MOST_TERMS = 32
 BATCH = 500
 """Messages that are indexed in one transaction: about 30 ms, during which nobody else can write."""
+
+SHORTEST_STEM = 3
+"""Letters. Shorter words are looked for as they are."""
+MOST_FORMS = 1_000
+"""Words of the index that are compared with a word of a query."""
 
 MOST_RANKED = 10_000
 """Messages that FTS5 ranks for one search: it walks through a million in 30 ms, but needs a second to rank them. So the rare words of a
@@ -25,10 +31,12 @@ _RANKED = "SELECT rowid, -bm25(message_index) FROM message_index WHERE message_i
 _FOUND = f"""
     SELECT conversation.id, conversation.title, {", ".join(f"message.{column}" for column in rows.MESSAGE)}
     FROM message CROSS JOIN conversation ON conversation.id = message.conversation_id
-    WHERE message.seq = :seq AND (:vault IS NULL OR conversation.vault = :vault) AND (:only IS NULL OR conversation.id = :only)
+    WHERE message.{{}} = :message AND (:vault IS NULL OR conversation.vault = :vault) AND (:only IS NULL OR conversation.id = :only)
         AND message.status <> 'pending'
 """
 """Without the question that is being answered now."""
+_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.message_vocabulary USING fts5vocab(main, message_index, row)"
+_SAME_BEGINNING = "SELECT term FROM temp.message_vocabulary WHERE term >= ?1 AND term < ?1 || char(0x10ffff) LIMIT ?2"
 
 
 def index_messages(connection: sqlite3.Connection) -> None:
@@ -49,31 +57,60 @@ def _index_batch(connection: sqlite3.Connection) -> int:
     return len(found)
 
 
-def search(connection: sqlite3.Connection, vault: str | None, text: str, only: str | None, limit: int) -> tuple[FoundMessage, ...]:
-    """The messages most relevant to `text`, best first; of the conversation `only`, or of all in `vault` (None: in any vault)."""
-    terms = list(dict.fromkeys(content_terms(text)))[:MOST_TERMS]
-    frequencies = {term: count for term in terms if (count := _frequency(connection, term))}
+def search(
+    connection: sqlite3.Connection, vault: str | None, text: str, only: str | None, limit: int, languages: tuple[str, ...] = (ENGLISH,)
+) -> tuple[FoundMessage, ...]:
+    """The messages most relevant to `text`, best first; of the conversation `only`, or of all in `vault` (None: in any vault).
+
+    Words are also found in the other forms that they have in `languages`.
+    """
+    connection.execute(_VOCABULARY)
+    queries = dict.fromkeys(_any_form(connection, term, languages) for term in dict.fromkeys(content_terms(text)[:MOST_TERMS]))
+    frequencies = {query: count for query in queries if (count := _frequency(connection, query))}
     if not frequencies or limit <= 0:
         return ()
     rare = _rare_terms(frequencies)
-    query = " OR ".join(map(_quoted, rare)) if rare else " AND ".join(map(_quoted, frequencies))
+    query = " OR ".join(rare) if rare else " AND ".join(frequencies)
     found: list[FoundMessage] = []
     for seq, score in connection.execute(_RANKED, (query,)):
-        row = connection.execute(_FOUND, {"seq": seq, "vault": vault, "only": only}).fetchone()
-        if row is not None:
-            id_, title, *columns = row
-            message = rows.to_message(tuple(columns))
-            if message.status != "damaged":
-                found.append(FoundMessage(conversation_id=id_, title=title, score=score, message=message))
+        message = _read(connection, "seq", {"message": seq, "vault": vault, "only": only}, score)
+        if message is not None:
+            found.append(message)
         if len(found) == limit:
             break
     return tuple(found)
 
 
-def _frequency(connection: sqlite3.Connection, term: str) -> int:
-    """How many messages have a term; counting stops where it is a common one."""
-    query = "SELECT count(*) FROM (SELECT 1 FROM message_index WHERE message_index MATCH ? LIMIT ?)"
-    count: int = connection.execute(query, (_quoted(term), MOST_RANKED)).fetchone()[0]
+def read(connection: sqlite3.Connection, vault: str | None, ids: Sequence[str], only: str | None) -> tuple[FoundMessage, ...]:
+    """The messages with these ids as a search finds them, with a score of 0: none of another vault or conversation, no damaged one."""
+    found = (_read(connection, "id", {"message": id_, "vault": vault, "only": only}, 0.0) for id_ in ids)
+    return tuple(message for message in found if message is not None)
+
+
+def _read(connection: sqlite3.Connection, column: str, values: Mapping[str, object], score: float) -> FoundMessage | None:
+    row = connection.execute(_FOUND.format(column), values).fetchone()
+    if row is None:
+        return None
+    id_, title, *columns = row
+    message = rows.to_message(tuple(columns))
+    return None if message.status == "damaged" else FoundMessage(conversation_id=id_, title=title, score=score, message=message)
+
+
+def _any_form(connection: sqlite3.Connection, term: str, languages: tuple[str, ...]) -> str:
+    """A query for a word in any of its forms in the index."""
+    own = stem(term, languages)
+    prefix = own[:-1] if own.endswith("i") and len(own) > SHORTEST_STEM else own  # "studi" is the stem of "study"
+    if len(prefix) < SHORTEST_STEM or not term.startswith(prefix) or not term.isalpha():
+        return _quoted(term)
+    found = connection.execute(_SAME_BEGINNING, (prefix, MOST_FORMS))
+    forms = sorted({term, *(other for (other,) in found if stem(other, languages) == own)})
+    return f"({' OR '.join(map(_quoted, forms))})"
+
+
+def _frequency(connection: sqlite3.Connection, query: str) -> int:
+    """How many messages fit a query; counting stops where it is a common one."""
+    counted = "SELECT count(*) FROM (SELECT 1 FROM message_index WHERE message_index MATCH ? LIMIT ?)"
+    count: int = connection.execute(counted, (query, MOST_RANKED)).fetchone()[0]
     return count
 
 

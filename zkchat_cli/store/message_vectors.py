@@ -37,6 +37,12 @@ _READ = """
         AND embedder = :embedder
     ORDER BY message_vector.seq
 """
+_READ_NEWEST = """
+    SELECT message.id, passages
+    FROM message_vector JOIN conversation ON conversation.seq = conversation_seq JOIN message ON message.seq = message_seq
+    WHERE conversation.vault = :vault AND (:only IS NULL OR conversation.id = :only) AND embedder = :embedder AND passages <> x''
+    ORDER BY message_vector.message_seq DESC LIMIT :limit
+"""
 
 
 def missing(connection: sqlite3.Connection, vault: str, embedder: str, before: int, limit: int) -> list[MessageText]:
@@ -55,3 +61,9 @@ def read(connection: sqlite3.Connection, conversation_id: str, embedder: str, af
     """The vectors of a conversation that were stored after row `after`: row, message id and passages."""
     values = {"conversation": replace_surrogates(conversation_id), "embedder": embedder, "after": after}
     return connection.execute(_READ, values).fetchall()
+
+
+def read_newest(connection: sqlite3.Connection, vault: str, embedder: str, only: str | None, limit: int) -> dict[str, bytes]:
+    """The passages of the newest messages with vectors, by their ids: of the conversation `only`, or of all about `vault`."""
+    values = {"vault": replace_surrogates(vault), "embedder": embedder, "only": only, "limit": limit}
+    return dict(connection.execute(_READ_NEWEST, values).fetchall())
