@@ -107,9 +107,8 @@ def main() -> None:
 
 def report(what: str, seconds: float, cpu: float, stall: float, goal: float | None = None) -> None:
     over = ", over" if goal is not None and cpu > goal else ""
-    print(
-        f"{what:>10}: {seconds:.2f} s ({cpu:.2f} s CPU){over}; longest standstill {stall * 1000:.0f} ms{', over' if stall > GOAL_STALL else ''}"
-    )
+    stood = f"longest standstill {stall * 1000:.0f} ms{', over' if stall > GOAL_STALL else ''}"
+    print(f"{what:>10}: {seconds:.2f} s ({cpu:.2f} s CPU){over}; {stood}")
 
 
 if __name__ == "__main__":

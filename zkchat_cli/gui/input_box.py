@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCompleter, QPlainTextEdit
 
 from zkchat_cli.completion import Suggestion, can_complete
 
-MAX_LINES = 8
+LINES = 5
 _MODIFIERS = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
 
 
@@ -22,7 +22,7 @@ class InputBox(QPlainTextEdit):
         self.setAccessibleName("Message")
         self.setPlaceholderText("Ask your notes. Enter sends, Alt+Enter starts a line; / [[ # and @ complete.")
         self.setTabChangesFocus(True)
-        self.setMaximumHeight(self.fontMetrics().lineSpacing() * MAX_LINES)
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * LINES)
         self.history: list[str] = []
         """Newest first."""
         self._at = -1

@@ -105,6 +105,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         buttons.addWidget(self.send_button)
         buttons.addWidget(self.stop_button)
         below = QtWidgets.QWidget()
+        below.setSizePolicy(QtWidgets.QSizePolicy.Policy.Preferred, QtWidgets.QSizePolicy.Policy.Maximum)
         row = QtWidgets.QHBoxLayout(below)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.input, 1)
