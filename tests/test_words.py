@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import CJK, fold, stem, terms, to_index_text
+from zkchat_cli.text.words import CJK, fold, stem, stem_words, terms, to_index_text
 
 nasty = st.text(st.sampled_from(" \n\t.!?…。！？\"'“”*_[]()>-#|`~:0aAéß漢字한글😀\u0301\u2028\ud800"), max_size=200)
 
@@ -160,3 +160,7 @@ def test_no_combining_character_of_any_script_survives_folding() -> None:
     for at in range(0x110000):
         if unicodedata.combining(chr(at)):
             assert not any(map(unicodedata.combining, fold(f"a{chr(at)}b"))), hex(at)
+
+
+def test_a_word_of_a_thousand_letters_is_not_stemmed() -> None:
+    assert stem_words(["walking", "x" * 1000 + "ing"]) == ["walk", "x" * 1000 + "ing"]

@@ -136,10 +136,17 @@ def _stemmer(language: str) -> "Stemmer":
     return Stemmer(language)
 
 
+LONGEST_STEMMED = 100
+"""Letters of a word: the stemmer's time grows with the square of them, and a data URL is one word."""
+
+
 def stem_words(words: Sequence[str], language: str = ENGLISH) -> list[str]:
-    """The Snowball stems of folded words; words of another script stay as they are."""
-    stems: list[str] = _stemmer(language).stemWords(list(map(_restore_short_i, words)) if language == RUSSIAN else words)
-    return stems
+    """The Snowball stems of folded words; words of another script, and of more than LONGEST_STEMMED letters, stay as they are."""
+    written = [_restore_short_i(word) for word in words] if language == RUSSIAN else words
+    if max(map(len, words), default=0) <= LONGEST_STEMMED:
+        stems: list[str] = _stemmer(language).stemWords(written)
+        return stems
+    return [word if len(word) > LONGEST_STEMMED else _stemmer(language).stemWord(word) for word in written]
 
 
 def _restore_short_i(word: str) -> str:
