@@ -11,6 +11,7 @@ BENCH = Path(__file__).parent / "bench" / "run.py"
 ROWS = (
     "zkchat --help",
     "prompt visible",
+    "budget bar visible",
     "peak memory, ask",
     "tokens of 500 characters",
     "verify an answer",
