@@ -31,6 +31,8 @@ DARK = {
     QPalette.ColorRole.PlaceholderText: "#a9afb8",
     QPalette.ColorRole.Highlight: "#2f5f9e",
     QPalette.ColorRole.HighlightedText: "#ffffff",
+    QPalette.ColorRole.ToolTipBase: "#2b2f36",
+    QPalette.ColorRole.Light: "#474c54",
 }
 """What a desktop's dark theme sets; there is no desktop here."""
 
@@ -61,6 +63,7 @@ def main() -> None:
         palette = application.palette()
         for role, colour in DARK.items():
             palette.setColor(role, QColor(colour))
+        palette.setColor(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText, QColor("#6b727c"))
         application.setPalette(palette)
         QTest.qWait(50)
         window.references.table.clearSelection()

@@ -1,16 +1,16 @@
 """An editor of the SDK, as a test uses it: it keeps what the agent says, and answers its questions in the same way each time."""
 
 import asyncio
-import sys
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from acp import schema
+from acp.client import ClientSideConnection
 from acp.interfaces import Client
-from acp.stdio import spawn_agent_process
-from conftest import Program
+from conftest import Program, fork_server_address
+from fork_server import ProgramRun
 
 
 class Editor(Client):
@@ -48,8 +48,18 @@ class Editor(Client):
 async def editor(zkchat: Program, *arguments: str, answer: str = "no") -> AsyncIterator[Editor]:
     """An editor with an agent that it has started in the vault."""
     client = Editor(answer)
-    command = (sys.executable, "-m", "zkchat_cli", "acp", *arguments)
-    async with spawn_agent_process(client, *command, env=zkchat.environment, cwd=Path(zkchat.vault)) as (agent, _):
-        client.agent = agent
+    (theirs, to_agent), (from_agent, answers) = os.pipe(), os.pipe()
+    streams = [theirs, answers, os.open(os.devnull, os.O_WRONLY)]
+    run = ProgramRun(fork_server_address(), ["acp", *arguments], zkchat.environment, zkchat.vault, streams, terminal=False)
+    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(from_agent, "rb"))
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(to_agent, "wb"))
+    agent = ClientSideConnection(client, asyncio.StreamWriter(transport, protocol, None, loop), reader)
+    client.agent = agent
+    try:
         await agent.initialize(protocol_version=1)
         yield client
+    finally:
+        await agent.close()
+        transport.close()
+        await asyncio.to_thread(run.end)

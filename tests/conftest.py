@@ -51,6 +51,8 @@ if READS_EVERYTHING and sys.platform == "linux" and all(folder.stat().st_uid == 
 needs_permissions = pytest.mark.skipif(READS_EVERYTHING, reason="root may read everything")
 os.environ["TZ"] = "UTC"  # people see their own clock's time, and tests must know which that is
 time.tzset()
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # started programs would compile the package each time, 0.7 s instead of 0.4
+sys.dont_write_bytecode = False
 use_empty_certificates()
 settings.register_profile("ci", derandomize=True, max_examples=50)  # CI tries the same examples each time; people find new ones
 if os.environ.get("CI"):
@@ -150,19 +152,36 @@ class Program:
         return ProgramResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-@cache
-def fork_server_address() -> str:
-    """The address of a started zkchat; it ends with these tests."""
+SHARED = "ZKCHAT_TESTS_FORK_SERVER"
+"""The variable that names the folder of a fork server for all processes of `pytest -n`: loading one takes 4 s."""
+
+
+def start_fork_server() -> str:
+    """The folder of a zkchat that is being loaded; it ends with these tests."""
     folder = tempfile.mkdtemp(prefix="zkchat-")
-    address = f"{folder}/program"
-    server = subprocess.Popen([sys.executable, FORK_SERVER, address], cwd=folder, stdin=subprocess.PIPE)
+    with Path(folder, "printed").open("wb") as printed:
+        server = subprocess.Popen(
+            [sys.executable, FORK_SERVER, f"{folder}/program"], cwd=folder, stdin=subprocess.PIPE, stdout=printed, stderr=subprocess.STDOUT
+        )
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     atexit.register(server.wait)
     atexit.register(server.kill)
-    while not Path(address).exists():
-        assert server.poll() is None, "zkchat does not start"
+    return folder
+
+
+@cache
+def fork_server_folder() -> Path:
+    """Where a loaded zkchat waits at `program`; `printed` has what was written while it was loaded."""
+    folder = Path(os.environ.get(SHARED) or start_fork_server())
+    patient_until = time.monotonic() + 60
+    while not (folder / "program").exists():
+        assert time.monotonic() < patient_until, (folder / "printed").read_text()
         time.sleep(0.01)
-    return address
+    return folder
+
+
+def fork_server_address() -> str:
+    return str(fork_server_folder() / "program")
 
 
 @cache
@@ -204,7 +223,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path.name == "real" and "real" not in config.option.markexpr else None
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        os.environ[SHARED] = start_fork_server()
     gc.set_threshold(50_000, 20, 50)  # as the program has it: looking for cycles among thousands of tests was a third of finding them
 
 

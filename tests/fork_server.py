@@ -30,8 +30,8 @@ from pathlib import Path
 _LENGTH, _NUMBER = 8, 4
 
 
-def load_program() -> None:
-    """Import and load what every run needs."""
+def load_program(without: tuple[str, ...] = ()) -> None:
+    """Import and load what every run needs, except modules that begin with `without`."""
     import zkchat_cli
     from zkchat_cli.app import factory
     from zkchat_cli.tokens.counter import load_vocabulary
@@ -39,7 +39,7 @@ def load_program() -> None:
     use_empty_certificates()
     load_vocabulary("o200k_base")
     for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):  # commands defer some imports
-        if not module.name.endswith("__main__"):
+        if not module.name.endswith("__main__") and not module.name.startswith(without):
             importlib.import_module(module.name)
     factory.settings_schema()  # otherwise a third of each run
     gc.collect()

@@ -19,7 +19,7 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Calibration, ContextUsage, DocumentReference, Prompt, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.tokens.counter import TokenCounter
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
 """Random histories per property; CI also tries two thousand."""
 
 DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())

@@ -98,5 +98,5 @@ def test_what_the_editor_attaches_becomes_links_and_text(tmp_path: Path) -> None
         selected,
     ]
     text, typed = read_prompt(blocks, tmp_path.resolve())
-    assert typed == "Explain [[My note.md]] page (https://example.org/)"
-    assert text == f"From My note.md:\nsome lines with @secrets\n\n{typed}"
+    assert typed == "Explain [[My note.md]]"
+    assert text == f"See page (https://example.org/)\n\nFrom My note.md:\nsome lines with @secrets\n\n{typed}"

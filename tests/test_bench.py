@@ -1,4 +1,7 @@
-"""The benchmark itself: that it runs, not how fast anything is (a busy machine must not fail the tests)."""
+"""The benchmark itself: that it runs, not how fast anything is (a busy machine must not fail the tests).
+
+The parts that start many processes or write long texts take 12 s more; `.ci/run` tries all of them.
+"""
 
 import os
 import subprocess
@@ -8,30 +11,16 @@ from pathlib import Path
 import pytest
 
 BENCH = Path(__file__).parent / "bench" / "run.py"
+PARTS = ("tokens", "conversation", "prompts", "vault")
 ROWS = (
-    "zkchat --help",
-    "prompt visible",
-    "budget bar visible",
-    "peak memory, ask",
     "tokens of 500 characters",
-    "verify an answer",
-    "read its citations",
-    "an answer of 30000 characters",
-    "  bytes written",
     "store a turn  ",
     "overhead a message, new conversation",
     "overhead a message, after 4 turns",
     "overhead a message, after 40 turns",
     "assemble, discard, 4 turns",
     "assemble, hybrid, 40 turns",
-    "summary of 25000 tokens",
-    "summary of the same again",
-    "a token through the loop",
-    "a token through openai",
-    "a token through ollama",
     "peak memory of a build",
-    "list 5000 conversations",
-    "store size, 4 turns with tools",
     "build, 30 notes",
     "index size",
     "refresh, nothing changed",
@@ -62,13 +51,12 @@ def bench(*options: str) -> str:
 
 
 def test_the_benchmark_prints_every_figure_beside_its_floor() -> None:
-    head, *rows = bench("--quick", "--notes", "30", "--turns", "4").split("\n\n")[1].splitlines()
+    head, *rows = bench("--quick", "--notes", "30", "--turns", "4", *(f"--only={part}" for part in PARTS)).split("\n\n")[1].splitlines()
     assert head.split() == ["what", "goal", "measured", "floor", "ratio", "n", "floor", "is"]
     for what in ROWS:
         [row] = [row for row in rows if row.startswith(what)]
         assert row.count(" / ") == 2, row
-    for what in ("search 10000 messages, a question ", "  turns that do not compact"):
-        assert any(row.startswith(what) for row in rows)
+    assert any(row.startswith("  turns that do not compact") for row in rows)
     for strategy in ("discard", "hybrid", "summarize"):
         [row] = [row for row in rows if row.startswith(f"prompt changed, {strategy}")]
         assert " ok " in row  # that is no matter of speed

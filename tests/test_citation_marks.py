@@ -56,7 +56,7 @@ def streamed(*parts: str) -> list[CitationMark]:
     return [mark for part in parts for mark in reader.feed(part)] + reader.close()
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(awkward, st.data())
 @example("x " + "[1" + ", 1" * 200 + "] y", None)
 def test_a_text_in_pieces_has_the_same_marks(text: str, data: st.DataObject | None) -> None:

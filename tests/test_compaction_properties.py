@@ -1,6 +1,6 @@
 """What holds of every conversation, whatever was said in it, however often it was compacted, and whatever the summariser did.
 
-What holds of each prompt is tried on 150 random histories (test_prompt_properties.py), and what takes a store, turns and imports on fewer;
+What holds of each prompt is tried on 75 random histories (test_prompt_properties.py), and what takes a store, turns and imports on fewer;
 CI runs `tests/bench/properties.py`, which tries 2,000 and 1,000, or as many as you like.
 """
 
@@ -35,17 +35,17 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
 
 @pytest.mark.untraced
 def test_every_prompt_is_sound_and_an_import_gives_the_identical_one(workspace: AppFixture) -> None:
-    settings(deadline=None, max_examples=20)(every_prompt_is_sound_and_an_import_gives_the_identical_one)(workspace)
+    settings(deadline=None, max_examples=10)(every_prompt_is_sound_and_an_import_gives_the_identical_one)(workspace)
 
 
 @pytest.mark.untraced
 def test_a_compacted_prompt_stays_small_for_as_many_turns_as_were_freed(workspace: AppFixture) -> None:
-    settings(deadline=None, max_examples=4)(a_compacted_prompt_stays_small_for_as_many_turns_as_were_freed)(workspace)
+    settings(deadline=None, max_examples=2)(a_compacted_prompt_stays_small_for_as_many_turns_as_were_freed)(workspace)
 
 
 @pytest.mark.untraced
 def test_undo_gives_each_earlier_prompt_back(workspace: AppFixture) -> None:
-    settings(deadline=None, max_examples=15)(undo_gives_each_earlier_prompt_back)(workspace)
+    settings(deadline=None, max_examples=8)(undo_gives_each_earlier_prompt_back)(workspace)
 
 
 @pytest.mark.untraced

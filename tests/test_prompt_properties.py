@@ -1,10 +1,10 @@
-"""What every prompt promises, for hundreds of random histories (`tests/bench/properties.py` tries as many more as one likes)."""
+"""What every prompt promises, for dozens of random histories (`tests/bench/properties.py` tries as many more as one likes)."""
 
 import pytest
 from history_strategies import any_history_makes_a_prompt_that_keeps_all_promises
 from hypothesis import settings
 
-HISTORIES = 150
+HISTORIES = 75
 
 
 @pytest.mark.untraced

@@ -150,13 +150,22 @@ def test_a_deleted_note_is_marked(session: ZkChatSession) -> None:
     compost(session).unlink()
     assert "[[Compost]]   Garden/Compost.md  deleted since" in slash_output("/refs", session)
     assert "deleted since; this is what the model got" in slash_output("/why Compost", session)
-    assert slash_output("/sources", session).endswith("  deleted since: Garden/Compost.md")
+    (session.vault.root / "Filters.md").unlink()
+    assert "Filters.md (deleted since): " in slash_output("/context", session)
+    assert slash_output("/sources", session).endswith("  deleted since: Garden/Compost.md, Filters.md")
 
 
 def test_references_are_the_line_that_names_a_document_or_the_excerpt_that_was_found(session: ZkChatSession) -> None:
     question, *_, answer = session.history
     assert [reference.context_snippet for reference in question.references] == ["What does [[Compst]] need, and [[Filters]]?"] * 2
     assert [(r.wikilink, (r.context_snippet or "")[:9]) for r in answer.references] == [("[[Compost]]", "# Compost")]
+
+
+def test_why_tells_what_memory_said_of_a_document(app: AppFixture) -> None:
+    one = app.session(DeltaModel([reply("Dry wood.")]))
+    one.memory.remember("The shed is dry", source="Garden/Compost.md")
+    report_of(one.send("What of the shed?"))
+    assert "Garden/Compost.md\n  came from memory in turn 1: The shed is dry" in slash_output("/why Compost", one)
 
 
 def test_references_can_be_switched_off(app: AppFixture) -> None:

@@ -86,6 +86,22 @@ def test_a_line_waits_for_the_session_and_says_what_it_waits_for(chat: Chat) -> 
     assert "zkchat: something is odd (look)" in chat.printed.getvalue()
 
 
+@pytest.mark.parametrize("show", ["true", "false"])
+def test_notes_that_are_linked_and_about_the_same_are_offered_after_an_answer(chat: Chat, show: str) -> None:
+    write_notes(chat.folder / "notes", {"Heaps.md": "See [[Compost]]."})
+    chat.open.set()
+
+    def after(chat: Chat) -> None:
+        chat.keyboard.send_text(f"when is compost ready?{ENTER}/related{ENTER}")
+        chat.wait_for("it links here")
+        chat.keyboard.send_text(CTRL_D)
+
+    assert chat.run(after, ZKCHAT_CHAT__SHOW_RELATED=show) == 0
+    printed = chat.printed.getvalue()
+    assert ("  related: [[Heaps]]; /related says why" in printed) == (show == "true")
+    assert "[[Heaps]]   Heaps.md" in printed
+
+
 def test_ctrl_c_ends_the_waiting_and_gives_the_line_back(chat: Chat) -> None:
     def after(chat: Chat) -> None:
         chat.keyboard.send_text(f"when is compost ready?{ENTER}")

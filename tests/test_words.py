@@ -145,7 +145,7 @@ def expected_words(text: str) -> list[str]:
     return [*found, *sorted({run[-1] for run in runs})]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.one_of(
         st.text(st.characters(exclude_categories=["Cs"]), max_size=60),

@@ -62,6 +62,12 @@ def main(mode: str) -> None:
             continue
         else:
             continue
+        if mode == "wrong ids" and method == "tools/call":
+            for wrong in ("x", 10**30, -1, 2.5):
+                send({"jsonrpc": "2.0", "id": wrong, "result": text("not yours")})
+            continue
+        if mode == "noisy":
+            sys.stderr.write("noise \x1b[31m" * 100_000)
         send({"jsonrpc": "2.0", "id": id_, "result": result})
 
 

@@ -115,11 +115,15 @@ class NoteAgent:
 
     async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:
         session = self._session(session_id)
+        if session_id in self._turns:
+            raise RequestError(-32602, "an answer is being written; wait for its end, or cancel it")
         text, typed = updates.read_prompt(prompt, session.vault.root)
         turn = self._turns[session_id] = self._work.submit(lambda: self._answer(session, text, typed))
         try:
             return schema.PromptResponse(stop_reason=await self._wait(turn))
         finally:
+            if not turn.done():  # the editor is gone, and with it this task
+                self._work.interrupt(turn)
             self._turns.pop(session_id, None)
 
     async def cancel(self, session_id: str, **_: Any) -> None:
@@ -182,8 +186,13 @@ class NoteAgent:
         self._ask(self._client.session_update(session_id=session.conversation.id, update=update))
 
     def _ask(self, question: Coroutine[Any, Any, R]) -> R:
-        """What the editor answers; KeyboardInterrupt ends the wait."""
-        return asyncio.run_coroutine_threadsafe(question, self._loop).result()
+        """What the editor answers; KeyboardInterrupt ends the wait, and is raised if the editor is gone."""
+        try:
+            asked = asyncio.run_coroutine_threadsafe(question, self._loop)
+        except RuntimeError:
+            question.close()
+            raise KeyboardInterrupt from None
+        return asked.result()
 
     def _answer(self, session: ZkChatSession, text: str, typed: str) -> str:
         """Run a command or a turn; returns the reason why it ended."""

@@ -1,5 +1,6 @@
 """What a turn says, as updates of the Agent Client Protocol: pure functions from values to messages."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -154,7 +155,10 @@ def read_prompt(blocks: Sequence[Any], root: Path) -> tuple[str, str]:
             typed.append(block.text)
         elif block.type == "resource_link":
             path = note_path(block.uri, root)
-            typed.append(f"[[{path}]]" if path else f"{block.name} ({block.uri})")
+            if path and not re.search(r"[][|#^\n]", path):
+                typed.append(f"[[{path}]]")
+            else:
+                attached.append(f"See {block.name} ({block.uri})")
         elif block.type == "resource" and isinstance(getattr(block.resource, "text", None), str):
             attached.append(f"From {note_path(block.resource.uri, root) or block.resource.uri}:\n{block.resource.text}")
     text = " ".join(typed).strip()
@@ -163,12 +167,12 @@ def read_prompt(blocks: Sequence[Any], root: Path) -> tuple[str, str]:
 
 def note_path(uri: str, root: Path) -> str | None:
     """The note that an address `file:///…` is, as a path in the vault; None if it is elsewhere."""
-    address = urlsplit(uri)
-    if address.scheme != "file":
-        return None
     try:
+        address = urlsplit(uri)
+        if address.scheme != "file":
+            return None
         return Path(unquote(address.path)).resolve().relative_to(root).as_posix()
-    except (OSError, ValueError):
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
         return None
 
 

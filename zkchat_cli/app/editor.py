@@ -11,6 +11,7 @@ from urllib.parse import quote
 from zkchat_cli.errors import ConfigError
 
 _VI_LIKE = ("vi", "vim", "nvim", "view", "gvim", "nano", "emacs", "emacsclient", "kak", "micro", "ne", "jed", "joe", "mcedit", "pico")
+_IN_A_TERMINAL = ("vi", "vim", "nvim", "view", "nano", "kak", "micro", "ne", "jed", "joe", "mcedit", "pico", "hx", "helix", "ed")
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_VI_LIKE, ("+{line}", "{path}")),
     **dict.fromkeys(("hx", "helix", "subl", "zed"), ("{path}:{line}",)),
@@ -19,10 +20,15 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
 """How editors take the line."""
 
 
-def open_note_command(path: Path, line: int, configured: str, vault: Path, env: Mapping[str, str] = os.environ) -> list[str] | None:
+def open_note_command(
+    path: Path, line: int, configured: str, vault: Path, env: Mapping[str, str] = os.environ, *, in_terminal: bool = True
+) -> list[str] | None:
     """The command that opens a file at a line: `configured` (terminal.open_command, with {path} and {line}), else $VISUAL or $EDITOR, else
-    Obsidian for a vault of Obsidian; None if there is none. Raises ConfigError if `configured` is not a command."""
+    Obsidian for a vault of Obsidian; None if there is none. Without a terminal, an editor in $VISUAL or $EDITOR that needs one is not used.
+    Raises ConfigError if `configured` is not a command."""
     words = split_command(configured or env.get("VISUAL") or env.get("EDITOR") or "")
+    if words and not configured and not in_terminal and Path(words[0]).name in _IN_A_TERMINAL:
+        words = []
     if configured and not words:
         raise ConfigError(f"terminal.open_command = {configured!r} is not a command", "For example: code -g {path}:{line}")
     if not words:

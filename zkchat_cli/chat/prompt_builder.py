@@ -53,8 +53,11 @@ class PromptBuilder:
         return prompt
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
-        """The same prompt for a reader: it names the messages that are left out and the documents that are in it."""
-        return self.assemble(runtime, self.inputs(runtime, current, self._state.compaction), explain=True)
+        """The same prompt for a reader: it names the messages that are left out, the documents that are in it and those deleted since."""
+        prompt = self.assemble(runtime, self.inputs(runtime, current, self._state.compaction), explain=True)
+        paths = dict.fromkeys(each.relative_path for each in prompt.documents if each.relative_path is not None)
+        deleted = tuple(path for path in paths if not self._services.vault.has_file(path))
+        return prompt.model_copy(update={"deleted": deleted}) if deleted else prompt
 
     def inputs(
         self, runtime: Runtime, current: tuple[ZkChatMessage, ...], compaction: Compaction | None, *, offer_tools: bool = True

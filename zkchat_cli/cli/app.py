@@ -43,6 +43,8 @@ COMMAND_ORDER = (
     "config",
     "keys",
     "mcp",
+    "acp",
+    "gui",
     "tokens",
     "doctor",
 )

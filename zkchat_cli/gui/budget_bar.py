@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractButton
 from zkchat_cli.exporters import html
 from zkchat_cli.gui import styles
 from zkchat_cli.models import ContextUsage
-from zkchat_cli.views.budget_bar import BudgetBar, short_count
+from zkchat_cli.views.budget_bar import BudgetBar
 
 BAR_WIDTH = 130
 _HUES = {
@@ -79,7 +79,3 @@ class BudgetButton(QAbstractButton):
         if self.hasFocus():
             painter.setPen(QColor(html.colours(dark=dark)["link"]))
             painter.drawRect(0, 0, self.width() - 1, self.height() - 1)
-
-
-def typed_figure(tokens: int, *, estimated: bool) -> str:
-    return f"message: {'~' if estimated else ''}{short_count(tokens)} tokens" if tokens else ""

@@ -1,36 +1,29 @@
 """What the window asks of the engine, on a worker's thread: values in, values out, and events on the way."""
 
 from collections.abc import Callable, Generator
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYet
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from zkchat_cli import events, slash
-from zkchat_cli.app.demo import demo_folder
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.exchanges import MessageHistory
-from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.errors import ZkchatError
 from zkchat_cli.gui.transcript import TranscriptPage, render_page
 from zkchat_cli.llm.stop_signal import raise_if_stopped
-from zkchat_cli.models import Compaction, ContextUsage, ConversationSummary, ToolCall
-from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, CommandResult, NoteToOpen
+from zkchat_cli.models import ContextUsage, ConversationSummary, ToolCall
+from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.input_history import history_file, read_lines
 from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.approval import Decision
-from zkchat_cli.views import conversation_list, prompts
+from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import StyledLine, styled_line
 
-MAX_ANSWER_WAIT = 0.1
-"""Seconds between two looks whether the user, who is asked something, has stopped the turn instead."""
 MAX_FOUND = 200
 NOTE_LINES = 60
 """Lines shown of a note without a numbered passage."""
-DEMO_TIP = "To try: What is an evergreen note?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +49,6 @@ class Opened:
     session: ZkChatSession
     history: list[str]
     """The lines that were typed in chats about these notes, newest first."""
-    tip: str = ""
 
 
 def open_session(open_app: Callable[[], App], resume: str | None, approve_call: Callable[[ToolCall], Decision]) -> Opened:
@@ -64,23 +56,7 @@ def open_session(open_app: Callable[[], App], resume: str | None, approve_call: 
     app = replace(open_app(), approve_call=approve_call)
     session = app.session(None if resume is None else app.find(resume))
     typed = history_file(app.loaded.places.data_dir, str(app.vault.root))
-    tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""
-    return Opened(app, session, list(read_lines(typed)) if app.store.persistent else [], tip)
-
-
-def ask_user(question: Callable[["Future[Decision]"], None]) -> Decision:
-    """The user's answer, which `question` puts into the future in the window's thread. Raises KeyboardInterrupt if it was stopped."""
-    answer: Future[Decision] = Future()
-    question(answer)
-    while True:
-        raise_if_stopped()
-        with suppress(NotYet):
-            return answer.result(timeout=MAX_ANSWER_WAIT)
-
-
-def run_line(session: ZkChatSession, line: str) -> CommandResult:
-    """A command, or a message as a turn that is to be run."""
-    return slash.run(line, session) if slash.is_command(line) else CommandResult(turn=session.send(line))
+    return Opened(app, session, list(read_lines(typed)) if app.store.persistent else [])
 
 
 def run_turn(
@@ -106,18 +82,7 @@ def describe_event(event: events.Event) -> str:
             return f"{call.name} {truncate(format_arguments(call.arguments), 80)}: {found if run.ok else 'failed'}"
         case events.CompactionStarted(reason):
             return f"compacting: {reason}"
-        case events.Notice(message, hint):
-            return f"{message}. {hint}".removesuffix(". ")
     return ""
-
-
-def describe_context(session: ZkChatSession, text: str) -> tuple[CommandResult, str]:
-    """The table of the context, and the exact prompt with `text` as the next message."""
-    return slash.run("/context", session), prompts.prompt_text(session.prompt(text or None))
-
-
-def preview_compaction(session: ZkChatSession, instructions: str) -> Compaction:
-    return session.compact(instructions=instructions or None, preview=True)
 
 
 def list_conversations(store: ChatSessionStore, vault: str, words: str) -> list[ConversationSummary]:
@@ -147,14 +112,6 @@ def passage_lines(session: ZkChatSession, key: str) -> list[StyledLine]:
     return [styled_line(key, "bold"), *(styled_line(line) for line in lines[:NOTE_LINES])]
 
 
-def find_note(session: ZkChatSession, key: str) -> NoteToOpen:
-    """The note that `/open` opens for a source's number, a path or a link."""
-    found = slash.run(f"/open {key}", session).open_note
-    if found is None:
-        raise UsageError(f"{key} cannot be opened")
-    return found
-
-
 def close_session(session: ZkChatSession | None, app: App | None) -> None:
     """Store what could not be stored before, and close everything."""
     if session is not None:
@@ -162,7 +119,3 @@ def close_session(session: ZkChatSession | None, app: App | None) -> None:
             session.flush()
     if app is not None:
         app.close()
-
-
-def settings_file(app: App) -> Path:
-    return app.loaded.places.config_file

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCompleter, QPlainTextEdit
 
 from zkchat_cli.completion import Suggestion, can_complete
 
-MAX_LINES = 8
+LINES = 5
 _MODIFIERS = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
 
 
@@ -22,7 +22,7 @@ class InputBox(QPlainTextEdit):
         self.setAccessibleName("Message")
         self.setPlaceholderText("Ask your notes. Enter sends, Alt+Enter starts a line; / [[ # and @ complete.")
         self.setTabChangesFocus(True)
-        self.setMaximumHeight(self.fontMetrics().lineSpacing() * MAX_LINES)
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * LINES)
         self.history: list[str] = []
         """Newest first."""
         self._at = -1
@@ -98,18 +98,13 @@ class InputBox(QPlainTextEdit):
         if newline or (key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and modifiers):
             self.insertPlainText("\n")
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._send()
+            self.sent.emit(self.toPlainText())
         elif key == Qt.Key.Key_Up and self.textCursor().blockNumber() == 0 and self._recall(self._at + 1):
             pass
         elif key == Qt.Key.Key_Down and self._at >= 0 and self.textCursor().blockNumber() == self.blockCount() - 1:
             self._recall(self._at - 1)
         else:
             super().keyPressEvent(event)
-
-    def _send(self) -> None:
-        text = self.toPlainText()
-        if text.strip():
-            self.sent.emit(text)
 
     def remember(self, text: str) -> None:
         """Add a sent text to the history, and clear the input."""

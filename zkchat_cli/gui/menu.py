@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl
@@ -9,11 +10,13 @@ from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QInputDialog
 
 from zkchat_cli import exporters, slash
-from zkchat_cli.agents.loader import NO_AGENT
-from zkchat_cli.gui import engine, styles
+from zkchat_cli.gui import engine
 from zkchat_cli.gui.dialogs import CompactionDialog, ContextDialog
 from zkchat_cli.gui.result_panel import WIDTH
+from zkchat_cli.gui.styles import lines_html
+from zkchat_cli.models import Prompt
 from zkchat_cli.slash.base import CommandResult
+from zkchat_cli.views import prompts
 
 if TYPE_CHECKING:
     from zkchat_cli.gui.window import ChatWindow
@@ -23,18 +26,15 @@ if TYPE_CHECKING:
 class MenuEntry:
     """`run` gets the window; `while_busy` says whether it may be chosen while a turn runs."""
 
+    menu: str
     label: str
     keys: str
-    run: "Callable[[ChatWindow], None]"
+    run: "Callable[[ChatWindow], object]"
     while_busy: bool = False
 
 
 def _command(line: str) -> "Callable[[ChatWindow], None]":
     return lambda window: window.run_command(line)
-
-
-def _resume(window: "ChatWindow") -> None:
-    window.conversations.setFocus()
 
 
 def _rename(window: "ChatWindow") -> None:
@@ -61,26 +61,23 @@ def _export(window: "ChatWindow") -> None:
         window.run_command(f"/export {known[chosen]} {file}")
 
 
-def _quit(window: "ChatWindow") -> None:
-    window.close()
-
-
 def show_context(window: "ChatWindow") -> None:
     """The table of the context, and the exact prompt with the message that is being typed."""
     typed = window.input.toPlainText()
 
-    def show(described: tuple[CommandResult, str]) -> None:
-        result, prompt = described
+    def show(found: tuple[CommandResult, Prompt]) -> None:
+        result, prompt = found
         lines = result.render(WIDTH) if result.render is not None else result.lines
-        window.context_dialog = ContextDialog(window, styles.lines_html(lines, dark=styles.is_dark(window.palette())), prompt)
+        window.context_dialog = ContextDialog(window, lines_html(lines), prompts.prompt_text(prompt))
         window.context_dialog.show()
 
-    window.run(lambda session: engine.describe_context(session, "" if slash.is_command(typed) else typed), show)
+    message = None if slash.is_command(typed) else typed or None
+    window.run(lambda session: (slash.run("/context", session), session.prompt(message)), show)
 
 
 def compact(window: "ChatWindow") -> None:
     def preview(instructions: str) -> None:
-        window.run(lambda session: engine.preview_compaction(session, instructions), dialog.show_preview)
+        window.run(lambda session: session.compact(instructions=instructions or None, preview=True), dialog.show_preview)
 
     dialog = CompactionDialog(window, preview, lambda instructions: window.run_command(f"/compact {instructions}".strip()))
     window.compaction_dialog = dialog
@@ -88,86 +85,67 @@ def compact(window: "ChatWindow") -> None:
     dialog.start_preview()
 
 
-def _pin(window: "ChatWindow", command: str) -> None:
-    if (turn := window.transcript.selected_turn) is not None:
-        window.run_command(f"/{command} {turn.number}")
+def _on_selected(name: str) -> "Callable[[ChatWindow], None]":
+    """The command of that name, about the turn whose references are shown."""
+
+    def run(window: "ChatWindow") -> None:
+        if (turn := window.transcript.selected_turn) is not None:
+            window.run_command(f"/{name} {turn.number}")
+
+    return run
 
 
-def _choose(window: "ChatWindow", what: str) -> None:
+def _choose(name: str) -> "Callable[[ChatWindow], None]":
     """Choose a model, an agent or a strategy from those that the command of that name completes."""
 
-    def choose(values: Sequence[str]) -> None:
-        value, chosen = QInputDialog.getItem(window, f"Choose the {what}", f"{what.capitalize()}:", list(values), 0, what == "model")
+    def ask(window: "ChatWindow", values: Sequence[str]) -> None:
+        value, chosen = QInputDialog.getItem(window, f"Choose the {name}", f"{name.capitalize()}:", values, 0, name == "model")
         if chosen and value.strip():
-            window.run_command(f"/{what} {value}")
+            window.run_command(f"/{name} {value}")
 
-    window.run(lambda session: list(slash.find(what).values(session)) or [NO_AGENT], choose)
+    return lambda window: window.run(lambda session: list(slash.find(name).values(session)), lambda values: ask(window, values))
 
 
 def _settings(window: "ChatWindow") -> None:
     if window.app is not None:
-        file = engine.settings_file(window.app)
+        file = window.app.loaded.places.config_file
         if file.exists():
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
         else:
-            window.result.show_notice(f"There is no settings file yet: {file}", "zkchat config set KEY VALUE makes it.")
+            window.result.show_notice(f"There is no settings file yet: {file}\nzkchat config set KEY VALUE makes it.")
 
 
-MENUS: tuple[tuple[str, tuple[MenuEntry, ...]], ...] = (
-    (
-        "&Conversation",
-        (
-            MenuEntry("&New", "Ctrl+N", _command("/new")),
-            MenuEntry("Re&sume from the list", "Ctrl+L", _resume),
-            MenuEntry("Re&name…", "F2", _rename),
-            MenuEntry("&Delete…", "Ctrl+Shift+Delete", _delete),
-            MenuEntry("&Export…", "Ctrl+E", _export),
-            MenuEntry("&Quit", "Ctrl+Q", _quit, while_busy=True),
-        ),
-    ),
-    (
-        "&Turn",
-        (
-            MenuEntry("&Undo the last turn", "Ctrl+Alt+Z", _command("/undo")),
-            MenuEntry("&Redo", "Ctrl+Alt+Y", _command("/redo")),
-            MenuEntry("Re&try", "Ctrl+R", _command("/retry")),
-            MenuEntry("&Pin the selected turn", "Ctrl+P", lambda window: _pin(window, "pin")),
-            MenuEntry("Unp&in the selected turn", "Ctrl+Shift+P", lambda window: _pin(window, "unpin")),
-            MenuEntry("&Stop the answer", "", lambda window: window.stop(), while_busy=True),
-        ),
-    ),
-    (
-        "Conte&xt",
-        (
-            MenuEntry("&Show the budget and the prompt", "Ctrl+I", show_context),
-            MenuEntry("&Compact…", "Ctrl+K", compact),
-            MenuEntry("&Undo the last compaction", "Ctrl+Shift+K", _command("/compact undo")),
-        ),
-    ),
-    (
-        "&Settings",
-        (
-            MenuEntry("&Model…", "Ctrl+M", lambda window: _choose(window, "model")),
-            MenuEntry("&Agent…", "", lambda window: _choose(window, "agent")),
-            MenuEntry("&Strategy…", "", lambda window: _choose(window, "strategy")),
-            MenuEntry("Settings &file", "", _settings),
-        ),
-    ),
+MENU = (
+    MenuEntry("&Conversation", "&New", "Ctrl+N", _command("/new")),
+    MenuEntry("&Conversation", "Re&sume from the list", "Ctrl+L", lambda window: window.conversations.setFocus()),
+    MenuEntry("&Conversation", "Re&name…", "F2", _rename),
+    MenuEntry("&Conversation", "&Delete…", "Ctrl+Shift+Delete", _delete),
+    MenuEntry("&Conversation", "&Export…", "Ctrl+E", _export),
+    MenuEntry("&Conversation", "&Quit", "Ctrl+Q", lambda window: window.close(), while_busy=True),
+    MenuEntry("&Turn", "&Undo the last turn", "Ctrl+Alt+Z", _command("/undo")),
+    MenuEntry("&Turn", "&Redo", "Ctrl+Alt+Y", _command("/redo")),
+    MenuEntry("&Turn", "Re&try", "Ctrl+R", _command("/retry")),
+    MenuEntry("&Turn", "&Pin the selected turn", "Ctrl+P", _on_selected("pin")),
+    MenuEntry("&Turn", "Unp&in the selected turn", "Ctrl+Shift+P", _on_selected("unpin")),
+    MenuEntry("Conte&xt", "&Show the budget and the prompt", "Ctrl+I", show_context),
+    MenuEntry("Conte&xt", "&Compact…", "Ctrl+K", compact),
+    MenuEntry("Conte&xt", "&Undo the last compaction", "Ctrl+Shift+K", _command("/compact undo")),
+    MenuEntry("&Settings", "&Model…", "Ctrl+M", _choose("model")),
+    MenuEntry("&Settings", "&Agent…", "", _choose("agent")),
+    MenuEntry("&Settings", "&Strategy…", "", _choose("strategy")),
+    MenuEntry("&Settings", "Settings &file", "", _settings),
 )
 
 
-def build_menus(window: "ChatWindow") -> None:
-    for title, entries in MENUS:
+def build_menus(window: "ChatWindow") -> list[QAction]:
+    """Returns the actions that cannot be chosen while a turn runs."""
+    waiting = []
+    for title, entries in groupby(MENU, key=lambda entry: entry.menu):
         menu = window.menuBar().addMenu(title)
         for entry in entries:
             action = QAction(entry.label, window)
             action.setShortcut(QKeySequence(entry.keys))
-            action.setData(entry.while_busy)
             action.triggered.connect(lambda _=False, entry=entry: entry.run(window))
             menu.addAction(action)
-
-
-def enable_actions(window: "ChatWindow", *, enabled: bool) -> None:
-    for action in window.findChildren(QAction):
-        if action.data() is not None:
-            action.setEnabled(enabled or bool(action.data()))
+            waiting += [] if entry.while_busy else [action]
+    return waiting

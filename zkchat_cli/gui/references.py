@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSplitter, QTextBrowser, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from zkchat_cli.exporters.base import describe_reference, note_name
 from zkchat_cli.exporters.html.sources import STATUSES
-from zkchat_cli.gui import styles
+from zkchat_cli.gui.styles import StyledBrowser
 from zkchat_cli.models import Citation, ZkChatMessage
 from zkchat_cli.references.provenance import merge_references
 from zkchat_cli.views.sources import line_range, worst_verdict
 
 COLUMNS = ("Verdict", "Note", "Heading", "Line", "Summary")
+WIDTHS = (95, 120, 80, 45)
 BROKEN = "✗"
 
 
@@ -70,9 +72,9 @@ def _cited(number: int, group: Sequence[Citation], summaries: "dict[str, str]") 
 
 class ReferencePanel(QWidget):
     opened = Signal(str)
-    """The key of a row that was double-clicked."""
+    """The key of a row that was double-clicked; empty for a broken link."""
     selected = Signal(str)
-    """The number or path of the row whose passage is wanted."""
+    """The key of the row whose passage is wanted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,13 +83,11 @@ class ReferencePanel(QWidget):
         self.table.setHeaderLabels(COLUMNS)
         self.table.setRootIsDecorated(False)
         self.table.setAccessibleName("References of the selected turn")
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        self.table.itemActivated.connect(lambda item, _: self._open(item))
+        for column, width in enumerate(WIDTHS):
+            self.table.setColumnWidth(column, width)
+        self.table.itemActivated.connect(lambda item, _: self.opened.emit(item.data(0, Qt.ItemDataRole.UserRole).key))
         self.table.currentItemChanged.connect(lambda item, _: self._select(item))
-        self.passage = QTextBrowser()
-        self.passage.setAccessibleName("Passage in its note")
-        self.passage.setOpenLinks(False)
+        self.passage = StyledBrowser("Passage in its note")
         splitter = QSplitter(Qt.Orientation.Vertical)
         splitter.addWidget(self.table)
         splitter.addWidget(self.passage)
@@ -108,21 +108,11 @@ class ReferencePanel(QWidget):
             item.setData(0, Qt.ItemDataRole.UserRole, row)
             item.setToolTip(4, row.summary)
             self.table.addTopLevelItem(item)
-        for column in range(len(COLUMNS) - 1):
-            self.table.resizeColumnToContents(column)
 
     def select_number(self, number: str) -> None:
         for n, row in enumerate(self.rows):
             if row.number == number and (item := self.table.topLevelItem(n)) is not None:
                 self.table.setCurrentItem(item)
-
-    def show_passage(self, html: str) -> None:
-        self.passage.document().setDefaultStyleSheet(styles.document_style(dark=styles.is_dark(self.palette())))
-        self.passage.setHtml(html)
-
-    def _open(self, item: QTreeWidgetItem) -> None:
-        if key := item.data(0, Qt.ItemDataRole.UserRole).key:
-            self.opened.emit(key)
 
     def _select(self, item: QTreeWidgetItem | None) -> None:
         if item is None:
@@ -131,4 +121,4 @@ class ReferencePanel(QWidget):
         if row.key:
             self.selected.emit(row.key)
         else:
-            self.show_passage(f"<p class='problem'>{row.note}: {row.summary}</p>")
+            self.passage.show_html(f"<p class='problem'>{escape(row.note)}: {escape(row.summary)}</p>")

@@ -2,11 +2,11 @@
 
 from html import escape
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextBrowser, QToolButton
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton
 
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.gui import styles
 from zkchat_cli.gui.dialogs import fixed_font
+from zkchat_cli.gui.styles import StyledBrowser, lines_html
 from zkchat_cli.slash.base import CommandResult
 
 WIDTH = 90
@@ -18,9 +18,7 @@ class ResultPanel(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.text = QTextBrowser()
-        self.text.setAccessibleName("Result")
-        self.text.setOpenExternalLinks(False)
+        self.text = StyledBrowser("Result")
         self.text.document().setDefaultFont(fixed_font())
         close = QToolButton()
         close.setText("✕")
@@ -37,17 +35,15 @@ class ResultPanel(QFrame):
         hint = f"<p>{escape(error.hint)}</p>" if error.hint else ""
         self._show(f"<p class='problem'>✗ {escape(error.message)}</p>{hint}")
 
-    def show_notice(self, message: str, hint: str = "") -> None:
-        self._show(f"<p>{escape(message)}</p><p>{escape(hint)}</p>")
+    def show_notice(self, message: str) -> None:
+        self._show(lines_html((), message))
 
     def show_result(self, result: CommandResult) -> None:
         lines = result.render(WIDTH) if result.render is not None else result.lines
-        text = f"<pre style='white-space: pre-wrap'>{escape(result.text)}</pre>" if result.text else ""
-        if text or lines:
-            self._show(text + (styles.lines_html(lines, dark=styles.is_dark(self.palette())) if lines else ""))
+        if result.text or lines:
+            self._show(lines_html(lines, result.text))
 
     def _show(self, html: str) -> None:
-        self.text.document().setDefaultStyleSheet(styles.document_style(dark=styles.is_dark(self.palette())))
-        self.text.setHtml(html)
+        self.text.show_html(html)
         self.text.setAccessibleDescription(self.text.toPlainText())
         self.show()

@@ -11,14 +11,13 @@ from html import escape
 from itertools import islice
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QTextBrowser
+from PySide6.QtGui import QDesktopServices, QTextCursor
 
 from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.exporters import html
 from zkchat_cli.exporters.html.markdown import render_markdown
-from zkchat_cli.gui import styles
 from zkchat_cli.gui.references import ReferenceRow, reference_rows
+from zkchat_cli.gui.styles import StyledBrowser
 
 PAGE = 24
 """Turns in the document."""
@@ -69,18 +68,15 @@ def render_page(history: MessageHistory, first: int | None = None) -> Transcript
     return TranscriptPage(tuple(turns), len(exchanges))
 
 
-class TranscriptView(QTextBrowser):
+class TranscriptView(StyledBrowser):
     turn_selected = Signal(int)
-    citation_clicked = Signal(int, str)
-    """A turn, and the number of a source that it cites."""
+    citation_clicked = Signal(str)
+    """The number of a source of the selected turn."""
     page_wanted = Signal(int)
     """The number of the turn that another page begins with."""
-    link_clicked = Signal(QUrl)
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Transcript")
-        self.setOpenLinks(False)
+        super().__init__("Transcript")
         flags = Qt.TextInteractionFlag
         self.setTextInteractionFlags(flags.TextBrowserInteraction | flags.TextSelectableByKeyboard)
         self.page = TranscriptPage((), 0)
@@ -103,8 +99,7 @@ class TranscriptView(QTextBrowser):
         self._timer.stop()
         self._loading = True
         self.page, self._answer, self._stream_start = page, "", None
-        self.document().setDefaultStyleSheet(styles.document_style(dark=styles.is_dark(self.palette())))
-        self.setHtml(
+        self.show_html(
             "".join(f'<a name="turn-{turn.number}"></a>{turn.html}' for turn in page.turns) or "<p class='note'>No messages yet.</p>"
         )
         self._starts = list(self._find_turns())
@@ -115,6 +110,11 @@ class TranscriptView(QTextBrowser):
             bar.setValue(bar.maximum())
         self._loading = False
         self.select_turn(keep or page.last)
+
+    def scroll_to(self, page: TranscriptPage, turn: int) -> None:
+        """Show a page that was wanted before, unless an answer has begun meanwhile."""
+        if self._stream_start is None:
+            self.show_page(page, keep=turn)
 
     def restyle(self) -> None:
         """Draw again, in the colours of now."""
@@ -138,15 +138,17 @@ class TranscriptView(QTextBrowser):
         self._stream_start = self._end().position()
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
-    def add_answer(self, text: str) -> None:
+    def add_answer(self, text: str) -> bool:
+        """Returns whether it will be drawn next, and not only with what came before."""
         self._answer += text
-        if not self._timer.isActive():
+        if drawn := not self._timer.isActive():
             self._timer.start()
+        return drawn
 
-    def add_note(self, text: str, style: str = "note") -> None:
-        """A line between the pieces of an answer: a tool call, a warning."""
+    def add_note(self, text: str) -> None:
+        """A line between the pieces of an answer, such as a tool call."""
         self._draw_answer()
-        self._append(f"<p class='{style}'>{escape(text)}</p><p></p>")
+        self._append(f"<p class='note'>{escape(text)}</p><p></p>")
         if self._stream_start is not None:
             self._answer, self._drawn, self._stream_start = "", 0, self._end().position()
 
@@ -205,9 +207,9 @@ class TranscriptView(QTextBrowser):
     def _click(self, url: QUrl) -> None:
         if cited := _SOURCE.fullmatch(url.fragment()):
             self.select_turn(int(cited[1]))
-            self.citation_clicked.emit(int(cited[1]), cited[2])
+            self.citation_clicked.emit(cited[2])
         else:
-            self.link_clicked.emit(url)
+            QDesktopServices.openUrl(url)
 
     def _scroll(self, value: int) -> None:
         if self._loading or self._stream_start is not None:

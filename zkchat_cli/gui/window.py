@@ -4,49 +4,41 @@ Everything of the engine runs on `_work`, one after another as in the terminal; 
 passages, other pages) runs on `_side` meanwhile. Nothing here waits for either.
 """
 
-from collections.abc import Callable
-from concurrent.futures import Future
-from pathlib import Path
+from collections.abc import Callable, Generator
+from concurrent.futures import Future, wait
 from typing import Any
 
-from PySide6.QtCore import QEvent, Qt, QTimer, QUrl
+from PySide6 import QtWidgets
+from PySide6.QtCore import QProcess, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QMainWindow,
-    QMessageBox,
-    QPushButton,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
 
-from zkchat_cli import events
+from zkchat_cli import events, slash
+from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.completion import InputCompleter
-from zkchat_cli.errors import ZkchatError
-from zkchat_cli.gui import engine, menu, note_programs, styles
-from zkchat_cli.gui.budget_bar import BudgetButton, typed_figure
+from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.gui import engine, menu
+from zkchat_cli.gui.budget_bar import BudgetButton
 from zkchat_cli.gui.dialogs import CompactionDialog, ContextDialog
 from zkchat_cli.gui.engine import Opened, Snapshot
 from zkchat_cli.gui.input_box import InputBox
 from zkchat_cli.gui.references import ReferencePanel
 from zkchat_cli.gui.result_panel import ResultPanel
+from zkchat_cli.gui.styles import lines_html
 from zkchat_cli.gui.transcript import TranscriptView, render_page
 from zkchat_cli.gui.worker import Worker
+from zkchat_cli.llm.stop_signal import raise_if_stopped
+from zkchat_cli.llm.threaded_stream import STOP_INTERVAL
 from zkchat_cli.models import ContextUsage, ConversationSummary, IndexReport, ToolCall
-from zkchat_cli.slash.base import CommandResult
+from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import estimate_tokens
-from zkchat_cli.vault.approval import Decision
+from zkchat_cli.vault.approval import ALLOWED, DECLINED, Decision
 from zkchat_cli.views import conversation_list
+from zkchat_cli.views.budget_bar import short_count
 
 SEARCH_DELAY = 200
 """Milliseconds after a key before the conversations are searched."""
@@ -55,7 +47,10 @@ MAX_COUNTED = 20_000
 _ID = Qt.ItemDataRole.UserRole
 
 
-class ChatWindow(QMainWindow):
+class ChatWindow(QtWidgets.QMainWindow):
+    conversations: QtWidgets.QListWidget
+    transcript: TranscriptView
+
     def __init__(self, open_app: Callable[[], App], resume: str | None = None) -> None:
         """`open_app` is called on a worker's thread; `resume` is the id of a conversation, or the beginning of it."""
         super().__init__()
@@ -64,15 +59,16 @@ class ChatWindow(QMainWindow):
         self._snapshot: Snapshot | None = None
         self._store: ChatSessionStore | None = None
         self._usage: ContextUsage | None = None
-        self._streamed = ""
-        self._stopped = self._closed = False
+        self._line = self._streamed = ""
+        self._notices: list[str] = []
+        self._completed = self._closed = False
         self.context_dialog: ContextDialog | None = None
         self.compaction_dialog: CompactionDialog | None = None
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
         self._completer = InputCompleter(lambda: self.session)
+        self._actions = menu.build_menus(self)
         self._build()
-        menu.build_menus(self)
-        self._set_state("opening the notes …")
+        self.state.setText("opening the notes …")
         self._work.submit(lambda: engine.open_session(open_app, resume, self._approve_call), self._begin)
 
     # the widgets
@@ -80,11 +76,10 @@ class ChatWindow(QMainWindow):
     def _build(self) -> None:
         self.setWindowTitle("zkchat")
         self.resize(1180, 760)
-        self.search = QLineEdit()
+        self.search = QtWidgets.QLineEdit()
         self.search.setPlaceholderText("Search conversations")
         self.search.setAccessibleName("Search conversations")
-        self.search.setClearButtonEnabled(True)
-        self.conversations = QListWidget()
+        self.conversations = QtWidgets.QListWidget()
         self.conversations.setAccessibleName("Conversations")
         self.conversations.setWordWrap(True)
         self.conversations.itemActivated.connect(lambda item: self.resume(item.data(_ID)))
@@ -94,40 +89,34 @@ class ChatWindow(QMainWindow):
         self.search.textChanged.connect(lambda: self._search_timer.start())
         self.transcript, self.references, self.result, self.input = TranscriptView(), ReferencePanel(), ResultPanel(), InputBox()
         self.transcript.turn_selected.connect(self._show_references)
-        self.transcript.citation_clicked.connect(lambda _, number: self.references.select_number(number))
+        self.transcript.citation_clicked.connect(self.references.select_number)
         self.transcript.page_wanted.connect(self._load_page)
-        self.transcript.link_clicked.connect(self._open_link)
         self.references.selected.connect(self._show_passage)
         self.references.opened.connect(self.open_note)
         self.input.sent.connect(self.send)
         self.input.completion_wanted.connect(self._complete)
         self.input.textChanged.connect(self._count_typed)
-        self.send_button, self.stop_button = QPushButton("&Send"), QPushButton("S&top")
+        self.send_button, self.stop_button = QtWidgets.QPushButton("&Send"), QtWidgets.QPushButton("S&top")
         self.send_button.clicked.connect(lambda: self.send(self.input.toPlainText()))
         self.stop_button.setToolTip("Stop the answer and keep what came (Escape)")
-        self.stop_button.clicked.connect(self.stop)
+        self.stop_button.clicked.connect(self._work.stop)
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self._escape)
-        buttons = QVBoxLayout()
+        buttons = QtWidgets.QVBoxLayout()
         buttons.addWidget(self.send_button)
         buttons.addWidget(self.stop_button)
-        row = QHBoxLayout()
+        below = QtWidgets.QWidget()
+        below.setSizePolicy(QtWidgets.QSizePolicy.Policy.Preferred, QtWidgets.QSizePolicy.Policy.Maximum)
+        row = QtWidgets.QHBoxLayout(below)
+        row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.input, 1)
         row.addLayout(buttons)
-        left, middle = QWidget(), QWidget()
-        column = QVBoxLayout(left)
-        column.addWidget(self.search)
-        column.addWidget(self.conversations)
-        column = QVBoxLayout(middle)
-        column.addWidget(self.transcript, 1)
-        column.addWidget(self.result)
-        column.addLayout(row)
-        self.panes = QSplitter()
-        for pane in (left, middle, self.references):
+        self.panes = QtWidgets.QSplitter()
+        for pane in (_column(self.search, self.conversations), _column(self.transcript, self.result, below), self.references):
             self.panes.addWidget(pane)
         self.panes.setSizes([220, 600, 360])
         self.panes.setStretchFactor(1, 1)
         self.setCentralWidget(self.panes)
-        self.state, self.speaker, self.typed, self.budget = QLabel(), QLabel(), QLabel(), BudgetButton()
+        self.state, self.speaker, self.typed, self.budget = QtWidgets.QLabel(), QtWidgets.QLabel(), QtWidgets.QLabel(), BudgetButton()
         self.budget.clicked.connect(lambda: menu.show_context(self))
         self.statusBar().addWidget(self.state, 1)
         for widget in (self.typed, self.speaker, self.budget):
@@ -150,7 +139,9 @@ class ChatWindow(QMainWindow):
             self._side.submit(lambda: work(session), done)
 
     def run_command(self, line: str) -> None:
-        self.run(lambda session: engine.run_line(session, line), self._carry_out)
+        self._line = line
+        is_command = slash.is_command(line)
+        self.run(lambda session: slash.run(line, session) if is_command else CommandResult(turn=session.send(line)), self._carry_out)
 
     def send(self, line: str) -> None:
         """Send a message, or run a command."""
@@ -159,9 +150,6 @@ class ChatWindow(QMainWindow):
         self.input.remember(line)
         self.result.hide()
         self.run_command(line)
-
-    def stop(self) -> None:
-        self._work.stop()
 
     def resume(self, conversation_id: str) -> None:
         if self.session is not None and conversation_id != self.session.conversation.id and not self._work.busy:
@@ -183,15 +171,16 @@ class ChatWindow(QMainWindow):
         self.refresh()
         self._work.submit(lambda: opened.app.vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report))
         if opened.app.unstored is not None:
-            self.result.show_notice(f"This chat is not stored: {opened.app.unstored.message}", opened.app.unstored.hint)
+            self.result.show_notice(f"This chat is not stored: {opened.app.unstored.message}. {opened.app.unstored.hint}")
 
     def _show_progress(self, done: int, total: int) -> None:
+        raise_if_stopped()
         if done % 50 == 0:
-            self._work.post(lambda: self._set_state(f"indexing {done}/{total}"))
+            self._work.post(lambda: self.state.setText(f"indexing {done}/{total}"))
 
     def _indexed(self, opened: Opened, report: IndexReport) -> None:
         self.run(lambda session: session.apply_scan(report))
-        self._set_state(f"{opened.app.vault.name}: {report.notes:,} notes. {opened.tip}".strip())
+        self.state.setText(f"{opened.app.vault.name}: {report.notes:,} notes")
         opened.app.vault.embed_in_background(lambda: self._work.busy, opened.app.message_embedder())
 
     def _finish(self, done: Callable[[Any], None], result: Any) -> None:
@@ -211,41 +200,54 @@ class ChatWindow(QMainWindow):
             return
         if result.clipboard is not None:
             QGuiApplication.clipboard().setText(result.clipboard)
-            self._set_state(f"copied {len(result.clipboard):,} characters")
-        if result.open_note is not None:
-            note_programs.open_note(result.open_note, self)
+            self.state.setText(f"copied {len(result.clipboard):,} characters")
+        self._open_found(result.open_note)
         if result.input_text:
             self.input.set_text(result.input_text)
         if (turn := result.turn) is not None:
-            self._streamed, self._stopped = "", True  # until it is completed
-            self.transcript.begin_turn(self.input.history[0] if self.input.history else "")
-            self._set_state("answering …")
-            self._set_busy(True)
-            session = self.session
-            assert session is not None
-            self._work.submit(lambda: engine.run_turn(session, turn, self._post_event), self._end_turn, lambda: self._end_turn(None))
+            self._begin_turn(turn)
+        else:
+            self.switch_to(result.session)
+
+    def _begin_turn(self, turn: Generator[events.Event, None, None]) -> None:
+        session, snapshot = self.session, self._snapshot
+        if session is None or snapshot is None:
             return
-        self.switch_to(result.session)
+        self._streamed, self._notices, self._completed = "", [], False
+        if self.transcript.page.last < snapshot.page.last:
+            self.transcript.show_page(snapshot.page)
+        self.transcript.begin_turn(self._line)
+        self.state.setText("answering …")
+        self._set_busy(True)
 
-    def _end_turn(self, _: object) -> None:
-        self._set_state("stopped; the part that came is kept" if self._streamed and self._stopped else "")
+        def show(event: events.Event, usage: ContextUsage | None) -> None:
+            self._work.post(lambda: self._show_event(event, usage))
+
+        self._work.submit(lambda: engine.run_turn(session, turn, show), lambda _: self._end_turn(""), lambda: self._end_turn("stopped"))
+
+    def _end_turn(self, state: str) -> None:
+        self.state.setText(state)
+        said = [] if self._completed or state else [self._streamed]  # by a command such as /compact, which adds no message
+        if shown := "\n\n".join(filter(None, (*self._notices, *said))):
+            self.result.show_notice(shown)
         self.refresh()
-
-    def _post_event(self, event: events.Event, usage: ContextUsage | None) -> None:
-        self._work.post(lambda: self._show_event(event, usage))
 
     def _show_event(self, event: events.Event, usage: ContextUsage | None) -> None:
         """One event of the turn that runs."""
         match event:
             case events.TextDelta(text):
                 self._streamed += text
-                self.transcript.add_answer(text)
+                if not self.transcript.add_answer(text):
+                    return
             case events.TurnFailed(error, _, _):
+                self._completed = True
                 self._show_error(error)
             case events.TurnCompleted():
-                self._stopped = False
+                self._completed = True
             case events.ToolCallStarted(call):
-                self._set_state(f"{call.name} …")
+                self.state.setText(f"{call.name} …")
+            case events.Notice(message, hint):
+                self._notices.append(f"{message}. {hint}".removesuffix(". "))
             case _:
                 if text := engine.describe_event(event):
                     self.transcript.add_note(text)
@@ -255,13 +257,11 @@ class ChatWindow(QMainWindow):
 
     # what is shown
 
-    def _set_state(self, text: str) -> None:
-        self.state.setText(text)
-
     def _set_busy(self, busy: bool) -> None:
         self.send_button.setEnabled(not busy)
         self.stop_button.setEnabled(busy)
-        menu.enable_actions(self, enabled=not busy)
+        for action in self._actions:
+            action.setEnabled(not busy)
 
     def _show_snapshot(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -276,7 +276,7 @@ class ChatWindow(QMainWindow):
 
     def _show_error(self, error: ZkchatError) -> None:
         self.result.show_error(error)
-        self._set_state("")
+        self.state.setText("")
         self._set_busy(self._work.busy)
 
     def _count_typed(self) -> None:
@@ -284,22 +284,20 @@ class ChatWindow(QMainWindow):
         counter = self.session.runtime.counter if self.session is not None else None
         exact = counter is not None and counter.ready and len(text) <= MAX_COUNTED
         tokens = counter.count(text) if counter is not None and exact else estimate_tokens(text)
-        self.typed.setText(typed_figure(tokens if text else 0, estimated=not exact))
+        self.typed.setText(f"message: {'' if exact else '~'}{short_count(tokens)} tokens" if text else "")
 
     def _show_references(self, _: int) -> None:
         turn = self.transcript.selected_turn
         self.references.show_rows(list(turn.rows) if turn is not None else [])
 
     def _show_passage(self, key: str) -> None:
-        def show(lines: Any) -> None:
-            self.references.show_passage(styles.lines_html(lines, dark=styles.is_dark(self.palette())))
-
-        self.look_up(lambda session: engine.passage_lines(session, key), show)
+        show = self.references.passage.show_html
+        self.look_up(lambda session: engine.passage_lines(session, key), lambda lines: show(lines_html(lines)))
 
     def _load_page(self, first: int) -> None:
         keep = self.transcript.page.first if first < self.transcript.page.first else self.transcript.page.last
         if (snapshot := self._snapshot) is not None:
-            self.look_up(lambda _: render_page(snapshot.history, first), lambda page: self.transcript.show_page(page, keep=keep))
+            self.look_up(lambda _: render_page(snapshot.history, first), lambda page: self.transcript.scroll_to(page, keep))
 
     def list_conversations(self) -> None:
         words = self.search.text()
@@ -315,7 +313,7 @@ class ChatWindow(QMainWindow):
         self.conversations.blockSignals(True)
         self.conversations.clear()
         for each in found:
-            item = QListWidgetItem(f"{conversation_list.display_title(each)}\n{conversation_list.size_and_time(each)}")
+            item = QtWidgets.QListWidgetItem(f"{conversation_list.display_title(each)}\n{conversation_list.size_and_time(each)}")
             item.setData(_ID, each.id)
             self.conversations.addItem(item)
             if self.session is not None and each.id == self.session.conversation.id:
@@ -328,38 +326,41 @@ class ChatWindow(QMainWindow):
     # what the user is asked, and other programs
 
     def open_note(self, key: str) -> None:
-        self.look_up(lambda session: engine.find_note(session, key), lambda note: note_programs.open_note(note, self))
+        if key:
+            self.look_up(lambda session: slash.run(f"/open {key}", session), lambda result: self._open_found(result.open_note))
 
-    def _open_link(self, url: QUrl) -> None:
-        QDesktopServices.openUrl(url)
+    def _open_found(self, note: NoteToOpen | None) -> None:
+        if self.session is None or note is None:
+            return
+        try:
+            configured = self.session.runtime.settings.terminal.open_command
+            command = open_note_command(note.file, note.line, configured, self.session.vault.root, in_terminal=False)
+        except ZkchatError as e:
+            self._show_error(e)
+            return
+        if not (QProcess.startDetached(command[0], command[1:])[0] if command else QDesktopServices.openUrl(note.file.as_uri())):
+            self._show_error(UsageError(f"nothing opens {note.file.name}", "Set terminal.open_command, for example: code -g {path}:{line}"))
 
     def ask(self, question: str) -> bool:
-        return QMessageBox.question(self, "zkchat", question) == QMessageBox.StandardButton.Yes
+        return QtWidgets.QMessageBox.question(self, "zkchat", question) == QtWidgets.QMessageBox.StandardButton.Yes
 
     def _approve_call(self, call: ToolCall) -> Decision:
-        def question(answer: "Future[Decision]") -> None:
-            text = f"Call {call.name} with {truncate(format_arguments(call.arguments), 400)}?"
-            self._work.post(lambda: answer.set_result(Decision(True) if self.ask(text) else Decision(False, "declined by the user")))
-
-        return engine.ask_user(question)
-
-    @property
-    def vault_root(self) -> Path | None:
-        return self.app.vault.root if self.app is not None else None
+        """Ask, on the worker's thread, and wait for the answer."""
+        text = f"Call {call.name} with {truncate(format_arguments(call.arguments), 400)}?"
+        answer: Future[Decision] = Future()
+        self._work.post(lambda: answer.set_result(ALLOWED if self.ask(text) else DECLINED))
+        while not wait((answer,), timeout=STOP_INTERVAL).done:
+            raise_if_stopped()
+        return answer.result()
 
     def _escape(self) -> None:
         """What Ctrl-C means in the terminal: stop the answer, or else clear the message."""
         if self._work.busy:
-            self.stop()
+            self._work.stop()
         elif self.result.isVisible():
             self.result.hide()
         else:
             self.input.clear()
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "transcript"):
-            self.transcript.restyle()
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802  Qt's name
         """Stop the answer, and store what came of it."""
@@ -369,3 +370,11 @@ class ChatWindow(QMainWindow):
             self._side.close(lambda: self._store.close() if self._store is not None else None)
             self._work.close(lambda: engine.close_session(self.session, self.app))
         super().closeEvent(event)
+
+
+def _column(*widgets: QtWidgets.QWidget) -> QtWidgets.QWidget:
+    column = QtWidgets.QWidget()
+    layout = QtWidgets.QVBoxLayout(column)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return column

@@ -48,8 +48,12 @@ class SessionBuilder:
         self.head_id: str | None = None
 
     def add(self, key: str, role: Role, content: str, time: object, parent_id: str | None, **fields: Any) -> str:
-        """A message; `key` is what the log calls it. Gives its id."""
+        """A message; `key` is what the log calls it, so that a record that is repeated adds nothing. Gives its id."""
         id_ = self._id(key)
+        if id_ in self._messages and self._messages[id_]["role"] != role:
+            id_ = self._id(f"{role} {key}")
+        if id_ in self._messages:
+            return id_
         before = next(reversed(self._messages.values()), None)
         timestamp = _iso_time(time) or (before["timestamp"] if before else self._now)
         values = {"id": id_, "parent_id": parent_id, "role": role, "content": content, "timestamp": timestamp, "other_records": self._kept}

@@ -47,8 +47,9 @@ class _ClaudeCodeReader:
 
     def _parent_of(self, record: Record) -> str | None:
         for name in ("parentUuid", "logicalParentUuid"):
-            if record.get(name) in self._last_of:
-                return self._last_of[record[name]]
+            parent = record.get(name)
+            if isinstance(parent, str) and parent in self._last_of:
+                return self._last_of[parent]
         return None if record.get("isSidechain") else self.session.head_id
 
     def _read_user(self, record: Record, message: dict[str, Any], parent_id: str | None) -> str | None:

@@ -9,8 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from heapq import nlargest
+from math import sqrt
 from pathlib import Path
-from statistics import fmean, pstdev
+from statistics import fmean
 from typing import Literal
 
 from zkchat_cli.agents.profile import Agent
@@ -54,8 +55,8 @@ LEVELS = ("user", "project", "folder", "agent", "facts")
 SHARE, ROOT_SHARE, PRIVATE_SHARE, FOLDER_SHARE = 0.2, 0.12, 0.04, 0.04
 """Of the messages' budget: all of memory, root files, the user's and the agent's file each, folder files. Facts get the rest of `SHARE`."""
 MAX_RECALLED_MESSAGES = 20
-MAX_COMPARED_MESSAGES = 20_000
-"""The newest are compared by meaning with what the model looks for."""
+MAX_COMPARED_MESSAGES = 10_000
+"""The newest are compared by meaning with what the model looks for, in 0.1 s."""
 COMPARED_AT_ONCE = 2_000
 """Messages, so that their numbers take a few megabytes."""
 
@@ -372,7 +373,8 @@ class Memory:
         known = {each.message.id for each in by_words}
         others = self._store.found_messages(self._vault_key, [id_ for id_ in nearest if id_ not in known], only)
         every = (*by_words, *others)
-        usual, spread = fmean(cosines.values()), pstdev(cosines.values()) or 1.0
+        usual = fmean(cosines.values())
+        spread = sqrt(fmean((cosine - usual) ** 2 for cosine in cosines.values())) or 1.0  # pstdev takes 40 ms for 10,000
         scores = {-n: (cosines[each.message.id] - usual) / spread for n, each in enumerate(every) if each.message.id in cosines}
         stems = set(content_stems(query, languages))
         shares = [len(stems.intersection(content_stems(each.message.content, languages))) / max(1, len(stems)) for each in by_words[:3]]

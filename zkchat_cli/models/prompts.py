@@ -119,6 +119,8 @@ class Prompt(Value):
     dropped: tuple[Dropped, ...] = ()
     documents: tuple[DocumentReference, ...] = ()
     """The documents that its messages name, and how each is delivered."""
+    deleted: tuple[str, ...] = ()
+    """The paths of those documents that are no longer there."""
     retrieval: Retrieval | None = None
     """How the turn gets passages; None in a stored prompt."""
     strategy: str

@@ -57,6 +57,8 @@ class Provenance:
     named: list[NamedByUser] = field(default_factory=list)
     found: list[FoundByTool] = field(default_factory=list)
     cited: list[CitedInAnswer] = field(default_factory=list)
+    remembered: list[tuple[int, DocumentReference]] = field(default_factory=list)
+    """The turns that memory had it in, each with the reference of its answer."""
 
     @property
     def has_path(self) -> bool:
@@ -121,6 +123,8 @@ def trace_documents(messages: Iterable[ZkChatMessage]) -> dict[str, Provenance]:
             if message.role == "user":
                 own = tuple(chunk for chunk in message.chunks if chunk.relative_path == key)
                 document.named.append(NamedByUser(turn, message.id, reference, own))
+            elif reference.reference_type == "memory":
+                document.remembered.append((turn, reference))
         if message.role == "tool":
             tool = message.tool_name or "a tool"
             arguments = message.tool_run.arguments if message.tool_run else {}

@@ -9,7 +9,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Check an answer", ("refs", "sources", "ground", "check", "why", "open", "search")),
+    ("Check an answer", ("refs", "sources", "ground", "check", "why", "related", "open", "search")),
     ("See and shrink the context", ("context", "compact", "show", "pin", "unpin", "strategy", "tokens")),
     (
         "Change or keep this conversation",

@@ -33,7 +33,7 @@ def _why(session: ZkChatSession, argument: str) -> CommandResult:
     except ZkchatError as e:
         prompt, problem = None, e.message
     in_memory = prompt is not None and any(m.kind == "memory" and document.key in m.source_ids for m in prompt.messages)
-    if not (document.named or document.found or in_memory):
+    if not (document.named or document.found or document.remembered or in_memory):
         raise UsageError(f"{document.key} is not part of this conversation", "/refs lists the documents that are.")
     deleted = document.has_path and not session.vault.has_file(document.key)
     return CommandResult(lines=list(_provenance_lines(document, prompt, problem, in_memory=in_memory, is_deleted=deleted)))
@@ -56,7 +56,7 @@ def _provenance_lines(
     document: Provenance, prompt: Prompt | None, problem: str, *, in_memory: bool, is_deleted: bool
 ) -> Iterable[StyledLine]:
     describe = prompt_status(prompt) if prompt else lambda _: f"the prompt cannot be built now: {problem}"
-    is_path = in_memory or document.found or any(named.reference.relative_path for named in document.named)
+    is_path = in_memory or document.has_path
     yield StyledLine((StyledSpan(document.key, "bold", document.key if is_path else None),))
     if is_deleted:
         yield styled_line("  deleted since; this is what the model got", "yellow")
@@ -66,6 +66,9 @@ def _provenance_lines(
     for named in document.named:
         missing = prompt is not None and not sent.issuperset(named.reference.numbers)
         yield from _named_lines(named, _NO_LONGER_SENT if missing else describe(named.message_id))
+    for turn, reference in document.remembered:
+        text = f": {reference.context_snippet}" if reference.context_snippet else ""
+        yield styled_line(f"  came from memory in turn {turn}{text}", indent=4)
     for message_id, found in groupby(document.found, key=lambda each: each.message_id):
         yield from _tool_call_lines(list(found), describe(message_id))
     for line in base.citation_lines(document.cited, numbered=True):

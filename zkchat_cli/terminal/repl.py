@@ -214,6 +214,17 @@ class Repl:
         if isinstance(last, TurnFailed):
             show_error(last.error, self.screen.print, last.partial)
             self.screen.print("  /retry asks again", "dim")
+        elif settings.chat.show_related and last is not None and last.report.level in (None, "answer"):
+            self._offer_related()
+
+    def _offer_related(self) -> None:
+        from zkchat_cli.references import provenance, related_notes  # as above
+        from zkchat_cli.vault.links.wikilinks import write_link
+
+        vault, exchange = self.session.vault, provenance.last_exchange(self.session.history)
+        if exchange is not None and (paths := related_notes.offer_related(vault, exchange)):
+            links = ", ".join(write_link(path, vault.link_name(path)) for path in paths)
+            self.screen.print(sanitize_name(f"  related: {links}; /related says why"), "dim")
 
     # the background, and its results
 

@@ -23,6 +23,19 @@ STOPWORDS = frozenset(
     who whom why will with would you your""".split()
 )
 
+FILLERS = frozenset(
+    """able actually allow another anything ask best better bit bring call called cause change come continue correct detail details
+    different do done easy elaborate else ever every exactly example examples explain find found further general get give go good
+    happen happens help idea information involve keep kind know like list long look lot made main make many matter mean meaning means
+    much need note notes one ones order possible possibly provide put question quick really reason right say says see set show simple
+    someone something sort start stuff take talk tell thing things think thought time try turn type understand us use used useful
+    using usually want way ways well whether without wonder work works write""".split()
+)
+"""Words that many questions contain: they say little about the subject."""
+
+QUESTION_WORDS = frozenset("kind type sort name mention describe say think tell many much thing".split())
+"""Words that say what the user wants to know, not what was said about it."""
+
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
 """Characters of scripts without spaces between words, for use inside a regular expression's brackets."""
 

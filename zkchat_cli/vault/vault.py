@@ -344,10 +344,14 @@ class Vault:
         """The notes most related to a note by links and words, best first. Raises VaultError if there is no such note."""
         note = self._reader.parse(relative_path)
         keywords = related.extract_keywords(note)
-        by_links = self._ask(lambda index: graph.related_by_links(index, note.relative_path, MOST_COMPARED))
+        by_links = self.notes_near(note.relative_path)
         by_words = related.best_of_each(self.search(" ".join(keywords), MOST_COMPARED))
         by_words.pop(note.relative_path, None)
         return list(islice(related.combine(keywords, by_links, by_words, self._reader.first_chunk), max(limit, 0)))
+
+    def notes_near(self, relative_path: str, limit: int = MOST_COMPARED) -> list[graph.LinkKinship]:
+        """The notes most related to a note by links alone."""
+        return self._ask(lambda index: graph.related_by_links(index, relative_path, limit))
 
     def notes_about(self, query: str, limit: int = 10) -> list[RelatedNote]:
         """The notes that answer a query best, each with its best chunk."""

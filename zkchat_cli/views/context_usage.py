@@ -151,10 +151,11 @@ def document_lines(prompt: Prompt) -> list[str]:
     sent = sent_source_numbers(prompt)
     lines = []
     for each in prompt.documents:
+        path = f"{each.relative_path} (deleted since)" if each.relative_path in prompt.deleted else each.relative_path
         if each.delivery and sent.issuperset(each.numbers):
-            lines.append(f"  {_DELIVERY[each.delivery]:<11} {each.wikilink}  {each.relative_path}: {each.delivery_reason}")
+            lines.append(f"  {_DELIVERY[each.delivery]:<11} {each.wikilink}  {path}: {each.delivery_reason}")
         elif each.delivery:
-            lines.append(f"  {'not now':<11} {each.wikilink}  {each.relative_path}: its text was in an earlier prompt")
+            lines.append(f"  {'not now':<11} {each.wikilink}  {path}: its text was in an earlier prompt")
     return ["Documents:", *lines] if lines else []
 
 

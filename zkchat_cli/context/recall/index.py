@@ -31,7 +31,7 @@ from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, Recall
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.text.languages import detect_language, main_languages
-from zkchat_cli.text.words import ENGLISH, content_terms, stem
+from zkchat_cli.text.words import ENGLISH, QUESTION_WORDS, content_terms, stem
 from zkchat_cli.tokens.counter import TokenCounter
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ RELATED_WEIGHT = 0.3
 PREFIX_LENGTH = 5
 """Letters that related words share."""
 QUESTION_WORD_WEIGHT = 0.3
-"""Such words say what the user wants to know, not what was said about it."""
-_QUESTION_WORDS = "kind type sort name mention describe say think tell many much thing".split()
 MIN_SHARE_OF_BEST = 0.1
 """Passages with a lower share are not worth their tokens."""
 MAX_QUERY_WORDS = 40
@@ -284,7 +282,7 @@ class RecallIndex:
         related = {
             other: RELATED_WEIGHT for word in words if len(word) >= PREFIX_LENGTH for other in self._by_prefix.get(word[:PREFIX_LENGTH], ())
         }
-        question_words = {stem(word, self._languages) for word in _QUESTION_WORDS}
+        question_words = {stem(word, self._languages) for word in QUESTION_WORDS}
         weights = {**related, **{word: QUESTION_WORD_WEIGHT if word in question_words else 1.0 for word in words}}
         frequency = {word: len(self._postings[word][0]) for word in weights if word in self._postings}
         rarest = sorted((w for w in frequency if frequency[w]), key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w]))

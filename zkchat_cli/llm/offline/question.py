@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.dates import find_period
-from zkchat_cli.text.words import STOPWORDS, content_terms, stem, terms
+from zkchat_cli.text.words import FILLERS, STOPWORDS, content_terms, stem, terms
 
 MAX_WORDS = 64
 """Only the first words of a message count: a pasted page asks no better."""
@@ -29,16 +29,7 @@ A whole question that begins so ("and what is a literature note?") has a subject
 FILLER_WEIGHT, TOPIC_WEIGHT = 0.3, 0.5
 _LINK = re.compile(r"""!?\[\[([^\[\]|]*)[^\[\]]*\]\]|(?<!\S)@(?:"([^"\n]+)"|<([^<>\n]+)>|([^\s"<>]+))""")
 """The name of a document: a wikilink or an `@path`."""
-_FILLERS = frozenset(
-    stem(word)
-    for word in """able actually allow another anything ask best better bit bring call called change cause come continue correct detail
-    details different do done easy elaborate else ever every example examples explain exactly find found further general get give go good
-    happen happens help idea information involve keep kind know like list long look lot made main make many matter mean meaning
-    means much need note notes one ones order possible possibly provide put question quick really reason right say says see set
-    show simple someone something sort start stuff take talk tell thing things think thought time try turn type understand us use
-    used useful using usually want way ways well whether without wonder work works write""".split()
-)
-"""Words that many questions contain: they say little about the subject."""
+_FILLERS = frozenset(map(stem, FILLERS))
 _DOCUMENT_WORDS = frozenset(
     stem(word)
     for word in """summarise summarize summary summaries overview gist tldr outline point points key main content contents explain describe

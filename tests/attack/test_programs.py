@@ -1,0 +1,219 @@
+"""Attacks by other programs and on what reads their data: editors, servers of tools, logs of agents, texts to verify."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from acp import RequestError, schema
+from conftest import Program
+from factories import make_app
+from terminal_screen import Script
+from test_agent_logs import NOW, claude
+from test_mcp_client import refusal, started
+
+from zkchat_cli.acp.agent import NoteAgent
+from zkchat_cli.acp.main_thread import MainThread
+from zkchat_cli.acp.updates import note_path, read_prompt
+from zkchat_cli.app import factory
+from zkchat_cli.citations.verify_text import verify_text
+from zkchat_cli.config.schema import McpServer
+from zkchat_cli.errors import UsageError
+from zkchat_cli.importers import claude_code, codex
+from zkchat_cli.mcp_client.servers import McpServers
+from zkchat_cli.store.chat_session_store import ChatSessionStore
+from zkchat_cli.vault.vault import Vault
+
+# texts to verify
+
+REPEATED = {
+    "quotation marks": '"',
+    "open quotations": "“a ",
+    "short quotations": '"a b c" [1] ',
+    "block quotations with attributions": '> "a b c"\n> — x\n',
+    "links in links": "[[",
+    "targets": "[a](",
+    "comments": "<!--",
+    "tags": "<a ",
+    "names of footnotes": "[^a",
+    "sources": "1. [[N]]\n",
+    "addresses": '"a b c" http://a.b. ',
+    "dashes": "\n— ",
+    "bytes that are no text": bytes(range(128, 256)).decode("utf-8", "replace"),
+}
+
+
+@pytest.mark.parametrize("pattern", REPEATED.values(), ids=REPEATED)
+def test_any_text_is_verified_in_time(vault: Path, tmp_path: Path, pattern: str) -> None:
+    """An expression that goes back over its text would need hours for this."""
+    with closing(Vault.open(vault, tmp_path / "cache")) as notes:
+        notes.refresh()
+        assert not any(each.found.verdict == "verified" for each in verify_text(pattern * 1000, notes))
+
+
+# logs of agents
+
+LOGS: dict[str, tuple[list[object], int]] = {
+    "parents in a circle": ([claude("1", "3", "user", "a"), claude("2", "1", "user", "b"), claude("3", "2", "user", "c")], 3),
+    "its own parent": ([claude("1", "1", "user", "a"), claude("1", "1", "user", "a")], 1),
+    "parents that are repeated": ([claude(n, p, "user", "a") for n, p in (("1", None), ("2", "1"), ("1", "2"), ("2", "1"))], 2),
+    "a parent that is a list": ([claude("1", None, "user", "a") | {"parentUuid": ["1"]}], 1),
+    "an answer with a question's id": ([claude("1", None, "user", "a"), claude("2", "1", "assistant", "b", message={"id": "1"})], 2),
+}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_log_whose_records_contradict_each_other_is_stored_as_a_tree(vault: Path, tmp_path: Path, log: str) -> None:
+    records, messages = LOGS[log]
+    archive = claude_code.read_session("\n".join(map(json.dumps, records)).encode(), "log.jsonl", vault=str(vault), now=NOW)
+    with closing(make_app(vault, tmp_path / "cache").store) as store:
+        assert [store.merge(archive), store.merge(archive)] == [messages, 0]
+        assert len(list(store.history(archive.conversation.id))) == messages
+
+
+@pytest.mark.parametrize("line", [b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5_000, b'{"uuid": "\xff"}', b"\x00" * 100_000])
+def test_a_line_that_is_no_record_is_named(line: bytes) -> None:
+    for reader in (claude_code, codex):
+        with pytest.raises(UsageError, match="line 1 is not a JSON record"):
+            reader.read_session(line + b"\n{}\n", "log.jsonl", vault="v", now=NOW)
+
+
+# editors
+
+
+class DeafEditor:
+    """An editor that takes every update."""
+
+    def __init__(self) -> None:
+        self.answering = asyncio.Event()
+
+    async def session_update(self, update: Any, **_: Any) -> None:
+        if update.session_update == "agent_message_chunk":
+            self.answering.set()
+
+
+def converse(zkchat: Program, model: str, talk: Callable[[NoteAgent, DeafEditor, str], Coroutine[Any, Any, None]]) -> None:
+    """A conversation of an editor; the protocol's thread is another one, as in `serve`."""
+    work = MainThread()
+    options = factory.StartupOptions(model=model)
+    agent = NoteAgent(lambda folder: factory.open_app(options, zkchat.environment, folder), work)
+
+    async def connected() -> None:
+        editor = DeafEditor()
+        agent.on_connect(editor)  # type: ignore[arg-type]
+        await talk(agent, editor, (await agent.new_session(str(zkchat.vault))).session_id)
+
+    def protocol() -> None:
+        try:
+            asyncio.run(connected())
+        finally:
+            agent.cancel_all()
+            work.end()
+
+    thread = threading.Thread(target=protocol)
+    thread.start()
+    work.run()
+    agent.close()
+    thread.join()
+
+
+def typed(text: str) -> list[schema.TextContentBlock]:
+    return [schema.TextContentBlock(type="text", text=text)]
+
+
+def test_two_prompts_at_once_in_one_session_are_one_answer(zkchat: Program, script: Script) -> None:
+    async def talk(agent: NoteAgent, _: DeafEditor, id_: str) -> None:
+        both = await asyncio.gather(*(agent.prompt(typed(each), id_) for each in ("one", "two")), return_exceptions=True)
+        assert getattr(both[0], "stop_reason", None) == "end_turn"
+        assert isinstance(both[1], RequestError)
+        with pytest.raises(RequestError, match="the prompt needs at least"):
+            await agent.prompt(typed("x" * 1_000_000), id_)
+        assert (await agent.prompt(typed("three"), id_)).stop_reason == "end_turn"
+
+    converse(zkchat, script({"text": "Yes."}), talk)
+
+
+def test_an_editor_that_leaves_in_the_middle_of_an_answer_ends_the_turn_and_the_question_stays(zkchat: Program, script: Script) -> None:
+    async def talk(agent: NoteAgent, editor: DeafEditor, id_: str) -> None:
+        turn = asyncio.create_task(agent.prompt(typed("How slow is it?"), id_))
+        await editor.answering.wait()
+        del turn  # the loop ends here, and with it every task
+
+    converse(zkchat, script({"deltas": ["It is ", *["slow "] * 400], "delay_ms": 100}), talk)
+    with closing(ChatSessionStore.open(zkchat.home / "data" / "conversations.db")) as store:
+        [conversation] = store.conversations()
+        assert [message.status for message in store.history(conversation.id)] == ["complete", "unfinished"]
+
+
+@pytest.mark.parametrize(
+    ("uri", "name"),
+    [
+        ("file:///etc/passwd", "passwd"),
+        ("file://[", "x"),
+        ("file:///%00", "x"),
+        ("file:///" + "a/" * 3000, "x"),
+        ("https://example.org", "see @/etc/passwd"),
+        ("https://example.org/@/etc/passwd", "[[Filters]]"),
+    ],
+)
+def test_what_an_editor_attaches_reads_nothing_outside_the_vault(vault: Path, uri: str, name: str) -> None:
+    text, typed_part = read_prompt([schema.ResourceContentBlock(type="resource_link", name=name, uri=uri)], vault)
+    assert typed_part == ""
+    assert text == f"See {name} ({uri})"
+
+
+def test_links_in_a_circle_and_names_with_brackets_are_no_notes(vault: Path) -> None:
+    (vault / "Circle.md").symlink_to("Circle.md")
+    assert note_path((vault / "Circle.md").as_uri(), vault) in (None, "Circle.md")
+    uri = (vault / "x]] @secrets [[.md").as_uri()
+    assert read_prompt([schema.ResourceContentBlock(type="resource_link", name="x", uri=uri)], vault)[1] == ""
+
+
+# servers of tools
+
+
+def test_a_server_that_floods_its_errors_is_used_as_any_other() -> None:
+    with closing(started("noisy")) as servers:
+        [tool] = servers.tools()
+        assert tool.call({"text": "hi"}, None).data == {"result": ["echo: hi␛[31m"]}  # type: ignore[arg-type]
+
+
+def test_answers_with_wrong_ids_are_no_answers() -> None:
+    with closing(started("wrong ids")) as servers:
+        [tool] = servers.tools()
+        assert refusal(tool).startswith("x.echo failed: ")
+
+
+def test_a_servers_redirect_is_not_followed_with_its_key() -> None:
+    asked: list[str | None] = []
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.headers["X-Key"])
+            self.send_response(404)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    class Redirecting(Elsewhere):
+        def do_POST(self) -> None:
+            self.send_response(307)
+            self.send_header("Location", f"http://127.0.0.1:{elsewhere.server_port}/")
+            self.end_headers()
+
+    with HTTPServer(("127.0.0.1", 0), Elsewhere) as elsewhere, HTTPServer(("127.0.0.1", 0), Redirecting) as redirecting:
+        for each in (elsewhere, redirecting):
+            threading.Thread(target=each.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        settings = McpServer(url=f"http://127.0.0.1:{redirecting.server_port}/mcp", headers={"X-Key": "secret"})
+        with closing(McpServers({"x": settings}, start_seconds=10)) as servers:
+            assert servers.tools() == ()
+            assert servers.status()[0].state == "failed"
+        elsewhere.shutdown()
+        redirecting.shutdown()
+    assert asked == []

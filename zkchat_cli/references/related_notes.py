@@ -1,0 +1,68 @@
+"""Notes related to the last answer that it did not cite: all of them for `/related`, or a few good ones to offer below the answer.
+
+An offer is made after every answer, before the next prompt is drawn, so it asks only for links (under 2 ms a note; the search by words and
+meaning takes 40), and takes a linked note only if its subject is that of the answer, too.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+
+from zkchat_cli.errors import VaultError
+from zkchat_cli.references.provenance import Exchange
+from zkchat_cli.text.words import ENGLISH, content_stems
+from zkchat_cli.vault.search.related import RANK_CONSTANT, RelatedNote
+from zkchat_cli.vault.vault import Vault
+
+MAX_COMPARED = 5
+"""Notes of an answer that related ones are looked up for."""
+MAX_RELATED, MAX_OFFERED = 8, 3
+MIN_KINSHIP = 1.0
+"""A direct link to one of the notes cited, or common neighbours that say as much."""
+
+
+def find_related(vault: Vault, exchange: Exchange) -> list[RelatedNote]:
+    """The notes most related to those of the answer by links, words and meaning, or to the question if there are none; best first."""
+    used = _used_notes(exchange)
+    scores: dict[str, float] = defaultdict(float)
+    found: dict[str, RelatedNote] = {}
+    for path in used[:MAX_COMPARED]:
+        with suppress(VaultError):  # deleted since
+            for rank, note in enumerate(vault.related_notes(path, MAX_RELATED + len(used)), 1):
+                scores[note.chunk.relative_path] += 1 / (RANK_CONSTANT + rank)
+                found.setdefault(note.chunk.relative_path, note)
+    if not used and exchange.question is not None:
+        return vault.notes_about(exchange.question.content, MAX_RELATED)
+    return [found[path] for path in sorted(scores, key=lambda path: -scores[path]) if path not in used][:MAX_RELATED]
+
+
+def offer_related(vault: Vault, exchange: Exchange) -> list[str]:
+    """The paths of a few notes that are linked with those of the answer and about the same: found in its turn, or named in its words."""
+    used = _used_notes(exchange)
+    kinship: dict[str, float] = defaultdict(float)
+    for path in used[:MAX_COMPARED]:
+        for kin in vault.notes_near(path):
+            kinship[kin.path] += kin.score
+    found = {reference.relative_path for reference in exchange.answer.references}
+    said = set(content_stems(f"{exchange.question.content if exchange.question else ''}\n{exchange.answer.content}", _languages(vault)))
+    near = (path for path in sorted(kinship, key=lambda path: -kinship[path]) if kinship[path] >= MIN_KINSHIP and path not in used)
+    return [path for path in near if path in found or _is_named(vault, path, said)][:MAX_OFFERED]
+
+
+def _is_named(vault: Vault, path: str, said: set[str]) -> bool:
+    name = set(content_stems(vault.link_name(path), _languages(vault)))
+    return bool(name) and name <= said
+
+
+def _languages(vault: Vault) -> tuple[str, ...]:
+    return vault.languages() or (ENGLISH,)
+
+
+def _used_notes(exchange: Exchange) -> list[str]:
+    """The notes that the answer cites, then those that the question names."""
+
+    def paths() -> Iterator[str | None]:
+        yield from (citation.relative_path for citation in exchange.answer.citations)
+        yield from (reference.relative_path for reference in exchange.question.references) if exchange.question else ()
+
+    return list(dict.fromkeys(path for path in paths() if path))

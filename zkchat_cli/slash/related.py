@@ -1,0 +1,27 @@
+"""/related: list notes related to the last answer that it did not cite, and why.
+
+By links, words and meaning. They are not sent to the model: name one as [[note]] to ask about it.
+"""
+
+from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import UsageError
+from zkchat_cli.references import provenance
+from zkchat_cli.references.related_notes import find_related
+from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.vault.links.wikilinks import write_link
+from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
+
+
+def _related(session: ZkChatSession, _: str) -> CommandResult:
+    last = provenance.last_exchange(session.history)
+    if last is None:
+        raise UsageError("there is no answer yet", "Ask something first.")
+    lines: list[StyledLine] = []
+    for note in find_related(session.vault, last):
+        path = note.chunk.relative_path
+        lines.append(StyledLine((StyledSpan(write_link(path, session.vault.link_name(path)), "bold"),), (StyledSpan(path, "cyan", path),)))
+        lines.append(styled_line(f"    {'; '.join(note.why)}", "dim", indent=4))
+    return CommandResult(lines=lines or [styled_line("No other note is related to the last answer.")])
+
+
+COMMAND = SlashCommand(_related)
