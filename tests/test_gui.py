@@ -12,7 +12,9 @@ from factories import COUNTER, NOON, exchanges
 
 from zkchat_cli.app import factory
 from zkchat_cli.app.factory import App, StartupOptions
-from zkchat_cli.models import Conversation
+from zkchat_cli.cli.commands import gui
+from zkchat_cli.errors import UsageError
+from zkchat_cli.models import Conversation, ToolCall
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 QtWidgets = pytest.importorskip("PySide6.QtWidgets", reason="PySide6 is not installed: pip install 'zkchat[gui]'", exc_type=ImportError)
@@ -239,11 +241,25 @@ def test_a_new_conversation_is_begun_and_the_old_one_resumed_renamed_and_deleted
     assert "No messages yet." in user.shown
 
 
-def test_without_qt_the_command_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from zkchat_cli.cli import commands  # noqa: F401
-    from zkchat_cli.cli.commands import gui
-    from zkchat_cli.errors import UsageError
+def test_a_call_of_another_programs_tool_is_asked_for(open_window: OpenWindow) -> None:
+    user, decisions, questions = open_window(), [], []
+    user.window.ask = lambda question: bool(questions.append(question)) or len(questions) == 1  # type: ignore[method-assign]
+    for _ in range(2):
+        user.window.run(lambda _: user.window._approve_call(ToolCall(id="1", name="weather", arguments={"town": "Bern"})), decisions.append)
+        user.wait()
+    assert [decision.allowed for decision in decisions] == [True, False]
+    assert questions[0].startswith("Call weather with")
 
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have a display")
+def test_without_a_display_the_command_names_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UsageError, match="no display"):
+        gui.gui(vault=None)
+
+
+def test_without_qt_the_command_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith(("zkchat_cli.gui", "PySide6"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "PySide6", None)

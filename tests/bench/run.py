@@ -41,6 +41,8 @@ from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
 
 SEED = 7
 COMPACTING = {"none": "turns that do not compact", "masked": "turns that mask old results", "extractive": "turns that fold into a summary"}
+WHERE_IS_THE_CURSOR, IN_ROW_2 = "\x1b[6n", "\x1b[2;1R"
+"""What a terminal is asked, and what it answers: without an answer there is no toolbar."""
 LIBRARIES = "import sqlite3, typer, zkchat_cli.models, zkchat_cli.tokens.counter as t; t.load_vocabulary('o200k_base')"
 
 
@@ -51,7 +53,8 @@ def starting(ground: Ground) -> Iterator[Row]:
     def shown(text: str, *command: str) -> float:
         begin = time.perf_counter()
         child = pexpect.spawn(command[0], list(command[1:]), env=ground.env, encoding="utf-8", dimensions=(30, 100))
-        child.expect_exact(text, timeout=60)
+        while child.expect_exact([WHERE_IS_THE_CURSOR, text], timeout=60) == 0:
+            child.send(IN_ROW_2)
         seconds = time.perf_counter() - begin
         child.kill(signal.SIGKILL)
         child.close()
@@ -64,8 +67,10 @@ def starting(ground: Ground) -> Iterator[Row]:
     ground.run(*ZKCHAT, "vault", "index", *of_vault)
     imports = "import typer, rich, prompt_toolkit"
     ready = (*PYTHON, f"{imports}; print('ready', flush=True)")
-    figures = in_turns(lambda _: shown("you ›", *ZKCHAT, "chat", *of_vault), lambda _: shown("ready", *ready), ground.times(20))
-    yield Row("prompt visible", *figures, imports, Goal(300, "median"))
+    for what, text, goal in (("prompt", "you ›", Goal(300, "median")), ("budget bar", "%", Goal(2.5, "ratio"))):
+        chat = (text, *ZKCHAT, "chat", *of_vault)
+        figures = in_turns(lambda _, chat=chat: shown(*chat), lambda _: shown("ready", *ready), ground.times(20))
+        yield Row(f"{what} visible", *figures, imports, goal)
 
     ask = (*ZKCHAT, "ask", ground.words.question(), "--json", *of_vault)
     builds = range(ground.repetitions(3, large=1))

@@ -33,8 +33,8 @@ class BudgetButton(QAbstractButton):
         self.show_usage(None)
 
     def show_usage(self, usage: ContextUsage | None, more: int = 0) -> None:
-        """`more` are tokens of an answer that is being written; they count as conversation."""
-        self._usage, self._more = usage, more
+        """`more` are tokens of an answer that is being written; they count as conversation. Without `usage` it is the one of before."""
+        self._usage, self._more = usage or self._usage, more
         words = ", ".join(f"{name} {tokens:,}" for name, tokens in self.components.items() if tokens)
         self.setToolTip(f"{words or 'not measured yet'}. Click for the context and the exact prompt.")
         self.setAccessibleDescription(f"{self.figures}: {words}")

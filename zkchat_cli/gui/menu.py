@@ -88,11 +88,7 @@ def compact(window: "ChatWindow") -> None:
 def _on_selected(name: str) -> "Callable[[ChatWindow], None]":
     """The command of that name, about the turn whose references are shown."""
 
-    def run(window: "ChatWindow") -> None:
-        if (turn := window.transcript.selected_turn) is not None:
-            window.run_command(f"/{name} {turn.number}")
-
-    return run
+    return lambda window: window.run_command(f"/{name} {window.transcript.selected}")
 
 
 def _choose(name: str) -> "Callable[[ChatWindow], None]":

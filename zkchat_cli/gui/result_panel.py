@@ -11,7 +11,6 @@ from zkchat_cli.slash.base import CommandResult
 
 WIDTH = 90
 """Columns for results that depend on the width."""
-HEIGHT = 190
 
 
 class ResultPanel(QFrame):
@@ -28,7 +27,7 @@ class ResultPanel(QFrame):
         layout.setContentsMargins(2, 2, 2, 2)
         layout.addWidget(self.text)
         layout.addWidget(close)
-        self.setMaximumHeight(HEIGHT)
+        self.setMaximumHeight(190)
         self.hide()
 
     def show_error(self, error: ZkchatError) -> None:

@@ -69,7 +69,8 @@ def render_page(history: MessageHistory, first: int | None = None) -> Transcript
 
 
 class TranscriptView(StyledBrowser):
-    turn_selected = Signal(int)
+    turn_selected = Signal(list)
+    """The references of the selected turn."""
     citation_clicked = Signal(str)
     """The number of a source of the selected turn."""
     page_wanted = Signal(int)
@@ -82,7 +83,8 @@ class TranscriptView(StyledBrowser):
         self.page = TranscriptPage((), 0)
         self._starts: list[tuple[int, int]] = []
         """Where each turn begins in the document, and its number."""
-        self._selected = 0
+        self.selected = 0
+        """The number of the turn whose references are shown; 0 without one."""
         self._answer = ""
         self._drawn = 0
         """Characters of the streamed answer that are drawn for good."""
@@ -119,15 +121,11 @@ class TranscriptView(StyledBrowser):
     def restyle(self) -> None:
         """Draw again, in the colours of now."""
         if self._stream_start is None:
-            self.show_page(self.page, keep=self._selected if self._selected != self.page.last else None)
-
-    @property
-    def selected_turn(self) -> ShownTurn | None:
-        return next((turn for turn in self.page.turns if turn.number == self._selected), None)
+            self.show_page(self.page, keep=self.selected if self.selected != self.page.last else None)
 
     def select_turn(self, number: int) -> None:
-        self._selected = number
-        self.turn_selected.emit(number)
+        self.selected = number
+        self.turn_selected.emit([row for turn in self.page.turns if turn.number == number for row in turn.rows])
 
     # the answer that is streamed
 
@@ -201,7 +199,7 @@ class TranscriptView(StyledBrowser):
     def _select_at_cursor(self) -> None:
         at = self.textCursor().position()
         before = [number for start, number in self._starts if start <= at]
-        if before and not self._loading and before[-1] != self._selected:
+        if before and not self._loading and before[-1] != self.selected:
             self.select_turn(before[-1])
 
     def _click(self, url: QUrl) -> None:

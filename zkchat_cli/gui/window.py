@@ -49,7 +49,6 @@ _ID = Qt.ItemDataRole.UserRole
 
 class ChatWindow(QtWidgets.QMainWindow):
     conversations: QtWidgets.QListWidget
-    transcript: TranscriptView
 
     def __init__(self, open_app: Callable[[], App], resume: str | None = None) -> None:
         """`open_app` is called on a worker's thread; `resume` is the id of a conversation, or the beginning of it."""
@@ -58,10 +57,9 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.session: ZkChatSession | None = None
         self._snapshot: Snapshot | None = None
         self._store: ChatSessionStore | None = None
-        self._usage: ContextUsage | None = None
         self._line = self._streamed = ""
         self._notices: list[str] = []
-        self._completed = self._closed = False
+        self._completed = False
         self.context_dialog: ContextDialog | None = None
         self.compaction_dialog: CompactionDialog | None = None
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
@@ -88,7 +86,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._search_timer.timeout.connect(self.list_conversations)
         self.search.textChanged.connect(lambda: self._search_timer.start())
         self.transcript, self.references, self.result, self.input = TranscriptView(), ReferencePanel(), ResultPanel(), InputBox()
-        self.transcript.turn_selected.connect(self._show_references)
+        self.transcript.turn_selected.connect(self.references.show_rows)
         self.transcript.citation_clicked.connect(self.references.select_number)
         self.transcript.page_wanted.connect(self._load_page)
         self.references.selected.connect(self._show_passage)
@@ -163,7 +161,7 @@ class ChatWindow(QtWidgets.QMainWindow):
     def refresh(self) -> None:
         """Show the session as it is now."""
         self.run(engine.take_snapshot, self._show_snapshot)
-        self.run(lambda session: session.usage, self._show_usage)
+        self.run(lambda session: session.usage, self.budget.show_usage)
 
     def _begin(self, opened: Opened) -> None:
         self.app, self.session = opened.app, opened.session
@@ -251,9 +249,7 @@ class ChatWindow(QtWidgets.QMainWindow):
             case _:
                 if text := engine.describe_event(event):
                     self.transcript.add_note(text)
-        if usage is not None:
-            self._usage = usage
-        self.budget.show_usage(self._usage, estimate_tokens(self._streamed))
+        self.budget.show_usage(usage, estimate_tokens(self._streamed))
 
     # what is shown
 
@@ -270,10 +266,6 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.transcript.show_page(snapshot.page)
         self.list_conversations()
 
-    def _show_usage(self, usage: ContextUsage) -> None:
-        self._usage = usage
-        self.budget.show_usage(usage)
-
     def _show_error(self, error: ZkchatError) -> None:
         self.result.show_error(error)
         self.state.setText("")
@@ -285,10 +277,6 @@ class ChatWindow(QtWidgets.QMainWindow):
         exact = counter is not None and counter.ready and len(text) <= MAX_COUNTED
         tokens = counter.count(text) if counter is not None and exact else estimate_tokens(text)
         self.typed.setText(f"message: {'' if exact else '~'}{short_count(tokens)} tokens" if text else "")
-
-    def _show_references(self, _: int) -> None:
-        turn = self.transcript.selected_turn
-        self.references.show_rows(list(turn.rows) if turn is not None else [])
 
     def _show_passage(self, key: str) -> None:
         show = self.references.passage.show_html
@@ -364,11 +352,9 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802  Qt's name
         """Stop the answer, and store what came of it."""
-        if not self._closed:
-            self._closed = True
-            self.hide()
-            self._side.close(lambda: self._store.close() if self._store is not None else None)
-            self._work.close(lambda: engine.close_session(self.session, self.app))
+        self.hide()
+        self._side.close(lambda: self._store.close() if self._store is not None else None)
+        self._work.close(lambda: engine.close_session(self.session, self.app))
         super().closeEvent(event)
 
 

@@ -1,6 +1,7 @@
 """Chat with your notes in a window."""
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,6 +33,10 @@ def gui(
         from zkchat_cli.gui import program  # imports Qt
     except ModuleNotFoundError as e:
         raise UsageError("the window needs a package that is not installed", "pip install 'zkchat[gui]'") from e
+    except ImportError as e:  # a library of the system, which pip does not install
+        raise UsageError(f"Qt cannot be loaded: {e}", "Install what it names, for example with: apt install libegl1 libxkbcommon0") from e
+    if sys.platform == "linux" and not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
+        raise UsageError("there is no display for a window", "zkchat chat is the same in the terminal.")
     from zkchat_cli.app import factory
     from zkchat_cli.app.demo import demo_vault
 
