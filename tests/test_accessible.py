@@ -54,7 +54,7 @@ def test_a_signal_ends_a_chat_that_waits_for_a_line(zkchat: Program) -> None:
 def test_a_chat_only_adds_lines(zkchat: Program) -> None:
     with Chat(zkchat, ZKCHAT_TERMINAL__ACCESSIBLE="true") as chat:
         chat.wait_for("you:")
-        chat.type("how long does compost take?\r")
+        chat.type("when is a compost heap ready?\r")
         chat.wait_for("is answering")
         chat.wait_until(lambda: chat.everything().count("you:") == 2, "the next prompt")
         chat.type("/so\t 1\r")

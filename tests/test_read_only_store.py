@@ -18,7 +18,9 @@ READ = """
     from pathlib import Path
     from zkchat_cli.errors import StoreUnwritable
     from zkchat_cli.store.chat_session_store import ChatSessionStore
+    from zkchat_cli.text.words import stem
 
+    stem("roof")  # imports the stemmer, which the other user may not be able to read
     folders = [*map(Path, sys.argv[1:])]
     for folder in folders:
         for file in folder.iterdir():
