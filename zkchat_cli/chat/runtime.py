@@ -20,6 +20,7 @@ from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.context.system_prompt import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.llm.base import Model, Options, Window
+from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.models import Calibration, Retrieval, Role, ToolCall, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
@@ -256,4 +257,9 @@ def prepare_model(model: Model, seconds: float | None = None) -> None:
     """
     thread = threading.Thread(target=model.prepare, name="prepare model", daemon=True)
     thread.start()
-    thread.join(seconds)
+    if seconds is not None:
+        thread.join(seconds)
+        return
+    while thread.is_alive():
+        raise_if_stopped()
+        thread.join(STOP_INTERVAL)

@@ -28,8 +28,7 @@ from zkchat_cli.gui.result_panel import ResultPanel
 from zkchat_cli.gui.styles import lines_html
 from zkchat_cli.gui.transcript import TranscriptView, render_page
 from zkchat_cli.gui.worker import Worker
-from zkchat_cli.llm.stop_signal import raise_if_stopped
-from zkchat_cli.llm.threaded_stream import STOP_INTERVAL
+from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.models import ContextUsage, ConversationSummary, IndexReport, ToolCall
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.chat_session_store import ChatSessionStore

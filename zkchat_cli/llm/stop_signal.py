@@ -8,6 +8,9 @@ from contextvars import ContextVar
 
 STOP: ContextVar[threading.Event | None] = ContextVar("STOP", default=None)
 
+STOP_INTERVAL = 0.1
+"""Seconds between two looks at it."""
+
 
 def raise_if_stopped() -> None:
     """Raises KeyboardInterrupt if this thread's work is to end."""

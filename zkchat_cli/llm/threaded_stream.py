@@ -16,15 +16,13 @@ from typing import TYPE_CHECKING, Any
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import DEFAULT_MAX_ANSWER, Delta, ReasoningPart, RetryDelay, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.llm.stop_signal import STOP, raise_if_stopped
+from zkchat_cli.llm.stop_signal import STOP, STOP_INTERVAL, raise_if_stopped
 
 if TYPE_CHECKING:
     import asyncio
 
 CLOSE_SECONDS = 0.1
 """How long a leaving reader waits for the connection to close."""
-STOP_INTERVAL = 0.1
-"""Seconds between two looks at the stop signal, on a thread that has one."""
 _log = logging.getLogger(__name__)
 
 
