@@ -1,6 +1,7 @@
 """Conversations of an editor: the SDK's client speaks with `zkchat acp` over real pipes."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,6 +84,14 @@ def test_a_change_is_asked_for_with_its_diff(zkchat: Program, script: Script, an
     assert (diff.path, diff.old_text) == (str(zkchat.vault / "Draft.md"), None)
     assert "Hello" in diff.new_text
     assert (zkchat.vault / "Draft.md").exists() == (answer == "yes")
+
+
+def test_lines_that_are_no_messages_are_answered_with_a_sentence(zkchat: Program) -> None:
+    initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
+    done = zkchat("acp", stdin=f"no json\n[1]\n{json.dumps(initialize)}\n")
+    first, second, third = done.lines
+    assert (first["error"]["code"], second["error"]["code"], third["result"]["agentInfo"]["name"]) == (-32700, -32600, "zkchat")
+    assert "Traceback" not in done.err
 
 
 def test_what_the_editor_attaches_becomes_links_and_text(tmp_path: Path) -> None:

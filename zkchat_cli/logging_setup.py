@@ -1,12 +1,17 @@
-"""The log file of `--verbose`: what zkchat and its libraries do. It is in the data directory, small, private, and without keys."""
+"""The log file of `--verbose`: what zkchat and its libraries do. It is in the data directory, small, private, and without keys.
+
+A command whose standard output belongs to a protocol writes warnings to standard error, too.
+"""
 
 import logging
 import os
 import re
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Any
 
 from zkchat_cli import paths
 from zkchat_cli.credentials import read_keys
@@ -62,3 +67,18 @@ class _RedactingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         text = self._mask(super().format(record))
         return API_KEY.sub(MASK, _SECRET_HEADER.sub(rf"\1\2{MASK}", text))
+
+
+class _OneLineFormatter(logging.Formatter):
+    """Errors without tracebacks; with --verbose they are in the log file."""
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802  the base class's name
+        return f"  {ei[0].__name__}: {ei[1]}"
+
+
+def log_to_stderr() -> None:
+    """Send warnings of zkchat and of libraries to standard error, for a command whose standard output belongs to a protocol."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(_OneLineFormatter("zkchat: %(message)s"))
+    logging.getLogger().addHandler(handler)

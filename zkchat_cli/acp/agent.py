@@ -10,14 +10,15 @@ from concurrent.futures import CancelledError, Future
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from acp import PROTOCOL_VERSION, RequestError, run_agent, schema
-from acp.interfaces import Agent, Client
+from acp import PROTOCOL_VERSION, RequestError, schema
+from acp.interfaces import Client
 
 from zkchat_cli import __version__, events, slash
 from zkchat_cli.acp import updates
 from zkchat_cli.acp.main_thread import MainThread
+from zkchat_cli.acp.message_stream import serve_standard_streams
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ZkchatError
@@ -46,7 +47,7 @@ def serve(open_app: Callable[[Path], App]) -> None:
 
     def serve_protocol() -> None:
         try:
-            asyncio.run(run_agent(cast("Agent", agent)))
+            asyncio.run(serve_standard_streams(agent))
         finally:
             agent.cancel_all()
             work.end()

@@ -20,6 +20,9 @@ def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
 
     Editors such as Zed and Neovim start it. Conversations are the same as in the terminal. It needs `pip install 'zkchat[acp]'`.
     """
+    from zkchat_cli.logging_setup import log_to_stderr
+
+    log_to_stderr()
     try:
         from zkchat_cli.acp import agent  # imports the protocol's SDK
     except ModuleNotFoundError as e:

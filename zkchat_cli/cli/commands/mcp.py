@@ -1,13 +1,12 @@
 """Serve the notes to other programs over the Model Context Protocol."""
 
-import logging
 import os
 import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -41,7 +40,9 @@ def serve(
     """
     if invoked.invoked_subcommand is not None:
         return
-    _log_to_stderr()
+    from zkchat_cli.logging_setup import log_to_stderr
+
+    log_to_stderr()
     try:
         from zkchat_cli.mcp import server, transports  # import the SDK: more than a second that no other command needs
     except ModuleNotFoundError as e:
@@ -104,21 +105,6 @@ def install(
         ctx.screen.print("\n".join(diff))
         ctx.screen.remark(f"{file} was changed; the old one is {backup}" if backup else f"{file} was written")
     ctx.screen.remark(f"Restart {target.title} to use it.")
-
-
-class _OneLineFormatter(logging.Formatter):
-    """Errors without tracebacks; with --verbose they are in the log file."""
-
-    def formatException(self, ei: Any) -> str:  # noqa: N802  the base class's name
-        return f"  {ei[0].__name__}: {ei[1]}"
-
-
-def _log_to_stderr() -> None:
-    """Send warnings of the server and the SDK to standard error: standard output belongs to the protocol."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setLevel(logging.WARNING)
-    handler.setFormatter(_OneLineFormatter("zkchat: %(message)s"))
-    logging.getLogger().addHandler(handler)
 
 
 def _note_tools(ctx: CommandContext, vault: "Vault") -> "NoteTools":
