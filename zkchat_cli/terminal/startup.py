@@ -126,11 +126,12 @@ class BackgroundLoader:
 
     def _prepare(self, opened: StartedSession) -> None:
         """While the user reads or types: index, completion lists, tokenizer, model, and what the first answer needs."""
-        opened.app.counter.load_in_background().join()
-        self._measure()  # the budget bar comes first: it needs no index
+        warming = opened.app.counter.load_in_background()
         self._index(opened)
         with suppress(ZkchatError):
             opened.app.vault.complete("", 1)  # builds its list, which takes a second for 100,000 notes
+        warming.join()
+        self._measure()
         self._set_state("loading the model")
         opened.session.runtime.model.prepare()
         self._set_state("")
