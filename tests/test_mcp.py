@@ -254,7 +254,7 @@ def test_a_long_update_of_the_index_reports_its_progress_and_can_be_cancelled(tm
 
         scopes: list[anyio.CancelScope] = []
         server.client.call("count_tokens", text="the server is ready")
-        write_notes(server.program.vault, {f"Many/{n}.md": f"Marmot {n} sleeps. " * 40 for n in range(1500)})
+        write_notes(server.program.vault, {f"Many/{n}.md": f"Marmot {n} sleeps. " * 80 for n in range(1500)})
         assert server.client.portal.call(cancelled_search)
         assert reported
         assert 0 <= reported[0][0] <= (reported[0][1] or 0)

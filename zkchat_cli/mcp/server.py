@@ -41,7 +41,7 @@ INSTRUCTIONS = (
 )
 READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 MOST_COMPLETIONS = 100
-PROGRESS_SECONDS = 0.2
+PROGRESS_SECONDS = 0.1
 WITHOUT_NOTES = ("search_conversations", "count_tokens")
 """Tools that work while the vault is not there."""
 _log = logging.getLogger(__name__)
