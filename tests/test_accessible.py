@@ -3,6 +3,7 @@
 import io
 import re
 import signal
+import time
 from collections.abc import Iterable
 
 from conftest import Program
@@ -47,6 +48,7 @@ def test_printed_lines_begin_with_words_and_progress_is_one_line() -> None:
 def test_a_signal_ends_a_chat_that_waits_for_a_line(zkchat: Program) -> None:
     with Chat(zkchat, ZKCHAT_TERMINAL__ACCESSIBLE="true") as chat:
         chat.wait_for("you:")
+        time.sleep(0.3)  # readline shows the prompt before it waits, and only its wait is ended by a signal
         chat.kill(signal.SIGTERM)
         assert chat.wait_for_end() == 128 + signal.SIGTERM
 
