@@ -12,6 +12,8 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from prompt_toolkit.utils import get_cwidth
+
 from zkchat_cli import __version__
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
@@ -223,8 +225,10 @@ class Repl:
 
         vault, exchange = self.session.vault, provenance.last_exchange(self.session.history)
         if exchange is not None and (paths := related_notes.offer_related(vault, exchange)):
-            links = ", ".join(write_link(path, vault.link_name(path)) for path in paths)
-            self.screen.print(sanitize_name(f"  related: {links}; /related says why"), "dim")
+            links = [write_link(path, vault.link_name(path)) for path in paths]
+            lines = [sanitize_name(f"  related: {', '.join(links[:count])}; /related says why") for count in range(len(links), 0, -1)]
+            if line := next((line for line in lines if get_cwidth(line) <= self._prompt.columns), None):  # as many as one line holds
+                self.screen.print(line, "dim")
 
     # the background, and its results
 
