@@ -126,6 +126,7 @@ def test_asking_offline_loads_no_model_library_and_no_screen(zkchat: Program) ->
         "httpx",
         "prompt_toolkit",
         "rich",
+        "tiktoken",
     }
 
 

@@ -169,7 +169,6 @@ class CommandContext:
         """A session on a stored conversation, for inspection; `indexed` updates the index first."""
         with self.open_app() as app:
             conversation = app.find(id_)
-            app.counter.load_in_background()
             if indexed:
                 app.vault.refresh()
             session = app.session(conversation)
