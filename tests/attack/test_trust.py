@@ -148,10 +148,8 @@ OPENERS = {
     "cli/commands/mcp.py": "the package's own skill",
     "terminal/screen.py": "os.devnull",
     "logging_setup.py": "opens to write",
-    "store/database.py": "creates",
     "store/repair.py": "locks",
     "vault/edit/change_journal.py": "locks, and reads up to a limit",
-    "vault/index/sqlite.py": "creates",
 }
 
 
