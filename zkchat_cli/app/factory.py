@@ -319,8 +319,9 @@ def open_embedder(loaded: LoadedConfig, env: Mapping[str, str]) -> Embedder | No
         return None
     key = credentials.find_key("openai", "OPENAI_API_KEY", env, loaded.places) if wanted.provider == "openai" else ApiKey()
     insecure = getattr(getattr(loaded.values, wanted.provider, None), "allow_insecure", False)
+    places = loaded.places
     return embedders.embedder(wanted.provider).open(
-        base.EmbedderConfig(wanted.model, wanted.path, loaded.places.models_dir, env, key, insecure)
+        base.EmbedderConfig(wanted.model, wanted.path, places.models_dir, env, key, insecure, places.cache_dir)
     )
 
 
