@@ -33,15 +33,16 @@ _LENGTH, _NUMBER = 8, 4
 def load_program(without: tuple[str, ...] = ()) -> None:
     """Import and load what every run needs, except modules that begin with `without`."""
     import zkchat_cli
-    from zkchat_cli.app import factory
-    from zkchat_cli.tokens.counter import load_vocabulary
+    from zkchat_cli.app.settings import settings_schema
+    from zkchat_cli.tokens.counter import load_vocabulary, open_encoder
 
     use_empty_certificates()
+    open_encoder("o200k_base")
     load_vocabulary("o200k_base")
     for module in pkgutil.walk_packages(zkchat_cli.__path__, "zkchat_cli."):  # commands defer some imports
         if not module.name.endswith("__main__") and not module.name.startswith(without):
             importlib.import_module(module.name)
-    factory.settings_schema()  # otherwise a third of each run
+    settings_schema()  # otherwise a third of each run
     gc.collect()
     gc.freeze()  # otherwise the collector of each run would copy the memory
 

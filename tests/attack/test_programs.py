@@ -24,6 +24,7 @@ from zkchat_cli.acp.agent import LONGEST_ERROR, NoteAgent
 from zkchat_cli.acp.main_thread import MainThread
 from zkchat_cli.acp.updates import note_path, read_prompt
 from zkchat_cli.app import factory
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.citations.verify_text import verify_text
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.errors import UsageError
@@ -103,7 +104,7 @@ class DeafEditor:
 def converse(zkchat: Program, model: str, talk: Callable[[NoteAgent, DeafEditor, str], Coroutine[Any, Any, None]]) -> None:
     """A conversation of an editor; the protocol's thread is another one, as in `serve`."""
     work = MainThread()
-    options = factory.StartupOptions(model=model)
+    options = StartupOptions(model=model)
     agent = NoteAgent(lambda folder: factory.open_app(options, zkchat.environment, folder), work)
 
     async def connected() -> None:

@@ -9,7 +9,7 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +62,16 @@ Entry = tuple[str, str, object]
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """The merged settings, and where each key was set (`origins`: dotted key -> file, variable or flag)."""
+    """The merged settings, and where each key was set (`origins`: dotted key -> file, variable or flag).
+
+    `env` and `cwd` are the environment and the folder of the start, for whatever is opened by these settings.
+    """
 
     values: Config
     origins: dict[str, str]
     places: AppPaths
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: Path = Path()
 
     def with_model(self, name: str) -> "LoadedConfig":
         """The same settings with another model, chosen by the user."""
@@ -107,7 +112,7 @@ def load_config(
         for origin, key, value in layer:
             require_known_key(key, origin, schema)
             merged[key], origins[key] = value, origin
-    return LoadedConfig(validate(merged, origins, schema), origins, where)
+    return LoadedConfig(validate(merged, origins, schema), origins, where, env)
 
 
 def default_values(schema: type[Section] = Config) -> dict[str, Any]:
