@@ -353,10 +353,10 @@ def test_the_program_says_that_it_cut_an_answer(zkchat: Program, server: ModelSe
 
 # numbers that are none
 
-NOT_COUNTS = [10**310, -1, "12", True, None, 1.5, float("nan"), float("inf"), [3], {}]
+NOT_COUNTS = [10**310, -1, "12", float("nan"), [3]]
 
 
-@pytest.mark.parametrize("value", [*NOT_COUNTS, MAX_COUNT + 1, -(10**310), float("-inf")], ids=short)
+@pytest.mark.parametrize("value", [*NOT_COUNTS, True, None, 1.5, float("inf"), {}, MAX_COUNT + 1, -(10**310), float("-inf")], ids=short)
 def test_what_is_no_count_is_none(value: object) -> None:
     assert whole_number(value) is None
 
@@ -404,7 +404,7 @@ def test_an_index_that_is_no_index_ends_in_an_answer_or_an_error(server: ModelSe
 
 
 @ALL
-@pytest.mark.parametrize("value", ["1" * 400, "nan", "-1", "inf", "1e400", "true", "Fri, 31 Dec 9999 23:59:59 GMT", "٣"])
+@pytest.mark.parametrize("value", ["1" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"])
 def test_retry_after_is_a_bounded_number_of_seconds(server: ModelServer, protocol: Protocol, value: str) -> None:
     reply = protocol.error(429, "slow down", {"retry-after": value.encode().decode("latin-1")})
     answer = protocol.ask(server, reply)
@@ -414,7 +414,8 @@ def test_retry_after_is_a_bounded_number_of_seconds(server: ModelServer, protoco
 
 
 def test_retry_after_is_at_most_a_day() -> None:
-    assert [parse_retry_after(value) for value in ("5", "-1", "nan", "inf", "9" * 400, None)] == [5.0, None, None, 86400.0, 86400.0, None]
+    values = {"5": 5, "-1": None, "nan": None, "true": None, "٣": None, "inf": 86400, "1e400": 86400, "9" * 400: 86400, None: None}
+    assert {value: parse_retry_after(value) for value in values} == values
 
 
 @pytest.mark.parametrize("number", [10**310, 1e300, float("nan"), float("inf"), "12", None, [1.0], {}], ids=short)
