@@ -1,6 +1,8 @@
 """Sessions of Claude Code and Codex: what becomes of their records, and that importing twice adds nothing."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +181,13 @@ def test_a_folder_is_imported_and_a_session_that_grew_adds_only_what_is_new(zkch
     shown = zkchat("sessions", "show", grown["conversation_id"]).out
     assert "And at night?" in shown
     assert "defrosts below 2" in zkchat("sessions", "search", "defrosts").out
+    with closing(sqlite3.connect(zkchat.home / "data" / "conversations.db", isolation_level=None)) as store:
+        store.execute("CREATE TRIGGER no BEFORE INSERT ON message WHEN NEW.content = 'No.' BEGIN SELECT RAISE(ABORT, 'no'); END")
+    (folder / "s1.jsonl").write_bytes(lines([*CLAUDE, claude("u99", "u1", "user", "No.")]))
+    (folder / "s2.jsonl").write_bytes(lines([{**record, "sessionId": "s2"} for record in CLAUDE[:6]]))
+    other = zkchat("context", "import", "--from", "claude-code", str(folder), "--json")
+    assert "s1.jsonl is left out: The store" in other.err
+    assert other.json["messages"] == 4
 
 
 def test_what_the_command_needs_is_said(zkchat: Program, tmp_path: Path) -> None:

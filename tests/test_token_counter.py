@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+import struct
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import tiktoken
 from factories import COUNTER
 
 from zkchat_cli.errors import UsageError
-from zkchat_cli.tokens.counter import ENCODINGS, VOCABULARY, Encoder, TokenCounter, load_vocabulary
+from zkchat_cli.tokens.counter import ENCODINGS, VOCABULARY, Encoder, TokenCounter, load_vocabulary, open_encoder
+from zkchat_cli.tokens.token_table import MAX_LENGTH, MAX_TEXT
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 SHA256 = {
@@ -38,6 +40,37 @@ def no_vocabulary(encoding: str) -> Encoder:
 def test_the_shipped_vocabularies_are_the_published_ones(encoding: str) -> None:
     file = VOCABULARY / hashlib.sha1(ADDRESS.format(encoding).encode()).hexdigest()
     assert hashlib.sha256(file.read_bytes()).hexdigest() == SHA256[encoding]
+
+
+TABLE = VOCABULARY / "o200k_base.table"
+
+
+def table_of_vocabulary() -> bytes:
+    ranks: dict[bytes, int] = load_vocabulary("o200k_base")._mergeable_ranks  # type: ignore[attr-defined]
+    tokens = sorted(ranks, key=lambda token: (len(token), token))
+    lengths = Counter(map(len, tokens))
+    counts = struct.pack(f"<{MAX_LENGTH}I", *(lengths[n] for n in range(1, MAX_LENGTH + 1)))
+    return b"".join((counts, struct.pack(f"<{len(tokens)}I", *map(ranks.__getitem__, tokens)), *tokens))
+
+
+def test_the_table_holds_the_vocabulary() -> None:
+    assert TABLE.read_bytes() == table_of_vocabulary()
+
+
+def test_the_table_encodes_as_the_vocabulary_does() -> None:
+    dice = random.Random(5)
+    letters = [*map(chr, (*range(32, 127), 9, 10, 13, 28, 133, 160, 383, 0x300)), *"éßЖжمनम过濾器ガ😀’—½²"]
+    texts = ["".join(dice.choices(letters, k=60)) for _ in range(200)]
+    assert list(map(open_encoder("o200k_base").encode_ordinary, texts)) == list(map(load_vocabulary("o200k_base").encode_ordinary, texts))
+
+
+def test_a_long_text_needs_the_vocabulary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / TABLE.name).write_bytes(TABLE.read_bytes())
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    counter = TokenCounter()
+    assert (counter.count("hello world"), counter.estimated) == (2, False)
+    assert counter.count("hello " * MAX_TEXT) == 2 * MAX_TEXT
+    assert counter.estimated
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -136,3 +169,7 @@ def test_a_damaged_vocabulary_is_an_error(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     with pytest.raises(ValueError, match=r"the vocabulary of o200k_base in .* is damaged"):
         load_vocabulary("o200k_base")
+
+
+if __name__ == "__main__":
+    TABLE.write_bytes(table_of_vocabulary())

@@ -28,14 +28,29 @@ def open_regular(file: Path | str) -> FileIO:
     """
     opened = os.open(file, _READING)
     try:
-        mode = os.fstat(opened).st_mode
-        if not S_ISREG(mode):
-            number = errno.EISDIR if S_ISDIR(mode) else errno.EINVAL
-            raise OSError(number, os.strerror(number) if S_ISDIR(mode) else "not a regular file", str(file))
+        _check_regular(os.fstat(opened), file)
         return FileIO(opened)
     except BaseException:
         os.close(opened)
         raise
+
+
+def create_database(file: Path) -> None:
+    """An empty file for its owner alone where there is none. Raises OSError, also for what is no regular file: SQLite would open a pipe.
+
+    An existing one is not opened: closing it would drop the locks of every SQLite connection that this process has to it.
+    """
+    try:
+        _check_regular(file.stat(), file)
+    except FileNotFoundError:
+        with suppress(FileExistsError):  # another process is faster
+            os.close(os.open(os.path.realpath(file), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _check_regular(found: os.stat_result, file: Path | str) -> None:
+    if not S_ISREG(found.st_mode):
+        number = errno.EISDIR if S_ISDIR(found.st_mode) else errno.EINVAL
+        raise OSError(number, os.strerror(number) if S_ISDIR(found.st_mode) else "not a regular file", str(file))
 
 
 def read_beginning(file: Path | str, size: int) -> bytes:

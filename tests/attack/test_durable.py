@@ -2,7 +2,9 @@
 
 import errno
 import json
+import os
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -395,6 +397,45 @@ def test_a_disk_that_changes_bytes_and_no_times_is_noticed_within_20_openings(va
         beside.read_text().replace(str(before.st_mtime_ns), str(after.st_mtime_ns)).replace(str(before.st_ctime_ns), str(after.st_ctime_ns))
     )
     assert [checksum.is_intact(notes.index_file) for _ in range(checksum.OPENINGS + 1)] == [True] * checksum.OPENINGS + [False]
+
+
+@pytest.mark.parametrize("when", ["while it is open", "after a kill"])
+def test_a_page_that_is_lost_without_a_checksum_is_noticed_at_the_next_opening(vault: Path, tmp_path: Path, when: str) -> None:
+    with closing(Vault.open(vault, tmp_path / "cache")) as notes:
+        notes.refresh()
+    beside = Path(f"{notes.index_file}{checksum.SUFFIX}")
+    intact, chance = notes.index_file.read_bytes(), random.Random(7)
+    for _ in range(5):
+        raw = bytearray(intact)
+        lose_a_page(raw, chance)
+        beside.unlink(missing_ok=True)
+        if when == "after a kill":
+            notes.index_file.write_bytes(raw)
+        else:
+            notes.index_file.write_bytes(intact)
+            with closing(Vault.open(vault, tmp_path / "cache")) as opened:
+                assert opened.status().notes
+                notes.index_file.write_bytes(raw)
+            assert not beside.exists()
+        with closing(Vault.open(vault, tmp_path / "cache")) as again:
+            assert "is not as it was written" in (again.status().rebuilt or "")
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux lists its locks")
+def test_a_second_opening_in_one_process_drops_no_lock_of_the_first(vault: Path, tmp_path: Path) -> None:
+    def locks(file: Path) -> int:
+        return len(re.findall(f" {os.getpid()} [^ ]+:{file.stat().st_ino} ", Path("/proc/locks").read_text(encoding="ascii")))
+
+    store = tmp_path / "conversations.db"
+    with closing(Vault.open(vault, tmp_path / "cache")) as notes, closing(ChatSessionStore.open(store)):
+        notes.refresh()
+        before = locks(notes.index_file), locks(store)
+        for _ in range(2):
+            with closing(Vault.open(vault, tmp_path / "cache")) as again, closing(ChatSessionStore.open(store)):
+                (vault / "New.md").write_text("New text.")
+                again.refresh()
+        assert (locks(notes.index_file), locks(store)) == before
+        assert min(before) > 0
 
 
 def test_doctor_reads_the_whole_index_and_builds_a_damaged_one_anew(zkchat: Program) -> None:

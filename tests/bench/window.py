@@ -18,6 +18,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from zkchat_cli.app import factory
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.gui.window import ChatWindow
 
@@ -107,7 +108,7 @@ def main() -> None:
         env = {"ZKCHAT_HOME": f"{folder}/home"}
 
         def open_app(model: str = f"scripted/{script}") -> factory.App:
-            asked = factory.StartupOptions(vault=notes, model=model, overrides={"semantic.provider": "none"})
+            asked = StartupOptions(vault=notes, model=model, overrides={"semantic.provider": "none"})
             return factory.open_app(asked, env, notes)
 
         window = ChatWindow(open_app)

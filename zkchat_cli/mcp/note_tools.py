@@ -178,7 +178,6 @@ class NoteTools:
 
     def count_tokens(self, text: Text) -> results.TokenCount:
         """Count the tokens of a text."""
-        self.counter.load_in_background().join()
         count = self.counter.count(text)
         return results.TokenCount(tokens=count, encoding=ENCODINGS[0], estimated=self.counter.estimated, characters=len(text))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from zkchat_cli.errors import StoreError, StoreUnwritable
-from zkchat_cli.fileio import lock_timeout, make_private_folder, open_regular
+from zkchat_cli.fileio import create_database, lock_timeout, make_private_folder
 from zkchat_cli.store import rows, schema
 from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 
@@ -99,9 +99,7 @@ def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFE
 
 def _create_file(file: Path) -> None:
     make_private_folder(file.parent)
-    if not file.exists():
-        os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
-    open_regular(file).close()  # SQLite would open a pipe or a device, too
+    create_database(file)
     if not os.access(file, os.W_OK):  # SQLite would open it, and refuse the first write after the question was answered
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 

@@ -2,8 +2,8 @@
 
 The vocabularies of `o200k_base` and `cl100k_base` are shipped under the names tiktoken's cache expects (sha1 of their address), because
 tiktoken would otherwise download them, without a time-out. They are read here, in less than half of tiktoken's time. Loading one still
-takes about 0.2 s, so it happens on a background thread while the index is refreshed or the user types. Without a vocabulary, figures are
-estimates, and say so.
+takes about 0.2 s, so short texts are counted by a table, and a chat loads the vocabulary on a background thread. Without a vocabulary,
+figures are estimates, and say so.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ import re
 import threading
 from binascii import a2b_base64
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import copy
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from zkchat_cli.errors import UsageError
 from zkchat_cli.fileio import read_file
+from zkchat_cli.tokens.token_table import TableEncoder, TokenTable
 
 if TYPE_CHECKING:  # pydantic, which `zkchat tokens --help` must not load
     from zkchat_cli.models import Calibration
@@ -57,12 +59,28 @@ class Encoder(Protocol):
     def encode_ordinary(self, text: str) -> list[int]: ...
 
 
+def open_encoder(encoding: str) -> Encoder:
+    """An encoding from the shipped files, with a table if it has one. Raises OSError or ValueError if they are missing or damaged."""
+    table = _vocabulary_folder() / f"{encoding}.table"
+    if table.is_file():
+        return _open_table(table, encoding)
+    return load_vocabulary(encoding)
+
+
 def load_vocabulary(encoding: str) -> Encoder:
     """tiktoken's encoding from the shipped files. Raises OSError or ValueError if they are missing or damaged."""
     if encoding not in ENCODINGS:
         raise UsageError(f"{encoding} is not an encoding zkchat ships", f"Choose {' or '.join(ENCODINGS)}.")
-    folder = Path(os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(VOCABULARY)))
-    return _read_vocabulary(folder, encoding)
+    return _read_vocabulary(_vocabulary_folder(), encoding)
+
+
+def _vocabulary_folder() -> Path:
+    return Path(os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(VOCABULARY)))
+
+
+@cache
+def _open_table(file: Path, encoding: str) -> TableEncoder:
+    return TableEncoder(TokenTable(file), _SPLIT[encoding], lambda: load_vocabulary(encoding))
 
 
 @cache
@@ -112,11 +130,25 @@ class _Vocabulary:
             elif len(text) in _COUNTED_BY_LINE and len(lines := _NEXT_LINE.split(text)) > 1:
                 known = sum(map(self.count, lines))
             else:
-                known = sum(len(encoder.encode_ordinary(piece)) for piece in _pieces(text))
+                known = self._count_pieces(encoder, text)
             if len(self._counts) >= _MAX_CACHED:
                 self._counts.clear()
             self._counts[key] = known
         return known
+
+    def _count_pieces(self, encoder: Encoder, text: str) -> int:
+        try:
+            return sum(len(encoder.encode_ordinary(piece)) for piece in _pieces(text))
+        except (OSError, ValueError) as e:  # the table was there, the vocabulary is not
+            self.encoder, self.failed = None, e
+            return estimate_tokens(text)
+
+    def load_whole(self) -> None:
+        """Load what only long texts need."""
+        encoder = self.ensure()
+        if isinstance(encoder, TableEncoder):
+            with suppress(OSError, ValueError):  # reported when it is needed
+                encoder.load_vocabulary()
 
 
 class TokenCounter:
@@ -125,7 +157,7 @@ class TokenCounter:
     A model may have another tokenizer: `calibrated` counts with a factor. Stored counts are those of `count_raw`.
     """
 
-    def __init__(self, encoding: str = "o200k_base", load: Callable[[str], Encoder] = load_vocabulary) -> None:
+    def __init__(self, encoding: str = "o200k_base", load: Callable[[str], Encoder] = open_encoder) -> None:
         self.factor = self.tool_factor = 1.0
         self.exact = True
         """Whether the vocabulary is the model's own."""
@@ -143,15 +175,15 @@ class TokenCounter:
     @property
     def estimated(self) -> bool:
         """Whether counts are estimates: no vocabulary could be loaded (see `problem`), or it is not the model's."""
-        return self._vocabulary.encoder is None or not self.exact
+        return self._vocabulary.ensure() is None or not self.exact
 
     @property
     def problem(self) -> str | None:
         return str(self._vocabulary.failed) if self._vocabulary.failed else None
 
     def load_in_background(self) -> threading.Thread:
-        """Load the vocabulary on a background thread; `count` waits for it."""
-        thread = threading.Thread(target=self._vocabulary.ensure, name="vocabulary", daemon=True)
+        """Load on a background thread what only long texts need."""
+        thread = threading.Thread(target=self._vocabulary.load_whole, name="vocabulary", daemon=True)
         thread.start()
         return thread
 

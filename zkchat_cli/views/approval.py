@@ -16,7 +16,7 @@ _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 def call_question(call: ToolCall) -> str:
     arguments = truncate(reveal_invisible(json.dumps(call.arguments, ensure_ascii=False)), LONGEST_SHOWN)
-    return f"Call {call.name} with {arguments}?"
+    return f"Call {reveal_invisible(call.name)} with {arguments}?"
 
 
 def diff_lines(diff: str) -> list[StyledLine]:

@@ -72,7 +72,6 @@ def ask(
         approve = policy(unsafe=unsafe, yes=yes, screen=ctx.screen, interactive=interactive)
         app = replace(opened, approve=approve, approve_call=_call_approval(ctx.screen) if interactive and opened.external else None)
         screen = replace(ctx.screen, address=note_opener(app.vault.root))
-        vocabulary = app.counter.load_in_background()
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
         for problem in summarize_problems(index.problems if index.added or index.changed else ()):
@@ -80,7 +79,6 @@ def ask(
         session = app.session(app.find(cid) if continuing else None)
         session.apply_scan(index)
         warn_if_unable(session, screen, unsafe=unsafe)
-        vocabulary.join()
         turn = session.send(text, typed=typed) if text else session.continue_answer()
         try:
             with closing(turn):  # closing it stores the partial answer if the reader is gone

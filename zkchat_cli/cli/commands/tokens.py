@@ -23,7 +23,6 @@ def tokens(
         raise UsageError(f"unknown encoding {encoding}", f"Choose {' or '.join(ENCODINGS)}.")
     text = read_input(file, MAX_BYTES, "a text file").decode("utf-8", "replace")
     counter = TokenCounter(encoding)
-    counter.load_in_background().join()  # so that `estimated` is known even for an empty text
     count = counter.count(text)
     document = {"tokens": count, "encoding": encoding, "estimated": counter.estimated, "characters": len(text)}
     ctx.result(document, f"{'~' if counter.estimated else ''}{count}")

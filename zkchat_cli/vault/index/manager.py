@@ -8,6 +8,7 @@ memory.
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -22,6 +23,11 @@ from zkchat_cli.vault.index.indexer import IndexChanges, Progress
 from zkchat_cli.vault.index.sqlite import damaged, delete_database
 
 T = TypeVar("T")
+
+_OPENED = Counter[Path]()
+_OPENING = threading.Lock()
+"""A file is read for its checksum only while no manager of this process has it open: when a process closes any descriptor of a file, POSIX
+drops all its locks on it, SQLite's too."""
 
 
 class IndexRefresh(NamedTuple):
@@ -49,12 +55,23 @@ class IndexManager:
         with self._lock:
             on_disk = self._index is not None and not self.unwritable
             self._release()
-            if on_disk:
-                write_checksum(self.file)
+            with _OPENING:
+                if on_disk and not _OPENED[self.file]:
+                    write_checksum(self.file)
+
+    def _open(self) -> IndexDatabase:
+        with _OPENING:
+            if not _OPENED[self.file] and not is_intact(self.file):
+                raise damaged(self.file, "it is not as it was written")
+            index = IndexDatabase(self.file)
+            _OPENED[self.file] += 1
+            return index
 
     def _release(self) -> None:
         if self._index:
-            self._index.close()
+            with _OPENING:
+                self._index.close()
+                _OPENED[self.file] -= not self.unwritable
         self._index = self.unwritable = None
 
     @property
@@ -116,15 +133,13 @@ class IndexManager:
     def _run_on_disk(self, work: Callable[[IndexDatabase], T]) -> T:
         """Work with the open index; with an empty one once more if it turns out to be damaged."""
         try:
-            if self._index is None and not is_intact(self.file):
-                raise damaged(self.file, "it is not as it was written")
-            self._index = self._index or IndexDatabase(self.file)
+            self._index = self._index or self._open()
             return work(self._index)
         except IndexDamaged as e:
             self._release()
             delete_database(self.file)
             self._rebuilt = e.message
-            self._index = IndexDatabase(self.file)
+            self._index = self._open()
             return work(self._index)
 
     def _update(self, index: IndexDatabase, listing: Listing | None, progress: Progress | None, *, full: bool = False) -> IndexChanges:

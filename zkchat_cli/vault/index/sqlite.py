@@ -1,13 +1,12 @@
 """SQLite files in the cache directory: connections, transactions, and errors that say what the user can do."""
 
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError, reason
-from zkchat_cli.fileio import can_lock, lock_timeout, make_private_folder, open_regular
+from zkchat_cli.fileio import can_lock, create_database, lock_timeout, make_private_folder
 from zkchat_cli.vault.index.checksum import SUFFIX
 
 BUSY_SECONDS = 10.0
@@ -43,8 +42,7 @@ def connect(file: Path, page_size: int = 4096) -> sqlite3.Connection:
     """
     try:
         make_private_folder(file.parent)
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-        open_regular(file).close()  # SQLite would open a pipe or a device, too
+        create_database(file)
     except OSError as e:
         raise IndexUnwritable(f"the index {file} cannot be written: {reason(e)}", _CHECK_DISK) from e
     with sqlite_errors(file):

@@ -9,7 +9,7 @@ import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples, read_input
-from zkchat_cli.errors import StoreError, UsageError, reason
+from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError, reason
 from zkchat_cli.fileio import atomic_write
 
 if TYPE_CHECKING:
@@ -144,12 +144,13 @@ def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
             try:
                 data = read_input(str(file), MAX_IMPORT, "a session's file")
                 archive = _with_references(readers[program](data, file.name, vault=str(app.vault.root), now=factory.now()), app.vault)
-            except UsageError as e:
+                documents.append(_document(archive, archive.conversation, app.store.merge(archive)))
+            except StoreUnwritable:
+                raise
+            except (StoreError, UsageError) as e:
                 if len(files) == 1:
                     raise
                 ctx.screen.warn(f"{file} is left out: {e.message}")
-                continue
-            documents.append(_document(archive, archive.conversation, app.store.merge(archive)))
         _embed_messages(ctx, app, sum(document["messages"] for document in documents))
     if not documents:
         raise UsageError(f"no file in {path} could be read", "The warnings above say why.")
