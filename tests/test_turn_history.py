@@ -68,6 +68,7 @@ class Kept:
         return tuple(self.messages[id_] for id_ in ids)
 
     def read_spoken(self, ids: Sequence[str], *, links: bool = False) -> tuple[SpokenMessage, ...]:
+        assert links, "a summary names the documents"
         return LoadableExchange(self.read_messages(ids)).spoken
 
 
