@@ -30,7 +30,7 @@ UNASKED = Decision(False, "refused: nobody can be asked here, and --yes was not 
 
 def decline(declined: Decision, text: str) -> Decision:
     """One of the two above with what the user says about it, which the model gets."""
-    return replace(declined, reason=f"{declined.reason}. The user says: {replace_surrogates(text)}") if text else declined
+    return declined._replace(reason=f"{declined.reason}. The user says: {replace_surrogates(text)}") if text else declined
 
 
 def approve_notes(change: Change) -> Decision:
