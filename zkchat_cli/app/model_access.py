@@ -3,7 +3,8 @@
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from zkchat_cli import credentials, tools
 from zkchat_cli.agents.profile import Agent
@@ -108,8 +109,7 @@ def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> M
     )
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedServer:
+class KeyedServer(NamedTuple):
     """The environment variable of a provider's key, and the address that the key is for: empty for the provider's own."""
 
     variable: str
