@@ -13,7 +13,7 @@ from zkchat_cli import registry
 from zkchat_cli.agents import builtin
 from zkchat_cli.agents import loader as agent_loader
 from zkchat_cli.agents.profile import Agent
-from zkchat_cli.app import factory
+from zkchat_cli.app.settings import check_agent
 from zkchat_cli.chat.user_message import parse_agent_mention
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
@@ -33,7 +33,7 @@ def where(tmp_path: Path) -> Path:
 
 def written(where: Path, text: str, name: str = "critic") -> Agent:
     (where / f"{name}.toml").write_text(text, encoding="utf-8")
-    return factory.check_agent(agent_loader.load_agent(where, name))
+    return check_agent(agent_loader.load_agent(where, name))
 
 
 def refused(where: Path, text: str) -> ConfigError:
@@ -106,7 +106,7 @@ def test_an_invalid_file_is_an_error_with_key_value_and_valid_values(where: Path
 def test_built_in_agents_are_valid_profiles(where: Path) -> None:
     assert registry.names(builtin) == ["editor", "researcher"]
     for name in registry.names(builtin):
-        agent = factory.check_agent(agent_loader.load_agent(where, name))
+        agent = check_agent(agent_loader.load_agent(where, name))
         assert (agent.name, agent.file) == (name, None)
         assert agent_loader.validate_profile("", agent.values).keys() >= {"description", "system_prompt"}
 
@@ -171,7 +171,7 @@ GIVEN = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(GIVEN)
 def test_what_is_written_is_read_again(where: Path, given: dict[str, Any]) -> None:
     file = where / "x.toml"

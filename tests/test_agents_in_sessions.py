@@ -13,7 +13,8 @@ from slash_results import slash_output
 
 from zkchat_cli import slash
 from zkchat_cli.app import factory
-from zkchat_cli.app.factory import App, StartupOptions
+from zkchat_cli.app.factory import App
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.events import Notice

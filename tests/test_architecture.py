@@ -11,7 +11,7 @@ import pytest
 from conftest import Program
 
 from zkchat_cli import exporters, registry, slash, tools
-from zkchat_cli.app import factory
+from zkchat_cli.app.settings import settings_schema
 from zkchat_cli.cli import commands
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
@@ -161,13 +161,13 @@ def test_every_plugin_module_declares_its_constant_and_has_a_docstring(package: 
 def test_the_example_settings_are_the_defaults() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
     written = dict(loader._flatten_tables(tomllib.loads(text)))
-    assert written == loader.default_values(factory.settings_schema())
+    assert written == loader.default_values(settings_schema())
 
 
 def test_every_setting_is_described_in_the_example() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
-    for key in loader.default_values(factory.settings_schema()):
-        assert f"# {loader.describe_setting(key, factory.settings_schema())}" in text
+    for key in loader.default_values(settings_schema()):
+        assert f"# {loader.describe_setting(key, settings_schema())}" in text
 
 
 def test_the_example_says_which_settings_a_vault_can_make() -> None:

@@ -24,7 +24,7 @@ from model_server import (
 from terminal_screen import CTRL_C, TAB, Chat, stored_conversations
 
 from zkchat_cli.app import factory
-from zkchat_cli.app.factory import StartupOptions
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.llm.base import Window
 
 KEY = "sk-this-is-a-secret-4711"

@@ -9,9 +9,10 @@ from conftest import Program
 from model_server import ModelServer, Reply, openai_text, running_server
 
 from zkchat_cli import credentials, logging_setup, paths
-from zkchat_cli.app import factory
+from zkchat_cli.app.model_access import model_config, open_model, server_info
+from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.errors import ConfigError
-from zkchat_cli.llm import embedders
+from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import Request
 from zkchat_cli.llm.embedders import base
 from zkchat_cli.models import PromptMessage
@@ -48,14 +49,14 @@ def test_a_stored_key_is_private_and_used(where: paths.AppPaths, server: ModelSe
     assert where.keys_file.stat().st_mode & 0o777 == 0o600
     assert where.keys_file.parent.stat().st_mode & 0o777 == 0o700
     env = {"ZKCHAT_HOME": str(where.data_dir.parent), "OPENAI_BASE_URL": f"{server.address}/v1"}
-    loaded = factory.settings(factory.StartupOptions(vault, "openai/tiny"), env, vault)
-    model = factory.open_model(loaded, env).model
+    loaded = load_settings(StartupOptions(vault, "openai/tiny"), env, vault)
+    model = open_model(loaded).model
     deltas = list(model.stream(Request((PromptMessage(role="user", content="Hello", tokens=1, kind="conversation"),))))
     assert server.asked[0][2]["authorization"] == f"Bearer {KEY}"
-    reach = factory.server_info("openai", loaded, env)
+    reach = server_info("openai", loaded)
     assert reach is not None
     assert (reach.key, reach.configured_by) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
-    assert KEY not in repr([deltas, model, loaded, factory.model_config(factory.providers.provider("openai"), loaded, env)])
+    assert KEY not in repr([deltas, model, loaded, model_config(providers.provider("openai"), loaded)])
     wanted = base.EmbedderConfig("m", "", where.models_dir, env, credentials.find_key("openai", "OPENAI_API_KEY", env, where))
     assert embedders.embedder("openai").open(wanted).server.key == KEY  # type: ignore[attr-defined]
     assert KEY not in repr(wanted)
@@ -65,12 +66,12 @@ def test_a_stored_key_is_private_and_used(where: paths.AppPaths, server: ModelSe
 def test_a_stored_key_goes_to_no_other_address_than_its_own(where: paths.AppPaths, server: ModelServer, vault: Path, provider: str) -> None:
     env = {"ZKCHAT_HOME": str(where.data_dir.parent), f"{provider.upper()}_BASE_URL": f"{server.address}/v1"}
     store(where, **{provider: KEY, credentials.stored_name(provider, "https://elsewhere.example"): OTHER})
-    loaded = factory.settings(factory.StartupOptions(vault, f"{provider}/tiny"), env, vault)
-    model = factory.open_model(loaded, env).model
+    loaded = load_settings(StartupOptions(vault, f"{provider}/tiny"), env, vault)
+    model = open_model(loaded).model
     [*model.stream(Request((PromptMessage(role="user", content="Hello", tokens=1, kind="conversation"),)))]
     assert server.asked
     assert not any(secret in str(asked) for asked in server.asked for secret in (KEY, OTHER))
-    reach = factory.server_info(provider, loaded, env)
+    reach = server_info(provider, loaded)
     assert reach is not None
     assert reach.key.endswith(f"own address (zkchat keys set {provider} stores one for this)")
     key = credentials.find_key(provider, "X", {}, where)

@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from zkchat_cli import paths, slash
-from zkchat_cli.app import factory
+from zkchat_cli.app.settings import settings_schema
 from zkchat_cli.cli import app
 from zkchat_cli.config import loader
 from zkchat_cli.models import LinkResolution
@@ -140,7 +140,7 @@ def test_the_links_show_all_that_a_link_can_do(links: dict[str, list[LinkResolut
 
 
 def test_every_setting_the_notes_name_exists(notes: dict[str, str]) -> None:
-    settings = loader.default_values(factory.settings_schema())
+    settings = loader.default_values(settings_schema())
     sections = {key.partition(".")[0] for key in settings}
     named = {code for code in code_in(notes) if re.fullmatch(r"[a-z]+\.[a-z_]+", code) and code.partition(".")[0] in sections}
     assert len(named) >= 5
@@ -157,7 +157,7 @@ def test_the_settings_shown_as_an_example_are_valid(notes: dict[str, str], tmp_p
 def test_the_defaults_in_the_table_of_settings_are_the_real_ones(notes: dict[str, str]) -> None:
     rows = dict(re.findall(r"^\| `([a-z_.]+)` \| `?([^`|]*?)`? \|", notes["Using zkchat/Settings.md"], re.MULTILINE))
     assert len(rows) >= 4
-    assert rows == {key: str(loader.default_values(factory.settings_schema())[key]) or "empty" for key in rows}
+    assert rows == {key: str(loader.default_values(settings_schema())[key]) or "empty" for key in rows}
 
 
 def test_every_slash_command_the_notes_name_exists(notes: dict[str, str]) -> None:

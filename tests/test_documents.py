@@ -22,7 +22,7 @@ from transcript_player import Transcript
 
 from zkchat_cli import agents, exporters, registry, slash, tools
 from zkchat_cli.agents import builtin
-from zkchat_cli.app import factory
+from zkchat_cli.app.settings import NO_EMBEDDER, settings_schema
 from zkchat_cli.cli import app
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
@@ -149,7 +149,7 @@ def test_every_provider_is_listed_and_no_other() -> None:
 
 
 def test_every_embedder_is_listed_and_no_other() -> None:
-    assert first_column("## Search by meaning") - {"semantic.provider"} == {factory.NO_EMBEDDER, *embedders.names()}
+    assert first_column("## Search by meaning") - {"semantic.provider"} == {NO_EMBEDDER, *embedders.names()}
 
 
 def test_every_strategy_is_listed_and_no_other() -> None:
@@ -187,7 +187,7 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
 
 
 def test_every_setting_that_the_text_names_exists() -> None:
-    known = loader.default_values(factory.settings_schema())
+    known = loader.default_values(settings_schema())
     tables = {key.partition(".")[0] for key in known if "." in key}
     named = {each.split()[0] for each in code(PROSE) if re.match(rf"(?:{'|'.join(tables)})\.[a-z_]+(?: |$)", each)}
     assert named - set(known) == set()
@@ -201,7 +201,7 @@ def test_every_environment_variable_is_listed_and_no_other() -> None:
     assert {name for name in read if not name.startswith("_")} - told == set()
     texts = [node.value for tree in syntax_trees().values() for node in ast.walk(tree) if _is_text(node)]
     named = {name for text in texts for name in re.findall(r"\b[A-Z_]{4,}\b", text)}
-    settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.default_values(factory.settings_schema())}
+    settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.default_values(settings_schema())}
     assert told - named - settings == set()
 
 
@@ -215,7 +215,7 @@ def _read_from_the_environment(trees: Iterable[ast.Module]) -> Iterator[str]:
                     yield name
                 case ast.Subscript(value=where, slice=ast.Constant(value=str(name))) if _is_environment(where):
                     yield name
-    yield from (default for key, default in loader.default_values(factory.settings_schema()).items() if key.endswith(".key_variable"))
+    yield from (default for key, default in loader.default_values(settings_schema()).items() if key.endswith(".key_variable"))
 
 
 def _is_environment(node: ast.expr) -> bool:

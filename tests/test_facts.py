@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli import tools
 from zkchat_cli.app import factory
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import UsageError
@@ -398,7 +399,7 @@ def test_the_model_looks_up_facts_with_its_tool(app: AppFixture) -> None:
 
 def test_memory_off_removes_the_memory_tools(vault: Path, tmp_path: Path) -> None:
     def offered(**env: str) -> set[str]:
-        choices = factory.StartupOptions(vault, f"scripted/{tmp_path / 'x'}")
+        choices = StartupOptions(vault, f"scripted/{tmp_path / 'x'}")
         bench = factory.open_app(choices, {"ZKCHAT_HOME": str(tmp_path / "home"), **env}, tmp_path)
         names = {tool.name for tool in bench.using.tools}
         bench.close()

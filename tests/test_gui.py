@@ -11,7 +11,8 @@ import pytest
 from factories import COUNTER, NOON, exchanges
 
 from zkchat_cli.app import factory
-from zkchat_cli.app.factory import App, StartupOptions
+from zkchat_cli.app.factory import App
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.cli.commands import gui
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Conversation, ToolCall

@@ -11,8 +11,8 @@ from conftest import Program, fork_server_folder
 from model_server import ModelServer, Reply, closed_port, openai_text, running_server
 
 from zkchat_cli import logging_setup
-from zkchat_cli.app import factory
-from zkchat_cli.app.factory import StartupOptions
+from zkchat_cli.app.model_access import available_models
+from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.errors import ConfigError
 
 
@@ -111,7 +111,7 @@ def test_doctor_says_what_is_wrong_with_a_server(zkchat: Program) -> None:
 
 def test_offers_tell_the_problem_of_a_chosen_server_only(zkchat: Program, tmp_path: Path) -> None:
     env = {"ZKCHAT_HOME": str(tmp_path), "OLLAMA_HOST": closed_port()}
-    found = {o.provider: o for o in factory.available_models(factory.settings(StartupOptions(vault=zkchat.vault), env, tmp_path), env)}
+    found = {o.provider: o for o in available_models(load_settings(StartupOptions(vault=zkchat.vault), env, tmp_path))}
     assert "cannot be reached" in found["ollama"].problem
     assert set(found) == {"offline", "ollama"}
 
@@ -179,11 +179,11 @@ def test_secrets_are_taken_out_of_every_line(tmp_path: Path) -> None:
 )
 def test_a_model_named_without_its_provider_gets_the_only_one_that_has_it(tmp_path: Path, name: str, meant: str) -> None:
     env = {"ZKCHAT_HOME": str(tmp_path)}
-    assert factory.settings(StartupOptions(model=name), env, tmp_path).values.model == meant
+    assert load_settings(StartupOptions(model=name), env, tmp_path).values.model == meant
 
 
 def test_where_two_providers_may_have_a_model_both_names_are_suggested(tmp_path: Path) -> None:
     env = {"ZKCHAT_HOME": str(tmp_path), "OPENAI_BASE_URL": "http://127.0.0.1:8080/v1"}
     with pytest.raises(ConfigError) as e:
-        factory.settings(StartupOptions(model="qwen3"), env, tmp_path)
+        load_settings(StartupOptions(model="qwen3"), env, tmp_path)
     assert e.value.hint.startswith("Did you mean ollama/qwen3 or openai/qwen3?")

@@ -10,8 +10,8 @@ from conftest import Program
 from pytest_httpserver import HTTPServer
 from terminal_screen import CTRL_C, CTRL_D, Chat
 
-from zkchat_cli.app import factory
-from zkchat_cli.app.factory import StartupOptions
+from zkchat_cli.app.model_access import available_models
+from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.vault.discovery import find_vaults
 
 
@@ -93,7 +93,7 @@ def test_the_others_are_offered_when_one_server_does_not_answer(httpserver: HTTP
     openai = {"OPENAI_BASE_URL": httpserver.url_for("/v1"), "OPENAI_API_KEY": "k"}
     with socket.create_server(("127.0.0.1", 0)) as silent:  # takes calls and never answers
         env = {"OLLAMA_HOST": f"127.0.0.1:{silent.getsockname()[1]}", "ZKCHAT_HOME": str(tmp_path), **openai}
-        offers = {offer.provider: offer for offer in factory.available_models(factory.settings(StartupOptions(), env, tmp_path), env, 1.0)}
+        offers = {offer.provider: offer for offer in available_models(load_settings(StartupOptions(), env, tmp_path), 1.0)}
     assert offers["openai"].names == ("openai/gpt-5",)
     assert (offers["ollama"].names, "did not answer in time" in offers["ollama"].problem) == ((), True)
 

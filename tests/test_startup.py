@@ -18,6 +18,7 @@ from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.app import factory
 from zkchat_cli.app.factory import App
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.errors import StoreError, VaultError
 from zkchat_cli.terminal import repl, startup
 from zkchat_cli.terminal.repl import Repl
@@ -46,7 +47,7 @@ class Chat:
             if self.wrong is not None:
                 raise self.wrong
             env = {"ZKCHAT_HOME": str(self.folder / "home"), "ZKCHAT_SEMANTIC__PROVIDER": "none", **settings}
-            opened.append(factory.open_app(factory.StartupOptions(vault=self.folder / "notes", store=False), env, self.folder))
+            opened.append(factory.open_app(StartupOptions(vault=self.folder / "notes", store=False), env, self.folder))
             return StartedSession(opened[0], opened[0].session(), (("something is odd", "look"),))
 
         chat = Repl(opening, Screen(self.printed, self.printed, colour=False, err_is_terminal=False))  # type: ignore[arg-type]

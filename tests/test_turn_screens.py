@@ -16,6 +16,7 @@ from conftest import NOTES, write_notes
 from streaming_terminal import Terminal
 
 from zkchat_cli.app import factory
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.terminal.screen import PROMPT, Screen
 from zkchat_cli.terminal.toolbar import Toolbar, measure_prompt
 from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
@@ -52,7 +53,7 @@ def turn_screen(columns: int, rows: int, folder: Path) -> str:
     shown = PyteScreen(columns, rows)
     out = cast(TextIO, shown)
     screen = Screen(out, out, colour=True, err_is_terminal=False, columns=lambda: columns, lines=lambda: rows)
-    with closing(factory.open_app(factory.StartupOptions(vault=vault, model=f"scripted/{folder}/replies.jsonl"), env, vault)) as app:
+    with closing(factory.open_app(StartupOptions(vault=vault, model=f"scripted/{folder}/replies.jsonl"), env, vault)) as app:
         app.vault.refresh()
         session = app.session()
         screen.print(f"{PROMPT}{QUESTION}")

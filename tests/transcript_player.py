@@ -38,6 +38,7 @@ from conftest import NOTES, write_notes
 from factories import NOON, TickingClock
 
 from zkchat_cli.app import factory
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.cli import app
 from zkchat_cli.errors import ZkchatError
@@ -124,7 +125,7 @@ class TranscriptSession:
         model = _scripted(folder, transcript.values["reply"]) if "reply" in transcript.values else "offline"
         given = dict(each.split("=", 1) for each in transcript.values.get("env", ()))
         self._env = {"ZKCHAT_HOME": str(self._home), "ZKCHAT_SEMANTIC__PROVIDER": "none", **given}
-        self._bench = factory.open_app(factory.StartupOptions(vault=self._vault, model=model), self._env, self._vault)
+        self._bench = factory.open_app(StartupOptions(vault=self._vault, model=model), self._env, self._vault)
         self._bench.vault.refresh()
         with chdir(self._vault):
             opened = self._bench.session()

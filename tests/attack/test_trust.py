@@ -19,8 +19,8 @@ from terminal_screen import CTRL_C, Chat, Script
 
 from zkchat_cli import paths
 from zkchat_cli.agents.loader import write_agent_file
-from zkchat_cli.app import factory
 from zkchat_cli.app.editor import open_note_command
+from zkchat_cli.app.settings import settings_schema
 from zkchat_cli.config import loader
 from zkchat_cli.credentials import write_keys
 from zkchat_cli.errors import ConfigError
@@ -37,7 +37,7 @@ from zkchat_cli.vault.approval import DECLINED, approve_notes
 
 # a vault's own settings
 
-SETTINGS = loader.default_values(factory.settings_schema())
+SETTINGS = loader.default_values(settings_schema())
 
 
 @pytest.mark.parametrize("key", [key for key in SETTINGS if key not in loader.FOR_A_VAULT])
@@ -45,7 +45,7 @@ def test_a_vaults_file_cannot_set_what_is_not_on_the_list(tmp_path: Path, key: s
     (tmp_path / ".zkchat.toml").write_text(f'{key} = "/dev/zero"\n')
     where = paths.app_paths({"ZKCHAT_HOME": str(tmp_path / "home")})
     with pytest.raises(ConfigError, match=f"cannot set {key}") as refused:
-        loader.load_config({}, {}, where, tmp_path, factory.settings_schema())
+        loader.load_config({}, {}, where, tmp_path, settings_schema())
     assert f"set it in your own file {where.config_file}" in refused.value.hint
 
 

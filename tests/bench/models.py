@@ -13,6 +13,7 @@ from ground import Ground
 from measuring import Goal, Row
 
 from zkchat_cli.app import factory
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.events import TextDelta, TurnCompleted
 from zkchat_cli.llm import providers
@@ -51,7 +52,7 @@ class Fast:
 
 
 def figures(ground: Ground) -> Iterator[Row]:
-    bench = factory.open_app(factory.StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
+    bench = factory.open_app(StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
     count = 200 if ground.quick else TOKENS
     plain = bench.session()
 

@@ -11,6 +11,7 @@ from ground import Ground
 from measuring import Goal, Row, in_turns, timed
 
 from zkchat_cli.app import factory
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.chat.session import ZkChatSession
@@ -51,7 +52,7 @@ class Remembering:
 
 
 def figures(ground: Ground) -> Iterator[Row]:
-    bench = factory.open_app(factory.StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
+    bench = factory.open_app(StartupOptions(vault=ground.vault, model="offline", store=False), ground.env, ground.vault)
     bench.vault.refresh()
     plain = bench.session()
     toolbox = ToolExecutor(plain.runtime.tools, bench.vault, plain.references, bench.counter, time.perf_counter)

@@ -32,6 +32,7 @@ from ground import PYTHON, STORE, ZKCHAT, Ground, bare, insert, walk
 from measuring import Goal, Row, in_turns, table, timed
 
 from zkchat_cli.app import factory
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.events import TextDelta, TurnCompleted
@@ -169,7 +170,7 @@ def again(archive: ConversationArchive, turns: int) -> ConversationArchive:
 
 
 def conversing(ground: Ground) -> Iterator[Row]:
-    bench = factory.open_app(factory.StartupOptions(vault=ground.vault, model="offline"), ground.env, ground.vault)
+    bench = factory.open_app(StartupOptions(vault=ground.vault, model="offline"), ground.env, ground.vault)
     new = bench.session()
     toolbox = ToolExecutor(new.runtime.tools, bench.vault, new.references, bench.counter, time.perf_counter)
     archive = vaults.conversation(ground.turns, ground.words, toolbox, str(bench.vault.root), factory.new_id)

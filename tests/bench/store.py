@@ -9,6 +9,7 @@ from ground import STORE, Ground, bare, insert
 from measuring import Goal, Row, in_turns, timed
 
 from zkchat_cli.app import factory
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.events import TurnCompleted
 from zkchat_cli.exporters import exporter
 from zkchat_cli.exporters.base import Exporter
@@ -72,7 +73,7 @@ def searching(ground: Ground, store: ChatSessionStore, messages: int) -> Iterato
 def _bench(ground: Ground) -> factory.App:
     """A store of its own, and the notes."""
     env = {**ground.env, "ZKCHAT_HOME": str(ground.fresh())}
-    bench = factory.open_app(factory.StartupOptions(vault=ground.vault, model="offline"), env, ground.vault)
+    bench = factory.open_app(StartupOptions(vault=ground.vault, model="offline"), env, ground.vault)
     bench.vault.refresh()
     return bench
 

@@ -16,6 +16,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from zkchat_cli.app import factory
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.gui.window import ChatWindow
 from zkchat_cli.models import Conversation, ConversationArchive, Role, ZkChatMessage
 
@@ -80,7 +81,7 @@ def main() -> None:
         env = {"ZKCHAT_HOME": f"{folder}/home"}
 
         def open_app() -> factory.App:
-            choices = factory.StartupOptions(vault=notes, model=f"scripted/{script}", overrides={"semantic.provider": "none"})
+            choices = StartupOptions(vault=notes, model=f"scripted/{script}", overrides={"semantic.provider": "none"})
             return factory.open_app(choices, env, notes)
 
         app = open_app()

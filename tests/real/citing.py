@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli.app import factory
-from zkchat_cli.app.factory import App, StartupOptions
+from zkchat_cli.app.factory import App
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.context.system_prompt import citing_reminder
 from zkchat_cli.events import TurnCompleted
 from zkchat_cli.llm.base import Delta, Model, Request

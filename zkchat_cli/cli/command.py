@@ -28,7 +28,8 @@ from zkchat_cli.terminal.external_programs import paged
 from zkchat_cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
-    from zkchat_cli.app.factory import App, StartupOptions
+    from zkchat_cli.app.factory import App
+    from zkchat_cli.app.settings import StartupOptions
     from zkchat_cli.chat.message_vectors import MessageEmbedder
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.config.loader import LoadedConfig
@@ -78,7 +79,7 @@ class CommandContext:
             return {}
 
     def startup_options(self, **more: Any) -> "StartupOptions":
-        from zkchat_cli.app.factory import StartupOptions
+        from zkchat_cli.app.settings import StartupOptions
 
         return StartupOptions(**self.shared, **more)
 
@@ -90,9 +91,9 @@ class CommandContext:
     @cached_property
     def config(self) -> "LoadedConfig":
         """The settings. Raises ConfigError."""
-        from zkchat_cli.app import factory
+        from zkchat_cli.app.settings import load_settings
 
-        return factory.settings(self.startup_options(), os.environ, Path.cwd())
+        return load_settings(self.startup_options(), os.environ, Path.cwd())
 
     def result(self, document: object, shown: "str | Iterable[StyledLine]", none: str = "") -> None:
         """Print a command's result: the JSON document with --json, else the text or the lines, through the pager if they are long.
@@ -120,12 +121,12 @@ class CommandContext:
     @contextmanager
     def open_store(self, *, anywhere: bool = True) -> "Iterator[tuple[ChatSessionStore, str | None]]":
         """The store, and the chosen vault: None if there is none, or a ConfigError unless conversations of `anywhere` will do."""
-        from zkchat_cli.app import factory
+        from zkchat_cli.app.settings import no_vault_error, vault_root
         from zkchat_cli.store.chat_session_store import ChatSessionStore
 
-        root = factory.vault_root(self.config, Path.cwd())
+        root = vault_root(self.config)
         if root is None and not anywhere:
-            raise factory.no_vault_error(Path.cwd())
+            raise no_vault_error(self.config)
         with closing(ChatSessionStore.open_to_read(self.config.places.store_file)) as store:
             yield store, root
 
@@ -133,7 +134,7 @@ class CommandContext:
         """The vault alone, as it was last indexed: reading notes needs neither the conversations nor a model."""
         from zkchat_cli.app import factory
 
-        return closing(factory.open_vault(self.config, os.environ, Path.cwd()))
+        return closing(factory.open_vault(self.config))
 
     @contextmanager
     def indexed_vault(self, *, full: bool = False) -> "Iterator[tuple[Vault, IndexReport]]":

@@ -9,7 +9,7 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ UNREADABLE = f"It must be a UTF-8 file of at most {MAX_FILE_BYTES // 1000} kB th
 
 TABLES_OF_USERS = ("mcp.servers",)
 """Settings whose keys the user chooses: each is one value, a table."""
+_TABLE_HINT = "Edit the settings file, which `zkchat config path` names: a table [mcp.servers.NAME] with command or url."
 
 Entry = tuple[str, str, object]
 """Origin, dotted key, value."""
@@ -61,11 +62,16 @@ Entry = tuple[str, str, object]
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """The merged settings, and where each key was set (`origins`: dotted key -> file, variable or flag)."""
+    """The merged settings, and where each key was set (`origins`: dotted key -> file, variable or flag).
+
+    `env` and `cwd` are the environment and the folder of the start, for whatever is opened by these settings.
+    """
 
     values: Config
     origins: dict[str, str]
     places: AppPaths
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: Path = Path()
 
     def with_model(self, name: str) -> "LoadedConfig":
         """The same settings with another model, chosen by the user."""
@@ -106,7 +112,7 @@ def load_config(
         for origin, key, value in layer:
             require_known_key(key, origin, schema)
             merged[key], origins[key] = value, origin
-    return LoadedConfig(validate(merged, origins, schema), origins, where)
+    return LoadedConfig(validate(merged, origins, schema), origins, where, env)
 
 
 def default_values(schema: type[Section] = Config) -> dict[str, Any]:
@@ -178,6 +184,8 @@ def require_known_key(key: str, origin: str, schema: type[Section] = Config, wha
     """Refuse a key that the schema does not have, naming the nearest ones."""
     known = default_values(schema)
     if key not in known:
+        if key.startswith(tuple(f"{table}." for table in TABLES_OF_USERS)):
+            raise ConfigError(f"{origin}: {_short(key)} cannot be set by itself", _TABLE_HINT)
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5) or list(known)
         raise ConfigError(f"{origin}: {_short(key)} {what}", f"Nearest: {', '.join(near)}. All settings: zkchat config show")
 
@@ -198,7 +206,8 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
         key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
         problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
         if key in merged:
-            raise invalid_value_error(origins[key], key, merged[key], problem, _default(key, schema)) from e
+            hint = _TABLE_HINT if key in TABLES_OF_USERS else _default(key, schema)
+            raise invalid_value_error(origins[key], key, merged[key], problem, hint) from e
         culprits = [k for k in merged if k.startswith(key + ".")]
         raise ConfigError(
             f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {problem}",

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from zkchat_cli.app import demo, factory
-from zkchat_cli.app.factory import StartupOptions
+from zkchat_cli.app import demo
+from zkchat_cli.app.model_access import available_models, llama_cpp_server
+from zkchat_cli.app.settings import StartupOptions, load_settings, save_setting, vault_folder
 from zkchat_cli.config.loader import LoadedConfig
 from zkchat_cli.paths import AppPaths
 from zkchat_cli.terminal.screen import Screen
@@ -34,8 +35,8 @@ def run_onboarding(
     """The chosen vault and model (None: as configured), and the further settings of that model; `model` is the one that the command line
     names. Raises EOFError when the input ends.
     """
-    loaded = factory.settings(StartupOptions(model=model), env, here)
-    if factory.vault_folder(loaded, here) is not None:
+    loaded = load_settings(StartupOptions(model=model), env, here)
+    if vault_folder(loaded) is not None:
         return None, model, {}
     screen = screen.with_width()
     screen.print("Welcome to zkchat. Enter takes the first answer.", "bold")
@@ -43,7 +44,7 @@ def run_onboarding(
     settings = {"vault.path": vault} if vault else {}
     further: dict[str, str] = {}
     if "model" not in loaded.origins:
-        offers = _model_offers(loaded, env)
+        offers = _model_offers(loaded)
         model = _ask(
             screen, "Which model should answer?", {label: label for label in offers} | {OFFLINE_LABEL: "offline"}, "or type its name"
         )
@@ -54,13 +55,13 @@ def run_onboarding(
     return Path(vault) if vault else demo.demo_vault(loaded.places), model, {**further}
 
 
-def _model_offers(loaded: LoadedConfig, env: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:
     """The models that can be used now, those of this machine first, each with the further settings that it needs."""
     offers: dict[str, dict[str, str]] = {}
     hosted: list[str] = []
-    llama_cpp = factory.llama_cpp_server(env)
-    has_other = "openai.base_url" in loaded.origins or env.get("OPENAI_BASE_URL")
-    for each in factory.available_models(loaded, env, SERVER_TIMEOUT, {} if has_other else {"llama.cpp": llama_cpp}):
+    llama_cpp = llama_cpp_server(loaded.env)
+    has_other = "openai.base_url" in loaded.origins or loaded.env.get("OPENAI_BASE_URL")
+    for each in available_models(loaded, SERVER_TIMEOUT, {} if has_other else {"llama.cpp": llama_cpp}):
         names = [name for name in each.names if "embed" not in name and name != "offline"]
         if each.provider == "llama.cpp":
             offers |= {
@@ -93,7 +94,7 @@ def _offer_to_save(screen: Screen, settings: Mapping[str, str], where: AppPaths)
         screen.print("Not saved: used for this chat only.")
         return
     for key, value in settings.items():
-        factory.save_setting(key, value, where)
+        save_setting(key, value, where)
     screen.print("Saved. `zkchat config show` lists all settings.")
 
 

@@ -28,7 +28,7 @@ def list_(ctx: CommandContext) -> None:
     """All agents, and the problems in their files."""
     from zkchat_cli.agents import loader
     from zkchat_cli.agents.profile import Agent
-    from zkchat_cli.app import factory
+    from zkchat_cli.app.settings import check_agent
     from zkchat_cli.views.text import styled_line
 
     folder = _agents_folder(ctx)
@@ -36,7 +36,7 @@ def list_(ctx: CommandContext) -> None:
     names = loader.list_names(folder)
     for name in names:
         try:
-            agent, problem = factory.check_agent(loader.load_agent(folder, name)), None
+            agent, problem = check_agent(loader.load_agent(folder, name)), None
             model = f" · {agent.values['model']}" if agent.values.get("model") else ""
             summary = truncate(agent.description or agent.prompt, 100)
             line = f"{'yours   ' if agent.file else 'built in'}{model}  {summary}"
@@ -52,10 +52,10 @@ def list_(ctx: CommandContext) -> None:
 def show(ctx: CommandContext, name: NameArgument) -> None:
     """An agent's settings, its whole system prompt, and its memory file."""
     from zkchat_cli.agents import loader
-    from zkchat_cli.app import factory
+    from zkchat_cli.app.settings import check_agent
     from zkchat_cli.config.loader import as_toml
 
-    agent = factory.check_agent(loader.load_agent(_agents_folder(ctx), name))
+    agent = check_agent(loader.load_agent(_agents_folder(ctx), name))
     missing = "" if agent.memory_file and agent.memory_file.is_file() else " (does not exist yet)"
     lines = [
         f"{agent.name} · {agent.file or 'built in'}",
@@ -115,7 +115,7 @@ def create(
     ctx.result(_as_document(loader.load_agent(folder, name)), f"{file}\nTry it: zkchat chat --agent {name}.")
 
 
-@command(COMMAND, *options.SETTINGS, name="config", epilog=examples("zkchat agent config critic model ollama/qwen3"))
+@command(COMMAND, *options.SETTINGS, name="config", epilog=examples("zkchat agent config critic model qwen3"))
 def config_(
     ctx: CommandContext,
     name: NameArgument,
@@ -148,14 +148,14 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
     """The values as an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool, strategy or provider."""
     from zkchat_cli.agents import loader
     from zkchat_cli.agents.profile import Agent
-    from zkchat_cli.app import factory
+    from zkchat_cli.app.settings import check_agent, check_settings, settings_schema
     from zkchat_cli.config.loader import load_config
 
     values = loader.validate_profile(COMMAND_LINE, given)
-    agent = factory.check_agent(Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
+    agent = check_agent(Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))
     nowhere = Path(os.devnull, "nothing")
     no_file = paths.AppPaths(nowhere, nowhere, nowhere)
-    factory.check(load_config({}, {}, no_file, schema=factory.settings_schema(), agent=agent.settings_layer))
+    check_settings(load_config({}, {}, no_file, schema=settings_schema(), agent=agent.settings_layer))
     return values
 
 

@@ -41,10 +41,10 @@ def show(ctx: CommandContext) -> None:
 @command(COMMAND, *options.NOTES, epilog=examples("zkchat config get context.max_tokens"))
 def get(ctx: CommandContext, key: KeyArgument) -> None:
     """The value of one setting."""
-    from zkchat_cli.app import factory
+    from zkchat_cli.app.settings import settings_schema
     from zkchat_cli.config import loader
 
-    loader.require_known_key(key, "command line", factory.settings_schema())
+    loader.require_known_key(key, "command line", settings_schema())
     value = loader.flatten(ctx.config.values)[key]
     ctx.result({"key": key, "value": value}, value if isinstance(value, str) else loader.as_toml(value))
 
@@ -53,7 +53,7 @@ def get(ctx: CommandContext, key: KeyArgument) -> None:
     COMMAND,
     *options.SETTINGS,
     name="set",
-    epilog=examples("zkchat config set model ollama/qwen3", 'zkchat config set vault.ignore "Templates/*,Archive/*"'),
+    epilog=examples("zkchat config set model qwen3", 'zkchat config set vault.ignore "Templates/*,Archive/*"'),
 )
 def set_(
     ctx: CommandContext,
@@ -61,24 +61,24 @@ def set_(
     value: Annotated[str, typer.Argument(metavar="VALUE", help="As in a settings file, but text needs no quotation marks.")],
 ) -> None:
     """Change a setting in your file; its comments are kept."""
-    from zkchat_cli.app import factory
+    from zkchat_cli.app.settings import save_setting
 
     where = ctx.paths
-    _print_setting(ctx, key, factory.save_setting(key, value, where), where.config_file)
+    _print_setting(ctx, key, save_setting(key, value, where), where.config_file)
 
 
 @command(COMMAND, *options.SETTINGS)
 def unset(ctx: CommandContext, key: KeyArgument) -> None:
     """Remove a setting from your file, so that its default applies again."""
-    from zkchat_cli.app import factory
+    from zkchat_cli.app.settings import settings_schema
     from zkchat_cli.config import loader
     from zkchat_cli.config.toml_editor import edit_toml
 
-    loader.require_known_key(key, "command line", factory.settings_schema())
+    loader.require_known_key(key, "command line", settings_schema())
     file = ctx.paths.config_file
     if file.is_file():
         edit_toml(file, {key: None})
-    _print_setting(ctx, key, loader.default_values(factory.settings_schema())[key], None)
+    _print_setting(ctx, key, loader.default_values(settings_schema())[key], None)
 
 
 def _print_setting(ctx: CommandContext, key: str, value: object, file: Path | None) -> None:

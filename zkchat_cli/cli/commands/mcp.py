@@ -74,14 +74,15 @@ def install(
     import difflib
 
     from zkchat_cli.app import factory
+    from zkchat_cli.app.settings import no_vault_error, vault_root
     from zkchat_cli.mcp import clients
 
     target = clients.known_clients(os.environ, Path.home()).get(client)
     if target is None:
         raise UsageError(f"there is no client {client}", f"The clients are {', '.join(CLIENTS)}.")
-    root = factory.vault_root(ctx.config, Path.cwd())
+    root = vault_root(ctx.config)
     if root is None:
-        raise factory.no_vault_error(Path.cwd())
+        raise no_vault_error(ctx.config)
     program = [sys.executable, "-P", "-m", "zkchat_cli", "mcp", "--vault", root]  # -P: no modules from the folder that the client works in
     if ctx.shared["config_file"]:
         program += ["--config", str(ctx.shared["config_file"].resolve())]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from zkchat_cli import credentials
-from zkchat_cli.app import factory
-from zkchat_cli.app.factory import StartupOptions
+from zkchat_cli.app import factory, model_access, settings
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.retrieval import choose_retrieval
 from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.config.loader import LoadedConfig, load_config
@@ -53,13 +53,13 @@ def checks(choices: StartupOptions) -> list[dict[str, Any]]:
 def _load_settings(choices: StartupOptions) -> tuple[LoadedConfig, ZkchatError | None]:
     """The settings; or, if they are invalid, the defaults with the vault from the command line or ZKCHAT_VAULT, and the error."""
     try:
-        return factory.settings(choices, os.environ, Path.cwd()), None
+        return settings.load_settings(choices, os.environ, Path.cwd()), None
     except ZkchatError as e:
         where = app_paths(os.environ, choices.config_file)
         vault = choices.vault or os.environ.get("ZKCHAT_VAULT")
         flags = {"vault.path": str(vault)} if vault else {}
         nothing = replace(where, config_file=where.config_file / "none")
-        return replace(load_config(flags, {}, nothing, schema=factory.settings_schema()), places=where), e
+        return replace(load_config(flags, {}, nothing, schema=settings.settings_schema()), places=where, env=os.environ, cwd=Path.cwd()), e
 
 
 def _check(name: str, run: Callable[[], str]) -> dict[str, Any]:
@@ -78,13 +78,13 @@ def _settings(loaded: LoadedConfig, problem: ZkchatError | None) -> str:
 
 
 def _vault(loaded: LoadedConfig) -> str:
-    vault = factory.open_vault(loaded, os.environ, Path.cwd())
+    vault = factory.open_vault(loaded)
     vault.close()
     return f"{vault.root}" + ("" if os.access(vault.root, os.W_OK) else ", read-only: /save and --unsafe cannot write")
 
 
 def _index(loaded: LoadedConfig) -> str:
-    with closing(factory.open_vault(loaded, os.environ, Path.cwd())) as vault:
+    with closing(factory.open_vault(loaded)) as vault:
         if vault.has_index:
             vault.check_index()
         report = vault.refresh()
@@ -117,13 +117,13 @@ def _vocabulary() -> str:
 
 def _provider(loaded: LoadedConfig) -> str:
     """The model in use: it opens, and its window is known."""
-    opened, settings = factory.open_model(loaded, os.environ), loaded.values
+    opened, values = model_access.open_model(loaded), loaded.values
     model = opened.model
     model.prepare()
     window = f"; window {model.window.tokens} tokens ({model.window.source})" if model.window else ""
     known = None if "context.max_tokens" in loaded.origins else model.window
-    used = known.tokens if known else settings.context.max_tokens
-    retrieval = choose_retrieval(settings.retrieval.mode, model, opened.tools, used)
+    used = known.tokens if known else values.context.max_tokens
+    retrieval = choose_retrieval(values.retrieval.mode, model, opened.tools, used)
     return f"{model.name} is ready{window}; retrieval: {retrieval.mode} ({retrieval.reason})"
 
 
@@ -132,7 +132,7 @@ def _servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
     chosen, _, model = loaded.values.model.partition("/")
     checks = []
     for name in providers.names():
-        server = factory.server_info(name, loaded, os.environ)
+        server = model_access.server_info(name, loaded)
         if server is not None and (server.configured_by or name == chosen):
             checks.append(_check(name, partial(_server, server, model if name == chosen else "")))
     return checks
@@ -166,12 +166,12 @@ def _tool_server(server: ExternalServer) -> str:
 
 def _semantic(loaded: LoadedConfig) -> str:
     """One call to the embedder, and how many vectors are there."""
-    embedder = factory.open_embedder(loaded, os.environ)
+    embedder = model_access.open_embedder(loaded)
     if embedder is None:
         return f"off: search by words only; semantic.provider can be {', '.join(embedders.names())}"
     with closing(embedder):
         dimensions = len(vector_store.compute_vectors(embedder, [SAMPLE], "query")[0])
-    with closing(factory.open_vault(loaded, os.environ, Path.cwd())) as vault:
+    with closing(factory.open_vault(loaded)) as vault:
         found = vault.status().semantic
     return f"{describe_semantic_status(found)}; {dimensions} dimensions" if found else ""
 
@@ -181,8 +181,8 @@ def _keys(where: AppPaths) -> str:
     env = os.environ
     credentials.read_keys(where)  # a damaged file is an error here
     found = {
-        provider: credentials.find_key(provider, variable, env, where).at(factory.other_address(provider, env))
-        for provider, variable in factory.key_variables(env).items()
+        provider: credentials.find_key(provider, server.variable, env, where).at(server.address)
+        for provider, server in model_access.keyed_servers(env).items()
     }
     return "; ".join(f"{provider}: {key.description}" for provider, key in found.items() if key.value) or "none (offline needs none)"
 

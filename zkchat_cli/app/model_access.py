@@ -1,0 +1,128 @@
+"""Opening the models and embedders that the settings name, and the servers that have them."""
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from zkchat_cli import credentials, tools
+from zkchat_cli.agents.profile import Agent
+from zkchat_cli.app.settings import NO_EMBEDDER, settings_schema
+from zkchat_cli.chat.runtime import AvailableModels, OpenedModel
+from zkchat_cli.config import loader
+from zkchat_cli.config.loader import LoadedConfig
+from zkchat_cli.credentials import ApiKey
+from zkchat_cli.errors import ZkchatError
+from zkchat_cli.llm import embedders, providers
+from zkchat_cli.llm.base import ModelConfig, Provider, ServerInfo, Similarities
+from zkchat_cli.llm.embedders.base import EmbedderConfig
+from zkchat_cli.llm.http_errors import is_local, mask_address
+from zkchat_cli.paths import app_paths
+from zkchat_cli.vault.search.vector_store import Embedder
+
+
+def open_embedder(loaded: LoadedConfig) -> Embedder | None:
+    """The embedder that the settings name, if any; nothing is contacted or loaded until the first text."""
+    wanted = loaded.values.semantic
+    if wanted.provider == NO_EMBEDDER:
+        return None
+    key = credentials.find_key("openai", "OPENAI_API_KEY", loaded.env, loaded.places) if wanted.provider == "openai" else ApiKey()
+    insecure = getattr(getattr(loaded.values, wanted.provider, None), "allow_insecure", False)
+    places = loaded.places
+    return embedders.embedder(wanted.provider).open(
+        EmbedderConfig(wanted.model, wanted.path, places.models_dir, loaded.env, key, insecure, places.cache_dir)
+    )
+
+
+def open_model(
+    loaded: LoadedConfig,
+    agent: Agent | None = None,
+    *,
+    unsafe: bool = False,
+    similarities: Similarities | None = None,
+) -> OpenedModel:
+    """The model that the settings name, with the tools that it can call and the agent may call; tools that write only with `unsafe`.
+
+    `similarities` compares texts by meaning, for a model that can use it. Nothing is contacted or loaded yet.
+    """
+    name, _, model = loaded.values.model.partition("/")
+    provider = providers.provider(name)
+    known = [tool for tool in tools.load_tools(unsafe=unsafe) if tool.scope != "memory" or loaded.values.context.memory_integration]
+    known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
+    callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
+    opened = provider.open(replace(model_config(provider, loaded, model), similarities=similarities))
+    return OpenedModel(opened, callable_, provider.summarizes, takes_external=provider.tools is None)
+
+
+def available_models(
+    loaded: LoadedConfig, seconds: float | None = None, also: Mapping[str, ServerInfo] | None = None
+) -> tuple[AvailableModels, ...]:
+    """The models of each server that the user has configured, or that may run on this machine; all are asked in parallel.
+
+    `also` are further servers to ask. A server that takes longer than `seconds` is not waited for, not even when the program ends.
+    """
+    reached = {name: server for name in providers.names() if (server := server_info(name, loaded)) is not None}
+    asked = {name: server for name, server in reached.items() if server.configured_by or is_local(server.address)}
+    asked |= also or {}
+    answers: dict[str, AvailableModels] = {}
+    for name, server in asked.items():
+        late = f"{mask_address(server.address)} did not answer in time" if server.configured_by else ""
+        answers[name] = AvailableModels(name, problem=late)  # until it answers
+
+    def ask(name: str, server: ServerInfo) -> None:
+        try:
+            answers[name] = AvailableModels(name, tuple(f"{name}/{listed.name}" for listed in server.list_models()))
+        except ZkchatError as e:
+            answers[name] = AvailableModels(name, problem=e.message if server.configured_by else "")
+
+    asking = [threading.Thread(target=ask, args=each, daemon=True) for each in asked.items()]
+    until = None if seconds is None else time.monotonic() + seconds
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join(None if until is None else max(0.0, until - time.monotonic()))
+    return (AvailableModels("offline", ("offline",)), *answers.values())
+
+
+def llama_cpp_server(env: Mapping[str, str]) -> ServerInfo:
+    """The llama.cpp server of this machine, where it listens by default or LLAMA_ARG_PORT says. It gets no key."""
+    provider = providers.provider("openai")
+    address = f"http://127.0.0.1:{env.get('LLAMA_ARG_PORT', '').strip() or 8080}/v1"
+    config = ModelConfig(settings=provider.settings.model_validate({"base_url": address}))
+    assert provider.server_info is not None
+    return provider.server_info(config)
+
+
+def server_info(name: str, loaded: LoadedConfig) -> ServerInfo | None:
+    """Address and key of a provider's server; None for a provider without one."""
+    provider = providers.provider(name)
+    return provider.server_info(model_config(provider, loaded)) if provider.server_info is not None else None
+
+
+def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> ModelConfig:
+    """The part of the settings that a provider gets: its own table."""
+    own = getattr(loaded.values, provider.name, provider.settings())
+    variable = getattr(own, "key_variable", "")
+    return ModelConfig(
+        model, own, loaded.env, credentials.find_key(provider.name, variable, loaded.env, loaded.places) if variable else ApiKey()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedServer:
+    """The environment variable of a provider's key, and the address that the key is for: empty for the provider's own."""
+
+    variable: str
+    address: str
+
+
+def keyed_servers(env: Mapping[str, str]) -> dict[str, KeyedServer]:
+    """The server of each provider that needs a key."""
+    loaded = loader.load_config({}, env, app_paths(env), schema=settings_schema())
+    found = {}
+    for provider in map(providers.provider, providers.names()):
+        if "key_variable" in provider.settings.model_fields and provider.server_info is not None:
+            address = provider.server_info(model_config(provider, loaded)).address
+            is_own = address == provider.server_info(ModelConfig()).address
+            found[provider.name] = KeyedServer(getattr(loaded.values, provider.name).key_variable, "" if is_own else address)
+    return found
