@@ -95,7 +95,9 @@ def reachable_providers(loaded: LoadedConfig) -> tuple[str, ...]:
     Nothing is sent to a server.
     """
     servers = {name: server for name in providers.names() if (server := server_info(name, loaded)) is not None}
-    return tuple(name for name, server in servers.items() if server.configured_by or is_local(server.address) and _listens(server.address))
+    return tuple(
+        name for name, server in servers.items() if server.configured_by or (is_local(server.address) and _listens(server.address))
+    )
 
 
 def _listens(address: str) -> bool:
