@@ -4,7 +4,8 @@ import socket
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from zkchat_cli import credentials, tools
@@ -133,8 +134,7 @@ def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> M
     )
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedServer:
+class KeyedServer(NamedTuple):
     """The environment variable of a provider's key, and the address that the key is for: empty for the provider's own."""
 
     variable: str
