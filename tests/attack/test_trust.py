@@ -29,7 +29,7 @@ from zkchat_cli.memory.file_reader import MemoryFiles
 from zkchat_cli.memory.lasting_files import MAX_PATHS
 from zkchat_cli.memory.project import load_root_memory
 from zkchat_cli.models import ToolCall
-from zkchat_cli.terminal.change_approval import ApprovalPrompt
+from zkchat_cli.terminal.approval import ApprovalPrompt
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.tools import load_tools

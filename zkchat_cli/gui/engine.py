@@ -16,6 +16,7 @@ from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.input_history import history_file, read_lines
 from zkchat_cli.text.arguments import format_arguments
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.approval import Decision
 from zkchat_cli.views import conversation_list
@@ -78,7 +79,7 @@ def describe_event(event: events.Event) -> str:
         case events.Waiting(seconds, reason):
             return f"waiting {seconds:.0f} s: {reason}"
         case events.ToolCallFinished(call, run, excerpts):
-            found = f"{excerpts} excerpt{'' if excerpts == 1 else 's'}" if excerpts else run.outcome or f"{run.tokens} tokens"
+            found = plural(excerpts, "excerpt") if excerpts else run.outcome or f"{run.tokens} tokens"
             return f"{call.name} {truncate(format_arguments(call.arguments), 80)}: {found if run.ok else 'failed'}"
         case events.CompactionStarted(reason):
             return f"compacting: {reason}"

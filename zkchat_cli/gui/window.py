@@ -35,7 +35,7 @@ from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import estimate_tokens
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, Decision
+from zkchat_cli.vault.approval import ALLOWED, DECLINED_CALL, Decision
 from zkchat_cli.views import conversation_list
 from zkchat_cli.views.budget_bar import short_count
 
@@ -335,7 +335,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         """Ask, on the worker's thread, and wait for the answer."""
         text = f"Call {call.name} with {truncate(format_arguments(call.arguments), 400)}?"
         answer: Future[Decision] = Future()
-        self._work.post(lambda: answer.set_result(ALLOWED if self.ask(text) else DECLINED))
+        self._work.post(lambda: answer.set_result(ALLOWED if self.ask(text) else DECLINED_CALL))
         while not wait((answer,), timeout=STOP_INTERVAL).done:
             raise_if_stopped()
         return answer.result()

@@ -1,25 +1,30 @@
-"""Approval of note changes: each is shown as a diff, and in a chat the user approves them one by one or all of a turn."""
+"""Approval on a screen: of note changes, which are shown as diffs, and of calls of other programs' tools, with what they would be sent."""
 
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zkchat_cli import events
 from zkchat_cli.errors import UsageError
+from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import reveal_invisible
+from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, approve_notes
+from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Approve, Decision, approve_notes
 from zkchat_cli.vault.edit.transaction import Change
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.confirm import Confirmation
 
-YES, NO, ALL = ("y", "yes"), ("n", "no", ""), ("a", "all")
+YES, NO, ALL, ALWAYS = ("y", "yes"), ("n", "no", "", STOPPED), ("a", "all"), ("a", "always")
+MAX_ARGUMENTS = 400
+"""Characters of a call's arguments that are shown."""
 DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
@@ -51,11 +56,23 @@ class ApprovalPrompt:
             text = self.question.read_answer(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
         answer, self._decline_all = text.lower(), text == STOPPED
         self._approve_all = self._approve_all or answer in ALL
-        if answer in (*YES, *ALL):
-            return ALLOWED
-        if answer in (*NO, STOPPED):
-            return DECLINED
-        return Decision(False, f"{DECLINED.reason}. The user says: {replace_surrogates(text)}")
+        return _decide(text, (*YES, *ALL), DECLINED)
+
+
+def ask_about_call(call: ToolCall, question: "Confirmation", pausing: Callable[[], AbstractContextManager[None]] = nullcontext) -> Decision:
+    """The user's decision about one call. `pausing` is entered while the question is shown, so that Ctrl-C answers it."""
+    arguments = truncate(reveal_invisible(json.dumps(call.arguments, ensure_ascii=False)), MAX_ARGUMENTS)
+    with pausing():
+        text = question.read_answer(f"Call {call.name} with {arguments}?", "y/N, always, or the reason why not")
+    return replace(_decide(text, (*YES, *ALWAYS), DECLINED_CALL), always=text.lower() in ALWAYS)
+
+
+def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
+    """What an answer means: any other text than these for yes and those for no is the reason why not."""
+    if text.lower() in yes:
+        return ALLOWED
+    is_reason = text.lower() not in NO
+    return replace(declined, reason=f"{declined.reason}. The user says: {replace_surrogates(text)}") if is_reason else declined
 
 
 def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:
@@ -65,7 +82,7 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
     if unsafe and interactive:
         from zkchat_cli.terminal.confirm import Confirmation  # imports prompt_toolkit, which pipes do not need
 
-        return ApprovalPrompt(Confirmation(colour=screen.colour, accessible=screen.accessible), yes=yes)
+        return ApprovalPrompt(Confirmation(screen), yes=yes)
     if yes:
         return approve_notes
     if unsafe:
