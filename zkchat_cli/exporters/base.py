@@ -133,7 +133,7 @@ def _escape(character: re.Match[str]) -> str:
 
 def quotation_doubt(citation: Citation) -> str:
     """What is wrong with a quotation; empty if nothing is."""
-    match citation.effective_verdict:
+    match citation.verdict:
         case "misquoted":
             return " *(not verified: the quoted words are not there)*"
         case "cut":

@@ -93,15 +93,13 @@ def _intact_message(row: tuple[Any, ...]) -> ZkChatMessage:
     if _message_checksum(row[:-1]) != stored:
         raise ValueError("the checksum does not match")
     fields: dict[str, Any] = codec.decode(rest)
-    fields.pop("goal", None)  # stored by versions that had agent runs
     fields["id"], fields["parent_id"], fields["role"], fields["content"], fields["status"], fields["timestamp"] = values
     if packed is not None:
         fields.update(codec.decompress(packed))
         for chunk in fields.get("chunks", ()):
             if isinstance(span := chunk["text"], list):
                 chunk["text"] = codec.decode(fields["content"][span[0] : sum(span)])
-    known = ZkChatMessage.model_fields
-    return ZkChatMessage.model_validate({name: value for name, value in fields.items() if name in known})  # earlier versions had more
+    return ZkChatMessage.model_validate(fields)
 
 
 def to_messages(found: Iterable[tuple[Any, ...]]) -> tuple[ZkChatMessage, ...]:
