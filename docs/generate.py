@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from zkchat_cli import __version__, slash
-from zkchat_cli.app import factory
+from zkchat_cli.app.settings import settings_schema
 from zkchat_cli.cli import app
 from zkchat_cli.cli.options import SHARED
 from zkchat_cli.config import loader
@@ -116,7 +116,7 @@ def command_sections() -> str:
 
 
 def settings_table() -> str:
-    schema = factory.settings_schema()
+    schema = settings_schema()
     values = loader.default_values(schema).items()
     return table(
         "| setting | default | for |",

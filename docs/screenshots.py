@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from zkchat_cli import paths
 from zkchat_cli.app import factory
 from zkchat_cli.app.demo import demo_vault
+from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.gui.window import ChatWindow
 
 IMAGES = Path(__file__).with_name("images")
@@ -49,7 +50,7 @@ def main() -> None:
         application = QApplication.instance() or QApplication([])
         assert isinstance(application, QApplication)
         notes = demo_vault(paths.app_paths(os.environ))
-        choices = factory.StartupOptions(vault=notes, overrides={"semantic.provider": "none"})
+        choices = StartupOptions(vault=notes, overrides={"semantic.provider": "none"})
         window = ChatWindow(lambda: factory.open_app(choices, os.environ, notes))
         window.resize(*SIZE)
         window.show()

@@ -85,6 +85,18 @@ def test_forms_of_a_word_are_found_in_the_language_of_the_notes() -> None:
     assert quotes(rank_passages(question("Blatt eines Baumes gießen?"), [note(text)]))[0].startswith("Die Blätter der Bäume")
 
 
+@pytest.mark.parametrize("text", ["Wann öle ich die Fahrradkette?", "Braucht ein Komposthaufn Luft?", "Was hilft gegen Schmerzen?"])
+def test_compounds_and_typos_are_found_as_the_search_finds_them(text: str) -> None:
+    notes = [
+        "Die Kette des Fahrrads ist nach einer Woche im Regen nicht mehr die beste.",
+        "Ein Komposthaufen ist auch im Winter warm, wenn er mit Luft versorgt wird.",
+        "Rückenschmerzen sind die Folge, wenn man sich nach dem Sitzen nicht bewegt.",
+    ]
+    ranked = rank_passages(question(text), [note(each, n, f"Notiz {n}") for n, each in enumerate(notes, 1)])
+    assert ranked.matches
+    assert quotes(ranked)[0][:5] in {"Wann öle": "Die K", "Braucht ": "Ein K", "Was hilf": "Rücke"}[text[:8]]
+
+
 @pytest.mark.parametrize(("title", "is_answer"), [("晚上睡不着怎么办", True), ("机票", False)])
 def test_title_with_characters_of_a_chinese_question_makes_an_answer(title: str, is_answer: bool) -> None:
     text = "- 睡前三小时不要吃东西，咖啡也不要喝。\n- 房间要黑。\n- 晚上少看屏幕。"
@@ -107,6 +119,9 @@ def test_quotes_with_their_sources_leave_room_on_a_screen_of_24_rows() -> None:
         ("Does the heap want breath?", 0.4, False, True),
         ("Breathing?", 0.4, False, True),
         ("Breathing?", 0.1, False, False),
+        ("Who won the world cup in air racing?", 0.1, False, False),
+        ("Air?", 0.1, False, True),
+        ("Wie ist die Luft?", 0.2, False, True),
     ],
 )
 def test_levels_by_meaning(text: str, similarity: float, is_answer: bool, matches: bool) -> None:

@@ -10,7 +10,7 @@ QUESTIONS, ANSWERS = ("What is [soil]?", "And “beans”?"), ("“Earth.” [1]
 @pytest.mark.parametrize(
     ("text", "reply"),
     [
-        *((text, "You're welcome.\n") for text in ("thanks!", "Thank you so much, that's it for today", "Danke!", "merci beaucoup")),
+        *((text, "You're welcome.\n") for text in ("thanks!", "Thank you so much, that's it for today", "Danke dir!", "merci beaucoup")),
         *((text, "All right.\n") for text in ("ok cool", "good to know", "lol ok", "makes sense", "great, that works")),
         *((text, "Hello! Ask me about anything in your notes.\n") for text in ("hi!", "Good evening and hello")),
         ("bye", "Goodbye!\n"),

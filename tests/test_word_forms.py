@@ -15,7 +15,7 @@ ENGLISH = {
 }
 GERMAN = {
     "Aufgaben": "Das sind die Aufgaben, die ich in der Woche mit dem Kalender und der Liste erledigen kann.",
-    "Häuser": "Die Häuser sind nicht mehr die neuesten, und das ist auch nicht zu ändern, wie man sich denken kann.",
+    "Häuser": "Die Häuser sind nicht mehr die neuesten, und das ist auch nicht zu ändern, wie man sich denken kann. Straßenglätte!",
 }
 
 
@@ -32,6 +32,8 @@ GERMAN = {
         (GERMAN, "Aufgabe", "Aufgaben.md"),
         (GERMAN, "Haus", "Häuser.md"),
         (GERMAN, "Aufgabenliste", "Aufgaben.md"),
+        (GERMAN, "die Straße im Winter", "Häuser.md"),
+        (GERMAN, "Glätte", "Häuser.md"),
         (ENGLISH | GERMAN, "neuestes Haus", "Häuser.md"),
         (ENGLISH | GERMAN, "whistles", "Kettle.md"),
         ({"Заметки": "Это новый список, и в нём есть всё, что как бы нужно для заметок."}, "новая заметка", "Заметки.md"),

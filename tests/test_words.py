@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import CJK, fold, stem, stem_words, terms, to_index_text
+from zkchat_cli.text.words import CJK, content_terms, fold, is_filler, stem, stem_words, terms, to_index_text
 
 nasty = st.text(st.sampled_from(" \n\t.!?…。！？\"'“”*_[]()>-#|`~:0aAéß漢字한글😀\u0301\u2028\ud800"), max_size=200)
 
@@ -32,6 +32,27 @@ nasty = st.text(st.sampled_from(" \n\t.!?…。！？\"'“”*_[]()>-#|`~:0aAé
 )
 def test_terms_of_a_text(text: str, words: str) -> None:
     assert terms(text) == words.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("What was the die that we cast?", "die cast"),
+        ("Was habe ich über Zettelkästen geschrieben?", "zettelkasten geschrieben"),
+        ("Qu'est-ce que j'ai noté sur l'index des livres ?", "note index livres"),
+        ("¿Qué he escrito sobre las notas?", "escrito notas"),
+        ("Die Hard", "die hard"),
+        ("what is it?", "what is it"),
+    ],
+)
+def test_stopwords_are_those_of_the_language_of_the_text(text: str, words: str) -> None:
+    assert content_terms(text) == words.split()
+
+
+def test_fillers_are_known_in_any_form() -> None:
+    assert is_filler("explaining", "english")
+    assert is_filler("geschriebene", "german")
+    assert not is_filler("geschriebene", "english")
 
 
 @pytest.mark.parametrize(

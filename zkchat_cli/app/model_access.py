@@ -28,8 +28,9 @@ def open_embedder(loaded: LoadedConfig) -> Embedder | None:
         return None
     key = credentials.find_key("openai", "OPENAI_API_KEY", loaded.env, loaded.places) if wanted.provider == "openai" else ApiKey()
     insecure = getattr(getattr(loaded.values, wanted.provider, None), "allow_insecure", False)
+    places = loaded.places
     return embedders.embedder(wanted.provider).open(
-        EmbedderConfig(wanted.model, wanted.path, loaded.places.models_dir, loaded.env, key, insecure)
+        EmbedderConfig(wanted.model, wanted.path, places.models_dir, loaded.env, key, insecure, places.cache_dir)
     )
 
 

@@ -16,8 +16,9 @@ from statistics import fmean, pstdev
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models import Fact, MostCitedNote
 from zkchat_cli.text.languages import LANGUAGES, detect_language
+from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.text.words import ENGLISH, content_stems, content_terms, stem
+from zkchat_cli.text.words import content_stems, content_terms, stem
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.vault.search import fusion

@@ -40,7 +40,8 @@ from zkchat_cli.store import (
 )
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, copy_to_memory, transaction
 from zkchat_cli.store.sqlite_errors import is_bad_text
-from zkchat_cli.text.words import ENGLISH, replace_surrogates
+from zkchat_cli.text.stopwords import ENGLISH
+from zkchat_cli.text.words import replace_surrogates
 
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
 _UPDATE_MESSAGE = f"""

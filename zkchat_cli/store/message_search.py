@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from zkchat_cli.models import FoundMessage
 from zkchat_cli.store import rows
 from zkchat_cli.store.database import transaction
-from zkchat_cli.text.words import ENGLISH, content_terms, stem, to_index_text
+from zkchat_cli.text.stopwords import ENGLISH
+from zkchat_cli.text.words import content_terms, stem, to_index_text
 
 MOST_INDEXED = 200_000
 """Characters of a message that are indexed: a pasted book is found by its beginning."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache, reduce
 
-from zkchat_cli.text.words import STOPWORDS, terms
+from zkchat_cli.text.stopwords import language_of, stopwords
+from zkchat_cli.text.words import terms
 
 MAX_TEXT = 2_000
 """Characters of a question that are searched for dates."""
@@ -99,16 +100,17 @@ def find_period(text: str, today: date) -> tuple[Period, str] | None:
 
 MAX_BESIDE_BARE = 5
 """Words of a text that is a question about a date; in a longer one, a date without "on" or "in" is one of its words."""
-_SAYS_NOTHING = STOPWORDS | set(
-    """happen happened happening write wrote written note notes noted make made learn learned on was habe ich hab haben wir gemacht getan
-    geschrieben notiert gelernt ist passiert qu ai je fait note hice hicimos que""".split()
+_SAYS_NOTHING = frozenset(
+    """happen happened happening write wrote written note notes noted make made learn learned on gemacht getan geschrieben notiert gelernt
+    passiert fait note hice hicimos""".split()
 )
 _CHINESE_SAYS_NOTHING = re.compile("[我们你做了什么干啥写记过的有哪些事发生呢吗]")
 
 
 def is_all_stopwords(text: str) -> bool:
     """Whether nothing is left to search for beside a date: "what did I do"."""
-    return _SAYS_NOTHING.issuperset(term.partition("'")[0] for term in terms(_CHINESE_SAYS_NOTHING.sub(" ", text)))
+    words = [term.partition("'")[0] for term in terms(_CHINESE_SAYS_NOTHING.sub(" ", text))]
+    return not set(words) - stopwords(language_of(words)) - _SAYS_NOTHING
 
 
 def _read(match: re.Match[str], today: date) -> Period | None:

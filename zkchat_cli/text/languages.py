@@ -5,34 +5,15 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
-from zkchat_cli.text.words import ENGLISH, fold
+from zkchat_cli.text.stopwords import ENGLISH, FREQUENT_WORDS
+from zkchat_cli.text.words import fold
 
 MIN_WORDS = 3
 """Frequent words that a text must have: one or two are in a line of any language."""
 MIN_SHARE = 0.06
 """The share of texts that must be in a language before all words are stemmed by its rules, too."""
 
-_FREQUENT_WORDS = {
-    ENGLISH: "the and of to in is that for with it you this are on as be have not from what how when which my do does",
-    "german": "der die das und ist nicht ein eine einen ich zu den mit auf fur von im dem wie sich des auch werden wenn was kann wird",
-    "french": "le la les des et est un une pour dans que qui je pas sur avec ce du au vous sont par plus comment quand mes",
-    "spanish": "el la los las de y que en es un una por con para no se como del al lo cuando son mis",
-    "italian": "il la di che un una per non con del della sono le gli come si da nel alla quando anche",
-    "portuguese": "os as de que do da em um uma para com nao se por no na dos como ao quando mais",
-    "dutch": "de het een en van ik te dat die is niet op aan met voor zijn er om hoe wordt naar",
-    "swedish": "och att det som en pa ar av for med den till inte om ett jag har kan hur",
-    "danish": "og at det som en pa er af for med den til ikke om et jeg har kan hvordan",
-    "norwegian": "og at det som en pa er av for med den til ikke om et jeg har kan hvordan",
-    "finnish": "ja on ei se etta oli ovat tai kun myos mutta miten mika voi",
-    "polish": "na nie sie ze to do jest jak po dla czy przez od oraz co",
-    "czech": "se na je ze to do pro jsem jak nebo jako ale po tak co",
-    "russian": "и в не на что с по это как для от за из к но или когда",
-    "hungarian": "az es hogy nem egy is van meg ez ha vagy mint hogyan",
-    "turkish": "ve bir bu icin ile de da ne nasil daha olarak gibi var",
-}
-"""Folded. Where two languages share most of them, the first of equals is taken."""
-
-LANGUAGES = tuple(_FREQUENT_WORDS)
+LANGUAGES = tuple(FREQUENT_WORDS)
 _LETTER = re.compile(r"[^\W\d_]")
 _LATIN_LETTER = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 
@@ -40,7 +21,7 @@ _LATIN_LETTER = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 @cache
 def _languages_by_word() -> dict[str, list[str]]:
     languages: dict[str, list[str]] = {}
-    for language, words in _FREQUENT_WORDS.items():
+    for language, words in FREQUENT_WORDS.items():
         for word in words.split():
             languages.setdefault(word, []).append(language)
     return languages

@@ -10,28 +10,13 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from zkchat_cli.text.stopwords import ENGLISH, RUSSIAN, fillers, language_of, stopwords
+
 if TYPE_CHECKING:
     from Stemmer import Stemmer
 
-ENGLISH, RUSSIAN = "english", "russian"
-
-STOPWORDS = frozenset(
-    """a about after all also am an and any are aren't as at be been before being both but by can can't could did do does doesn't doing
-    don't down each few for from further had has have having he her here hers him his how i if in into is isn't it it's its itself just
-    let me more most my no nor not now of off on once only or other our out over own please same see she should so some such tell than that
-    the their them then there these they this those through to too under until up us very was we were what what's when where which while
-    who whom why will with would you your""".split()
-)
-
-FILLERS = frozenset(
-    """able actually allow another anything ask best better bit bring call called cause change come continue correct detail details
-    different do done easy elaborate else ever every exactly example examples explain find found further general get give go good
-    happen happens help idea information involve keep kind know like list long look lot made main make many matter mean meaning means
-    much need note notes one ones order possible possibly provide put question quick really reason right say says see set show simple
-    someone something sort start stuff take talk tell thing things think thought time try turn type understand us use used useful
-    using usually want way ways well whether without wonder work works write""".split()
-)
-"""Words that many questions contain: they say little about the subject."""
+STOPWORDS = stopwords(ENGLISH)
+"""Of English; those of another language are left out of texts in it (`content_terms`)."""
 
 QUESTION_WORDS = frozenset("kind type sort name mention describe say think tell many much thing".split())
 """Words that say what the user wants to know, not what was said about it."""
@@ -124,9 +109,30 @@ def to_index_text(text: str) -> str:
 
 
 def content_terms(text: str) -> list[str]:
-    """`terms` without stopwords and single Latin letters; all terms if nothing else is left ("what is it?")."""
+    """`terms` without the stopwords of the text's language and single Latin letters; all terms if nothing else is left ("what is it?").
+
+    An elided article is a stopword, too: of "l'index" the index is left.
+    """
     every = terms(text)
-    return [t for t in every if t not in STOPWORDS and (len(t) > 1 or not t.isascii() or t.isdigit())] or every
+    language = language_of(every)
+    stop = stopwords(language)
+    plain = every if language == ENGLISH else [_without_article(term, stop) for term in every]
+    return [t for t in plain if t not in stop and (len(t) > 1 or not t.isascii() or t.isdigit())] or every
+
+
+def _without_article(term: str, stop: frozenset[str]) -> str:
+    article, _, word = term.partition("'")
+    return word if word and article in stop else term
+
+
+def is_filler(term: str, language: str) -> bool:
+    """Whether a term of a text in this language is one of its fillers in any form."""
+    return stem(term, (language,)) in _filler_stems(language)
+
+
+@cache
+def _filler_stems(language: str) -> frozenset[str]:
+    return frozenset(stem(word, (language,)) for word in fillers(language))
 
 
 @cache

@@ -26,6 +26,8 @@ class EmbedderConfig:
     key: ApiKey = field(default_factory=ApiKey)
     allow_insecure: bool = False
     """Whether the key may go over plain http to another machine, by the provider's settings."""
+    cache_dir: Path | None = None
+    """Where a model may keep what it can make again."""
 
 
 @dataclass(frozen=True, slots=True)

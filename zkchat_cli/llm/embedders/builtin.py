@@ -14,8 +14,9 @@ SHA256 = (
 )
 
 
-def _open(_config: EmbedderConfig, folder: Path = FOLDER) -> Embedder:
-    return SentenceModel(folder / "model.onnx", model_family(NAME), "Install zkchat again.", f"builtin/{NAME}", SHA256)
+def _open(config: EmbedderConfig, folder: Path = FOLDER) -> Embedder:
+    prepared = config.cache_dir / "models" / f"{NAME}-{SHA256[0][:8]}" if config.cache_dir is not None else None
+    return SentenceModel(folder / "model.onnx", model_family(NAME), "Install zkchat again.", f"builtin/{NAME}", SHA256, prepared)
 
 
 EMBEDDER = EmbedderKind("builtin", f"the model that comes with zkchat, {NAME} (English): no server, no network", _open)

@@ -6,7 +6,7 @@ otherwise stick to the words of the question, as there are no spaces.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePosixPath
@@ -14,7 +14,8 @@ from pathlib import PurePosixPath
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.dates import find_period
-from zkchat_cli.text.words import FILLERS, STOPWORDS, content_terms, stem, terms
+from zkchat_cli.text.stopwords import language_of, stopwords
+from zkchat_cli.text.words import content_terms, is_filler, stem, terms
 
 MAX_WORDS = 64
 """Only the first words of a message count: a pasted page asks no better."""
@@ -29,14 +30,13 @@ A whole question that begins so ("and what is a literature note?") has a subject
 FILLER_WEIGHT, TOPIC_WEIGHT = 0.3, 0.5
 _LINK = re.compile(r"""!?\[\[([^\[\]|]*)[^\[\]]*\]\]|(?<!\S)@(?:"([^"\n]+)"|<([^<>\n]+)>|([^\s"<>]+))""")
 """The name of a document: a wikilink or an `@path`."""
-_FILLERS = frozenset(map(stem, FILLERS))
-_DOCUMENT_WORDS = frozenset(
-    stem(word)
-    for word in """summarise summarize summary summaries overview gist tldr outline point points key main content contents explain describe
-    discuss note notes document page file text compare comparison difference differences differ contrast versus vs between tell show read
-    say says zusammenfassen fasse zusammen zusammenfassung résumer résume resume resumen resumir 总结 概括 摘要 概述 要点 內容 内容 總結
-    比较 比較 区别 區別 不同""".split()
-)
+_DOCUMENT_WORDS = """
+    summarise summarize summary summaries overview gist tldr outline point points key main content contents explain describe discuss
+    note notes document page file text compare comparison difference differences differ contrast versus vs between tell show read
+    say says zusammenfassen fasse zusammen zusammenfassung résumer résume resume resumen resumir
+    总结 概括 摘要 概述 要点 內容 内容 總結 比较 比較 区别 區別 不同
+""".split()
+"""Words of a request for a document as a whole."""
 _SUMMARY = re.compile(
     r"\b(?:summar(?:y|i[sz]\w*)|overview|tl;?dr|gist|(?:key|main) points?|outline|recap)\b"
     r"|\b(?:zusammenfass\w*|fasse\b.*\bzusammen|résum\w*|resum\w+)\b|总结|總結|概括|摘要|概述|要点|要點|要約",
@@ -102,22 +102,21 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     text, named = _remove_links(message), _replace_links(message)
     names = frozenset(content_terms(" ".join(map(_document_name, _LINK.finditer(message)))))
     dates, rest = _split_dates(text)
-    words = _content_words(rest)
-    weights = {word: FILLER_WEIGHT if stem(word) in _FILLERS else 1.0 for word in words}
-    own = [word for word in words if word not in STOPWORDS and stem(word) not in _FILLERS]
+    language = language_of(terms(text))
+    weights = {word: FILLER_WEIGHT if is_filler(word, language) else 1.0 for word in _content_words(rest)}
+    own = _subject_words(rest)
     plain = " ".join(_OPERATORS.sub(" ", named).split())
-    about_document = not _subject(text) - _DOCUMENT_WORDS
+    about_document = not _without(_subject_words(text, fillers=True), _DOCUMENT_WORDS, language)
     topic = _question_before(messages[:position]) if position > 0 and refers_to_earlier(text) else ""
     topic = _remove_links(topic) if names else _replace_links(topic)
-    ignored = {*_FILLERS, *_DOCUMENT_WORDS, *map(stem, weights)}
-    added = [word for word in _content_words(topic) if word not in STOPWORDS and stem(word) not in ignored][:MAX_TOPIC_WORDS]
+    added = _without(_subject_words(topic), [*_DOCUMENT_WORDS, *weights], language)[:MAX_TOPIC_WORDS]
     subject = frozenset(own) or frozenset(weights)
     about_period = bool(dates) and not own
     searches = (dates,) if about_period else (plain, dates) if dates else (plain,)
     alone = AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period, names=names)
     if not added:
         return alone
-    weights = {word: weight for word, weight in weights.items() if word not in STOPWORDS}
+    weights = {word: weight for word, weight in weights.items() if word not in stopwords(language)}
     weights |= dict.fromkeys(added, TOPIC_WEIGHT if own else 1.0)
     joined = " ".join(dict.fromkeys([*added, *own, *sorted(names)]))
     full = f"{' '.join(topic.split())} {plain}"
@@ -151,7 +150,7 @@ def asks_for_summary(text: str) -> bool:
 def _remove_links(text: str) -> str:
     """The documents are read anyway; the words of their names would outweigh those of the question."""
     bare = _LINK.sub(" ", text)
-    return bare if set(terms(bare)) - STOPWORDS else text
+    return bare if _subject_words(bare, fillers=True) else text
 
 
 def _replace_links(text: str) -> str:
@@ -166,7 +165,7 @@ def _document_name(link: re.Match[str]) -> str:
 def refers_to_earlier(text: str) -> bool:
     """Whether a message makes sense only in its conversation: it has no subject, or few words and a pronoun or the form of an addition."""
     bare = _QUOTED.sub(" ", text)
-    subject = _subject(text) - _FILLERS
+    subject = _subject_words(text)
     if not subject or (len(subject) <= MAX_PRONOUN_WORDS and _PRONOUN.search(bare)):
         return True
     if _WHOLE_QUESTION.search(bare):
@@ -175,8 +174,17 @@ def refers_to_earlier(text: str) -> bool:
     return len(subject) <= limit
 
 
-def _subject(text: str) -> set[str]:
-    return {stem(term) for term in terms(_CJK_QUESTION_WORDS.sub(" ", text)) if term not in STOPWORDS}
+def _subject_words(text: str, *, fillers: bool = False) -> list[str]:
+    """The different words of a text without stopwords and, unless wanted, fillers of its language."""
+    language = language_of(terms(text))
+    every = dict.fromkeys(word for word in _content_words(text) if word not in stopwords(language))
+    return [word for word in every if fillers or not is_filler(word, language)]
+
+
+def _without(words: Sequence[str], others: Iterable[str], language: str) -> list[str]:
+    """The words that are not among the others in any form."""
+    stems = {stem(word, (language,)) for word in others}
+    return [word for word in words if stem(word, (language,)) not in stems]
 
 
 def _content_words(text: str) -> list[str]:

@@ -6,7 +6,8 @@ A message counts as small talk only if it has no other words: "thanks!" does, "t
 import re
 from collections.abc import Sequence
 
-from zkchat_cli.text.words import STOPWORDS, terms
+from zkchat_cli.text.stopwords import is_stopword
+from zkchat_cli.text.words import terms
 
 MAX_SMALL_TALK = 12
 """Words of a message of small talk."""
@@ -72,7 +73,7 @@ def reply_to_small_talk(text: str, questions: Sequence[str], answers: Sequence[s
 
 
 def _has_only(words: Sequence[str], allowed: frozenset[str]) -> bool:
-    return all(word in allowed or word in STOPWORDS or not word.isascii() for word in words)
+    return all(word in allowed or is_stopword(word) or not word.isascii() for word in words)
 
 
 def _choose(text: str, answers: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from sqlite3 import Connection
 
 from zkchat_cli.text import languages, words
+from zkchat_cli.text.stopwords import ENGLISH
 
 SAMPLED_CHUNKS = 500
 """Chunks that show in which languages a vault is written."""
@@ -114,7 +115,7 @@ class WordTables:
 def _sample_languages(db: Connection) -> tuple[str, ...]:
     [[first, last]] = db.execute("SELECT MIN(id), MAX(id) FROM chunks").fetchall()
     if first is None:
-        return (words.ENGLISH,)
+        return (ENGLISH,)
     step = max(1, (last - first + 1) // SAMPLED_CHUNKS)
     wanted = ",".join(map(str, range(first, last + 1, step)))
     return languages.detect_languages(text for (text,) in db.execute(f"SELECT substr(text, 1, 1000) FROM chunks WHERE id IN ({wanted})"))

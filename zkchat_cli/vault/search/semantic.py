@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from zkchat_cli.errors import IndexDamaged, ProviderError, VaultError, ZkchatError
 from zkchat_cli.models import SemanticStatus
-from zkchat_cli.text.languages import detect_language, is_latin
+from zkchat_cli.text.languages import is_latin
+from zkchat_cli.text.stopwords import language_of
+from zkchat_cli.text.words import terms
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.index.indexer import Progress
 from zkchat_cli.vault.search.embedding_windows import windows_of_chunk
@@ -142,8 +144,9 @@ class SemanticSearch:
         return SemanticMatch(nearest, others, fmean(sample), pstdev(sample)) if nearest and sample else None
 
     def similarities(self, query: str, texts: Sequence[str]) -> list[float] | None:
-        """The cosine of each text with the query; None without a model, for a script it does not know, or after a failure."""
-        vector = self.embed_query(query) if texts else None
+        """The cosine of each text with the query; None without a model, for a script or texts in a language it does not know, or after a
+        failure."""
+        vector = self.embed_query(query) if texts and self._knows("\n".join(texts)) else None
         if vector is None:
             return None
         try:
@@ -268,7 +271,7 @@ class SemanticSearch:
 
     def _knows(self, text: str) -> bool:
         languages = self._embedder.languages
-        return languages is None or (is_latin(text) and detect_language(text) in (None, *languages))
+        return languages is None or (is_latin(text) and language_of(terms(text)) in languages)
 
     def _can_read(self, query: str) -> bool:
         """Whether the model knows the script. A question in another language of the script finds more by meaning than without."""

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from zkchat_cli.text import words
+from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.search.query import is_part
 
@@ -19,7 +20,7 @@ class Snippet(NamedTuple):
     text: str
 
 
-def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160, languages: tuple[str, ...] = (words.ENGLISH,)) -> Snippet:
+def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160, languages: tuple[str, ...] = (ENGLISH,)) -> Snippet:
     """The line of `text` (which begins on `first_line`) with the most `terms` in any form, and what fits into `width` of the next lines.
 
     Words are compared by their stems. Of equal lines the first that is not a heading, because a result names its heading anyway.

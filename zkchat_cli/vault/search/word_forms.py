@@ -1,29 +1,24 @@
 """The words of a query as a vault has them: in all their forms, without a typo, and compounds as two words."""
 
 import json
-import string
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from zkchat_cli.text.near_words import COMPOUNDING, SHORTEST_CONTAINED, SHORTEST_CORRECTED, SHORTEST_MISSPELLED, compound_parts, edits
 from zkchat_cli.text.words import STOPWORDS, stem_words
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.search.query import WordForms
 
-LONGEST_CORRECTED = 30
-SHORTEST_CORRECTED = 4
-SHORTEST_MISSPELLED = 6
-"""Letters of a word that may have a typo beside known words. Most shorter words are one edit from another, such as "chart" from "chat"."""
 MOST_CORRECTED = 8
 """Unknown words of a query that are looked up with one edit, 1 to 3 ms each."""
-SHORTEST_PART = 4
-"""Letters of each word in a compound."""
-_LINKING_LETTERS = ("", "s", "n", "es", "en")
+MOST_COMPOUNDS = 40
 
 
 def find_forms(index: IndexDatabase, words: Sequence[str]) -> dict[str, WordForms]:
     """The forms of each word of a query. Words with a common form ("repeat", "repeating") are one, under the first of them.
 
-    A word that is unknown in every form is replaced by the most frequent one a single edit away, or else by the two words of a compound.
+    A word that is unknown in every form is replaced by the most frequent one a single edit away, or else by the two words of a compound,
+    or by the compounds that it is in.
     """
     known = _look_up(index, words)
     found: dict[str, WordForms] = {}
@@ -36,7 +31,8 @@ def find_forms(index: IndexDatabase, words: Sequence[str]) -> dict[str, WordForm
         elif near := _find_nearest(index, word, SHORTEST_MISSPELLED if known else SHORTEST_CORRECTED):
             found[word] = near
         else:
-            found.update(_find_compound(index, word) or {word: WordForms(frozenset({word}), 0, 0, 0)})
+            others = _find_compound(index, word) or {word: _find_containing(index, word) or WordForms(frozenset({word}), 0, 0, 0)}
+            found.update(others)
     return _merge(found)
 
 
@@ -73,28 +69,23 @@ def _look_up(index: IndexDatabase, words: Iterable[str]) -> dict[str, WordForms]
 
 
 def _find_nearest(index: IndexDatabase, word: str, shortest: int) -> WordForms | None:
-    """The most frequent known word a single edit away; none for what is too long to be a word."""
-    if len(word) > LONGEST_CORRECTED:
-        return None
-    near = [forms for edited, forms in _look_up(index, set(_edits(word, shortest))).items() if edited in forms.forms]
+    """The most frequent known word a single edit away."""
+    near = [forms for edited, forms in _look_up(index, set(edits(word, shortest))).items() if edited in forms.forms]
     return max(near, key=lambda forms: (forms.chunks + forms.notes, *sorted(forms.forms)), default=None)
 
 
-def _edits(word: str, shortest: int) -> Iterator[str]:
-    """The words that differ by one letter, but not the first, or by two neighbouring letters in exchange."""
-    if len(word) >= SHORTEST_CORRECTED:
-        yield from (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1))
-    if len(word) >= shortest and word.isalpha():
-        letters = string.ascii_lowercase if word.isascii() else sorted({*word, *map(chr, range(0x430, 0x450))})
-        for i in range(1, len(word) + 1):
-            yield word[:i] + word[i + 1 :]
-            yield from (word[:i] + letter + word[j:] for letter in letters for j in (i, i + 1))
-
-
 def _find_compound(index: IndexDatabase, word: str) -> dict[str, WordForms]:
-    """Two known words that make up this one, the longest first part before others: "aufgabenliste", "timezone"."""
-    ends = range(len(word) - SHORTEST_PART, SHORTEST_PART - 1, -1)
-    pairs = [(word[: i - len(link)], word[i:]) for i in ends for link in _LINKING_LETTERS if word[:i].endswith(link)]
-    pairs = [(first, last) for first, last in pairs if len(first) >= SHORTEST_PART]
+    """Two known words that make up this one."""
+    pairs = compound_parts(word)
     known = _look_up(index, {part for pair in pairs for part in pair})
     return next(({part: known[part] for part in pair} for pair in pairs if pair[0] in known and pair[1] in known), {})
+
+
+def _find_containing(index: IndexDatabase, word: str) -> WordForms | None:
+    """The compounds that begin or end with the word, in languages that have many."""
+    terms: dict[str, tuple[int, int]] = {}
+    for language in COMPOUNDING.intersection(index.languages()) if len(word) >= SHORTEST_CONTAINED else ():
+        [part] = stem_words([word], language)
+        sql = "SELECT term, chunks, notes FROM vocabulary WHERE language = ? AND (stem LIKE ? OR stem LIKE ?) LIMIT ?"
+        terms |= {term: counts for term, *counts in index.rows(sql, language, f"{part}%", f"%{part}", MOST_COMPOUNDS)}
+    return WordForms(frozenset(terms), sum(c for c, _ in terms.values()), sum(n for _, n in terms.values()), 0) if terms else None
