@@ -155,10 +155,11 @@ def _check_version(connection: sqlite3.Connection, file: Path | None) -> None:
             "Move it away, or set ZKCHAT_HOME to another folder.",
         )
     if version != schema.VERSION:
+        step = "Update zkchat" if version > schema.VERSION else "Export it with the zkchat that wrote it"
         raise StoreError(
             f"{describe_store(file)} was written by another version of zkchat (layout {version}, this one knows {schema.VERSION}); "
             "it was not changed",
-            "Update zkchat, or export with the version that wrote it; ZKCHAT_HOME can name another folder to keep both.",
+            f"{step}, or set ZKCHAT_HOME to another folder to keep both.",
         )
 
 
