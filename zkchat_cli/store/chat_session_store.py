@@ -7,6 +7,7 @@ two transactions: the question before the model is called, everything else at th
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -293,6 +294,17 @@ class ChatSessionStore:
     def history(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """The current branch, from its root to the head."""
         return branch_to(self.log(conversation_id), self.conversation(conversation_id).head_id)
+
+    def latest(self, conversation_id: str, count: int) -> tuple[ZkChatMessage, ...]:
+        """The last messages of the current branch, which are usually the last of all; only where they are not, all of them are read."""
+        found: list[ZkChatMessage] = []
+        wanted = self.conversation(conversation_id).head_id
+        with self._reading("read a conversation"), suppress(sqlite3.OperationalError):  # which `history` explains
+            for row in self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq DESC LIMIT ?", (conversation_id, count)):
+                if (message := rows.to_message(row)).id == wanted:
+                    found.append(message)
+                    wanted = message.parent_id
+        return tuple(reversed(found)) if wanted is None or len(found) == count else self.history(conversation_id)[-count:]
 
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """Every message of every branch, in the order of writing."""

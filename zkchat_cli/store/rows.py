@@ -98,7 +98,8 @@ def _intact_message(row: tuple[Any, ...]) -> ZkChatMessage:
         fields.update(codec.decompress(packed))
         for chunk in fields.get("chunks", ()):
             if isinstance(span := chunk["text"], list):
-                chunk["text"] = codec.decode(fields["content"][span[0] : sum(span)])
+                encoded = fields["content"][span[0] : sum(span)]
+                chunk["text"] = codec.decode(encoded) if "\\" in encoded else encoded[1:-1]
     return ZkChatMessage.model_validate(fields)
 
 

@@ -6,6 +6,7 @@ Who approves is a function passed in: a screen that asks, or an answer given in 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.edit.transaction import Change
 
 
@@ -26,6 +27,11 @@ DECLINED = Decision(False, "declined by the user: nothing was changed")
 DECLINED_CALL = Decision(False, "declined by the user: it was not called")
 UNASKED_CALL = Decision(False, "refused: nobody can be asked here; in a chat, the answer `always` allows this tool from then on")
 UNASKED = Decision(False, "refused: nobody can be asked here, and --yes was not given; nothing was changed")
+
+
+def decline(declined: Decision, text: str) -> Decision:
+    """One of the two above with what the user says about it, which the model gets."""
+    return replace(declined, reason=f"{declined.reason}. The user says: {replace_surrogates(text)}") if text else declined
 
 
 def approve_notes(change: Change) -> Decision:
