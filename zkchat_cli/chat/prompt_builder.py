@@ -7,7 +7,6 @@ the last prompt, memory.
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.chat.message_vectors import MessageVectors
@@ -97,7 +96,7 @@ class PromptBuilder:
     def warm_up(self, runtime: Runtime) -> None:
         """Do in advance what the first question of a long conversation would wait for: cutting it into turns and indexing it for recall (a
         second for 10,000 turns). Meant for another thread than that of the turns, which then only waits for the rest."""
-        inputs = replace(self.inputs(runtime, (), self._state.compaction), current=(self._services.new_message("user", "…"),))
+        inputs = self.inputs(runtime, (), self._state.compaction)._replace(current=(self._services.new_message("user", "…"),))
         with suppress(PromptTooLarge):  # the question itself will report it
             self.assemble(runtime, inputs)
 
@@ -118,12 +117,12 @@ class PromptBuilder:
 
     def uncompacted_tokens(self, runtime: Runtime, compaction: Compaction | None, inputs: PromptInputs) -> int:
         """Tokens of the prompt with all turns that no summary covers, and the other inputs as they are."""
-        inputs = replace(inputs, history=self.masked_turns(runtime, compaction), compaction=compaction)
+        inputs = inputs._replace(history=self.masked_turns(runtime, compaction), compaction=compaction)
         return count_uncompacted_tokens(inputs, runtime.budget, runtime.strategy, runtime.counter)
 
     def fixed_cost(self, runtime: Runtime, current: tuple[ZkChatMessage, ...]) -> ContextUsage:
         """The figures of a prompt without any history. Raises PromptTooLarge."""
-        return self.assemble(runtime, replace(self.inputs(runtime, current, None), history=())).usage
+        return self.assemble(runtime, self.inputs(runtime, current, None)._replace(history=())).usage
 
     # memory and document summaries
 

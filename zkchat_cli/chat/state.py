@@ -7,7 +7,7 @@ rendered) is cached and only extended.
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.context.branch_tree import BranchTree
@@ -23,8 +23,7 @@ MOST_COUNTERS = 2
 """Counters whose turns are cached: the usual model's, and the one of an agent that was asked in between."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Branch:
+class _Branch(NamedTuple):
     messages: MessageHistory
     revision: int
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
@@ -28,8 +27,7 @@ MAX_ARGUMENT = 44
 """Characters of a tool call's arguments in the status line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verbosity:
+class Verbosity(NamedTuple):
     """How much of a turn is shown. By default the answer and its sources.
 
     `max_sources` is the length of the list of sources, 0 for none. `detail` adds timings and the parts of the prompt.

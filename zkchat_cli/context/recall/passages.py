@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.tokens.counter import TokenCounter
@@ -23,8 +23,7 @@ _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "Augu
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-@dataclass(frozen=True, slots=True)
-class RecallPassage:
+class RecallPassage(NamedTuple):
     """Part `part` of `parts` of a message in turn `turn` (both from 0); `text` is verbatim except for soft line breaks."""
 
     message: ZkChatMessage
