@@ -55,7 +55,7 @@ def ask_about_call(call: ToolCall, question: "Confirmation", pausing: Callable[[
     """The user's decision about one call. `pausing` is entered while the question is shown, so that Ctrl-C answers it."""
     with pausing():
         text = question.read_answer(call_question(call), "y/N, always, or the reason why not")
-    return replace(_decide(text, (*YES, *ALWAYS), DECLINED_CALL), always=text.lower() in ALWAYS)
+    return _decide(text, (*YES, *ALWAYS), DECLINED_CALL)._replace(always=text.lower() in ALWAYS)
 
 
 def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
