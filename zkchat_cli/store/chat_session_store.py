@@ -38,9 +38,10 @@ from zkchat_cli.store import (
     schema,
     secure_delete,
     sent_prompts,
+    stored_messages,
 )
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, copy_to_memory, transaction
-from zkchat_cli.store.sqlite_errors import is_bad_text
+from zkchat_cli.store.sqlite_errors import read_leniently
 from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.words import replace_surrogates
 
@@ -316,13 +317,11 @@ class ChatSessionStore:
 
     def _read_log(self, how: str, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         query = f"{_MESSAGE} {how} WHERE conversation_id = ? ORDER BY seq"
-        try:
-            return rows.to_messages(self._db.execute(query, (conversation_id,)))
-        except sqlite3.OperationalError as e:
-            if not is_bad_text(e):
-                raise
-            self._db.text_factory = rows.decode_leniently
-            return rows.to_messages(self._db.execute(query, (conversation_id,)))
+        return read_leniently(self._db, lambda: rows.to_messages(self._db.execute(query, (conversation_id,))))
+
+    has_messages = _query("look for messages", stored_messages.has_all)
+    messages = _query("read messages", stored_messages.read)
+    spoken_messages = _query("read messages", stored_messages.read_spoken)
 
     # Compactions
 

@@ -76,6 +76,18 @@ def is_intact(row: Sequence[Any]) -> bool:
         return False
 
 
+def links(row: Sequence[Any]) -> tuple[str, ...]:
+    """The links to the files that an intact message references."""
+    packed = row[MESSAGE.index("packed")]
+    references = codec.decompress(packed).get("references", ()) if packed is not None else ()
+    return tuple(reference["wikilink"] for reference in references if reference.get("relative_path"))
+
+
+def lost_message(id_: str) -> ZkChatMessage:
+    """A message that is not in the store any more."""
+    return _damaged_message(id_, None, "assistant", "")
+
+
 def _damaged_message(id_: Any, parent_id: Any, role: Any, timestamp: Any) -> ZkChatMessage:
     return ZkChatMessage(
         id=str(id_),
