@@ -46,7 +46,7 @@ from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm import embedders, mojentic_adapter, providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFailed, StreamFinished
 from zkchat_cli.llm.embedders.base import EmbedderConfig
-from zkchat_cli.llm.http_errors import is_local, parse_retry_after
+from zkchat_cli.llm.http_errors import is_local
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.text.numbers import MAX_COUNT, whole_number
 from zkchat_cli.vault.search.vector_store import compute_vectors
@@ -404,18 +404,13 @@ def test_an_index_that_is_no_index_ends_in_an_answer_or_an_error(server: ModelSe
 
 
 @ALL
-@pytest.mark.parametrize("value", ["1" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"])
+@pytest.mark.parametrize("value", ["1" * 400, "nan", "-1", "inf", "1e400", "true", "Fri, 31 Dec 9999 23:59:59 GMT", "٣"])
 def test_retry_after_is_a_bounded_number_of_seconds(server: ModelServer, protocol: Protocol, value: str) -> None:
     reply = protocol.error(429, "slow down", {"retry-after": value.encode().decode("latin-1")})
     answer = protocol.ask(server, reply)
     assert answer.error.kind == "rate_limit"
     assert len(answer.error.hint) < 40
     assert all(delay <= 120 for delay in answer.waits)
-
-
-def test_retry_after_is_at_most_a_day() -> None:
-    values = {"5": 5, "-1": None, "nan": None, "true": None, "٣": None, "inf": 86400, "1e400": 86400, "9" * 400: 86400, None: None}
-    assert {value: parse_retry_after(value) for value in values} == values
 
 
 @pytest.mark.parametrize("number", [10**310, 1e300, float("nan"), float("inf"), "12", None, [1.0], {}], ids=short)
