@@ -18,8 +18,9 @@ _STATES = re.compile(
 )
 """A correction, a name, a decision or something to remember, which a sentence's words alone do not show."""
 _REQUEST = re.compile(
-    r"(?:please (?!remember that|note that)|can|could|would|will|tell|show|give|list|find|search|write|explain|summari[sz]e|compare|help|describe|what|which|who|where|"
-    r"when|why|how|go on|continue|bitte|zeig|such|finde|schreib|erkläre?|was|wer|wo|wann|warum|wie|montre|explique|cherche)\b|"
+    r"(?:please (?!remember that|note that)|can|could|would|will|tell|show|give|list|find|search|write|explain|summari[sz]e|compare|help|"
+    r"describe|what|which|who|where|when|why|how|go on|continue|bitte|zeig|such|finde|schreib|erkläre?|was|wer|wo|wann|warum|wie|montre|"
+    r"explique|cherche)\b|"
     r"请|告诉|解释|帮我|给我|列出|什么|怎么|为什么",
     re.IGNORECASE,
 )
