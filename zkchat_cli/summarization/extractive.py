@@ -199,8 +199,9 @@ def _take(ranked: Iterator[list[SummaryCandidate]], tokens: int, counter: TokenC
 
 
 def _links_line(turns: Sequence[Turn], budget: int, counter: TokenCounter) -> str:
-    """The links of the consulted documents; empty if they are too many."""
-    links = dict.fromkeys(r.wikilink for turn in turns for m in turn.messages for r in m.references if r.relative_path)
+    """The links of the consulted documents; empty if they are too many. Memory comes with every prompt anyway."""
+    references = (r for turn in turns for m in turn.messages for r in m.references if r.relative_path and r.reference_type != "memory")
+    links = dict.fromkeys(r.wikilink for r in references)
     line = f"Documents consulted: {', '.join(links)}"
     return line if links and counter.count(line) <= budget else ""
 
