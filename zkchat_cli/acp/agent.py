@@ -26,7 +26,7 @@ from zkchat_cli.models import ToolCall
 from zkchat_cli.slash.base import CommandResult
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.approval import DECLINED, Decision
+from zkchat_cli.vault.approval import DECLINED, DECLINED_CALL, Decision
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.text import plain_text
 
@@ -253,7 +253,7 @@ class NoteAgent:
 
     def _approve_call(self, call: ToolCall) -> Decision:
         answer = self._permission(updates.permission_for_call(call), YES, ALWAYS, NO)
-        return Decision(True, always=answer == ALWAYS) if answer != NO else Decision(False, "declined by the user: it was not called")
+        return Decision(True, always=answer == ALWAYS) if answer != NO else DECLINED_CALL
 
     def _confirm(self, question: str) -> bool:
         return self._permission(schema.ToolCallUpdate(tool_call_id="confirm", title=question), YES, NO) == YES

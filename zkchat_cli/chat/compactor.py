@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from typing import NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
@@ -37,8 +38,7 @@ WORTH_ASKING = 0.02
 MANUAL = "requested by you"
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionRequest:
+class CompactionRequest(NamedTuple):
     """`target` tokens at most for the summary; the `keep` newest messages are not folded (None: the settings' number, as far as they fit).
 
     A `reason` makes it automatic: it may stop after masking, and may drop turns as a last resort. Without `ask` no model is called.

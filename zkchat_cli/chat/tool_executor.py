@@ -6,8 +6,8 @@ A failure is a result too: a mistake of the model comes back to it as a short er
 import logging
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory
@@ -30,8 +30,7 @@ OMISSION_TOKENS = 60
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(NamedTuple):
     """`content` is what the model reads; `chunks` are numbered and can be cited."""
 
     content: str
@@ -39,8 +38,7 @@ class ToolResult:
     run: ToolRun
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutcome:
+class ToolOutcome(NamedTuple):
     """The finding of a call, or its error when `ok` is False."""
 
     call: ToolCall
@@ -89,14 +87,14 @@ class ToolExecutor:
         assert change is not None
         start = self.clock()
         if not decision.allowed:
-            return replace(outcome, finding=ToolOutput(data={"error": decision.reason, "change": change.summary}), ok=False), None
+            return outcome._replace(finding=ToolOutput(data={"error": decision.reason, "change": change.summary}), ok=False), None
         try:
             applied = self.vault.editor.apply(change)
         except VaultError as e:
-            return replace(outcome, finding=ToolOutput(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False), None
+            return outcome._replace(finding=ToolOutput(data={"error": f"{e.message}. {e.hint}".strip()}), ok=False), None
         duration = outcome.duration_ms + 1000 * (self.clock() - start)
         finding = ToolOutput(data={"done": change.summary}, note=change.note, outcome="done")
-        return replace(outcome, finding=finding, duration_ms=duration), applied
+        return outcome._replace(finding=finding, duration_ms=duration), applied
 
     def count_tokens(self, outcomes: Sequence[ToolOutcome]) -> int:
         """Tokens of the complete results."""

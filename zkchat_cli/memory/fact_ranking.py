@@ -8,10 +8,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from statistics import fmean, pstdev
+from typing import NamedTuple
 
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models import Fact, MostCitedNote
@@ -43,8 +43,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _LIST_MARKER = re.compile(r"\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+(?:\[.\]\s+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredMemory:
+class StoredMemory(NamedTuple):
     """A fact, found by its key, or a note, found by its path. `prompt_line` is the line the model gets."""
 
     kind: MemoryKind
@@ -58,8 +57,7 @@ class StoredMemory:
     """The agent that a fact belongs to; None if it is shared."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedMemory:
+class RankedMemory(NamedTuple):
     """How relevant an item is to a message, and which words they share; none if it was found by meaning.
 
     `fits_prompt` is false for an item that shares too little to be sent.

@@ -6,13 +6,12 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from heapq import nlargest
 from math import sqrt
 from pathlib import Path
 from statistics import fmean
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config.schema import Config
@@ -61,8 +60,7 @@ COMPARED_AT_ONCE = 2_000
 """Messages, so that their numbers take a few megabytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class FactUpdate:
+class FactUpdate(NamedTuple):
     """A stored fact, and the one it replaced."""
 
     fact: Fact

@@ -1,7 +1,7 @@
 """Messages of a conversation, their tool calls, documents and citations."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -233,6 +233,17 @@ class ZkChatMessage(Value):
             return self.content
         before, _, after = self.content.partition(self.addressed)
         return before + after.lstrip(" \t\n,:")
+
+
+class SpokenMessage(NamedTuple):
+    """What recall and summaries need of a message to find and quote it."""
+
+    id: str
+    role: str
+    content: str
+    timestamp: str
+    links: tuple[str, ...] = ()
+    """To the documents that it references, if they were read, too. Memory is none of them: it comes with every prompt."""
 
 
 def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:

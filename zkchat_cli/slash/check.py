@@ -5,7 +5,6 @@ names and negations that zkchat makes after each answer, or, where these do not 
 """
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations.support import Similarities, judge_by_meaning
@@ -49,7 +48,7 @@ def _judge_unclear(sentence: CitedSentence, passages: Mapping[int, str], similar
         return sentence
     cited = [passages[number] for number in sentence.numbers if number in passages]
     judged = judge_by_meaning(sentence.text, cited, similarities)
-    return replace(sentence, support=judged, reason="its passages are about something else" if judged != "unclear" else "")
+    return sentence._replace(support=judged, reason="its passages are about something else" if judged != "unclear" else "")
 
 
 def _ask(session: ZkChatSession, every: Sequence[CitedSentence], passages: Mapping[int, str]) -> Generator[Event, None, None]:

@@ -1,7 +1,6 @@
 """Approval of note changes: each is shown as a diff, and in a chat the user approves them one by one or all of a turn."""
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,10 +9,9 @@ from zkchat_cli import events
 from zkchat_cli.errors import UsageError
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.text.sanitize import reveal_invisible
-from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, approve_notes
+from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, approve_notes, decline
 from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.views.approval import diff_lines
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 
 YES, NO, ALL = ("y", "yes"), ("n", "no", ""), ("a", "all")
 DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
-_STYLES = {"+": "green", "-": "red", "@": "cyan"}
-_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 class ApprovalPrompt:
@@ -55,7 +51,7 @@ class ApprovalPrompt:
             return ALLOWED
         if answer in (*NO, STOPPED):
             return DECLINED
-        return Decision(False, f"{DECLINED.reason}. The user says: {replace_surrogates(text)}")
+        return decline(DECLINED, text)
 
 
 def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:
@@ -93,20 +89,6 @@ def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Scr
 
 
 def show_diff(diff: str, screen: Screen) -> None:
-    """A unified diff in the colours of `git diff`, with invisible characters made visible."""
-    for line, style in _styled_lines(diff):
-        screen.print(reveal_invisible(line), *([style] if style else []))
-
-
-def _styled_lines(diff: str) -> Iterator[tuple[str, str]]:
-    """Each line with its style. Lines outside of hunks are headers; the text of a note can look like a header, so hunks are counted."""
-    old = new = 0
-    for line in diff.removesuffix("\n").split("\n") if diff else ():
-        if old <= 0 and new <= 0 and not line.startswith("\\"):
-            hunk = _HUNK.match(line)
-            old, new = (int(count or 1) for count in hunk.groups()) if hunk else (0, 0)
-            yield line, "cyan" if hunk else "bold"
-            continue
-        old -= line[:1] in (" ", "-")
-        new -= line[:1] in (" ", "+")
-        yield line, _STYLES.get(line[:1], "")
+    """A unified diff; the screen is not asked to wrap it."""
+    for line in diff_lines(diff):
+        screen.print("".join(span.text for span in line.left), *(span.style for span in line.left if span.style))

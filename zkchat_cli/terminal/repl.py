@@ -281,6 +281,9 @@ class Repl:
         if self._greeted and (problem := self._background.model_problem) is not None:
             self._background.model_problem = None  # told once
             self._prompt.print_above(lambda: self.screen.warn(problem.message, problem.hint))
+        if self._greeted and (offer := self._background.offer):
+            self._background.offer = ""
+            self._prompt.print_above(lambda: self.screen.print(offer, "dim"))
 
     def _use_session(self, opened: StartedSession) -> None:
         from zkchat_cli.store.input_history import history_file  # 9 ms that the first prompt does not need

@@ -8,7 +8,7 @@ plain values, so the offline provider loads no model library.
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.memory import Memory
@@ -46,8 +46,7 @@ class ToolOutput:
     """The change that a writing tool proposes; the caller asks for approval and applies it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(NamedTuple):
     name: str
     description: str
     parameters: Mapping[str, Mapping[str, str]]

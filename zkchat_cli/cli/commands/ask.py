@@ -182,4 +182,4 @@ def _as_document(event: "events.Event") -> dict[str, Any]:
     if isinstance(event, events.TurnFailed):
         error = {"code": event.error.code, "message": event.error.message, "hint": event.error.hint or None}
         return {"type": name, "error": error, "message_id": event.message_id, "partial": event.partial}
-    return {"type": name, **{field: getattr(event, field) for field in event.__dataclass_fields__}}
+    return {"type": name, **{field: getattr(event, field) for field in event._fields}}

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
@@ -31,8 +32,7 @@ UNLINKABLE = "#^[]|\\"
 """Characters that a link cannot have in a note's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkFix:
+class LinkFix(NamedTuple):
     """A link of a note, by its line and its text, and the file it shall point to."""
 
     source: str
@@ -41,8 +41,7 @@ class LinkFix:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedChange:
+class AppliedChange(NamedTuple):
     """A change that was made; `report` is what the index took in, None if it could not yet.
 
     `interrupted`: Ctrl-C was pressed after it was made. The caller shows the outcome first and raises KeyboardInterrupt afterwards.

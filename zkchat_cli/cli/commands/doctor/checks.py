@@ -58,7 +58,7 @@ def _load_settings(choices: StartupOptions) -> tuple[LoadedConfig, ZkchatError |
         where = app_paths(os.environ, choices.config_file)
         vault = choices.vault or os.environ.get("ZKCHAT_VAULT")
         flags = {"vault.path": str(vault)} if vault else {}
-        nothing = replace(where, config_file=where.config_file / "none")
+        nothing = where._replace(config_file=where.config_file / "none")
         return replace(load_config(flags, {}, nothing, schema=settings.settings_schema()), places=where, env=os.environ, cwd=Path.cwd()), e
 
 
