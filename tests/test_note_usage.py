@@ -27,7 +27,7 @@ def reference(kind: str, path: str | None = FILTERS, **more: object) -> Document
 
 
 def citation(number: int, path: str | None = FILTERS, **more: object) -> Citation:
-    return Citation.model_validate({"number": number, "relative_path": path, "valid": True, "status": "verified", **more})
+    return Citation.model_validate({"number": number, "relative_path": path, "valid": True, "verdict": "verified", **more})
 
 
 def question(id_: str = "q1", parent: str | None = None, **more: object) -> ZkChatMessage:

@@ -30,7 +30,7 @@ from zkchat_cli.memory.lasting_files import MAX_PATHS
 from zkchat_cli.memory.project import load_root_memory
 from zkchat_cli.models import ToolCall
 from zkchat_cli.store.input_history import append_line
-from zkchat_cli.terminal.change_approval import ApprovalPrompt
+from zkchat_cli.terminal.approval import ApprovalPrompt
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.approval import DECLINED, approve_notes

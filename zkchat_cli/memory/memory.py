@@ -19,8 +19,8 @@ from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.conversation_excerpts import describe_message
 from zkchat_cli.memory.fact_keys import free_key, slugify, suggest_key
 from zkchat_cli.memory.fact_ranking import (
-    MAX_COMPARED,
     MAX_FACT,
+    MAX_WITHOUT_VECTOR,
     SIMILAR,
     RankedMemory,
     StoredMemory,
@@ -279,7 +279,7 @@ class Memory:
         if not terms(text):
             return ()
         cosines = self._stored_cosines(text, {item.key: item for item in every if item.kind == "fact"})
-        others = [item for item in every if item not in cosines][:MAX_COMPARED] if compute else []
+        others = [item for item in every if item not in cosines][:MAX_WITHOUT_VECTOR] if compute else []
         cosines.update(zip(others, self._vault.similarities(text, [item.content for item in others]) or (), strict=False))
         return rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
 

@@ -140,7 +140,7 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False
     if not citations:
         yield styled_line("No answer cites it.", "dim")
     for each in citations:
-        status = each.citation.effective_verdict
+        status = each.citation.verdict
         quote = f"“{truncate(each.citation.quote, 80)}”" if each.citation.quote else ""
         result = {
             "verified": f"the quotation is in the note: {quote}",

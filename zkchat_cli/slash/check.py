@@ -17,7 +17,7 @@ from zkchat_cli.llm.tasks import collect
 from zkchat_cli.models import PromptMessage, Support, TokenUsage
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.tools.base import plural
+from zkchat_cli.text.numbers import plural
 
 LINE_TOKENS = 60
 """Tokens of the model's answer for each sentence."""

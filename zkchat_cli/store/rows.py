@@ -23,7 +23,6 @@ MESSAGE = (*_MESSAGE, "rest", "packed", "checksum")
 """The columns that `to_message` takes, in this order."""
 DAMAGED_TITLE = "(damaged on disk)"
 DAMAGED_MESSAGE = "(this message is damaged on disk)"
-_KNOWN = ZkChatMessage.model_fields.keys()
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """What reading a damaged row may raise: any column may hold anything."""
 
@@ -113,8 +112,6 @@ def _intact_message(row: tuple[Any, ...]) -> ZkChatMessage:
             if isinstance(span := chunk["text"], list):
                 encoded = fields["content"][span[0] : sum(span)]
                 chunk["text"] = codec.decode(encoded) if "\\" in encoded else encoded[1:-1]
-    for unknown in fields.keys() - _KNOWN:  # earlier versions had more
-        del fields[unknown]
     return ZkChatMessage.model_validate(fields)
 
 

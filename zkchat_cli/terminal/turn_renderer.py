@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models import ToolRun, TurnReport
-from zkchat_cli.terminal.change_approval import show_change
+from zkchat_cli.terminal.approval import show_change
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.plain_view import NotePrinter, PlainTurnView
 from zkchat_cli.terminal.screen import Screen

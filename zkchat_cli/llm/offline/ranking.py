@@ -25,7 +25,7 @@ SOURCE_ROWS, NAME_ROWS = 2, 2
 """A source with its heading and path often takes two rows; the name of a section has an empty one below it."""
 MAX_SOURCES = 2
 """Notes cited for the same sentence."""
-MAX_COMPARED = 32
+MAX_BY_MEANING = 32
 """Passages that are compared by meaning, the likeliest by all else; each takes about 8 ms."""
 MIN_SHARE = 0.6
 """A further quote must be worth at least this share of the best one."""
@@ -170,7 +170,7 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
         """The worth of a candidate without its similarities."""
         return (WORDS * lexical[i] + FOUND_FIRST / math.sqrt(1 + candidates[i].order[0])) * candidates[i].quality
 
-    compared = sorted(sorted(lexical, key=likely, reverse=True)[:MAX_COMPARED])
+    compared = sorted(sorted(lexical, key=likely, reverse=True)[:MAX_BY_MEANING])
     sections = list(dict.fromkeys(candidates[i].section for i in compared))
     texts = [*(candidates[i].text for i in compared), *map(" › ".join, sections)]
     cosines = similarities(question.text, texts) if similarities is not None and texts else None

@@ -11,6 +11,7 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
@@ -86,7 +87,6 @@ def mentions(
 
 
 def _usage_lines(used: "Iterable[NoteUsage]", root: Path) -> "Iterator[StyledLine]":
-    from zkchat_cli.tools.base import plural
     from zkchat_cli.views.text import StyledLine, StyledSpan
 
     for each in used:
@@ -122,9 +122,7 @@ def _find_mentions(app: "App", note: str) -> "tuple[Mention, ...]":
 def _use_text(mention: "Mention") -> str:
     how = ", ".join(_USES[kind] for kind in mention.how)
     numbers = f" {' '.join(f'[{number}]' for number in mention.numbers)}" if mention.numbers else ""
-    verified = (
-        f", {mention.held} of {mention.citations} citation{'s' if mention.citations > 1 else ''} verified" if mention.citations else ""
-    )
+    verified = f", {mention.held} of {plural(mention.citations, 'citation')} verified" if mention.citations else ""
     return f"{how}{numbers}{verified}"
 
 
