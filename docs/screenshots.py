@@ -41,7 +41,8 @@ DARK = {
 def wait(window: ChatWindow) -> None:
     until = time.monotonic() + 60
     while (window._work.busy or window._side.busy) and time.monotonic() < until:
-        QTest.qWait(20)
+        QApplication.processEvents()
+        time.sleep(0.005)
 
 
 def main() -> None:
@@ -58,7 +59,7 @@ def main() -> None:
         for question in QUESTIONS:
             window.send(question)
             wait(window)
-        window.references.select_number(window.references.rows[0].number)
+        window.references.select_number(window.references.rows[0].key)
         wait(window)
         window.grab().save(str(IMAGES / "window-light.png"))
         palette = application.palette()
@@ -67,9 +68,9 @@ def main() -> None:
         palette.setColor(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText, QColor("#6b727c"))
         application.setPalette(palette)
         QTest.qWait(50)
-        window.references.table.clearSelection()
-        window.references.table.setCurrentItem(None)  # type: ignore[arg-type]
-        window.references.select_number(window.references.rows[0].number)
+        window.references.list.clearSelection()
+        window.references.list.setCurrentRow(-1)
+        window.references.select_number(window.references.rows[0].key)
         wait(window)
         window.grab().save(str(IMAGES / "window-dark.png"))
         window.close()

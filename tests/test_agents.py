@@ -171,7 +171,7 @@ GIVEN = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(GIVEN)
 def test_what_is_written_is_read_again(where: Path, given: dict[str, Any]) -> None:
     file = where / "x.toml"

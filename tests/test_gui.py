@@ -45,7 +45,8 @@ class User:
             assert time.monotonic() < deadline, (
                 f"nothing happens; the window shows {self.shown!r}, {self.window.result.text.toPlainText()!r}"
             )
-            QTest.qWait(5)
+            QApplication.processEvents()
+            time.sleep(0.001)  # not QTest.qWait, which does not let the window's threads work
 
     def type(self, text: str) -> None:
         QTest.keyClicks(self.window.input, text)
@@ -60,6 +61,11 @@ class User:
     @property
     def shown(self) -> str:
         return self.window.transcript.toPlainText()
+
+    @property
+    def question(self) -> str:
+        assert self.window.question.isVisible()
+        return self.window.question.text.toPlainText()
 
     @property
     def result(self) -> str:
@@ -119,13 +125,13 @@ def test_a_question_is_answered_once_and_its_references_open(open_window: OpenWi
     user.wait()
     assert user.shown.count("A filter is a line that says which tasks you want to see.") == 1
     assert user.shown.count("what is [[Nowhere]]?") == 1
-    first, *others = user.window.references.rows
-    assert (first.verdict, first.note, first.line) == ("verified", "Filters", "7")
-    assert [(row.broken, row.note) for row in others if row.broken] == [(True, "[[Nowhere]]")]
-    user.window.references.select_number(first.number)
+    first, broken, *_ = user.window.references.rows
+    assert (first.verdict, first.where) == ("verified", "[[Filters]], line 7")
+    assert broken.text.startswith("✗ [[Nowhere]]\nbroken: not found")
+    user.window.references.select_number(first.key)
     user.wait()
     assert "A filter is a line" in user.window.references.passage.toPlainText()
-    user.window.references.table.itemActivated.emit(user.window.references.table.topLevelItem(0), 0)
+    user.window.references.list.itemActivated.emit(user.window.references.list.item(0))
     user.wait(lambda: opened.exists() and "aliases" in opened.read_text())
     assert user.window.budget.components["tools"] > 0
     assert user.window.conversations.count() == 1
@@ -140,9 +146,8 @@ def test_a_compaction_is_previewed_made_and_undone(open_window: OpenWindow) -> N
     before = user.window.budget.components["conversation"]
     menu.compact(user.window)
     user.wait()
-    dialog = user.window.compaction_dialog
-    assert dialog is not None and dialog.outcome.text().startswith("Would summarize") and dialog.summary.toPlainText()
-    dialog.compact_button.click()
+    assert "Would summarize" in user.question
+    user.window.question.yes.click()
     user.wait()
     assert "Summarized" in user.result
     assert user.window.budget.components["summary"] > 0
@@ -235,21 +240,25 @@ def test_a_new_conversation_is_begun_and_the_old_one_resumed_renamed_and_deleted
     user.ask("/undo")
     user.wait()
     assert "Question 2?" not in user.shown
-    user.window.ask = lambda _: True  # type: ignore[method-assign]
     menu._delete(user.window)
+    assert "permanently?" in user.question
+    user.window.question.yes.click()
     user.wait()
     assert user.window.conversations.count() == 0
     assert "No messages yet." in user.shown
 
 
 def test_a_call_of_another_programs_tool_is_asked_for(open_window: OpenWindow) -> None:
-    user, decisions, questions = open_window(), [], []
-    user.window.ask = lambda question: bool(questions.append(question)) or len(questions) == 1  # type: ignore[method-assign]
-    for _ in range(2):
-        user.window.run(lambda _: user.window._approve_call(ToolCall(id="1", name="weather", arguments={"town": "Bern"})), decisions.append)
+    user, decisions = open_window(), []
+    call, panel = ToolCall(id="1", name="weather", arguments={"town": "B\u200bern"}), user.window.question
+    for answer in (panel.yes.click, panel.more.click, lambda: (panel.typed.setText("Too far"), panel.answer("no"))):
+        user.window.run(lambda _: user.window._approve_call(call), decisions.append)
+        user.wait(panel.isVisible)
+        assert user.question == 'Call weather with {"town": "B<U+200B>ern"}?'
+        answer()
         user.wait()
-    assert [decision.allowed for decision in decisions] == [True, False]
-    assert questions[0].startswith("Call weather with")
+    assert [(each.allowed, each.always) for each in decisions] == [(True, False), (True, True), (False, False)]
+    assert decisions[-1].reason == "declined by the user: it was not called. The user says: Too far"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have a display")

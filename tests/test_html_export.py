@@ -160,7 +160,7 @@ def cite(number: int = 3, **more: Any) -> Citation:
         "start_line": 12,
         "end_line": 14,
         "valid": True,
-        "status": "cited",
+        "verdict": "cited",
     }
     return Citation.model_validate({**values, **more})
 

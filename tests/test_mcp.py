@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-from conftest import NOTES, Program, write_notes
+from conftest import FORK_SERVER, NOTES, Program, fork_server_address, write_notes
 from mcp import MCPError
 from mcp_client import NoteClient, Refused, connected_by_http, connected_by_pipe
 from mcp_types import ElicitResult, PromptReference, ResourceTemplateReference
@@ -40,9 +40,10 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *options: str, **client_options: Any) -> Iterator[Server]:
+def serving(folder: Path, *options: str, as_installed: bool = False, **client_options: Any) -> Iterator[Server]:
     program = Program(write_notes(folder / "notes", {**NOTES, **MORE_NOTES}), folder / "home")
-    command = [sys.executable, "-m", "zkchat_cli", "mcp", "--vault", str(program.vault), *options]
+    started = ["-m", "zkchat_cli"] if as_installed else [FORK_SERVER, fork_server_address()]
+    command = [sys.executable, *started, "mcp", "--vault", str(program.vault), *options]
     log = folder / "log"
     with log.open("w") as stream, connected_by_pipe(command, program.environment, stream, **client_options) as client:
         yield Server(program, client, log)
@@ -51,7 +52,7 @@ def serving(folder: Path, *options: str, **client_options: Any) -> Iterator[Serv
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for most tests of the file. When they are over, it has written nothing to its log."""
-    with serving(tmp_path_factory.mktemp("mcp")) as server:
+    with serving(tmp_path_factory.mktemp("mcp"), as_installed=True) as server:
         yield server
         assert "Traceback" not in server.log.read_text()
 

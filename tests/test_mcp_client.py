@@ -11,7 +11,7 @@ from conftest import Program
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.models import ToolCall
-from zkchat_cli.terminal.call_approval import ask_about_call
+from zkchat_cli.terminal.approval import ask_about_call
 from zkchat_cli.tools.base import Tool, ToolArgumentError
 
 SERVER = str(Path(__file__).with_name("tool_server.py"))
@@ -72,7 +72,7 @@ def test_a_huge_result_is_cut_and_says_so(servers: McpServers) -> None:
 @pytest.mark.parametrize(
     ("mode", "settings", "notice"),
     [
-        ("lies", {}, "x: no schema, long… cannot be offered: a name, or what it takes, is too long or wrong"),
+        ("lies", {}, "x: no␛[31mschema, long… cannot be offered: a name, or what it takes, is too long or wrong"),
         ("many", {}, "x: only its first 100 tools are offered"),
         ("ok", {"tools": ["echo", "other"]}, "x: it has no tool other"),
         ("ok", {"command": "/no/such/program"}, "x: no such file or directory"),
@@ -174,6 +174,13 @@ def test_a_wrong_table_is_refused(zkchat: Program, table: str, problem: str) -> 
     result = zkchat("config", "show")
     assert result.exit_status == 2
     assert problem in result.err
+
+
+def test_a_server_is_written_into_the_file_and_the_error_says_so(zkchat: Program) -> None:
+    for key in ("mcp.servers.x.command", "mcp.servers"):
+        result = zkchat("config", "set", key, "npx")
+        assert result.exit_status == 2
+        assert "Edit the settings file, which `zkchat config path` names: a table [mcp.servers.NAME]" in result.err
 
 
 def test_a_vault_cannot_add_servers(zkchat: Program) -> None:

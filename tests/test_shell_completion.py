@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -28,15 +27,10 @@ def zkchat_with_conversations(zkchat: Program) -> Program:
 
 def suggestions(program: Program, line: str) -> list[str]:
     """The values that fish would offer at the end of a command line."""
-    environment = {
-        **program.environment,
-        "_ZKCHAT_COMPLETE": "complete_fish",
-        "_TYPER_COMPLETE_ARGS": line,
-        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
-    }
-    done = subprocess.run([sys.executable, "-m", "zkchat_cli"], env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert done.stderr == ""
-    return [suggestion.partition("\t")[0] for suggestion in done.stdout.splitlines() if suggestion]
+    program.env |= {"_ZKCHAT_COMPLETE": "complete_fish", "_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    done = program()
+    assert done.err == ""
+    return [suggestion.partition("\t")[0] for suggestion in done.out.splitlines() if suggestion]
 
 
 @pytest.mark.parametrize(

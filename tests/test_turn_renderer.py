@@ -10,7 +10,8 @@ from terminal_screen import Chat, Script, slow_reply
 from zkchat_cli import slash
 from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn, tool_line, tools_line
+from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
+from zkchat_cli.views.tool_calls import tool_line, tools_line
 
 
 def make_screen(**more: Any) -> tuple[Screen, io.StringIO]:
@@ -31,7 +32,7 @@ def test_the_tools_of_a_turn_are_one_line() -> None:
     assert tools_line([*searches, (tool_run("find_excerpts"), 0), (tool_run("list_zk_documents"), 0)]) == (
         "  searched 3 times, list_zk_documents, 6 excerpts"
     )
-    assert tools_line([(tool_run("find_excerpts"), 0)]) == "  searched, 0 excerpts"
+    assert tools_line([(tool_run("find_excerpts"), 0)]) == "  searched, no excerpts"
     assert tools_line([(tool_run("find_backlinks"), 0)]) == "  find_backlinks"
 
 

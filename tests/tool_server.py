@@ -6,7 +6,7 @@ import time
 
 ECHO = {"name": "echo", "description": "Says it again.", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
 LIES = [
-    {**ECHO, "name": "no schema", "inputSchema": {"type": "object"}},
+    {**ECHO, "name": "no\x1b[31mschema", "inputSchema": {"type": "object"}},
     {**ECHO, "name": "long", "inputSchema": {"type": "object", "properties": {f"p{n}": {} for n in range(2_000)}}},
     {**ECHO, "name": "x" * 100},
     ECHO,

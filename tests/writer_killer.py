@@ -1,8 +1,8 @@
 """Killed writers: `python writer_killer.py FILE LIVES` forks one writer per life, kills it with SIGKILL at some moment, checks what is
 left, and prints as JSON how many lives ended where and what was wrong.
 
-A writer stores turn after turn, with summaries and searches in between. One in three is killed before an SQL statement, one between two
-instructions of SQLite's machine, one by its parent after a random time, which also hits the middle of a commit.
+A writer stores turn after turn, with summaries and searches in between. One in three is killed a few SQL statements after it stored a
+question, a turn or a summary, one between two instructions of SQLite's machine, one by its parent after a random time.
 """
 
 import json
@@ -39,8 +39,11 @@ def prompt_of(question: str, text: str) -> Prompt:
     return Prompt(messages=(message,), tools=(), usage=USAGE, strategy="hybrid")
 
 
-def write_until_killed(file: Path, name: str, acknowledge: int, statements: int = 0, instructions: int = 0) -> None:
-    """Store turns; kill this process after so many statements or about so many instructions. What is stored is written to a pipe."""
+def write_until_killed(file: Path, name: str, acknowledge: int, kind: str = "", statements: int = 0, instructions: int = 0) -> None:
+    """Store turns; kill this process so many statements after it stored something of a kind, or after about so many instructions.
+
+    The ids of what is stored are written to a pipe.
+    """
     store = ChatSessionStore.open(file)
     database = store._db
     database.execute("PRAGMA synchronous = OFF")  # which is for power cuts
@@ -55,14 +58,17 @@ def write_until_killed(file: Path, name: str, acknowledge: int, statements: int 
 
         return tick
 
-    if statements:
-        database.set_trace_callback(countdown(statements))
+    def tell(id_: str) -> None:
+        os.write(acknowledge, f"{id_}\n".encode())
+        if kind_of(id_) == kind:
+            database.set_trace_callback(countdown(statements))
+
     if instructions:
         database.set_progress_handler(countdown(1 + instructions // TICK), TICK)
     for n in range(1000):
         question = message("user", f"why {n}? " * 40, f"{name}-q{n}", parent_id=store.conversation("c1").head_id, status="pending")
         store.add("c1", question)
-        os.write(acknowledge, f"{question.id}\n".encode())
+        tell(question.id)
         excerpt = chunk(1, "so " * 500)
         result = message(
             "tool", json.dumps({"text": excerpt.text}), f"{name}-t{n}", parent_id=question.id, tool_name="find", chunks=(excerpt,)
@@ -70,13 +76,18 @@ def write_until_killed(file: Path, name: str, acknowledge: int, statements: int 
         answer = message("assistant", "therefore. " * 100, f"{name}-a{n}", parent_id=result.id)
         call = SentPrompt(question_id=question.id, call=1, model="offline", prompt=prompt_of(question.id, question.content))
         store.commit("c1", question.model_copy(update={"status": "complete"}), [result, answer], updated_at=NOON, sent=[call])
-        os.write(acknowledge, f"{answer.id}\n".encode())
+        tell(answer.id)
         compaction = make_compaction("so far " * 50, answer.id, id=f"{name}-s{n}", masked=(result.id,))
         store.compact("c1", compaction)
-        os.write(acknowledge, f"{compaction.id}\n".encode())
+        tell(compaction.id)
         if n % 3 == 2:
             store.search(None, "therefore")
     os._exit(0)
+
+
+def kind_of(id_: str) -> str:
+    """`q`, `a` or `s`: of a question, an answer or a summary."""
+    return id_.partition("-")[2][0]
 
 
 def find_problems(file: Path, acknowledged: set[str], thorough: bool) -> list[str]:
@@ -113,7 +124,7 @@ def main() -> None:
     result: dict[str, int] = {"killed": 0, "after a question": 0, "after a turn": 0, "after a summary": 0}
     problems: list[str] = []
     for life in range(lives):
-        moments = ({}, {"instructions": chance.randrange(2500)}, {"statements": chance.randrange(1, 80)})
+        moments = ({}, {"instructions": chance.randrange(1, 2500)}, {"kind": "qas"[life // 3 % 3], "statements": 1 + life // 9 * 4})
         readable, writable = os.pipe()
         child = os.fork()
         if child == 0:
@@ -128,7 +139,7 @@ def main() -> None:
         result["killed"] += os.WIFSIGNALED(os.waitpid(child, 0)[1])
         acknowledged.update(stored)
         if stored:
-            result[{"q": "after a question", "a": "after a turn", "s": "after a summary"}[stored[-1].split("-")[1][0]]] += 1
+            result[{"q": "after a question", "a": "after a turn", "s": "after a summary"}[kind_of(stored[-1])]] += 1
         problems += find_problems(file, acknowledged, thorough=life % 20 == 0)
     print(json.dumps({**result, "problems": problems[:20]}))
 

@@ -29,8 +29,8 @@ from zkchat_cli.memory.file_reader import MemoryFiles
 from zkchat_cli.memory.lasting_files import MAX_PATHS
 from zkchat_cli.memory.project import load_root_memory
 from zkchat_cli.models import ToolCall
-from zkchat_cli.terminal.change_approval import ApprovalPrompt
-from zkchat_cli.terminal.input_history import VaultHistory
+from zkchat_cli.store.input_history import append_line
+from zkchat_cli.terminal.approval import ApprovalPrompt
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.approval import DECLINED, approve_notes
@@ -335,7 +335,7 @@ def test_all_that_zkchat_makes_is_private_whatever_the_umask(tmp_path: Path, vau
         assert program(*command).exit_status == 0, command
     write_keys({"openai": KEY}, paths.app_paths(program.environment))
     write_agent_file(program.home / "config/agents/planner.toml", {})
-    VaultHistory().set_file(program.home / "data/history/some")
+    append_line(program.home / "data/history/some", "typed")
     made = {path: stat.S_IMODE(path.stat().st_mode) for path in (program.home.parent, *program.home.parent.rglob("*"))}
     assert {path.name for path in made} >= {
         "deep",

@@ -1,9 +1,10 @@
-"""The window with a long conversation: how long it takes to open and to scroll, and for how long the window ever stands still.
+"""How long the window takes to open a conversation of 10,000 turns, and for how long it stands still while it works.
 
-QT_QPA_PLATFORM=offscreen python tests/bench/window.py [--turns 10000]
+QT_QPA_PLATFORM=offscreen python tests/bench/window.py [--turns 10000] [--notes 10000]
 """
 
 import argparse
+import itertools
 import json
 import sys
 import tempfile
@@ -11,105 +12,132 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
-from PySide6.QtTest import QTest
+import prompts
+import vaults
+from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from zkchat_cli.app import factory
 from zkchat_cli.app.settings import StartupOptions
+from zkchat_cli.chat.tool_executor import ToolExecutor
 from zkchat_cli.gui.window import ChatWindow
-from zkchat_cli.models import Conversation, ConversationArchive, Role, ZkChatMessage
 
-NOON = "2025-05-08T12:00:00+00:00"
 GOAL_OPEN, GOAL_STALL = 1.5, 0.05
 ANSWER = "Compost needs **air**, water and patience [[Compost]].\n\n- It is ready after nine months.\n- `turn` it twice.\n\n" * 4
 STREAMED = 30_000
 """Characters of the answer that is streamed."""
-TICK = 5
-"""Milliseconds between two looks: a busier timer would take the time from the work."""
+MADE = 100
+"""Turns that are made as the offline provider leaves them; a longer conversation repeats them."""
+TICK = 2
+"""Milliseconds between two looks at the window."""
+SECONDS = 300
 
 
-class Stalls:
-    """The longest time in which the window handled no event, in processor time of its thread: the clock shows how busy the machine is."""
+class Watch:
+    """Runs Qt's event loop, and notes the longest time for which it handled nothing.
 
-    def __init__(self) -> None:
-        self._last, self.longest = time.thread_time(), 0.0
+    That is in processor time of the whole program, its workers included: they hold Python's lock in turn, so the window would have waited
+    for so long on an idle machine. The clock would show how busy this one is.
+    """
+
+    def __init__(self, window: ChatWindow) -> None:
+        self.window = window
         self._timer = QTimer(interval=TICK)
         self._timer.timeout.connect(self._tick)
-        self._timer.start()
+        self._loop = QEventLoop()
+        self._until: Callable[[], bool] = lambda: True
+        self._last = self._longest = 0.0
 
     def _tick(self) -> None:
-        now = time.thread_time()
-        self.longest, self._last = max(self.longest, now - self._last), now
+        now = time.process_time()
+        self._longest, self._last = max(self._longest, now - self._last), now
+        if self._until():
+            self._loop.quit()
+        self._last = time.process_time()
 
-    def during(self, window: ChatWindow, do: Callable[[], object], until: Callable[[], bool]) -> tuple[float, float, float]:
-        """Seconds until a condition and the processor's share of them, and the longest standstill until the window has nothing to do."""
-        self._last, self.longest = time.thread_time(), 0.0
+    def wait(self, until: Callable[[], bool] | None = None) -> None:
+        """Until something is so, or else until the window has nothing to do."""
+        self._until = until or (lambda: not self.window._work.busy and not self.window._side.busy)
+        self._last = time.process_time()
+        self._timer.start()
+        QTimer.singleShot(SECONDS * 1000, self._loop, self._loop.quit)
+        self._loop.exec()
+        self._timer.stop()
+        assert self._until(), "the window did not get there"
+
+    def measure(self, what: str, do: Callable[[], object], until: Callable[[], bool] | None = None, goal: float | None = None) -> None:
+        """Print how long it took, and the longest standstill until the window has nothing to do. Other work of before ends first."""
+        self.wait()
+        self._longest = 0.0
         began, cpu = time.perf_counter(), time.process_time()
-        do()
-        while not until():
-            QTest.qWait(TICK)
+        QTimer.singleShot(0, do)
+        started = time.perf_counter()
+        self.wait(lambda: time.perf_counter() - started > 0.01)
+        self.wait(until)
         took, worked = time.perf_counter() - began, time.process_time() - cpu
-        while window._work.busy or window._side.busy:
-            QTest.qWait(TICK)
-        return took, worked, self.longest
+        self.wait()
+        over = ", over" if goal is not None and took > goal else ""
+        stood = f"longest standstill {self._longest * 1000:.0f} ms{', over' if self._longest > GOAL_STALL else ''}"
+        print(f"{what:>24}: {took:.2f} s ({worked:.2f} s CPU){over}; {stood}", flush=True)
 
 
-def store_conversation(app: factory.App, turns: int) -> str:
-    messages: list[ZkChatMessage] = []
-    for number in range(1, turns + 1):
-        said: tuple[tuple[Role, str], ...] = (("user", f"Question {number}?"), ("assistant", ANSWER))
-        for role, content in said:
-            parent = messages[-1].id if messages else None
-            messages.append(ZkChatMessage(id=f"m{len(messages)}", parent_id=parent, role=role, content=content, timestamp=NOON))
-    head = messages[-1].id
-    conversation = Conversation(id="long", vault=str(app.vault.root), created_at=NOON, updated_at=NOON, head_id=head, title="Long")
-    return app.store.restore(ConversationArchive(conversation=conversation, messages=tuple(messages)), lambda: "long").id
+def store_conversation(app: factory.App, turns: int, words: vaults.Words) -> str:
+    new = app.session()
+    toolbox = ToolExecutor(new.runtime.tools, app.vault, new.references, app.counter, time.perf_counter)
+    numbers = itertools.count()
+    made = vaults.conversation(min(turns, MADE), words, toolbox, str(app.vault.root), lambda: f"made{next(numbers)}")
+    messages = []
+    for message in prompts.repeated(made.messages, turns):
+        messages.append(message.model_copy(update={"parent_id": messages[-1].id if messages else None}))
+    messages[-1] = messages[-1].model_copy(update={"content": f"{messages[-1].content}\n\nThis is the end."})
+    conversation = made.conversation.model_copy(update={"head_id": messages[-1].id})
+    return app.store.restore(made.model_copy(update={"messages": tuple(messages), "conversation": conversation}), factory.new_id).id
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=10_000)
-    turns = parser.parse_args().turns
+    parser.add_argument("--notes", type=int, default=10_000)
+    choices = parser.parse_args()
     application = QApplication(sys.argv[:1])
     with tempfile.TemporaryDirectory() as folder:
-        notes, script = Path(folder) / "notes", Path(folder) / "replies.jsonl"
+        notes, script, words = Path(folder) / "notes", Path(folder) / "replies.jsonl", vaults.Words(7)
         notes.mkdir()
-        (notes / "Compost.md").write_text("# Compost\n\nA compost heap needs air, water and patience.\n")
-        pieces = [ANSWER[at % len(ANSWER) :][:12] for at in range(0, STREAMED, 12)]
-        script.write_text(json.dumps({"deltas": pieces}))
+        vaults.write(notes, choices.notes, words)
+        script.write_text(json.dumps({"deltas": [(ANSWER * STREAMED)[at : at + 12] for at in range(0, STREAMED, 12)]}))
         env = {"ZKCHAT_HOME": f"{folder}/home"}
 
-        def open_app() -> factory.App:
-            choices = StartupOptions(vault=notes, model=f"scripted/{script}", overrides={"semantic.provider": "none"})
-            return factory.open_app(choices, env, notes)
+        def open_app(model: str = f"scripted/{script}") -> factory.App:
+            asked = StartupOptions(vault=notes, model=model, overrides={"semantic.provider": "none"})
+            return factory.open_app(asked, env, notes)
 
-        app = open_app()
-        id_ = store_conversation(app, turns)
+        window = ChatWindow(open_app)
+        watch = Watch(window)
+        watch.measure("start and index the notes", window.show)
+        app = open_app("offline")
+        id_ = store_conversation(app, choices.turns, words)
         app.close()
-        short = ChatWindow(open_app)  # imports, as in a window that is open already
-        short.show()
-        while short._work.busy:
-            QTest.qWait(TICK)
-        stalls = Stalls()
-        last = f"Question {turns}?"
-        report("open", *stalls.during(short, lambda: short.resume(id_), lambda: last in short.transcript.toPlainText()), GOAL_OPEN)
-        bar = short.transcript.verticalScrollBar()
+        watch.measure("open", lambda: window.resume(id_), lambda: "This is the end." in window.transcript.toPlainText(), GOAL_OPEN)
+        bar = window.transcript.verticalScrollBar()
         for number in range(3):
-            first = short.transcript.page.first
-            report(
-                f"scroll {number + 1}",
-                *stalls.during(short, lambda: bar.setValue(bar.minimum()), lambda first=first: short.transcript.page.first != first),
+            first = window.transcript.page.first
+            watch.measure(
+                f"scroll {number + 1}", lambda: bar.setValue(bar.minimum()), lambda first=first: window.transcript.page.first != first
             )
-        report("an answer", *stalls.during(short, lambda: short.send("And now?"), lambda: short._completed))
-        short.close()
+
+        def type_text(text: str) -> None:
+            for n, each in enumerate(text):
+                QTimer.singleShot(30 * n, lambda each=each: window.input.insertPlainText(each))
+
+        typed = f"and [[{words.vocabulary[5000][:3]} #{words.vocabulary[6000][:2]} @a"
+        watch.measure("type with completion", lambda: type_text(typed), lambda: window.input.toPlainText() == typed)
+        window.input.clear()
+        watch.measure("an answer", lambda: window.send("And now?"), lambda: window._completed)
+        for name, command in (("compact", "/compact"), ("context", "/context"), ("export", f"/export html {folder}/export.html")):
+            watch.measure(name, lambda command=command: window.send(command))
+        assert Path(f"{folder}/export.html").stat().st_size > 1_000_000
+        window.close()
     application.processEvents()
-
-
-def report(what: str, seconds: float, cpu: float, stall: float, goal: float | None = None) -> None:
-    over = ", over" if goal is not None and cpu > goal else ""
-    stood = f"longest standstill {stall * 1000:.0f} ms{', over' if stall > GOAL_STALL else ''}"
-    print(f"{what:>10}: {seconds:.2f} s ({cpu:.2f} s CPU){over}; {stood}")
 
 
 if __name__ == "__main__":

@@ -24,13 +24,16 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.models import ToolCall
 from zkchat_cli.slash.base import CommandResult
-from zkchat_cli.vault.approval import DECLINED, Decision
+from zkchat_cli.text.sanitize import sanitize_name
+from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.approval import DECLINED, DECLINED_CALL, Decision
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.text import plain_text
 
 WIDTH = 100
 """Columns for results of commands."""
 MAX_LISTED = 200
+LONGEST_ERROR = 1000
 R = TypeVar("R")
 YES, ALWAYS, NO = "yes", "always", "no"
 _OPTIONS = {
@@ -162,11 +165,11 @@ class NoteAgent:
         except (CancelledError, asyncio.CancelledError):
             return "cancelled"
         except ZkchatError as e:
-            raise RequestError(-32000, f"{e.message}. {e.hint}".strip(), {"code": e.code}) from e
+            raise RequestError(-32000, _sentence(f"{e.message}. {e.hint}"), {"code": e.code}) from e
 
     def _session(self, session_id: str) -> ZkChatSession:
         if session_id not in self._sessions:
-            raise RequestError(-32602, f"there is no open session {session_id}; load it first")
+            raise RequestError(-32602, _sentence(f"there is no open session {session_id}; load it first"))
         return self._sessions[session_id]
 
     # On the main thread
@@ -250,7 +253,7 @@ class NoteAgent:
 
     def _approve_call(self, call: ToolCall) -> Decision:
         answer = self._permission(updates.permission_for_call(call), YES, ALWAYS, NO)
-        return Decision(True, always=answer == ALWAYS) if answer != NO else Decision(False, "declined by the user: it was not called")
+        return Decision(True, always=answer == ALWAYS) if answer != NO else DECLINED_CALL
 
     def _confirm(self, question: str) -> bool:
         return self._permission(schema.ToolCallUpdate(tool_call_id="confirm", title=question), YES, NO) == YES
@@ -261,6 +264,11 @@ class NoteAgent:
         )
         outcome = self._ask(request).outcome
         return outcome.option_id if isinstance(outcome, schema.AllowedOutcome) and outcome.option_id in options else NO
+
+
+def _sentence(text: str) -> str:
+    """An error as an editor can show it: what was asked for may be any text."""
+    return sanitize_name(truncate(text.strip(), LONGEST_ERROR))
 
 
 def _modes(session: ZkChatSession) -> schema.SessionModeState:

@@ -1,9 +1,12 @@
 """Opening the models and embedders that the settings name, and the servers that have them."""
 
+import socket
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from zkchat_cli import credentials, tools
 from zkchat_cli.agents.profile import Agent
@@ -19,6 +22,9 @@ from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.http_errors import is_local, mask_address
 from zkchat_cli.paths import app_paths
 from zkchat_cli.vault.search.vector_store import Embedder
+
+LISTENING_TIMEOUT = 0.5
+"""Seconds for a connection to this machine."""
 
 
 def open_embedder(loaded: LoadedConfig) -> Embedder | None:
@@ -84,6 +90,26 @@ def available_models(
     return (AvailableModels("offline", ("offline",)), *answers.values())
 
 
+def reachable_providers(loaded: LoadedConfig) -> tuple[str, ...]:
+    """The providers whose models could answer: the user has set something for them, or their server listens on this machine.
+
+    Nothing is sent to a server.
+    """
+    servers = {name: server for name in providers.names() if (server := server_info(name, loaded)) is not None}
+    return tuple(
+        name for name, server in servers.items() if server.configured_by or (is_local(server.address) and _listens(server.address))
+    )
+
+
+def _listens(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        socket.create_connection((parts.hostname or "", parts.port or 80), LISTENING_TIMEOUT).close()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def llama_cpp_server(env: Mapping[str, str]) -> ServerInfo:
     """The llama.cpp server of this machine, where it listens by default or LLAMA_ARG_PORT says. It gets no key."""
     provider = providers.provider("openai")
@@ -108,8 +134,7 @@ def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> M
     )
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedServer:
+class KeyedServer(NamedTuple):
     """The environment variable of a provider's key, and the address that the key is for: empty for the provider's own."""
 
     variable: str

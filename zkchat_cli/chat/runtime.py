@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.agents.profile import Agent
@@ -38,8 +38,7 @@ CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "retrieval.",
 READ_AT_START = ("context.memory_integration", "context.show_token_count")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedModel:
+class OpenedModel(NamedTuple):
     """A model, the tools that it may call, and what else it is good for."""
 
     model: Model
@@ -50,8 +49,7 @@ class OpenedModel:
     """Whether it can call tools of other programs."""
 
 
-@dataclass(frozen=True, slots=True)
-class AvailableModels:
+class AvailableModels(NamedTuple):
     """The models of one provider, by the names that `--model` takes, or the problem with listing them."""
 
     provider: str
@@ -59,8 +57,7 @@ class AvailableModels:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExternalServer:
+class ExternalServer(NamedTuple):
     """A server of other programs' tools; `state` is starting, ready, failed or off."""
 
     name: str
@@ -83,7 +80,7 @@ class ExternalTools(Protocol):
         """Every program that was configured."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SessionServices:
     """Long-lived collaborators of a session. `now` gives ISO 8601 with zone, `clock` monotonic seconds, `new_id` a fresh random id."""
 

@@ -6,7 +6,6 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 import re
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -157,7 +156,7 @@ class ZkChatSession:
         roots = import_roots(self.services, self._runtime)
         mention, notices = check_agent_mention(user_input.mention, self.agent_names(), lambda written: is_importable(written, roots))
         runtime = self._runtime if mention is None else self._with_external(self._calibrated(self._runtime.with_agent(mention.name)))
-        return runtime, replace(user_input, mention=mention), notices
+        return runtime, user_input._replace(mention=mention), notices
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
         """A turn that continues an answer that was cut by its length or stopped. Raises UsageError when the last one was not."""
@@ -179,7 +178,7 @@ class ZkChatSession:
         imports = " ".join(each.wikilink for each in question.references if each.reference_type == "import")
         mention = parse_agent_mention(question.content) if question.addressed else None
         again = UserInput(question.content, imports, mention) if text is None else UserInput.parse(text)
-        with closing(self._run_turn(replace(again, retrieval=retrieval), question)) as turn:
+        with closing(self._run_turn(again._replace(retrieval=retrieval), question)) as turn:
             yield from turn
 
     def flush(self) -> None:

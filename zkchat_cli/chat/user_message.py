@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever, fit_passages
@@ -26,8 +27,7 @@ SIMILAR = 0.7
 _MENTION = re.compile(r"\s*@([^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class AgentMention:
+class AgentMention(NamedTuple):
     """The agent's name in lower case, the mention as written, and the question after it."""
 
     name: str
@@ -44,8 +44,7 @@ def parse_agent_mention(text: str) -> AgentMention | None:
     return AgentMention(match[1].lower(), f"@{match[1]}", text[match.end() :]) if match else None
 
 
-@dataclass(frozen=True, slots=True)
-class UserInput:
+class UserInput(NamedTuple):
     """What the user sent. `typed` is the part that was typed, where the rest came through a pipe: only that may import files, and only a
     message that was typed as a whole may mention an agent."""
 

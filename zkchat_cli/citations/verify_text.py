@@ -274,5 +274,5 @@ def _find(quotation: _WrittenQuotation, notes: _Notes) -> FoundQuotation:
     if not (quotation.notes and quotation.is_named):
         return found
     if found.verdict == "verified":
-        return replace(found, verdict="misquoted", nearest=" ".join(quotation.words.split()))
-    return here if here.verdict == "misquoted" else replace(found, verdict="misquoted") if found.verdict == "cut" else found
+        return found._replace(verdict="misquoted", nearest=" ".join(quotation.words.split()))
+    return here if here.verdict == "misquoted" else found._replace(verdict="misquoted") if found.verdict == "cut" else found

@@ -54,6 +54,7 @@ UNREADABLE = f"It must be a UTF-8 file of at most {MAX_FILE_BYTES // 1000} kB th
 
 TABLES_OF_USERS = ("mcp.servers",)
 """Settings whose keys the user chooses: each is one value, a table."""
+_TABLE_HINT = "Edit the settings file, which `zkchat config path` names: a table [mcp.servers.NAME] with command or url."
 
 Entry = tuple[str, str, object]
 """Origin, dotted key, value."""
@@ -183,6 +184,8 @@ def require_known_key(key: str, origin: str, schema: type[Section] = Config, wha
     """Refuse a key that the schema does not have, naming the nearest ones."""
     known = default_values(schema)
     if key not in known:
+        if key.startswith(tuple(f"{table}." for table in TABLES_OF_USERS)):
+            raise ConfigError(f"{origin}: {_short(key)} cannot be set by itself", _TABLE_HINT)
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5) or list(known)
         raise ConfigError(f"{origin}: {_short(key)} {what}", f"Nearest: {', '.join(near)}. All settings: zkchat config show")
 
@@ -203,7 +206,8 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
         key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
         problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
         if key in merged:
-            raise invalid_value_error(origins[key], key, merged[key], problem, _default(key, schema)) from e
+            hint = _TABLE_HINT if key in TABLES_OF_USERS else _default(key, schema)
+            raise invalid_value_error(origins[key], key, merged[key], problem, hint) from e
         culprits = [k for k in merged if k.startswith(key + ".")]
         raise ConfigError(
             f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {problem}",

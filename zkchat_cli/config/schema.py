@@ -60,7 +60,7 @@ class ContextSettings(Section):
         le=1,
         description="share of the limit from where older turns are summarized; sooner if the message budget is used up",
     )
-    summary_model: str = Field("", description="model that writes summaries, such as ollama/qwen3; empty: the one that answers")
+    summary_model: str = Field("", description="model that writes summaries, such as qwen3; empty: the one that answers")
     recent_messages_to_keep: int = Field(10, ge=0, description="newest messages that are never summarized")
     summary_ratio: float = Field(0.3, gt=0, le=1, description="largest share of the limit for a summary")
     injection_ratio: float = Field(0.2, ge=0, le=1, description="largest share of the remaining budget that one document may take in full")

@@ -4,7 +4,7 @@ Nothing is deleted: a compaction is a row that says which messages its summary c
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.context.prompt_assembly import count_covered_turns
 from zkchat_cli.context.turns import Turn
@@ -21,8 +21,7 @@ RELIEF = 0.75
 prompt's front invalidates the prompt cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoldPlan:
+class FoldPlan(NamedTuple):
     """Turns that a summary will replace, from the first; `new` ones were not covered before."""
 
     turns: tuple[Turn, ...]
@@ -88,8 +87,7 @@ def truncation_notice(fold: FoldPlan) -> str:
     return f"[{sum(len(turn.ids) for turn in fold.turns)} earlier messages{when} are left out here without a summary.]"
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryCoverage:
+class SummaryCoverage(NamedTuple):
     """How many turns and messages a summary covers, and from when."""
 
     turns: int

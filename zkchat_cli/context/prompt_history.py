@@ -6,7 +6,7 @@ The store keeps what was sent; dropped messages and named documents follow from 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from zkchat_cli.context.prompt_assembly import explain_dropped, named_documents
 from zkchat_cli.context.turns import failure_reason, is_failed
@@ -88,8 +88,7 @@ def _possible_reasons(history: Sequence[ZkChatMessage], summarized_through: str 
     return reasons
 
 
-@dataclass(frozen=True, slots=True)
-class PromptDiff:
+class PromptDiff(NamedTuple):
     """What a prompt has that an earlier one had not, and what it lacks; each removed message with the reason if known."""
 
     added: tuple[PromptMessage, ...]

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from zkchat_cli import models
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.text.arguments import format_arguments
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -87,7 +88,7 @@ def describe_result(result: ZkChatMessage | None) -> str:
     if not result.tool_run.ok:
         return "failed"
     count = len(result.chunks)
-    excerpts = f"{count} excerpt{'s' if count > 1 else ''}, " if count else ""
+    excerpts = f"{plural(count, 'excerpt')}, " if count else ""
     return f"{excerpts}{result.tool_run.tokens} tokens"
 
 
@@ -132,7 +133,7 @@ def _escape(character: re.Match[str]) -> str:
 
 def quotation_doubt(citation: Citation) -> str:
     """What is wrong with a quotation; empty if nothing is."""
-    match citation.effective_verdict:
+    match citation.verdict:
         case "misquoted":
             return " *(not verified: the quoted words are not there)*"
         case "cut":

@@ -10,16 +10,9 @@ from zkchat_cli.models import ContextUsage
 from zkchat_cli.views.budget_bar import BudgetBar
 
 BAR_WIDTH = 130
-_HUES = {
-    "system": 210,
-    "tools": 270,
-    "summary": 40,
-    "memory": 320,
-    "documents": 175,
-    "recalled": 20,
-    "tool results": 240,
-    "conversation": 130,
-}
+_HUES = {"system": 210, "tools": 270, "summary": 40, "memory": 320, "documents": 175, "recalled": 20, "tool results": 240}
+_HUE = 130
+"""Of the conversation itself."""
 
 
 class BudgetButton(QAbstractButton):
@@ -46,9 +39,8 @@ class BudgetButton(QAbstractButton):
         """Tokens by component."""
         if self._usage is None:
             return {}
-        parts = {name.replace("_", " "): tokens for name, tokens in self._usage.message_breakdown.model_dump().items()}
-        parts["conversation"] = parts.get("conversation", 0) + self._more
-        return {"system": self._usage.system_tokens, "tools": self._usage.tool_tokens, **parts}
+        parts = {"system": self._usage.system_tokens, "tools": self._usage.tool_tokens, **self._usage.message_breakdown.model_dump()}
+        return {name.replace("_", " "): tokens + (self._more if name == "conversation" else 0) for name, tokens in parts.items()}
 
     @property
     def _bar(self) -> BudgetBar | None:
@@ -71,7 +63,7 @@ class BudgetButton(QAbstractButton):
             at = 4.0
             for name, tokens in self.components.items():
                 width = min(BAR_WIDTH * tokens / max(1, self._usage.effective_limit), BAR_WIDTH + 4 - at)
-                painter.fillRect(QRectF(at, top, width, height), QColor.fromHsl(_HUES.get(name, 130), 150, 150 if dark else 110))
+                painter.fillRect(QRectF(at, top, width, height), QColor.fromHsl(_HUES.get(name, _HUE), 150, 150 if dark else 110))
                 at += width
             colour = {"green": self.palette().windowText().color().name(), "yellow": html.colours(dark=dark)["cut"]}
             painter.setPen(QColor(colour.get(bar.color, html.colours(dark=dark)["misquoted"])))

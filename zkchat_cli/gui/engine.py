@@ -3,8 +3,10 @@
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from zkchat_cli import events, slash
+from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context.exchanges import MessageHistory
@@ -12,16 +14,16 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.gui.transcript import TranscriptPage, render_page
 from zkchat_cli.llm.stop_signal import raise_if_stopped
 from zkchat_cli.models import ContextUsage, ConversationSummary, ToolCall
-from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS
+from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, NoteToOpen
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.input_history import history_file, read_lines
-from zkchat_cli.text.arguments import format_arguments
-from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.approval import Decision
+from zkchat_cli.store.input_history import history_file
+from zkchat_cli.vault.approval import Approve, Decision
 from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import StyledLine, styled_line
+from zkchat_cli.views.tool_calls import tool_line
 
 MAX_FOUND = 200
+ShowEvent = Callable[[events.Event, ContextUsage | None], None]
 NOTE_LINES = 60
 """Lines shown of a note without a numbered passage."""
 
@@ -30,7 +32,6 @@ NOTE_LINES = 60
 class Snapshot:
     """What the window shows of a session after each change."""
 
-    session: ZkChatSession
     history: MessageHistory
     page: TranscriptPage
     title: str
@@ -40,30 +41,25 @@ class Snapshot:
 def take_snapshot(session: ZkChatSession) -> Snapshot:
     history = session.history
     title = session.conversation.title or (session.store.conversation(session.conversation.id).title if session.is_stored else None)
-    return Snapshot(session, history, render_page(history), title or "New conversation", session.runtime.speaker_label)
+    return Snapshot(history, render_page(history), title or "New conversation", session.runtime.speaker_label)
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
     app: App
     session: ZkChatSession
-    history: list[str]
-    """The lines that were typed in chats about these notes, newest first."""
+    history_file: Path | None
+    """The lines that were typed in chats about these notes; None if this one is not stored."""
 
 
-def open_session(open_app: Callable[[], App], resume: str | None, approve_call: Callable[[ToolCall], Decision]) -> Opened:
+def open_session(open_app: Callable[[], App], resume: str | None, approve: Approve, approve_call: Callable[[ToolCall], Decision]) -> Opened:
     """Open the vault, the store and a session. Raises ZkchatError."""
-    app = replace(open_app(), approve_call=approve_call)
+    app = replace(open_app(), approve=approve, approve_call=approve_call)
     session = app.session(None if resume is None else app.find(resume))
-    typed = history_file(app.loaded.places.data_dir, str(app.vault.root))
-    return Opened(app, session, list(read_lines(typed)) if app.store.persistent else [])
+    return Opened(app, session, history_file(app.loaded.places.data_dir, str(app.vault.root)) if app.store.persistent else None)
 
 
-def run_turn(
-    session: ZkChatSession,
-    turn: Generator[events.Event, None, None],
-    show: Callable[[events.Event, ContextUsage | None], None],
-) -> None:
+def run_turn(session: ZkChatSession, turn: Generator[events.Event, None, None], show: ShowEvent) -> None:
     """Run a turn and give each event to `show`, with the usage of the prompt that was sent last. Raises KeyboardInterrupt when stopped."""
     with closing(turn):
         for event in turn:
@@ -77,9 +73,10 @@ def describe_event(event: events.Event) -> str:
     match event:
         case events.Waiting(seconds, reason):
             return f"waiting {seconds:.0f} s: {reason}"
-        case events.ToolCallFinished(call, run, excerpts):
-            found = f"{excerpts} excerpt{'' if excerpts == 1 else 's'}" if excerpts else run.outcome or f"{run.tokens} tokens"
-            return f"{call.name} {truncate(format_arguments(call.arguments), 80)}: {found if run.ok else 'failed'}"
+        case events.ToolCallFinished(_, run, excerpts):
+            return tool_line(run, excerpts).strip()
+        case events.ChangeDecided(_, _, told):
+            return told
         case events.CompactionStarted(reason):
             return f"compacting: {reason}"
     return ""
@@ -91,9 +88,8 @@ def list_conversations(store: ChatSessionStore, vault: str, words: str) -> list[
     if not words.strip():
         return known
     by_title = conversation_list.filter_by_title(known, words)
-    found = dict.fromkeys(each.conversation_id for each in store.search(vault, words, limit=MAX_FOUND))
-    titled = {each.id for each in by_title}
-    return by_title + [each for each in known if each.id in found and each.id not in titled]
+    found = {each.conversation_id for each in store.search(vault, words, limit=MAX_FOUND)}
+    return by_title + [each for each in known if each.id in found and each not in by_title]
 
 
 def delete_conversation(session: ZkChatSession, conversation_id: str) -> ZkChatSession:
@@ -110,6 +106,12 @@ def passage_lines(session: ZkChatSession, key: str) -> list[StyledLine]:
         return list(slash.run(f"/sources {key}", session).lines)
     lines = session.vault.read(key).split("\n")
     return [styled_line(key, "bold"), *(styled_line(line) for line in lines[:NOTE_LINES])]
+
+
+def command_to_open(session: ZkChatSession, note: NoteToOpen) -> list[str]:
+    """Empty for the program of the desktop. Raises ZkchatError."""
+    configured = session.runtime.settings.terminal.open_command
+    return open_note_command(note.file, note.line, configured, session.vault.root, in_terminal=False) or []
 
 
 def close_session(session: ZkChatSession | None, app: App | None) -> None:

@@ -14,6 +14,8 @@ _MODIFIERS = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier
 
 class InputBox(QPlainTextEdit):
     sent = Signal(str)
+    """What is there when Enter is pressed, also if it cannot be sent now."""
+    remembered = Signal(str)
     completion_wanted = Signal(str, str)
     """The text before and the text after the cursor."""
 
@@ -71,10 +73,7 @@ class InputBox(QPlainTextEdit):
             self._popup.hide()
 
     def _accept(self, row: int) -> None:
-        self._popup.hide()
-        if not 0 <= row < len(self._offers):
-            return
-        offer = self._offers[row]
+        offer = self._offers[max(0, row)]
         cursor = self.textCursor()
         replaced = self._before[len(self._before) - offer.replaced :]
         cursor.setPosition(cursor.position() - len(replaced.encode("utf-16-le")) // 2, QTextCursor.MoveMode.KeepAnchor)
@@ -109,6 +108,7 @@ class InputBox(QPlainTextEdit):
     def remember(self, text: str) -> None:
         """Add a sent text to the history, and clear the input."""
         self.history.insert(0, text)
+        self.remembered.emit(text)
         self._at, self._draft = -1, ""
         self.clear()
 

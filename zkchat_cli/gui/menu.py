@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
-from PySide6.QtWidgets import QFileDialog, QInputDialog
+from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QPlainTextEdit, QTabWidget, QVBoxLayout
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.gui import engine
-from zkchat_cli.gui.dialogs import CompactionDialog, ContextDialog
-from zkchat_cli.gui.result_panel import WIDTH
-from zkchat_cli.gui.styles import lines_html
-from zkchat_cli.models import Prompt
+from zkchat_cli.gui.panels import MORE, WIDTH, YES, Question
+from zkchat_cli.gui.styles import StyledBrowser, fixed_font, lines_html
+from zkchat_cli.models import Compaction, Prompt
 from zkchat_cli.slash.base import CommandResult
 from zkchat_cli.views import prompts
+from zkchat_cli.views.compaction import describe_compaction
+from zkchat_cli.views.text import styled_line
 
 if TYPE_CHECKING:
     from zkchat_cli.gui.window import ChatWindow
@@ -49,8 +50,8 @@ def _delete(window: "ChatWindow") -> None:
     if item is None or window.session is None:
         return
     title, id_ = item.text().partition("\n")[0], item.data(Qt.ItemDataRole.UserRole)
-    if window.ask(f"Delete “{title}” permanently? This cannot be undone."):
-        window.run(lambda session: engine.delete_conversation(session, id_), window.switch_to)
+    question = f"Delete “{title}” permanently? This cannot be undone."
+    window.ask(question, lambda: window.run(lambda session: engine.delete_conversation(session, id_), window.switch_to))
 
 
 def _export(window: "ChatWindow") -> None:
@@ -61,28 +62,58 @@ def _export(window: "ChatWindow") -> None:
         window.run_command(f"/export {known[chosen]} {file}")
 
 
+class ContextDialog(QDialog):
+    """The table of the context, and the exact prompt."""
+
+    def __init__(self, window: "ChatWindow", found: tuple[CommandResult, Prompt]) -> None:
+        super().__init__(window)
+        result, prompt = found
+        self.setWindowTitle("Context of the next message")
+        self.resize(720, 520)
+        self.table, self.prompt = StyledBrowser("Tokens by component"), QPlainTextEdit(prompts.prompt_text(prompt))
+        self.table.document().setDefaultFont(fixed_font())
+        self.table.show_html(lines_html(result.render(WIDTH) if result.render is not None else result.lines))
+        self.prompt.setAccessibleName("Exact prompt")
+        self.prompt.setReadOnly(True)
+        self.prompt.setFont(fixed_font())
+        tabs = QTabWidget()
+        tabs.addTab(self.table, "&Budget")
+        tabs.addTab(self.prompt, "&Prompt")
+        QVBoxLayout(self).addWidget(tabs)
+        self.show()
+
+
 def show_context(window: "ChatWindow") -> None:
-    """The table of the context, and the exact prompt with the message that is being typed."""
+    """The prompt with the message that is being typed."""
     typed = window.input.toPlainText()
+    message = None if slash.is_command(typed) else typed or None
 
     def show(found: tuple[CommandResult, Prompt]) -> None:
-        result, prompt = found
-        lines = result.render(WIDTH) if result.render is not None else result.lines
-        window.context_dialog = ContextDialog(window, lines_html(lines), prompts.prompt_text(prompt))
-        window.context_dialog.show()
+        window.context_dialog = ContextDialog(window, found)
 
-    message = None if slash.is_command(typed) else typed or None
     window.run(lambda session: (slash.run("/context", session), session.prompt(message)), show)
 
 
-def compact(window: "ChatWindow") -> None:
-    def preview(instructions: str) -> None:
-        window.run(lambda session: session.compact(instructions=instructions or None, preview=True), dialog.show_preview)
+def compact(window: "ChatWindow", instructions: str = "") -> None:
+    """Show what a compaction would do, and make it after a yes."""
 
-    dialog = CompactionDialog(window, preview, lambda instructions: window.run_command(f"/compact {instructions}".strip()))
-    window.compaction_dialog = dialog
-    dialog.show()
-    dialog.start_preview()
+    def answered(answer: str, typed: str) -> None:
+        if answer == YES:
+            window.run_command(f"/compact {instructions}".strip())
+        elif answer == MORE:
+            compact(window, typed)
+
+    def show(preview: Compaction) -> None:
+        window.state.setText(window.idle)
+        window.result.hide()
+        if preview.mode == "none":
+            window.result.show_notice(describe_compaction(preview))
+            return
+        lines = [styled_line(describe_compaction(preview)), *map(styled_line, (preview.summary or "").splitlines())]
+        window.question.ask(Question("Compact the conversation?", lines, "&Preview again", "What the summary must contain", MORE), answered)
+
+    window.state.setText("writing a summary …")
+    window.run(lambda session: session.compact(instructions=instructions or None, preview=True), show)
 
 
 def _on_selected(name: str) -> "Callable[[ChatWindow], None]":

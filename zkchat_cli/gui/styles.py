@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from html import escape
 
 from PySide6.QtCore import QEvent
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QTextBrowser
 
 from zkchat_cli.exporters import html
@@ -16,6 +16,10 @@ _NAMES = {"green": "verified", "yellow": "cut", "red": "misquoted", "dim": "quie
 
 def is_dark(palette: QPalette) -> bool:
     return palette.base().color().lightness() < 128
+
+
+def fixed_font() -> QFont:
+    return QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
 
 
 def document_style(*, dark: bool) -> str:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import islice
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QTextCursor
@@ -16,8 +15,10 @@ from PySide6.QtGui import QDesktopServices, QTextCursor
 from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.exporters import html
 from zkchat_cli.exporters.html.markdown import render_markdown
-from zkchat_cli.gui.references import ReferenceRow, reference_rows
 from zkchat_cli.gui.styles import StyledBrowser
+from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models.messages import split_into_exchanges
+from zkchat_cli.views.reference_rows import ReferenceRow, reference_rows
 
 PAGE = 24
 """Turns in the document."""
@@ -61,11 +62,18 @@ def render_page(history: MessageHistory, first: int | None = None) -> Transcript
     """The turns from `first` on, by default the last ones. It takes up to 0.1 s, so it is for a worker's thread."""
     exchanges = list(history.exchanges())
     start = max(0, min(len(exchanges) - PAGE, first - 1 if first is not None else len(exchanges)))
-    turns = []
-    for number, exchange in enumerate(islice(exchanges, start, start + PAGE), start + 1):
-        messages = exchange.messages
-        turns.append(ShownTurn(number, _UNSEEN.sub("", html.turn_html(messages, number)), tuple(reference_rows(messages))))
-    return TranscriptPage(tuple(turns), len(exchanges))
+    shown = enumerate((exchange.messages for exchange in exchanges[start : start + PAGE]), start + 1)
+    return TranscriptPage(tuple(ShownTurn(n, _turn_html(turn, n), tuple(reference_rows(turn))) for n, turn in shown), len(exchanges))
+
+
+def render_end(messages: Sequence[ZkChatMessage]) -> TranscriptPage:
+    """The last turns, to be read while the conversation before them is loaded: without the references, which are looked up in all of it."""
+    turns = list(split_into_exchanges(messages))[-PAGE:]
+    return TranscriptPage(tuple(ShownTurn(n, _turn_html(turn, n), ()) for n, turn in enumerate(turns, 1)), 0)
+
+
+def _turn_html(messages: Sequence[ZkChatMessage], number: int) -> str:
+    return _UNSEEN.sub("", html.turn_html(messages, number))
 
 
 class TranscriptView(StyledBrowser):
@@ -97,31 +105,29 @@ class TranscriptView(StyledBrowser):
         self.verticalScrollBar().valueChanged.connect(self._scroll)
 
     def show_page(self, page: TranscriptPage, *, keep: int | None = None) -> None:
-        """Show other turns: at their end, or with turn `keep` at the top."""
+        """Show other turns: at their end, or with turn `keep` at the top, unless an answer has begun since they were asked for."""
+        if keep is not None and self._stream_start is not None:
+            return
         self._timer.stop()
         self._loading = True
         self.page, self._answer, self._stream_start = page, "", None
         self.show_html(
             "".join(f'<a name="turn-{turn.number}"></a>{turn.html}' for turn in page.turns) or "<p class='note'>No messages yet.</p>"
         )
-        self._starts = list(self._find_turns())
-        bar = self.verticalScrollBar()
+        self._starts = self._find_turns()
         if keep is not None:
             self.scrollToAnchor(f"turn-{keep}")
         else:
-            bar.setValue(bar.maximum())
+            self._scroll_to_end()
         self._loading = False
         self.select_turn(keep or page.last)
 
-    def scroll_to(self, page: TranscriptPage, turn: int) -> None:
-        """Show a page that was wanted before, unless an answer has begun meanwhile."""
-        if self._stream_start is None:
-            self.show_page(page, keep=turn)
-
     def restyle(self) -> None:
         """Draw again, in the colours of now."""
-        if self._stream_start is None:
-            self.show_page(self.page, keep=self.selected if self.selected != self.page.last else None)
+        self.show_page(self.page, keep=self.selected)
+
+    def _scroll_to_end(self) -> None:
+        self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
     def select_turn(self, number: int) -> None:
         self.selected = number
@@ -134,7 +140,7 @@ class TranscriptView(StyledBrowser):
         self._append(f"<h2>You</h2><p>{escape(question).replace(chr(10), '<br>')}</p><h2>zkchat</h2><p></p>")
         self._answer, self._drawn = "", 0
         self._stream_start = self._end().position()
-        self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+        self._scroll_to_end()
 
     def add_answer(self, text: str) -> bool:
         """Returns whether it will be drawn next, and not only with what came before."""
@@ -169,7 +175,7 @@ class TranscriptView(StyledBrowser):
             pending = pending[cut:]
         cursor.insertHtml(str(render_markdown(pending)))
         if at_end:
-            self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+            self._scroll_to_end()
 
     def _append(self, text: str) -> None:
         cursor = self._end()
@@ -184,15 +190,12 @@ class TranscriptView(StyledBrowser):
 
     # what the user does
 
-    def _find_turns(self) -> "Sequence[tuple[int, int]]":
+    def _find_turns(self) -> list[tuple[int, int]]:
         found = []
         block = self.document().begin()
         while block.isValid():
-            part = block.begin()
-            while not part.atEnd():
-                at, names = part.fragment().position(), part.fragment().charFormat().anchorNames()
-                found += [(at, int(name.removeprefix("turn-"))) for name in names if name.startswith("turn-")]
-                part += 1
+            names = block.begin().fragment().charFormat().anchorNames() if block.length() > 1 else []
+            found += [(block.position(), int(name.removeprefix("turn-"))) for name in names if name.startswith("turn-")]
             block = block.next()
         return found
 

@@ -13,36 +13,39 @@ from PySide6.QtCore import QProcess, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication, QKeySequence, QShortcut
 
 from zkchat_cli import events, slash
-from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.gui import engine, menu
 from zkchat_cli.gui.budget_bar import BudgetButton
-from zkchat_cli.gui.dialogs import CompactionDialog, ContextDialog
 from zkchat_cli.gui.engine import Opened, Snapshot
 from zkchat_cli.gui.input_box import InputBox
+from zkchat_cli.gui.panels import MORE, NO, YES, Question, QuestionPanel, ResultPanel
 from zkchat_cli.gui.references import ReferencePanel
-from zkchat_cli.gui.result_panel import ResultPanel
 from zkchat_cli.gui.styles import lines_html
-from zkchat_cli.gui.transcript import TranscriptView, render_page
+from zkchat_cli.gui.transcript import TranscriptPage, TranscriptView, render_end, render_page
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.models import ContextUsage, ConversationSummary, IndexReport, ToolCall
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.text.arguments import format_arguments
-from zkchat_cli.text.truncate import truncate
+from zkchat_cli.store.input_history import append_line, read_lines
 from zkchat_cli.tokens.counter import estimate_tokens
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, Decision
+from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision, decline
+from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views import conversation_list
+from zkchat_cli.views.approval import call_question, diff_lines
 from zkchat_cli.views.budget_bar import short_count
+from zkchat_cli.views.text import styled_line
 
 SEARCH_DELAY = 200
 """Milliseconds after a key before the conversations are searched."""
 MAX_COUNTED = 20_000
 """Characters up to which the message is counted at each key, in under 2 ms; a longer one is estimated."""
+READ_FIRST = 100
+"""Messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000 turns with tools."""
+Work = Callable[[ZkChatSession], Any]
 _ID = Qt.ItemDataRole.UserRole
 
 
@@ -56,17 +59,16 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.session: ZkChatSession | None = None
         self._snapshot: Snapshot | None = None
         self._store: ChatSessionStore | None = None
-        self._line = self._streamed = ""
+        self._line = self._streamed = self.idle = ""
         self._notices: list[str] = []
-        self._completed = False
-        self.context_dialog: ContextDialog | None = None
-        self.compaction_dialog: CompactionDialog | None = None
+        self._completed = self._approve_all = False
+        self.context_dialog: menu.ContextDialog | None = None
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
         self._completer = InputCompleter(lambda: self.session)
         self._actions = menu.build_menus(self)
         self._build()
         self.state.setText("opening the notes …")
-        self._work.submit(lambda: engine.open_session(open_app, resume, self._approve_call), self._begin)
+        self._work.submit(lambda: engine.open_session(open_app, resume, self._approve_change, self._approve_call), self._begin)
 
     # the widgets
 
@@ -84,7 +86,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY)
         self._search_timer.timeout.connect(self.list_conversations)
         self.search.textChanged.connect(lambda: self._search_timer.start())
-        self.transcript, self.references, self.result, self.input = TranscriptView(), ReferencePanel(), ResultPanel(), InputBox()
+        self.transcript, self.references = TranscriptView(), ReferencePanel()
+        self.result, self.question, self.input = ResultPanel(), QuestionPanel(), InputBox()
         self.transcript.turn_selected.connect(self.references.show_rows)
         self.transcript.citation_clicked.connect(self.references.select_number)
         self.transcript.page_wanted.connect(self._load_page)
@@ -93,23 +96,28 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.input.sent.connect(self.send)
         self.input.completion_wanted.connect(self._complete)
         self.input.textChanged.connect(self._count_typed)
-        self.send_button, self.stop_button = QtWidgets.QPushButton("&Send"), QtWidgets.QPushButton("S&top")
+        self.send_button, self.stop_button = QtWidgets.QPushButton("Send"), QtWidgets.QPushButton("Stop")
         self.send_button.clicked.connect(lambda: self.send(self.input.toPlainText()))
         self.stop_button.setToolTip("Stop the answer and keep what came (Escape)")
         self.stop_button.clicked.connect(self._work.stop)
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self._escape)
-        buttons = QtWidgets.QVBoxLayout()
-        buttons.addWidget(self.send_button)
-        buttons.addWidget(self.stop_button)
-        below = QtWidgets.QWidget()
-        below.setSizePolicy(QtWidgets.QSizePolicy.Policy.Preferred, QtWidgets.QSizePolicy.Policy.Maximum)
-        row = QtWidgets.QHBoxLayout(below)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.input, 1)
-        row.addLayout(buttons)
+        left, middle = QtWidgets.QWidget(), QtWidgets.QWidget()
+        column, grid = QtWidgets.QVBoxLayout(left), QtWidgets.QGridLayout(middle)
+        column.addWidget(self.search)
+        column.addWidget(self.conversations)
+        for n, above in enumerate((self.transcript, self.result, self.question)):
+            grid.addWidget(above, n, 0, 1, 2)
+        grid.addWidget(self.input, 3, 0, 2, 1)
+        grid.addWidget(self.send_button, 3, 1)
+        grid.addWidget(self.stop_button, 4, 1)
+        grid.setRowStretch(0, 1)
         self.panes = QtWidgets.QSplitter()
-        for pane in (_column(self.search, self.conversations), _column(self.transcript, self.result, below), self.references):
+        self.panes.setContentsMargins(6, 6, 6, 0)
+        for pane in (left, middle, self.references):
             self.panes.addWidget(pane)
+            pane.setContentsMargins(0, 0, 0, 0)
+        for layout in (column, grid):
+            layout.setContentsMargins(0, 0, 0, 0)
         self.panes.setSizes([220, 600, 360])
         self.panes.setStretchFactor(1, 1)
         self.setCentralWidget(self.panes)
@@ -124,13 +132,13 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     # the session
 
-    def run(self, work: Callable[[ZkChatSession], Any], done: Callable[[Any], None] = lambda _: None) -> None:
+    def run(self, work: Work, done: Callable[[Any], None] = lambda _: None, stopped: Callable[[], None] = lambda: None) -> None:
         """Do something with the session after all that was asked for before."""
         if (session := self.session) is not None:
             self._set_busy(True)
-            self._work.submit(lambda: work(session), lambda result: self._finish(done, result), lambda: self._finish(done, None))
+            self._work.submit(lambda: work(session), lambda result: self._finish(lambda: done(result)), lambda: self._finish(stopped))
 
-    def look_up(self, work: Callable[[ZkChatSession], Any], done: Callable[[Any], None]) -> None:
+    def look_up(self, work: Work, done: Callable[[Any], None] = lambda _: None) -> None:
         """Ask something that changes nothing, also while a turn runs."""
         if (session := self.session) is not None:
             self._side.submit(lambda: work(session), done)
@@ -149,23 +157,27 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.run_command(line)
 
     def resume(self, conversation_id: str) -> None:
-        if self.session is not None and conversation_id != self.session.conversation.id and not self._work.busy:
-            self.run(lambda session: session.open_conversation(conversation_id), self.switch_to)
+        if self.session is None or conversation_id == self.session.conversation.id or self._work.busy:
+            return
+        self.run(lambda session: session.open_conversation(conversation_id), self.switch_to)
+        self.look_up(lambda session: render_end(self._reopened(session).latest(conversation_id, READ_FIRST)), self._show_end)
+
+    def _show_end(self, page: TranscriptPage) -> None:
+        if self._work.busy:
+            self.transcript.show_page(page)
 
     def switch_to(self, session: ZkChatSession | None) -> None:
-        if session is not None:
-            self.session = session
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Show the session as it is now."""
+        """Show another session, or with None this one as it is now."""
+        self.session = session or self.session
         self.run(engine.take_snapshot, self._show_snapshot)
         self.run(lambda session: session.usage, self.budget.show_usage)
 
     def _begin(self, opened: Opened) -> None:
         self.app, self.session = opened.app, opened.session
-        self.input.history = opened.history
-        self.refresh()
+        if (file := opened.history_file) is not None:
+            self.look_up(lambda _: list(read_lines(file)), self.input.history.extend)
+            self.input.remembered.connect(lambda line: self.look_up(lambda _: append_line(file, line)))
+        self.switch_to(None)
         self._work.submit(lambda: opened.app.vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report))
         if opened.app.unstored is not None:
             self.result.show_notice(f"This chat is not stored: {opened.app.unstored.message}. {opened.app.unstored.hint}")
@@ -177,12 +189,12 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def _indexed(self, opened: Opened, report: IndexReport) -> None:
         self.run(lambda session: session.apply_scan(report))
-        self.state.setText(f"{opened.app.vault.name}: {report.notes:,} notes")
+        self.idle = f"{opened.app.vault.name}: {report.notes:,} notes"
+        self.state.setText(self.idle)
         opened.app.vault.embed_in_background(lambda: self._work.busy, opened.app.message_embedder())
 
-    def _finish(self, done: Callable[[Any], None], result: Any) -> None:
-        if result is not None:
-            done(result)
+    def _finish(self, then: Callable[[], None]) -> None:
+        then()
         self._set_busy(self._work.busy)
 
     def _carry_out(self, result: CommandResult) -> None:
@@ -191,10 +203,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         if result.quit:
             self.close()
             return
-        if result.confirm is not None and self.ask(result.confirm.question):
-            confirmed = result.confirm.run
-            self.run(lambda _: confirmed(), self._carry_out)
-            return
+        if (confirm := result.confirm) is not None:
+            self.ask(confirm.question, lambda: self.run(lambda _: confirm.run(), self._carry_out))
         if result.clipboard is not None:
             QGuiApplication.clipboard().setText(result.clipboard)
             self.state.setText(f"copied {len(result.clipboard):,} characters")
@@ -207,27 +217,24 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.switch_to(result.session)
 
     def _begin_turn(self, turn: Generator[events.Event, None, None]) -> None:
-        session, snapshot = self.session, self._snapshot
-        if session is None or snapshot is None:
-            return
-        self._streamed, self._notices, self._completed = "", [], False
-        if self.transcript.page.last < snapshot.page.last:
-            self.transcript.show_page(snapshot.page)
+        self._streamed, self._notices, self._completed, self._approve_all = "", [], False, False
+        if self._snapshot is not None and self.transcript.page.last < self._snapshot.page.last:
+            self.transcript.show_page(self._snapshot.page)
         self.transcript.begin_turn(self._line)
         self.state.setText("answering …")
-        self._set_busy(True)
 
         def show(event: events.Event, usage: ContextUsage | None) -> None:
             self._work.post(lambda: self._show_event(event, usage))
 
-        self._work.submit(lambda: engine.run_turn(session, turn, show), lambda _: self._end_turn(""), lambda: self._end_turn("stopped"))
+        self.run(lambda session: engine.run_turn(session, turn, show), lambda _: self._end_turn(), lambda: self._end_turn("stopped"))
 
-    def _end_turn(self, state: str) -> None:
-        self.state.setText(state)
-        said = [] if self._completed or state else [self._streamed]  # by a command such as /compact, which adds no message
+    def _end_turn(self, stopped: str = "") -> None:
+        self.question.hide()  # which a stopped turn left
+        self.state.setText(stopped or self.idle)
+        said = [] if self._completed or stopped else [self._streamed]  # by a command such as /compact, which adds no message
         if shown := "\n\n".join(filter(None, (*self._notices, *said))):
             self.result.show_notice(shown)
-        self.refresh()
+        self.switch_to(None)
 
     def _show_event(self, event: events.Event, usage: ContextUsage | None) -> None:
         """One event of the turn that runs."""
@@ -267,7 +274,7 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def _show_error(self, error: ZkchatError) -> None:
         self.result.show_error(error)
-        self.state.setText("")
+        self.state.setText(self.idle)
         self._set_busy(self._work.busy)
 
     def _count_typed(self) -> None:
@@ -284,17 +291,17 @@ class ChatWindow(QtWidgets.QMainWindow):
     def _load_page(self, first: int) -> None:
         keep = self.transcript.page.first if first < self.transcript.page.first else self.transcript.page.last
         if (snapshot := self._snapshot) is not None:
-            self.look_up(lambda _: render_page(snapshot.history, first), lambda page: self.transcript.scroll_to(page, keep))
+            self.look_up(lambda _: render_page(snapshot.history, first), lambda page: self.transcript.show_page(page, keep=keep))
 
     def list_conversations(self) -> None:
         words = self.search.text()
+        self.look_up(lambda session: engine.list_conversations(self._reopened(session), str(session.vault.root), words), self._show_list)
 
-        def find(session: ZkChatSession) -> list[ConversationSummary]:
-            if self._store is None or not session.store.persistent:
-                self._store = session.store.reopen()
-            return engine.list_conversations(self._store, str(session.vault.root), words)
-
-        self.look_up(find, self._show_list)
+    def _reopened(self, session: ZkChatSession) -> ChatSessionStore:
+        """The store for the other worker's thread."""
+        if self._store is None or not session.store.persistent:
+            self._store = session.store.reopen()
+        return self._store
 
     def _show_list(self, found: list[ConversationSummary]) -> None:
         self.conversations.blockSignals(True)
@@ -317,33 +324,43 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.look_up(lambda session: slash.run(f"/open {key}", session), lambda result: self._open_found(result.open_note))
 
     def _open_found(self, note: NoteToOpen | None) -> None:
-        if self.session is None or note is None:
-            return
-        try:
-            configured = self.session.runtime.settings.terminal.open_command
-            command = open_note_command(note.file, note.line, configured, self.session.vault.root, in_terminal=False)
-        except ZkchatError as e:
-            self._show_error(e)
-            return
+        if note is not None:
+            self.look_up(lambda session: engine.command_to_open(session, note), lambda command: self._start_program(command, note))
+
+    def _start_program(self, command: list[str], note: NoteToOpen) -> None:
         if not (QProcess.startDetached(command[0], command[1:])[0] if command else QDesktopServices.openUrl(note.file.as_uri())):
             self._show_error(UsageError(f"nothing opens {note.file.name}", "Set terminal.open_command, for example: code -g {path}:{line}"))
 
-    def ask(self, question: str) -> bool:
-        return QtWidgets.QMessageBox.question(self, "zkchat", question) == QtWidgets.QMessageBox.StandardButton.Yes
+    def ask(self, question: str, then: Callable[[], None]) -> None:
+        """Do something after a yes."""
+        self.question.ask(Question(question), lambda answer, _: then() if answer == YES else self.input.setFocus())
+
+    def _approve_change(self, change: Change) -> Decision:
+        """The user's decision about a change of notes; "all" holds until the turn ends. Like the next method for the worker's thread."""
+        if self._approve_all and change.memory_file is None:
+            return ALLOWED
+        lines = [*([styled_line(change.note, "yellow")] if change.note else []), *diff_lines(change.diff)]
+        answer, reason = self._wait_for_answer(Question(f"{change.summary}?", lines, "&All of this answer"))
+        self._approve_all = self._approve_all or answer == MORE
+        return decline(DECLINED, reason) if answer == NO else ALLOWED
 
     def _approve_call(self, call: ToolCall) -> Decision:
-        """Ask, on the worker's thread, and wait for the answer."""
-        text = f"Call {call.name} with {truncate(format_arguments(call.arguments), 400)}?"
-        answer: Future[Decision] = Future()
-        self._work.post(lambda: answer.set_result(ALLOWED if self.ask(text) else DECLINED))
-        while not wait((answer,), timeout=STOP_INTERVAL).done:
+        answer, reason = self._wait_for_answer(Question(call_question(call), more="&Always"))
+        return decline(DECLINED_CALL, reason) if answer == NO else Decision(True, always=answer == MORE)
+
+    def _wait_for_answer(self, question: Question) -> tuple[str, str]:
+        given: Future[tuple[str, str]] = Future()
+        self._work.post(lambda: self.question.ask(question, lambda *answer: given.set_result(answer)))
+        while not wait((given,), timeout=STOP_INTERVAL).done:
             raise_if_stopped()
-        return answer.result()
+        return given.result()
 
     def _escape(self) -> None:
         """What Ctrl-C means in the terminal: stop the answer, or else clear the message."""
         if self._work.busy:
             self._work.stop()
+        elif self.question.isVisible():
+            self.question.answer(NO)
         elif self.result.isVisible():
             self.result.hide()
         else:
@@ -355,11 +372,3 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._side.close(lambda: self._store.close() if self._store is not None else None)
         self._work.close(lambda: engine.close_session(self.session, self.app))
         super().closeEvent(event)
-
-
-def _column(*widgets: QtWidgets.QWidget) -> QtWidgets.QWidget:
-    column = QtWidgets.QWidget()
-    layout = QtWidgets.QVBoxLayout(column)
-    for widget in widgets:
-        layout.addWidget(widget)
-    return column

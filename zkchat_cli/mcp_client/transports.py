@@ -22,13 +22,11 @@ from zkchat_cli.config.schema import McpServer
 
 MAX_MESSAGE = 8_000_000
 """Bytes of one message."""
+MAX_STREAM = 4 * MAX_MESSAGE
+"""Bytes of one stream of events. The SDK reads on after a call's time is over, so an endless one would take a processor."""
 MAX_STDERR = 400
 """Bytes of a server's standard error that are kept, for the line that says why it stopped."""
 GRACE_SECONDS = 0.5
-
-
-class ServerStopped(Exception):
-    """A server's program has ended; the text is the end of its standard error."""
 
 
 @asynccontextmanager
@@ -116,32 +114,41 @@ async def _stop(process: anyio.abc.Process) -> None:
 
 
 class _BoundedTransport(httpx2.AsyncHTTPTransport):
-    """HTTP whose answers end with an error after MAX_MESSAGE bytes, unless they are a stream of events, which the SDK bounds."""
+    """HTTP whose answers end with an error after MAX_MESSAGE bytes, or MAX_STREAM of a stream of events. Compressed ones are refused,
+    because a few bytes can become gigabytes."""
 
     def __init__(self, errors: "deque[bytes]") -> None:
         super().__init__()
         self._errors = errors
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        request.headers["accept-encoding"] = "identity"
         response = await super().handle_async_request(request)
-        if response.is_error:
-            self._errors.clear()
-            self._errors.append(f"the server answers {response.status_code}".encode())
-        if "text/event-stream" not in response.headers.get("content-type", ""):
-            response.stream = _BoundedStream(response.stream)  # type: ignore[arg-type]
+        if request.method == "POST":  # others are optional in the protocol
+            self._note(f"the server answers {response.status_code}" if response.is_error else "")
+        if response.headers.get("content-encoding", "identity") != "identity":
+            await response.aclose()
+            self._note("the server sends compressed answers")
+            raise httpx2.RemoteProtocolError("the server sends compressed answers")
+        is_stream = "text/event-stream" in response.headers.get("content-type", "")
+        response.stream = _BoundedStream(response.stream, MAX_STREAM if is_stream else MAX_MESSAGE)  # type: ignore[arg-type]
         return response
+
+    def _note(self, problem: str) -> None:
+        self._errors.clear()
+        self._errors.append(problem.encode())
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
-        self._stream = stream
+    def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
+        self._stream, self._limit = stream, limit
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for chunk in self._stream:
             size += len(chunk)
-            if size > MAX_MESSAGE:
-                raise httpx2.ReadError(f"the server sent more than {MAX_MESSAGE // 1_000_000} MB")
+            if size > self._limit:
+                raise httpx2.ReadError(f"the server sent more than {self._limit // 1_000_000} MB")
             yield chunk
 
     async def aclose(self) -> None:

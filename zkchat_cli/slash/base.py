@@ -5,7 +5,7 @@ Commands do not print and do not know the screen, so the interactive chat, a pip
 
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from zkchat_cli.chat import pins
@@ -140,7 +140,7 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False
     if not citations:
         yield styled_line("No answer cites it.", "dim")
     for each in citations:
-        status = each.citation.effective_verdict
+        status = each.citation.verdict
         quote = f"“{truncate(each.citation.quote, 80)}”" if each.citation.quote else ""
         result = {
             "verified": f"the quotation is in the note: {quote}",
@@ -152,4 +152,4 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False
         if each.citation.support == "does_not_support" and status != "misquoted":
             result += f"; {UNSUPPORTED}"
         number = f" as [{each.citation.number}]" if numbered else ""
-        yield StyledLine((replace(MARKS[status], spoken=""), StyledSpan(f" cited in turn {each.turn}{number}, {result}")), indent=2)
+        yield StyledLine((MARKS[status]._replace(spoken=""), StyledSpan(f" cited in turn {each.turn}{number}, {result}")), indent=2)

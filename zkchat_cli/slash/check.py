@@ -5,7 +5,6 @@ names and negations that zkchat makes after each answer, or, where these do not 
 """
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations.support import Similarities, judge_by_meaning
@@ -18,7 +17,7 @@ from zkchat_cli.llm.tasks import collect
 from zkchat_cli.models import PromptMessage, Support, TokenUsage
 from zkchat_cli.references import provenance
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.tools.base import plural
+from zkchat_cli.text.numbers import plural
 
 LINE_TOKENS = 60
 """Tokens of the model's answer for each sentence."""
@@ -49,7 +48,7 @@ def _judge_unclear(sentence: CitedSentence, passages: Mapping[int, str], similar
         return sentence
     cited = [passages[number] for number in sentence.numbers if number in passages]
     judged = judge_by_meaning(sentence.text, cited, similarities)
-    return replace(sentence, support=judged, reason="its passages are about something else" if judged != "unclear" else "")
+    return sentence._replace(support=judged, reason="its passages are about something else" if judged != "unclear" else "")
 
 
 def _ask(session: ZkChatSession, every: Sequence[CitedSentence], passages: Mapping[int, str]) -> Generator[Event, None, None]:

@@ -4,7 +4,6 @@ Without a path, the note is named after the question. Citations become links. Ex
 """
 
 import os
-from dataclasses import replace
 from functools import partial
 
 from zkchat_cli.chat.session import ZkChatSession
@@ -33,7 +32,7 @@ def _save(session: ZkChatSession, argument: str) -> CommandResult:
     note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
     change = vault.editor.create(_note_path(vault, requested, question), answer_note.note_text(note, vault.link_name))
     [path] = change.paths
-    save = partial(_save_note, session, replace(change, summary=f"save {path}"))
+    save = partial(_save_note, session, change._replace(summary=f"save {path}"))
     if confirmed:
         return save()
     return CommandResult(confirm=Confirm(f"Save the last answer as {path}?", save, f"/save {YES} {requested}".rstrip()))

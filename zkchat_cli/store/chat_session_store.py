@@ -7,6 +7,7 @@ two transactions: the question before the model is called, everything else at th
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -37,9 +38,10 @@ from zkchat_cli.store import (
     schema,
     secure_delete,
     sent_prompts,
+    stored_messages,
 )
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, copy_to_memory, transaction
-from zkchat_cli.store.sqlite_errors import is_bad_text
+from zkchat_cli.store.sqlite_errors import read_leniently
 from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.words import replace_surrogates
 
@@ -294,6 +296,17 @@ class ChatSessionStore:
         """The current branch, from its root to the head."""
         return branch_to(self.log(conversation_id), self.conversation(conversation_id).head_id)
 
+    def latest(self, conversation_id: str, count: int) -> tuple[ZkChatMessage, ...]:
+        """The last messages of the current branch, which are usually the last of all; only where they are not, all of them are read."""
+        found: list[ZkChatMessage] = []
+        wanted = self.conversation(conversation_id).head_id
+        with self._reading("read a conversation"), suppress(sqlite3.OperationalError):  # which `history` explains
+            for row in self._db.execute(f"{_MESSAGE} WHERE conversation_id = ? ORDER BY seq DESC LIMIT ?", (conversation_id, count)):
+                if (message := rows.to_message(row)).id == wanted:
+                    found.append(message)
+                    wanted = message.parent_id
+        return tuple(reversed(found)) if wanted is None or len(found) == count else self.history(conversation_id)[-count:]
+
     def log(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """Every message of every branch, in the order of writing."""
         with self._reading("read a conversation"):
@@ -304,13 +317,11 @@ class ChatSessionStore:
 
     def _read_log(self, how: str, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         query = f"{_MESSAGE} {how} WHERE conversation_id = ? ORDER BY seq"
-        try:
-            return rows.to_messages(self._db.execute(query, (conversation_id,)))
-        except sqlite3.OperationalError as e:
-            if not is_bad_text(e):
-                raise
-            self._db.text_factory = rows.decode_leniently
-            return rows.to_messages(self._db.execute(query, (conversation_id,)))
+        return read_leniently(self._db, lambda: rows.to_messages(self._db.execute(query, (conversation_id,))))
+
+    has_messages = _query("look for messages", stored_messages.has_all)
+    messages = _query("read messages", stored_messages.read)
+    spoken_messages = _query("read messages", stored_messages.read_spoken)
 
     # Compactions
 

@@ -8,9 +8,10 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
-from zkchat_cli.fileio import atomic_write, open_regular, read_file
+from zkchat_cli.fileio import atomic_write, make_private_folder, open_regular, read_file
 
 MAX_BYTES = 100_000_000
 MAX_LOADED = 10_000_000
@@ -30,6 +31,17 @@ def read_lines(file: Path) -> Iterator[str]:
         entries = opened.read(MAX_LOADED).decode("utf-8", "replace").split("\n# ")[1:]  # a line that was typed begins with +
         for entry in reversed(entries):
             yield "\n".join(line[1:] for line in entry.split("\n") if line.startswith("+"))
+
+
+def append_line(file: Path, text: str) -> None:
+    """Add what was typed. Without effect where that is not possible: a full disk costs a line of history, not the chat."""
+    typed = "".join(f"+{line}\n" for line in text.encode("utf-8", "replace").decode().split("\n"))
+    with suppress(OSError):
+        make_private_folder(file.parent)
+        file.touch(mode=0o600)
+        open_regular(file).close()
+        with file.open("ab") as opened:
+            opened.write(f"\n# {datetime.now()}\n{typed}".encode())
 
 
 def delete_lines(file: Path, texts: Collection[str]) -> None:

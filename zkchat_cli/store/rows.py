@@ -76,6 +76,18 @@ def is_intact(row: Sequence[Any]) -> bool:
         return False
 
 
+def links(row: Sequence[Any]) -> tuple[str, ...]:
+    """The links to the files that an intact message references, without those of memory."""
+    packed = row[MESSAGE.index("packed")]
+    references = codec.decompress(packed).get("references", ()) if packed is not None else ()
+    return tuple(each["wikilink"] for each in references if each.get("relative_path") and each["reference_type"] != "memory")
+
+
+def lost_message(id_: str) -> ZkChatMessage:
+    """A message that is not in the store any more."""
+    return _damaged_message(id_, None, "assistant", "")
+
+
 def _damaged_message(id_: Any, parent_id: Any, role: Any, timestamp: Any) -> ZkChatMessage:
     return ZkChatMessage(
         id=str(id_),
@@ -93,15 +105,14 @@ def _intact_message(row: tuple[Any, ...]) -> ZkChatMessage:
     if _message_checksum(row[:-1]) != stored:
         raise ValueError("the checksum does not match")
     fields: dict[str, Any] = codec.decode(rest)
-    fields.pop("goal", None)  # stored by versions that had agent runs
     fields["id"], fields["parent_id"], fields["role"], fields["content"], fields["status"], fields["timestamp"] = values
     if packed is not None:
         fields.update(codec.decompress(packed))
         for chunk in fields.get("chunks", ()):
             if isinstance(span := chunk["text"], list):
-                chunk["text"] = codec.decode(fields["content"][span[0] : sum(span)])
-    known = ZkChatMessage.model_fields
-    return ZkChatMessage.model_validate({name: value for name, value in fields.items() if name in known})  # earlier versions had more
+                encoded = fields["content"][span[0] : sum(span)]
+                chunk["text"] = codec.decode(encoded) if "\\" in encoded else encoded[1:-1]
+    return ZkChatMessage.model_validate(fields)
 
 
 def to_messages(found: Iterable[tuple[Any, ...]]) -> tuple[ZkChatMessage, ...]:

@@ -2,40 +2,33 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
 
-from prompt_toolkit.history import FileHistory
+from prompt_toolkit.history import History
 
-from zkchat_cli.fileio import make_private_folder, open_regular
-from zkchat_cli.store.input_history import read_lines
+from zkchat_cli.store.input_history import append_line, read_lines
 
 POLL_INTERVAL = 0.05
 """Seconds between two checks whether the file is known: a blocked thread would delay leaving the chat."""
 
 
-class VaultHistory(FileHistory):
+class VaultHistory(History):
     """Remembers lines from the first on, and reads and writes the file once `set_file` has named it.
 
     `unfold` returns a line as it is to be stored. Bytes that are not valid Unicode are replaced.
     """
 
     def __init__(self, unfold: Callable[[str], str] = str) -> None:
-        super().__init__("")
+        super().__init__()
         self._unfold = unfold
         self._file_known = False
         self._file: Path | None = None
 
     def set_file(self, file: Path | None) -> None:
-        """Only the first call counts. None, or a folder that is not writable, means that no history is stored."""
+        """Only the first call counts. None means that no history is stored."""
         if self._file_known:
             return
-        with suppress(OSError):
-            if file is not None:
-                make_private_folder(file.parent)
-                file.touch(mode=0o600)
-                open_regular(file).close()
-                self._file, self.filename = file, str(file)
+        self._file = file
         self._file_known = True
         for string in reversed(self._loaded_strings):  # those sent before
             self.store_string(string)
@@ -55,5 +48,4 @@ class VaultHistory(FileHistory):
 
     def store_string(self, string: str) -> None:
         if self._file is not None:
-            with suppress(OSError):  # a full disk costs a line of history, not the chat
-                super().store_string(self._unfold(string).encode("utf-8", "replace").decode())
+            append_line(self._file, self._unfold(string))

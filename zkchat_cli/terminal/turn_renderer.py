@@ -1,15 +1,13 @@
 """One turn on the screen: events become lines, for the interactive chat, a piped one and `ask`."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models import ToolRun, TurnReport
-from zkchat_cli.terminal.change_approval import show_change
+from zkchat_cli.terminal.approval import show_change
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.plain_view import NotePrinter, PlainTurnView
 from zkchat_cli.terminal.screen import Screen
@@ -20,17 +18,16 @@ from zkchat_cli.views.budget_bar import short_count
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.views.compaction import compaction_line
 from zkchat_cli.views.sources import source_lines
+from zkchat_cli.views.tool_calls import tool_line, tools_line
 
 if TYPE_CHECKING:
     from zkchat_cli.terminal.streaming_view import StreamingView
 
 MAX_ARGUMENT = 44
 """Characters of a tool call's arguments in the status line."""
-SEARCHES = ("find_excerpts", "find_zk_documents_related_to")
 
 
-@dataclass(frozen=True, slots=True)
-class Verbosity:
+class Verbosity(NamedTuple):
     """How much of a turn is shown. By default the answer and its sources.
 
     `max_sources` is the length of the list of sources, 0 for none. `detail` adds timings and the parts of the prompt.
@@ -152,25 +149,6 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
 def no_source_line(report: TurnReport, hints: CommandHints) -> str:
     more = f"; {hints.ground} asks again with passages from them" if hints.ground and report.retrieval in ("tools", "none") else ""
     return f"No source from your notes was used{more}"
-
-
-def tools_line(finished: Sequence[tuple[ToolRun, int]]) -> str:
-    """What tools did, each with the number of its excerpts, in one line: `searched twice, read_zk_document, 6 excerpts`."""
-    calls = Counter("searched" if run.name in SEARCHES else run.name for run, _ in finished)
-    words = [f"{name}{'' if count == 1 else ' twice' if count == 2 else f' {count} times'}" for name, count in calls.items()]
-    excerpts = sum(count for _, count in finished)
-    return f"  {', '.join([*words, *([_count_excerpts(excerpts)] if excerpts or 'searched' in calls else [])])}"
-
-
-def tool_line(run: ToolRun, excerpts: int) -> str:
-    """A tool call with all of its arguments, its result and its cost."""
-    result = f"{_count_excerpts(excerpts)}, {run.tokens} tokens" if excerpts else f"{run.tokens} tokens"
-    failure = f"failed: {run.outcome}" if run.outcome else "failed"
-    return sanitize_name(f"  {run.name} {format_arguments(run.arguments)}  {result if run.ok else failure}, {run.duration_ms:.0f} ms")
-
-
-def _count_excerpts(count: int) -> str:
-    return f"{count} excerpt{'' if count == 1 else 's'}"
 
 
 def cost_line(report: TurnReport) -> str:

@@ -19,7 +19,10 @@ _OBSIDIAN_LISTS = (
 
 def holds_notes(folder: Path) -> bool:
     """Whether Markdown files are in a folder or one level down, so that it can be the vault where no other is named."""
-    return any(next(folder.glob(pattern), None) for pattern in ("*.md", "*.markdown", "*/*.md"))
+    try:
+        return any(next(folder.glob(pattern), None) for pattern in ("*.md", "*.markdown", "*/*.md"))
+    except (OSError, ValueError):  # no folder has such a name
+        return False
 
 
 def find_vaults(home: Path) -> list[Path]:

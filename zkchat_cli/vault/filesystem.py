@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
 from pathlib import Path
+from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
@@ -45,8 +46,7 @@ class Listing:
     only: frozenset[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NoteBytes:
+class NoteBytes(NamedTuple):
     """A note's bytes, and what is wrong with them."""
 
     raw: bytes

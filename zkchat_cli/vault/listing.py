@@ -4,7 +4,7 @@ import difflib
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import LinkResolution
@@ -18,8 +18,7 @@ MOST_NAMED = 5
 """Notes, folders or tags that an error names."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoteEntry:
+class NoteEntry(NamedTuple):
     """A note in a list."""
 
     path: str

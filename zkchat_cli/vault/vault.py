@@ -9,7 +9,6 @@ import os
 import posixpath
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 from hashlib import blake2b
 from itertools import islice
@@ -296,7 +295,7 @@ class Vault:
         near = self._suggest_again(link.text for link in links if not link.candidates)
         for number, link in enumerate(links):
             if not link.candidates:
-                links[number] = replace(link, candidates=tuple(path for path in near.get(link.text, ()) if path != link.row.source))
+                links[number] = link._replace(candidates=tuple(path for path in near.get(link.text, ()) if path != link.row.source))
         return links
 
     def locate(self, text: str) -> tuple[str, str | None]:

@@ -64,7 +64,7 @@ def source_lines(
 
 def worst_verdict(citations: Iterable[Citation]) -> CitationVerdict:
     """The verdict on several citations of one source: the worst counts."""
-    found = {citation.effective_verdict for citation in citations}
+    found = {citation.verdict for citation in citations}
     order: tuple[CitationVerdict, ...] = ("missing", "misquoted", "cut", "verified")
     return next((each for each in order if each in found), "cited")
 
@@ -98,18 +98,18 @@ def _cited(number: int, citations: Sequence[Citation], digits: int, name: Callab
     indent = digits + 7
     if first.relative_path is None:
         return [StyledLine((*head, StyledSpan(" no such source was in the prompt", mark.style)), indent=indent)]
-    exact = [c for c in citations if c.effective_verdict == "verified"] or citations
+    exact = [c for c in citations if c.verdict == "verified"] or citations
     places = ", ".join(dict.fromkeys(line_range(c.start_line, c.end_line) for c in exact if c.start_line))
     where = StyledSpan(f"{first.relative_path}:{places}" if places else first.relative_path, "dim", first.relative_path)
     note = source_name(first.relative_path, name(first.relative_path), first.heading)
     lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(note)), (where,), indent)]
     for citation in citations:
-        if citation.effective_verdict == "misquoted":
+        if citation.verdict == "misquoted":
             said = truncate(citation.quote or "", MAX_QUOTE)
             lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{said}”", mark.style, indent))
-        elif citation.effective_verdict == "cut":
+        elif citation.verdict == "cut":
             lines.append(styled_line(f"{' ' * indent}the quotation is cut; the note says: {citation.sentence}", MARKS["cut"].style, indent))
-    if any(c.support == "does_not_support" and c.effective_verdict != "misquoted" for c in citations):
+    if any(c.support == "does_not_support" and c.verdict != "misquoted" for c in citations):
         lines.append(styled_line(f"{' ' * indent}{UNSUPPORTED}", "yellow", indent))
     return lines
 

@@ -115,7 +115,7 @@ def create(
     ctx.result(_as_document(loader.load_agent(folder, name)), f"{file}\nTry it: zkchat chat --agent {name}.")
 
 
-@command(COMMAND, *options.SETTINGS, name="config", epilog=examples("zkchat agent config critic model ollama/qwen3"))
+@command(COMMAND, *options.SETTINGS, name="config", epilog=examples("zkchat agent config critic model qwen3"))
 def config_(
     ctx: CommandContext,
     name: NameArgument,

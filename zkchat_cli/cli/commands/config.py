@@ -53,7 +53,7 @@ def get(ctx: CommandContext, key: KeyArgument) -> None:
     COMMAND,
     *options.SETTINGS,
     name="set",
-    epilog=examples("zkchat config set model ollama/qwen3", 'zkchat config set vault.ignore "Templates/*,Archive/*"'),
+    epilog=examples("zkchat config set model qwen3", 'zkchat config set vault.ignore "Templates/*,Archive/*"'),
 )
 def set_(
     ctx: CommandContext,

@@ -22,6 +22,7 @@ def gui(
     ctx: CommandContext,
     resume: options.ResumeOption = None,
     demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
+    unsafe: options.UnsafeOption = False,
 ) -> None:
     """Chat with your notes in a window.
 
@@ -43,6 +44,6 @@ def gui(
     def open_app() -> "App":
         if demo:
             ctx.shared["vault"] = demo_vault(ctx.paths)
-        return factory.open_app(ctx.startup_options(store_later=resume is None), os.environ, Path.cwd())
+        return factory.open_app(ctx.startup_options(store_later=resume is None, unsafe=unsafe), os.environ, Path.cwd())
 
     raise typer.Exit(program.run(open_app, resume))

@@ -50,7 +50,8 @@ def show(
     first, end = _moment("--since", since), _moment("--before", before)
     with ctx.open_store() as (store, root):
         overview = store.overview(store.find(id_, root).id)
-        history = store.history(overview.id)
+        newest = limit if not (first or end) else None
+        history = store.history(overview.id) if newest is None else store.latest(overview.id, newest)
     if first or end:
         history = tuple(
             m for m in history if (not first or first <= _parse_time(m.timestamp)) and (not end or _parse_time(m.timestamp) < end)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.errors import ProviderError
@@ -30,8 +30,7 @@ class EmbedderConfig:
     """Where a model may keep what it can make again."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderKind:
+class EmbedderKind(NamedTuple):
     """One way to get vectors. A missing key, file or package is an error of the first call, not of `open`."""
 
     name: str

@@ -10,7 +10,6 @@ import sqlite3
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
@@ -102,8 +101,7 @@ _HASH_BYTES = 16 << 20
 """FTS5's write buffer: with the default of 1 MB a build takes twice as long."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRow:
+class LinkRow(NamedTuple):
     """A link in a note; `target` is None if it is broken."""
 
     source: str

@@ -22,8 +22,8 @@ from zkchat_cli.llm.remote_model import unlisted_model
 from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
-from zkchat_cli.tools.base import plural
 from zkchat_cli.vault.search import vector_store
 from zkchat_cli.views.semantic_status import describe_semantic_status
 
@@ -58,7 +58,7 @@ def _load_settings(choices: StartupOptions) -> tuple[LoadedConfig, ZkchatError |
         where = app_paths(os.environ, choices.config_file)
         vault = choices.vault or os.environ.get("ZKCHAT_VAULT")
         flags = {"vault.path": str(vault)} if vault else {}
-        nothing = replace(where, config_file=where.config_file / "none")
+        nothing = where._replace(config_file=where.config_file / "none")
         return replace(load_config(flags, {}, nothing, schema=settings.settings_schema()), places=where, env=os.environ, cwd=Path.cwd()), e
 
 

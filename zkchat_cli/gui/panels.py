@@ -1,0 +1,104 @@
+"""The panels above the input, in which commands answer, errors name the next step and questions wait, while the rest can still be read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QPushButton, QToolButton
+
+from zkchat_cli.errors import ZkchatError
+from zkchat_cli.gui.styles import StyledBrowser, fixed_font, lines_html
+from zkchat_cli.slash.base import CommandResult
+from zkchat_cli.views.text import StyledLine, styled_line
+
+WIDTH = 90
+"""Columns for results that depend on the width."""
+HEIGHT = 190
+YES, MORE, NO = "yes", "more", "no"
+Answered = Callable[[str, str], None]
+"""Gets the answer, one of the three above, and what was typed beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """With `more`, a third answer, there is a line to type in: `about` says what for, and `entered` is the answer of Enter there."""
+
+    text: str
+    lines: Sequence[StyledLine] = ()
+    more: str = ""
+    about: str = "No, because …"
+    entered: str = NO
+
+
+class Panel(QFrame):
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.text = StyledBrowser(name)
+        self.text.document().setDefaultFont(fixed_font())
+        self.grid = QGridLayout(self)
+        self.grid.setContentsMargins(2, 2, 2, 2)
+        self.grid.addWidget(self.text, 0, 0, 1, 4)
+        self.hide()
+
+    def show_html(self, html: str) -> None:
+        """As high as the text is, up to HEIGHT."""
+        self.text.show_html(html)
+        self.text.setAccessibleDescription(self.text.toPlainText())
+        self.show()
+        self.text.setFixedHeight(min(HEIGHT, int(self.text.document().size().height()) + 8))
+
+
+class ResultPanel(Panel):
+    def __init__(self) -> None:
+        super().__init__("Result")
+        close = QToolButton()
+        close.setText("✕")
+        close.setAccessibleName("Close the result")
+        close.clicked.connect(self.hide)
+        self.grid.addWidget(close, 0, 4)
+
+    def show_error(self, error: ZkchatError) -> None:
+        hint = f"<p>{escape(error.hint)}</p>" if error.hint else ""
+        self.show_html(f"<p class='problem'>✗ {escape(error.message)}</p>{hint}")
+
+    def show_notice(self, message: str) -> None:
+        self.show_html(lines_html((), message))
+
+    def show_result(self, result: CommandResult) -> None:
+        lines = result.render(WIDTH) if result.render is not None else result.lines
+        if result.text or lines:
+            self.show_html(lines_html(lines, result.text))
+
+
+class QuestionPanel(Panel):
+    """A question with two answers, or with a third one and a line of text."""
+
+    def __init__(self) -> None:
+        super().__init__("Question")
+        self._question = Question("")
+        self._answered: Answered | None = None
+        self.yes, self.more, self.no, self.typed = QPushButton("&Yes"), QPushButton(), QPushButton("&No"), QLineEdit()
+        self.typed.returnPressed.connect(lambda: self.answer(self._question.entered))
+        for column, (button, answer) in enumerate(((self.yes, YES), (self.more, MORE), (self.no, NO))):
+            button.clicked.connect(lambda _=False, answer=answer: self.answer(answer))
+            self.grid.addWidget(button, 1, column)
+        self.grid.addWidget(self.typed, 1, 3)
+        self.grid.setColumnStretch(3, 1)
+
+    def ask(self, question: Question, answered: Answered) -> None:
+        self._question, self._answered = question, answered
+        self.show_html(lines_html([styled_line(question.text, "bold"), *question.lines]))
+        self.more.setText(question.more)
+        self.typed.clear()
+        self.typed.setPlaceholderText(question.about)
+        self.typed.setAccessibleName(question.about)
+        for widget in (self.more, self.typed):
+            widget.setVisible(bool(question.more))
+        self.no.setFocus()
+
+    def answer(self, answer: str) -> None:
+        answered, self._answered = self._answered, None
+        self.hide()
+        if answered is not None:
+            answered(answer, self.typed.text().strip())

@@ -1,0 +1,58 @@
+"""The references of a turn as rows of a list: what it cites, and what it names or found besides."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from zkchat_cli.exporters.base import describe_reference, note_name, uncited_references
+from zkchat_cli.exporters.html.sources import STATUSES
+from zkchat_cli.models import Citation, ZkChatMessage
+from zkchat_cli.views.sources import line_range, source_name, worst_verdict
+
+BROKEN = "✗"
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceRow:
+    """`key` is what `/open` takes: the number of a source, or the path of a note; empty for a broken link."""
+
+    key: str
+    sign: str
+    verdict: str
+    where: str
+    """Note, heading and line."""
+    summary: str
+
+    @property
+    def text(self) -> str:
+        """Two paragraphs of the list."""
+        number = f"[{self.key}]" if self.key.isdecimal() else ""
+        return f"{' '.join(filter(None, (self.sign, number, self.where)))}\n{': '.join(filter(None, (self.verdict, self.summary)))}"
+
+
+def reference_rows(turn: Sequence[ZkChatMessage]) -> list[ReferenceRow]:
+    """What the messages of a turn cite, by number, then broken links, and then other documents that they name or that tools found."""
+    summaries = {each.relative_path: each.summary for message in turn for each in message.references if each.summary}
+    groups: dict[int, list[Citation]] = {}
+    for citation in (each for message in turn for each in message.citations):
+        groups.setdefault(citation.number, []).append(citation)
+    rows = [_cited(number, group, summaries) for number, group in sorted(groups.items())]
+    for each in sorted(uncited_references(turn), key=lambda each: each.relative_path is not None):
+        about = "; ".join(filter(None, (describe_reference(each), each.summary)))
+        if each.relative_path is None:
+            rows.append(ReferenceRow("", BROKEN, "broken", each.wikilink, about))
+        else:
+            key = str(each.number) if each.number is not None else each.relative_path
+            rows.append(
+                ReferenceRow(key, "", "not cited", source_name(each.relative_path, note_name(each.relative_path), each.heading), about)
+            )
+    return rows
+
+
+def _cited(number: int, group: Sequence[Citation], summaries: Mapping[str | None, str]) -> ReferenceRow:
+    verdict = worst_verdict(group)
+    first = next((each for each in group if each.relative_path), group[0])
+    if first.relative_path is None:
+        return ReferenceRow("", BROKEN, verdict, f"[{number}]", STATUSES[verdict].description)
+    line = f", line {line_range(first.start_line, first.end_line)}" if first.start_line is not None else ""
+    where = source_name(first.relative_path, note_name(first.relative_path), first.heading) + line
+    return ReferenceRow(str(number), STATUSES[verdict].sign, verdict, where, summaries.get(first.relative_path, ""))
