@@ -195,6 +195,7 @@ def test_the_status_line_has_the_budget_bar_with_results_and_streamed_text() -> 
     status.count("x" * 400)
     status.set_context(8000, 16_000)
     assert status.line(5.0, 80)[2:] == "scripted · 5 s · Ctrl-C stops · ████░░░ 8.0k / 16.0k · ~100 tokens"
+    assert status.line(5.0, 50)[2:] == "5 s · Ctrl-C stops · ████░░░ 8.0k / 16.0k"
     status.add_result(2000)
     status.count("x" * 4000)
     assert "11.0k / 16.0k" in status.line(5.0, 80)

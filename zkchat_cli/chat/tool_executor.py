@@ -140,7 +140,8 @@ class ToolExecutor:
             raise ToolArgumentError(
                 f"{name} changes notes and needs --unsafe: it cannot be called here. Tell the user what you would change"
             )
-        raise ToolArgumentError(f"unknown tool {truncate(name, 60)}; the tools are {', '.join(tool.name for tool in self.tools)}")
+        names = ", ".join(tool.name for tool in self.tools)
+        raise ToolArgumentError(f"unknown tool {truncate(name, 60)}; {f'the tools are {names}' if names else 'no tools are offered'}")
 
 
 def _arguments(call: ToolCall) -> Mapping[str, Any]:

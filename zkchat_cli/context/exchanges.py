@@ -51,11 +51,7 @@ class LoadableExchange:
         if messages is None:
             assert self._reader is not None
             return self._reader.read_spoken(self.ids, links=True)
-        return tuple(
-            SpokenMessage(m.id, m.role, m.content, m.timestamp, tuple(r.wikilink for r in m.references if r.relative_path))
-            for m in messages
-            if m.role != "tool" and m.content
-        )
+        return tuple(SpokenMessage(m.id, m.role, m.content, m.timestamp, _links(m)) for m in messages if m.role != "tool" and m.content)
 
     def unload(self, reader: MessageReader) -> bool:
         """Forget the messages if the store has all of them; whether they are forgotten."""
@@ -140,3 +136,7 @@ class MessageHistory(Sequence[ZkChatMessage]):
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _links(message: ZkChatMessage) -> tuple[str, ...]:
+    return tuple(r.wikilink for r in message.references if r.relative_path and r.reference_type != "memory")

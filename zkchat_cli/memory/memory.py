@@ -146,14 +146,14 @@ class Memory:
         of_vault = self.project_items(budget, counter)
         root = [f"{item.relative_path} · {item.tokens:,} tokens" for item in of_vault]
         folders = [f"{each.relative_path} · {each.tokens:,} tokens" for each in items if each.kind == "file" and each not in of_vault]
-        facts = sum(item.kind in ("fact", "document") for item in items)
+        facts, notes = (sum(item.kind == kind for item in items) for kind in ("fact", "document"))
         off = "off (memory.project = false)"
         return {
             "user": self._private_level("user", items, "off (memory.user = false)"),
             "project": (", ".join(root) or f"none of {', '.join(self._file_names)} in the vault's root") if self._switches.project else off,
             "folder": (", ".join(folders) or "no memory file beside the notes of this turn") if self._switches.project else off,
             "agent": self._private_level("agent", items, "no agent is in use" if self._switches.agent else "off (memory.agent = false)"),
-            "facts": f"{facts} relevant, of {self._count_facts()}",
+            "facts": f"{facts} relevant, of {self._count_facts()}" + (f"; and {notes} of the notes that answers cited" if notes else ""),
         }
 
     def _count_facts(self) -> str:

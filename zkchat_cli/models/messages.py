@@ -227,7 +227,7 @@ class SpokenMessage(NamedTuple):
     content: str
     timestamp: str
     links: tuple[str, ...] = ()
-    """To the documents that it references, if they were read, too."""
+    """To the documents that it references, if they were read, too. Memory is none of them: it comes with every prompt."""
 
 
 def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:

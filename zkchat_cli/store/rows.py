@@ -77,10 +77,10 @@ def is_intact(row: Sequence[Any]) -> bool:
 
 
 def links(row: Sequence[Any]) -> tuple[str, ...]:
-    """The links to the files that an intact message references."""
+    """The links to the files that an intact message references, without those of memory."""
     packed = row[MESSAGE.index("packed")]
     references = codec.decompress(packed).get("references", ()) if packed is not None else ()
-    return tuple(reference["wikilink"] for reference in references if reference.get("relative_path"))
+    return tuple(each["wikilink"] for each in references if each.get("relative_path") and each["reference_type"] != "memory")
 
 
 def lost_message(id_: str) -> ZkChatMessage:

@@ -1,7 +1,9 @@
 """`zkchat vault links`, `backlinks`, `path`, `mentions` and `broken`."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -77,20 +79,21 @@ def mentions(
     with ctx.open_app() as app:
         if top:
             used = app.store.most_used_notes(str(app.vault.root), limit)
-            ctx.result(used, _usage_lines(used), "No answer has used a note.")
+            ctx.result(used, _usage_lines(used, app.vault.root), "No answer has used a note.")
             return
         app.vault.refresh()
         found = _find_mentions(app, note)
     ctx.result(found, _mention_lines(found), "No answer has used this note.")
 
 
-def _usage_lines(used: "Iterable[NoteUsage]") -> "Iterator[StyledLine]":
+def _usage_lines(used: "Iterable[NoteUsage]", root: Path) -> "Iterator[StyledLine]":
     from zkchat_cli.views.text import StyledLine, StyledSpan
 
     for each in used:
         counts = f"{plural(each.answers, 'answer')}, {plural(each.citations, 'citation')}, {plural(each.conversations, 'conversation')}"
         path = StyledSpan(each.relative_path, "cyan", each.relative_path)
-        yield StyledLine((path,), (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),))
+        mark = () if os.path.lexists(root / each.relative_path) else (StyledSpan("  deleted since", "yellow"),)
+        yield StyledLine((path, *mark), (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),))
 
 
 def _mention_lines(found: "Iterable[Mention]") -> "Iterator[StyledLine]":
