@@ -185,10 +185,11 @@ def fork_server_address() -> str:
 
 
 @cache
-def syntax_trees() -> dict[str, ast.Module]:
-    """The modules of the package by their paths in it."""
+def syntax_nodes() -> dict[str, tuple[ast.AST, ...]]:
+    """The nodes of each module's syntax, by its path in the package. To find them takes most of the time of a test that looks at them."""
     package = Path(exporters.__file__).parent.parent
-    return {file.relative_to(package).as_posix(): ast.parse(file.read_bytes()) for file in sorted(package.rglob("*.py"))}
+    files = sorted(package.rglob("*.py"))
+    return {file.relative_to(package).as_posix(): tuple(ast.walk(ast.parse(file.read_bytes()))) for file in files}
 
 
 def write_notes(folder: Path, notes: dict[str, str]) -> Path:
