@@ -25,6 +25,7 @@ from factories import AppFixture, make_app
 from fake_embedders import EmbeddingServers
 from fork_server import run_piped, use_empty_certificates
 from hypothesis import settings
+from model_server import ModelServer, running_server
 from pytest_httpserver import HTTPServer
 
 from zkchat_cli import exporters
@@ -278,6 +279,12 @@ def script(tmp_path: Path) -> Callable[..., str]:
         return f"scripted/{file}"
 
     return write_script
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with running_server() as running:
+        yield running
 
 
 @pytest.fixture
