@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -209,10 +209,8 @@ def vault(tmp_path: Path) -> Path:
 @pytest.fixture
 def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
     """Sessions on these notes, with a store of their own."""
-    made = make_app(vault, tmp_path / "cache", tmp_path / "store.db")
-    yield made
-    made.store.close()
-    made.vault.close()
+    with closing(make_app(vault, tmp_path / "cache", tmp_path / "store.db")) as made:
+        yield made
 
 
 @pytest.fixture
