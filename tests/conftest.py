@@ -174,7 +174,7 @@ def start_fork_server() -> str:
 def fork_server_folder() -> Path:
     """Where a loaded zkchat waits at `program`; `printed` has what was written while it was loaded."""
     folder = Path(os.environ.get(SHARED) or start_fork_server())
-    patient_until = time.monotonic() + 60
+    patient_until = time.monotonic() + 200  # on a machine with much else to do
     while not (folder / "program").exists():
         assert time.monotonic() < patient_until, (folder / "printed").read_text()
         time.sleep(0.01)
