@@ -85,6 +85,11 @@ def _tokenize(text: str) -> tuple[list[str], set[str]]:
 _TYPOGRAPHY = str.maketrans({**dict.fromkeys("“”„‘‚«»‹›–—―…•·→←↔⇒✓✅❌\xa0\u200b", " "), "’": "'"})
 
 
+def count_words(text: str) -> int:
+    """Words between spaces; two Chinese or Japanese characters count as one."""
+    return max(len(text.split()), 0 if text.isascii() else len(cjk_pattern().findall(text)) // 2)
+
+
 def to_index_text(text: str) -> str:
     """`text` for an index whose tokenizer splits ASCII at all but letters and digits and folds only ASCII.
 
