@@ -139,9 +139,9 @@ def test_an_endless_line_is_shown_while_it_streams() -> None:
 
 @pytest.mark.untraced
 def test_the_bytes_written_are_linear_in_the_answer() -> None:
-    text = (marked(40)[0])[:15_000]
+    text = marked(20)[0][:7_500]
     deltas = pieces_of(text, 15)
-    assert len(deltas) == 1000
+    assert len(deltas) == 500
     terminal = Streaming(pace=0.05)
     terminal.say(deltas).close()
     assert len(terminal.raw.encode()) <= 10 * len(text.encode())

@@ -353,10 +353,10 @@ def test_the_program_says_that_it_cut_an_answer(zkchat: Program, server: ModelSe
 
 # numbers that are none
 
-NOT_COUNTS = [10**310, -1, "12", True, None, 1.5, float("nan"), float("inf"), [3], {}]
+NOT_COUNTS = [10**310, -1, "12", float("nan"), [3]]
 
 
-@pytest.mark.parametrize("value", [*NOT_COUNTS, MAX_COUNT + 1, -(10**310), float("-inf")], ids=short)
+@pytest.mark.parametrize("value", [*NOT_COUNTS, True, None, 1.5, float("inf"), {}, MAX_COUNT + 1, -(10**310), float("-inf")], ids=short)
 def test_what_is_no_count_is_none(value: object) -> None:
     assert whole_number(value) is None
 

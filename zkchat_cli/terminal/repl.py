@@ -17,11 +17,10 @@ from prompt_toolkit.utils import get_cwidth
 from zkchat_cli import __version__
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.confirm import Confirmation
 from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.input_line import InputLine
+from zkchat_cli.terminal.input_line import ChatCompleter, InputLine
 from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.palettes import rgb
 from zkchat_cli.terminal.paste_folding import Pastes

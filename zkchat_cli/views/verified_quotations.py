@@ -6,10 +6,10 @@ from difflib import SequenceMatcher
 
 from zkchat_cli.citations.quotes import QuotationVerdict
 from zkchat_cli.citations.verify_text import TextQuotation
-from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import fold
-from zkchat_cli.views.sources import line_range, source_name
+from zkchat_cli.views.sources import source_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_QUOTE = 200

@@ -33,7 +33,7 @@ MAX_OVERLAP = 0.6
 """The share of a quote's words that an already selected one may contain."""
 ABOVE = 0.5
 """What words of the question in the headings above are worth; those in the passage are worth 1."""
-WORDS, HEADING, FOUND_FIRST = 0.6, 0.4, 0.2
+WORDS, HEADING, FOUND_FIRST = 0.6, 0.3, 0.2
 """What the words, the heading's similarity and the first place among the results are worth; the similarity of the passage is worth 1."""
 MIN_HEADING, OPENING = 0.3, 1.5
 """From this similarity of its heading on (without a sentence model: share of the question) the opening of a section is worth more, by the
