@@ -11,11 +11,11 @@ import pytest
 from conftest import Program
 
 from zkchat_cli import exporters, registry, slash, tools
-from zkchat_cli.app.settings import settings_schema
 from zkchat_cli.cli import commands
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
 from zkchat_cli.llm import embedders, providers
+from zkchat_cli.llm.providers import settings_schema
 
 ROOT = Path(__file__).parent.parent
 HEAVY = (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from zkchat_cli import credentials, tools
 from zkchat_cli.agents.profile import Agent
-from zkchat_cli.app.settings import NO_EMBEDDER, settings_schema
+from zkchat_cli.app.settings import NO_EMBEDDER
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel
 from zkchat_cli.config import loader
 from zkchat_cli.config.loader import LoadedConfig
@@ -18,6 +18,7 @@ from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ModelConfig, Provider, ServerInfo, Similarities
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.http_errors import is_local, mask_address
+from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.paths import app_paths
 from zkchat_cli.vault.search.vector_store import Embedder
 
