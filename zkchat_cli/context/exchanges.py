@@ -4,8 +4,6 @@ A long conversation needs only its newest exchanges for a prompt. Older ones are
 reading them makes them again, in 0.1 ms. They stay in memory: the store may be locked, full or on another thread.
 """
 
-import pickle
-import zlib
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +29,9 @@ class PackableExchange:
     def messages(self) -> tuple[ZkChatMessage, ...]:
         messages = self._messages  # read once: another thread may pack them
         if messages is None:
+            import pickle  # 2 ms, as zlib, that a short conversation does not need
+            import zlib
+
             messages = pickle.loads(zlib.decompressobj(zdict=self._dictionary).decompress(self._packed))
         return messages
 
@@ -39,6 +40,9 @@ class PackableExchange:
         dictionary for the next exchange."""
         if self._messages is None:
             return dictionary
+        import pickle  # as above
+        import zlib
+
         raw = pickle.dumps(self._messages, pickle.HIGHEST_PROTOCOL)
         packing = zlib.compressobj(zlib.Z_BEST_SPEED, zdict=dictionary)  # 8 % larger, in less than half the time
         self._packed, self._dictionary = packing.compress(raw) + packing.flush(), dictionary
