@@ -171,7 +171,9 @@ def test_model_shows_its_name_window_and_alternatives(app: AppFixture) -> None:
 def test_model_switches_to_another_and_its_window(app: AppFixture) -> None:
     session = offering(app, AvailableModels("big", ("big/one", "big/two")))
     report_of(session.send("Hello?"))
-    assert slash_output("/model big/two", session) == "Switched to big/two, context window 5,000 tokens (a test)"
+    assert slash_output("/model big/two", session) == (
+        "Switched to big/two, context window 5,000 tokens (a test)\nFor this chat; `zkchat config set model big/two` makes it permanent."
+    )
     assert session.runtime.budget.max_context == 5000
     assert report_of(session.send("And who are you?")).model == "big/two"
 

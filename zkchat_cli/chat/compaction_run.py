@@ -157,8 +157,8 @@ class CompactionRun:
     # masking
 
     def _mask_oldest(self) -> Compaction | None:
-        """A compaction that only masks what is older than the newest messages, or if that does not suffice, all but the last turn. A
-        repeated request, without new messages, masks nothing more."""
+        """A compaction that only masks what is older than the newest messages, or if that does not suffice, all but the last turn; in a
+        tool loop also that. A repeated request, without new messages, masks nothing more."""
         previous, keep = self._previous, self.request.keep
         if not self.request.reason and previous is not None and previous.made_after == self.state.head:
             return None
@@ -169,6 +169,8 @@ class CompactionRun:
         masking = self._mask(recent[:border])
         if self.request.reason and not (masking and self._suffices(masking)):
             masking = self._mask(recent[:last]) or masking
+        if len(self.request.current) > 1 and not (masking and self._suffices(masking)):  # else the last turn would be left out whole
+            masking = self._mask(recent) or masking
         return masking
 
     def _mask(self, turns: Sequence[Turn]) -> Compaction | None:

@@ -31,7 +31,7 @@ MOST_MEMORIES = 2
 class PromptBuilder:
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._services, self._state = services, state
-        self._masked: tuple[TurnHistory, tuple[str, ...], TurnHistory] | None = None
+        self._masked: TurnHistory | None = None
         semantic, conversation = services.semantic, state.conversation.id
         self._recall = RecallIndex(MessageVectors(services.store, semantic, conversation).cosines) if semantic else RecallIndex()
         self._offered_tools: dict[str, frozenset[str]] = {}
@@ -46,7 +46,7 @@ class PromptBuilder:
     def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = (), *, offer_tools: bool = True) -> Prompt:
         """The prompt of the next call in a turn whose messages so far are `current`. Raises PromptTooLarge."""
         prompt = self.assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
-        self._state.turns(runtime.counter).pack(runtime.budget.effective_limit)
+        self._state.unload_old_turns(runtime.counter, runtime.budget.effective_limit)
         if current and offer_tools:
             self._offered_tools[current[0].id] = frozenset(tool.name for tool in prompt.tools)
         return prompt
@@ -107,13 +107,8 @@ class PromptBuilder:
         turns = self._state.turns(runtime.counter)
         if compaction is None or not compaction.masked or not runtime.strategy.summarizes:
             return turns
-        known = self._masked
-        if known is not None and known[1] == compaction.masked and turns.extends(known[0]):
-            masked = known[2].with_turns(turns[len(known[0]) :])  # masked results are further up
-        else:
-            masked = mask_messages(turns, compaction.masked, runtime.counter)
-        self._masked = turns, compaction.masked, masked
-        return masked
+        self._masked = mask_messages(turns, compaction.masked, runtime.counter, self._masked)
+        return self._masked
 
     def uncompacted_tokens(self, runtime: Runtime, compaction: Compaction | None, inputs: PromptInputs) -> int:
         """Tokens of the prompt with all turns that no summary covers, and the other inputs as they are."""

@@ -15,10 +15,11 @@ from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
 from zkchat_cli.references.chunk_format import NO_ROOM, Count, format_tool_result
 from zkchat_cli.references.fit_to_budget import reduce_to_fit, share_evenly
 from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools import load_tools as every
-from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes, plural
+from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes
 from zkchat_cli.vault.approval import Decision
 from zkchat_cli.vault.vault import Vault
 
@@ -141,7 +142,8 @@ class ToolExecutor:
             raise ToolArgumentError(
                 f"{name} changes notes and needs --unsafe: it cannot be called here. Tell the user what you would change"
             )
-        raise ToolArgumentError(f"unknown tool {truncate(name, 60)}; the tools are {', '.join(tool.name for tool in self.tools)}")
+        names = ", ".join(tool.name for tool in self.tools)
+        raise ToolArgumentError(f"unknown tool {truncate(name, 60)}; {f'the tools are {names}' if names else 'no tools are offered'}")
 
 
 def _arguments(call: ToolCall) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from zkchat_cli.errors import StoreDamaged, StoreError
 from zkchat_cli.fileio import scratch_file
 from zkchat_cli.models import Conversation, ConversationArchive, Fact
-from zkchat_cli.store import codec, compactions, conversations, facts, page_scan, rows, schema
+from zkchat_cli.store import codec, compactions, conversations, facts, page_scan, rows
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import StoreConnection, connect
 from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
@@ -24,9 +24,6 @@ from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 _LOCKED_BYTE = 128
 """Of the -shm file: every process that has the store open holds a lock on it."""
 _RECOVERED_TITLE = "Recovered conversation"
-_ADDED_COLUMNS = {"conversation": 1, "message": 1, "fact": 2}
-"""How many columns migrations added to a table: rows from before lack them."""
-_NO_CHECKSUM = -1
 _UNKNOWN = "unknown"
 
 
@@ -156,13 +153,10 @@ def _copy_rows(db: sqlite3.Connection, file: Path) -> None:
     columns = {table: _columns(db, table) for table in ("conversation", "message", "compaction", "fact", "piece", "prompt")}
     for number, values in page_scan.read_rows(file, Path(f"{file}-wal")):
         for table, names in columns.items():
-            row = dict(zip(names, values, strict=False))
-            if 0 <= len(names) - len(values) <= _ADDED_COLUMNS.get(table, 0) and _belongs_to(table, row):
+            if len(names) == len(values) and _belongs_to(table, row := dict(zip(names, values, strict=True))):
                 with suppress(sqlite3.Error):  # a damaged value that the table does not take
                     rows.insert(db, table, {**row, "seq": number})
                 break
-    db.execute(f"UPDATE message SET checksum = {schema.MESSAGE_CHECKSUM} WHERE checksum = {_NO_CHECKSUM}")
-    db.execute(f"UPDATE fact SET checksum = {schema.FACT_CHECKSUM} WHERE checksum = {_NO_CHECKSUM}")
 
 
 def _belongs_to(table: str, row: dict[str, Any]) -> bool:
@@ -171,10 +165,8 @@ def _belongs_to(table: str, row: dict[str, Any]) -> bool:
         case "conversation":
             return isinstance(row["messages"], int) and isinstance(row["tokens"], int)
         case "message":
-            row.setdefault("checksum", _NO_CHECKSUM)
             return isinstance(row["rest"], str) and row["rest"].startswith("{") and isinstance(row["conversation_id"], str)
         case "fact":
-            row.setdefault("checksum", _NO_CHECKSUM)
             return isinstance(row["content"], str) and isinstance(row["created_at"], str)
         case "compaction":
             return isinstance(row["packed"], bytes) and row["undone"] in (0, 1)

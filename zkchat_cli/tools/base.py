@@ -110,8 +110,3 @@ def declare_tool(run: Callable[..., ToolOutput], *, scope: Scope = "notes", writ
 
 def join_notes(*notes: str) -> str:
     return " ".join(note for note in notes if note)
-
-
-def plural(number: int, one: str, many: str = "") -> str:
-    """`1 note`, `3 notes`, `no notes`."""
-    return f"1 {one}" if number == 1 else f"{number or 'no'} {many or one + 's'}"

@@ -25,7 +25,7 @@ SOURCE_ROWS, NAME_ROWS = 2, 2
 """A source with its heading and path often takes two rows; the name of a section has an empty one below it."""
 MAX_SOURCES = 2
 """Notes cited for the same sentence."""
-MAX_COMPARED = 32
+MAX_BY_MEANING = 32
 """Passages that are compared by meaning, the likeliest by all else; each takes about 8 ms."""
 MIN_SHARE = 0.6
 """A further quote must be worth at least this share of the best one."""
@@ -33,7 +33,7 @@ MAX_OVERLAP = 0.6
 """The share of a quote's words that an already selected one may contain."""
 ABOVE = 0.5
 """What words of the question in the headings above are worth; those in the passage are worth 1."""
-WORDS, HEADING, FOUND_FIRST = 0.6, 0.4, 0.2
+WORDS, HEADING, FOUND_FIRST = 0.6, 0.3, 0.2
 """What the words, the heading's similarity and the first place among the results are worth; the similarity of the passage is worth 1."""
 MIN_HEADING, OPENING = 0.3, 1.5
 """From this similarity of its heading on (without a sentence model: share of the question) the opening of a section is worth more, by the
@@ -170,7 +170,7 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
         """The worth of a candidate without its similarities."""
         return (WORDS * lexical[i] + FOUND_FIRST / math.sqrt(1 + candidates[i].order[0])) * candidates[i].quality
 
-    compared = sorted(sorted(lexical, key=likely, reverse=True)[:MAX_COMPARED])
+    compared = sorted(sorted(lexical, key=likely, reverse=True)[:MAX_BY_MEANING])
     sections = list(dict.fromkeys(candidates[i].section for i in compared))
     texts = [*(candidates[i].text for i in compared), *map(" › ".join, sections)]
     cosines = similarities(question.text, texts) if similarities is not None and texts else None

@@ -8,6 +8,7 @@ import typer
 from zkchat_cli import __version__
 from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
     from zkchat_cli.store.repair import Counts
@@ -72,6 +73,4 @@ def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
 
 
 def _describe(counts: "Counts") -> str:
-    from zkchat_cli.tools.base import plural
-
     return ", ".join(plural(number, name.removesuffix("s")) for name, number in counts._asdict().items())

@@ -23,8 +23,8 @@ from zkchat_cli.llm.remote_model import unlisted_model
 from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
-from zkchat_cli.tools.base import plural
 from zkchat_cli.vault.search import vector_store
 from zkchat_cli.views.semantic_status import describe_semantic_status
 
