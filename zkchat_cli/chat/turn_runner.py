@@ -406,7 +406,7 @@ class TurnRunner:
     def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:
         """Show a proposed change, get it approved or declined, and make it."""
         call = outcome.call
-        lasting = self.prompts.memory(self.turn.runtime).lasting_files.first_among(proposed.paths)
+        lasting = self.prompts.memory(self.turn.runtime).memory_paths.first_among(proposed.paths)
         change = mark_memory_file(proposed, lasting)
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         decision = self.services.approve(change)  # the user's time, not the tools'
