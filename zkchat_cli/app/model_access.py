@@ -97,6 +97,8 @@ def reachable_providers(loaded: LoadedConfig) -> tuple[str, ...]:
 
     Nothing is sent to a server.
     """
+    from zkchat_cli.llm.http_errors import is_local  # as above
+
     servers = {name: server for name in providers.names() if (server := server_info(name, loaded)) is not None}
     return tuple(
         name for name, server in servers.items() if server.configured_by or (is_local(server.address) and _listens(server.address))
