@@ -84,6 +84,8 @@ def test_context_is_the_table_of_the_next_prompt(session: ZkChatSession) -> None
 def test_compact_folds_and_undo_unfolds(app: AppFixture) -> None:
     session = resume(app, exchanges(*MOVES))
     before = session.prompt()
+    assert "Would summarize 14 messages" in slash_output("/compact preview", session)
+    assert session.prompt() == before
     assert "ummarized 14 messages" in slash_output("/compact", session)
     assert session.prompt() != before
     assert "undone" in slash_output("/compact undo", session)
