@@ -12,7 +12,7 @@ from typing import Any
 from zkchat_cli import events
 from zkchat_cli.chat import branch_navigation, pins
 from zkchat_cli.chat.branch_navigation import BranchMove
-from zkchat_cli.chat.compactor import CompactionRequest, Compactor
+from zkchat_cli.chat.compactor import Compactor
 from zkchat_cli.chat.pins import TurnPart
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever
@@ -31,6 +31,7 @@ from zkchat_cli.chat.user_message import (
 )
 from zkchat_cli.config import loader
 from zkchat_cli.context.branch_tree import BranchSegment
+from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.context.prompt_history import find_question, restore_sent_prompts
 from zkchat_cli.context.turn_history import TurnHistory
