@@ -38,7 +38,6 @@ from zkchat_cli.llm.base import (
     Window,
     request_frame,
 )
-from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens
 from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.text.words import replace_surrogates
@@ -244,6 +243,8 @@ class TurnRunner:
 
         The model is not asked for a summary: it has just refused to read so much, and its window is a guess for now.
         """
+        from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens  # the server's answer has loaded it
+
         turn = self.turn
         assert turn.prompt is not None
         turn.refused = len(turn.sent)

@@ -5,8 +5,8 @@ The instructions say what the summary must contain. Nothing is deleted. `preview
 
 from collections.abc import Generator
 
-from zkchat_cli.chat.compactor import CompactionRequest
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.events import CompactionDone, Event, TextDelta
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.compaction import describe_compaction

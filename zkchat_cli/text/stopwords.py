@@ -37,13 +37,13 @@ _STOPWORDS = {
         itself just let me more most my no nor not now of off on once only or other our out over own please same see she should so some
         such tell than that the their them then there these they this those through to too under until up us very was we were what what's
         when where which while who whom why will with would you your""",
-    GERMAN: """aber alle allem allen aller alles als also am an andere anderem anderen anderer anderes aus bei beim bin bis bist da damit
-        dann darf dass dazu dein deine deinen deiner denn diese diesem diesen dieser dieses dir doch dort du durch eben einem einer eines
-        er es etwas euch euer eure gegen hab habe haben hast hat hatte hatten hier hinter ihm ihn ihnen ihr ihre ihrem ihren ihrer in ins
-        ja jede jedem jeden jeder jedes kannst kein keine keinem keinen keiner konnen konnte man manche mein meine meinem meinen meiner
-        meines mich mir muss mussen nach nichts noch nun nur ob oder ohne schon sehr sein seine seinem seinen seiner sie sind so soll
-        sollen sollte uber um uns unser unsere unter vom vor war waren warum weil welche welchem welchen welcher welches wem wen wer werde
-        wieder wieso will wir wo wollen worden wurde wurden zum zur zwischen wann woher wieviel wohin wozu""",
+    GERMAN: """aber alle allem allen aller alles als also am an andere anderem anderen anderer anderes aus bei beim bin bis bist da
+        damit dann darf dass dazu dein deine deinen deiner denn diese diesem diesen dieser dieses dich dir doch dort du durch eben einem
+        einer eines er es etwas euch euer eure gegen hab habe haben hast hat hatte hatten hier hinter ihm ihn ihnen ihr ihre ihrem ihren
+        ihrer in ins ja jede jedem jeden jeder jedes kannst kein keine keinem keinen keiner konnen konnte man manche mein meine meinem
+        meinen meiner meines mich mir muss mussen nach nichts noch nun nur ob oder ohne schon sehr sein seine seinem seinen seiner sie
+        sind so soll sollen sollte uber um uns unser unsere unter vom vor war waren warum weil welche welchem welchen welcher welches
+        wem wen wer werde wieder wieso will wir wo wollen worden wurde wurden zum zur zwischen wann woher wieviel wohin wozu""",
     FRENCH: """a afin ai as au aussi aux avaient avais avait avant avec avez avoir avons c ca car ceci cela celle celui ces cet cette
         ceux chez combien comme d dans de deja depuis donc dont elle elles en encore entre es est-ce etaient etais etait ete etes etre
         eu eux ici il ils j jusqu l lequel leur leurs lorsque lui m ma mais me meme moi mon n ne ni nos notre nous on ont ou par parce
@@ -108,5 +108,6 @@ def language_of(words: Sequence[str]) -> str:
 
 
 def is_stopword(word: str) -> bool:
-    """Whether a folded word is a stopword of any language."""
-    return word in _languages_by_stopword()
+    """Whether a folded word is a stopword of any language, or two ("qu'ai")."""
+    known = _languages_by_stopword()
+    return word in known or all(part in known for part in word.split("'"))
