@@ -19,7 +19,6 @@ from zkchat_cli.config.schema import Config, S, Section
 from zkchat_cli.errors import ConfigError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.paths import AppPaths
-from zkchat_cli.text.truncate import truncate
 
 PROJECT_FILE = ".zkchat.toml"
 
@@ -50,9 +49,6 @@ read or which program is run, so no key with a path, an address, a command or a 
 
 MAX_FILE_BYTES = 32_000
 """Limit for a settings file: a vault from someone else may contain one, and the parser's time grows with the square of a key's length."""
-
-MAX_SHOWN = 200
-"""Characters of a key or a value in an error."""
 
 UNREADABLE = f"It must be a UTF-8 file of at most {MAX_FILE_BYTES // 1000} kB that you may read."
 
@@ -189,9 +185,9 @@ def require_known_key(key: str, origin: str, schema: type[Section] = Config, wha
     known = default_values(schema)
     if key not in known:
         if key.startswith(tuple(f"{table}." for table in TABLES_OF_USERS)):
-            raise ConfigError(f"{origin}: {truncate(key, MAX_SHOWN)} cannot be set by itself", _TABLE_HINT)
+            raise ConfigError(f"{origin}: {_short(key)} cannot be set by itself", _TABLE_HINT)
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5) or list(known)
-        raise ConfigError(f"{origin}: {truncate(key, MAX_SHOWN)} {what}", f"Nearest: {', '.join(near)}. All settings: zkchat config show")
+        raise ConfigError(f"{origin}: {_short(key)} {what}", f"Nearest: {', '.join(near)}. All settings: zkchat config show")
 
 
 def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:
@@ -215,14 +211,18 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
         culprits = [k for k in merged if k.startswith(key + ".")]
         raise ConfigError(
             f"{', '.join(dict.fromkeys(origins[k] for k in culprits))}: {key}: {problem}",
-            truncate(f"Set here: {', '.join(f'{k} = {merged[k]}' for k in culprits)}", MAX_SHOWN),
+            _short(f"Set here: {', '.join(f'{k} = {merged[k]}' for k in culprits)}"),
         ) from e
 
 
 def invalid_value_error(origin: str, key: str, wrong: object, problem: str, hint: str = "") -> ConfigError:
     """The error about a value, as all settings tell it."""
-    shown = truncate(as_toml(wrong), MAX_SHOWN)
+    shown = _short(as_toml(wrong))
     return ConfigError(f"{origin}: {key} = {shown} is not valid; {problem}", hint)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else text[:199] + "…"
 
 
 def _default(key: str, schema: type[Section]) -> str:
