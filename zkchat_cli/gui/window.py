@@ -27,7 +27,7 @@ from zkchat_cli.gui.styles import lines_html
 from zkchat_cli.gui.transcript import TranscriptPage, TranscriptView, render_end, render_page
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
-from zkchat_cli.models import ContextUsage, ConversationSummary, IndexReport, ToolCall
+from zkchat_cli.models import ContextUsage, ConversationSummary, IndexReport, Prompt, ToolCall
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.input_history import append_line, read_lines
@@ -51,6 +51,7 @@ _ID = Qt.ItemDataRole.UserRole
 
 class ChatWindow(QtWidgets.QMainWindow):
     conversations: QtWidgets.QListWidget
+    search: QtWidgets.QLineEdit
 
     def __init__(self, open_app: Callable[[], App], resume: str | None = None) -> None:
         """`open_app` is called on a worker's thread; `resume` is the id of a conversation, or the beginning of it."""
@@ -61,7 +62,9 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._store: ChatSessionStore | None = None
         self._line = self._streamed = self.idle = ""
         self._notices: list[str] = []
-        self._completed = self._approve_all = False
+        self._counted = 0
+        """Characters of the answer that are in the prompt that was measured last."""
+        self._completed, self._approve_all = True, False
         self.context_dialog: menu.ContextDialog | None = None
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
         self._completer = InputCompleter(lambda: self.session)
@@ -217,16 +220,16 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.switch_to(result.session)
 
     def _begin_turn(self, turn: Generator[events.Event, None, None]) -> None:
-        self._streamed, self._notices, self._completed, self._approve_all = "", [], False, False
+        self._streamed, self._counted, self._notices, self._completed, self._approve_all = "", 0, [], False, False
         if self._snapshot is not None and self.transcript.page.last < self._snapshot.page.last:
             self.transcript.show_page(self._snapshot.page)
         self.transcript.begin_turn(self._line)
         self.state.setText("answering …")
 
-        def show(event: events.Event, usage: ContextUsage | None) -> None:
-            self._work.post(lambda: self._show_event(event, usage))
+        def show(event: events.Event) -> None:
+            self._work.post(lambda: self._show_event(event))
 
-        self.run(lambda session: engine.run_turn(session, turn, show), lambda _: self._end_turn(), lambda: self._end_turn("stopped"))
+        self.run(lambda _: engine.run_turn(turn, show), lambda _: self._end_turn(), lambda: self._end_turn("stopped"))
 
     def _end_turn(self, stopped: str = "") -> None:
         self.question.hide()  # which a stopped turn left
@@ -234,11 +237,15 @@ class ChatWindow(QtWidgets.QMainWindow):
         said = [] if self._completed or stopped else [self._streamed]  # by a command such as /compact, which adds no message
         if shown := "\n\n".join(filter(None, (*self._notices, *said))):
             self.result.show_notice(shown)
+        self._completed = True
         self.switch_to(None)
 
-    def _show_event(self, event: events.Event, usage: ContextUsage | None) -> None:
+    def _show_event(self, event: events.Event) -> None:
         """One event of the turn that runs."""
+        usage: ContextUsage | None = None
         match event:
+            case events.PromptBuilt(measured):
+                usage, self._counted = measured, len(self._streamed)
             case events.TextDelta(text):
                 self._streamed += text
                 if not self.transcript.add_answer(text):
@@ -255,7 +262,12 @@ class ChatWindow(QtWidgets.QMainWindow):
             case _:
                 if text := engine.describe_event(event):
                     self.transcript.add_note(text)
-        self.budget.show_usage(usage, estimate_tokens(self._streamed))
+        self.budget.show_usage(usage, estimate_tokens(self._streamed[self._counted :]))
+
+    @property
+    def sent_prompt(self) -> Prompt | None:
+        """The prompt whose answer is being written; None without one."""
+        return self.session.last_prompt if self.session is not None and not self._completed else None
 
     # what is shown
 
@@ -354,6 +366,11 @@ class ChatWindow(QtWidgets.QMainWindow):
         while not wait((given,), timeout=STOP_INTERVAL).done:
             raise_if_stopped()
         return given.result()
+
+    def focus_next_pane(self) -> None:
+        panes = (self.conversations, self.transcript, self.input, self.references.list, self.references.passage)
+        at = next((n for n, pane in enumerate(panes) if pane.hasFocus()), 1)
+        panes[(at + 1) % len(panes)].setFocus()
 
     def _escape(self) -> None:
         """What Ctrl-C means in the terminal: stop the answer, or else clear the message."""
