@@ -51,6 +51,7 @@ class User:
     def wait(self, until: Callable[[], bool] | None = None, seconds: float = 20) -> None:
         """Until nothing is being done, or for something else."""
         deadline = time.monotonic() + seconds
+        QApplication.processEvents()
         reached = until or (lambda: not self.window._work.busy and not self.window._side.busy)
         while not reached():
             assert time.monotonic() < deadline, (
@@ -363,7 +364,7 @@ def colours_of(user: User) -> list[tuple[int, int]]:
         window.transcript.document().begin().begin().fragment().charFormat().foreground().color(),
         window.references.list.palette().text().color(),
         window.references.list.item(broken).foreground().color(),
-        window.budget.palette().windowText().color(),
+        window.budget.palette().buttonText().color(),
         window.input.palette().text().color(),
     ]
     papers = [*(each.palette().base().color() for each in (window.transcript, window.references.list, window.references.list))]

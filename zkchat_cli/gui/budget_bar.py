@@ -65,7 +65,7 @@ class BudgetButton(QAbstractButton):
                 width = min(BAR_WIDTH * tokens / max(1, self._usage.effective_limit), BAR_WIDTH + 4 - at)
                 painter.fillRect(QRectF(at, top, width, height), QColor.fromHsl(_HUES.get(name, _HUE), 150, 150 if dark else 110))
                 at += width
-            colour = {"green": self.palette().windowText().color().name(), "yellow": html.colours(dark=dark)["cut"]}
+            colour = {"green": self.palette().buttonText().color().name(), "yellow": html.colours(dark=dark)["cut"]}
             painter.setPen(QColor(colour.get(bar.color, html.colours(dark=dark)["misquoted"])))
         painter.drawText(QRectF(BAR_WIDTH + 10, 0, self.width(), self.height()), Qt.AlignmentFlag.AlignVCenter, self.figures)
         if self.hasFocus():

@@ -16,7 +16,7 @@ from zkchat_cli import events, slash
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.completion import InputCompleter
-from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.gui import engine, menu
 from zkchat_cli.gui.budget_bar import BudgetButton
 from zkchat_cli.gui.engine import Opened, Snapshot
@@ -41,6 +41,8 @@ from zkchat_cli.views.text import styled_line
 
 SEARCH_DELAY = 200
 """Milliseconds after a key before the conversations are searched."""
+WIDTHS = (220, 600, 360)
+"""Of the three panes; they keep their proportions."""
 MAX_COUNTED = 20_000
 """Characters up to which the message is counted at each key, in under 2 ms; a longer one is estimated."""
 READ_FIRST = 100
@@ -116,13 +118,13 @@ class ChatWindow(QtWidgets.QMainWindow):
         grid.setRowStretch(0, 1)
         self.panes = QtWidgets.QSplitter()
         self.panes.setContentsMargins(6, 6, 6, 0)
-        for pane in (left, middle, self.references):
+        self.panes.setChildrenCollapsible(False)
+        for n, pane in enumerate((left, middle, self.references)):
             self.panes.addWidget(pane)
-            pane.setContentsMargins(0, 0, 0, 0)
+            self.panes.setStretchFactor(n, WIDTHS[n])
+        self.panes.setSizes(WIDTHS)
         for layout in (column, grid):
             layout.setContentsMargins(0, 0, 0, 0)
-        self.panes.setSizes([220, 600, 360])
-        self.panes.setStretchFactor(1, 1)
         self.setCentralWidget(self.panes)
         self.state, self.speaker, self.typed, self.budget = QtWidgets.QLabel(), QtWidgets.QLabel(), QtWidgets.QLabel(), BudgetButton()
         self.budget.clicked.connect(lambda: menu.show_context(self))
@@ -258,7 +260,7 @@ class ChatWindow(QtWidgets.QMainWindow):
             case events.ToolCallStarted(call):
                 self.state.setText(f"{call.name} …")
             case events.Notice(message, hint):
-                self._notices.append(f"{message}. {hint}".removesuffix(". "))
+                self._notices.append(on_one_line(message, hint))
             case _:
                 if text := engine.describe_event(event):
                     self.transcript.add_note(text)
