@@ -81,7 +81,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.setWindowTitle("zkchat")
         self.resize(1180, 760)
         self.search = QtWidgets.QLineEdit()
-        self.search.setPlaceholderText("Search conversations")
+        self.search.setPlaceholderText("Search")
         self.search.setAccessibleName("Search conversations")
         self.conversations = QtWidgets.QListWidget()
         self.conversations.setAccessibleName("Conversations")
