@@ -36,18 +36,6 @@ def zkchat(zkchat: Program) -> Program:
 # whose word counts
 
 
-@pytest.mark.parametrize(
-    ("setting", "key"),
-    [('model = "openai/gpt-5"', "model"), ('model = "ollama/x"', "model"), ('[openai]\nbase_url = "http://evil"', "openai.base_url")],
-)
-def test_a_vaults_own_file_cannot_say_where_notes_are_sent(zkchat: Program, setting: str, key: str) -> None:
-    (zkchat.vault / ".zkchat.toml").write_text(setting + "\n")
-    done = zkchat("ask", "What is a filter?")
-    assert done.exit_status == 2
-    assert f"a vault's own file cannot set {key}" in done.err
-    assert f"zkchat config set {key}" in done.err
-
-
 def test_a_providers_table_is_checked_like_any_setting(zkchat: Program) -> None:
     assert zkchat("config", "set", "ollama.timeout", 10).exit_status == 0
     assert zkchat("config", "get", "ollama.timeout").out == "10.0\n"

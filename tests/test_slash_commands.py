@@ -84,6 +84,8 @@ def test_context_is_the_table_of_the_next_prompt(session: ZkChatSession) -> None
 def test_compact_folds_and_undo_unfolds(app: AppFixture) -> None:
     session = resume(app, exchanges(*MOVES))
     before = session.prompt()
+    assert "Would summarize 14 messages" in slash_output("/compact preview", session)
+    assert session.prompt() == before
     assert "ummarized 14 messages" in slash_output("/compact", session)
     assert session.prompt() != before
     assert "undone" in slash_output("/compact undo", session)
@@ -171,7 +173,9 @@ def test_model_shows_its_name_window_and_alternatives(app: AppFixture) -> None:
 def test_model_switches_to_another_and_its_window(app: AppFixture) -> None:
     session = offering(app, AvailableModels("big", ("big/one", "big/two")))
     report_of(session.send("Hello?"))
-    assert slash_output("/model big/two", session) == "Switched to big/two, context window 5,000 tokens (a test)"
+    assert slash_output("/model big/two", session) == (
+        "Switched to big/two, context window 5,000 tokens (a test)\nFor this chat; `zkchat config set model big/two` makes it permanent."
+    )
     assert session.runtime.budget.max_context == 5000
     assert report_of(session.send("And who are you?")).model == "big/two"
 

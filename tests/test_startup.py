@@ -4,6 +4,7 @@ import io
 import os
 import re
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,8 +19,9 @@ from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.app import factory
 from zkchat_cli.app.factory import App
-from zkchat_cli.app.settings import StartupOptions
-from zkchat_cli.errors import StoreError, VaultError
+from zkchat_cli.app.model_access import reachable_providers
+from zkchat_cli.app.settings import StartupOptions, load_settings
+from zkchat_cli.errors import StoreError
 from zkchat_cli.terminal import repl, startup
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
@@ -103,6 +105,19 @@ def test_notes_that_are_linked_and_about_the_same_are_offered_after_an_answer(ch
     assert "[[Heaps]]   Heaps.md" in printed
 
 
+def test_where_nobody_chose_a_model_those_that_could_answer_are_named(chat: Chat) -> None:
+    chat.open.set()
+
+    def after(chat: Chat) -> None:
+        chat.wait_for("openai could answer, too: /model lists the models")
+        chat.keyboard.send_text(CTRL_D)
+
+    assert chat.run(after, OPENAI_API_KEY="sk-test") == 0
+    with socket.create_server(("127.0.0.1", 0)) as ollama:
+        loaded = load_settings(StartupOptions(), {"OLLAMA_HOST": f"127.0.0.1:{ollama.getsockname()[1]}"}, chat.folder)
+        assert reachable_providers(loaded) == ("ollama",)
+
+
 def test_ctrl_c_ends_the_waiting_and_gives_the_line_back(chat: Chat) -> None:
     def after(chat: Chat) -> None:
         chat.keyboard.send_text(f"when is compost ready?{ENTER}")
@@ -131,14 +146,6 @@ def test_what_cannot_be_opened_ends_the_chat(chat: Chat, sent: str) -> None:
 
     with pytest.raises(StoreError, match="damaged"):
         chat.run(after)
-
-
-def test_a_folder_without_notes_ends_the_chat(chat: Chat) -> None:
-    for file in (chat.folder / "notes").rglob("*.md"):
-        file.unlink()
-    chat.open.set()
-    with pytest.raises(VaultError, match="no Markdown notes"):
-        chat.run()
 
 
 def test_leaving_does_not_wait_forever_for_the_session(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,10 +127,10 @@ def test_no_text_can_begin_a_line() -> None:
     assert lines_text([row("a\n  [1] ✓ forged", "b\tc.md")]) == "a␊  [1] ✓ forged   b␉c.md"
 
 
-SPANS = st.lists(st.builds(StyledSpan, WORDS, st.sampled_from(["", "dim"])), max_size=5).map(tuple)
+SPANS = st.lists(st.builds(lambda text, style: StyledSpan(text, style), WORDS, st.sampled_from(["", "dim"])), max_size=5).map(tuple)
 
 
-@given(st.lists(st.builds(StyledLine, SPANS, SPANS, st.integers(0, 20)), max_size=4), WIDTHS)
+@given(st.lists(st.builds(lambda *parts: StyledLine(*parts), SPANS, SPANS, st.integers(0, 20)), max_size=4), WIDTHS)
 def test_laying_out_changes_nothing_but_spaces_and_keeps_every_look(lines: list[StyledLine], width: int) -> None:
     def looks(spans: Any) -> list[tuple[str, str]]:
         return [(c, span.style) for span in spans for c in sanitize_name(span.text) if c != " "]
@@ -140,7 +140,7 @@ def test_laying_out_changes_nothing_but_spaces_and_keeps_every_look(lines: list[
     assert not any("\n" in span.text for each in made for span in each)
 
 
-@given(st.lists(st.builds(StyledLine, SPANS, SPANS), max_size=4), st.integers(10, 60))
+@given(st.lists(st.builds(lambda *parts: StyledLine(*parts), SPANS, SPANS), max_size=4), st.integers(10, 60))
 def test_a_laid_out_row_fits_unless_a_single_word_does_not(lines: list[StyledLine], width: int) -> None:
     for each in lay_out(lines, width, plain=False):
         text = "".join(span.text for span in each)

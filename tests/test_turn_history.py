@@ -1,15 +1,15 @@
 """Turn histories: their running totals equal what reading all turns gives."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from factories import COUNTER, message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.exchanges import MessageHistory, PackableExchange
-from zkchat_cli.context.turn_history import NEVER_PACKED, TurnHistory
+from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory
+from zkchat_cli.context.turn_history import NEVER_UNLOADED, TurnHistory
 from zkchat_cli.context.turns import Turn, split_into_turns
-from zkchat_cli.models import ToolCall
+from zkchat_cli.models import SpokenMessage, ToolCall, ZkChatMessage
 
 
 def make_turns(*kinds: str) -> tuple[Turn, ...]:
@@ -51,32 +51,52 @@ def test_totals_are_right_while_a_history_grows(kinds: list[str], pieces: list[i
     check_totals(history.with_turns(known[at:]), known)
     for each, length in earlier:  # the shorter histories have not changed
         check_totals(each, known[:length])
-        shorter = {at: known[at].with_prompt(known[at].prompt[:1]) for at in range(length) if at % 3 == 1}
+        shorter = {at: known[at].with_prompt(known[at].prompt[:1], frozenset()) for at in range(length) if at % 3 == 1}
         check_totals(each.with_replaced(shorter), [shorter.get(at, turn) for at, turn in enumerate(known[:length])])
 
 
-def test_packed_turns_say_what_they_said() -> None:
+class Kept:
+    """A store that has these messages."""
+
+    def __init__(self, messages: Iterable[ZkChatMessage]) -> None:
+        self.messages = {message.id: message for message in messages}
+
+    def has_messages(self, ids: Sequence[str]) -> bool:
+        return self.messages.keys() >= set(ids)
+
+    def read_messages(self, ids: Sequence[str]) -> tuple[ZkChatMessage, ...]:
+        return tuple(self.messages[id_] for id_ in ids)
+
+    def read_spoken(self, ids: Sequence[str], *, links: bool = False) -> tuple[SpokenMessage, ...]:
+        assert links, "a summary names the documents"
+        return LoadableExchange(self.read_messages(ids)).spoken
+
+
+def test_unloaded_turns_say_what_they_said() -> None:
     history = TurnHistory(make_turns(*"sftst" * 10))
-    masked = history.with_replaced({2: history[2].with_prompt(history[2].prompt[:1])})
-    before = [(turn.messages, turn.prompt, turn.tokens, turn.failed) for turn in masked]
-    history.pack(history.tokens())
+    store = Kept(message for turn in history for message in turn.messages)
+    masked = history.with_replaced({2: history[2].with_prompt(history[2].prompt[:1], frozenset())})
+    before = [(turn.messages, turn.exchange.spoken, turn.prompt, turn.tokens, turn.failed) for turn in masked]
+    history.unload(history.tokens(), store)
     assert masked[0].prompt is masked[0].prompt, "all of them fit"
-    history.pack(0)
+    history.unload(0, Kept(()))
+    assert masked[0].prompt is masked[0].prompt, "they are not stored"
+    history.unload(0, store)
     assert masked[0].prompt is not masked[0].prompt
-    assert masked[-NEVER_PACKED].prompt is masked[-NEVER_PACKED].prompt
-    assert [(turn.messages, turn.prompt, turn.tokens, turn.failed) for turn in masked] == before
+    assert masked[-NEVER_UNLOADED].prompt is masked[-NEVER_UNLOADED].prompt
+    assert [(turn.messages, turn.exchange.spoken, turn.prompt, turn.tokens, turn.failed) for turn in masked] == before
     check_totals(history, tuple(history))
 
 
 @given(st.lists(st.integers(1, 3), max_size=6), st.integers(0, 6), st.slices(12))
 def test_a_history_of_messages_reads_like_a_tuple(sizes: list[int], shared: int, wanted: slice) -> None:
-    exchanges = [PackableExchange([message("user", "?", f"{n}-{i}") for i in range(size)]) for n, size in enumerate(sizes)]
+    exchanges = [LoadableExchange([message("user", "?", f"{n}-{i}") for i in range(size)]) for n, size in enumerate(sizes)]
     expected = tuple(m for exchange in exchanges for m in exchange.messages)
     history = shorter = MessageHistory(exchanges[:shared])
     for exchange in exchanges[shared:]:
-        history.with_exchange(PackableExchange([message("user", "Undone.", "x")]))  # another branch from the same place
+        history.with_exchange(LoadableExchange([message("user", "Undone.", "x")]))  # another branch from the same place
         history = history.with_exchange(exchange)
-        exchange.pack(b"")
+        exchange.unload(Kept(exchange.messages))
     assert (history, len(history), bool(history)) == (expected, len(expected), bool(expected))
     assert (history[wanted], (*reversed(history),)) == (expected[wanted], expected[::-1])
     assert [history[at] for at in range(-len(expected), len(expected))] == [*expected, *expected]

@@ -123,6 +123,20 @@ def test_earlier_results_of_a_turn_make_room_for_later_ones(app: AppFixture) -> 
     assert results(model.requests[-1].messages) == sent
 
 
+def test_the_only_earlier_turn_is_masked_before_it_is_left_out(app: AppFixture) -> None:
+    model = read_long_notes(app, 1, reply("So [1]."))
+    model.calls = [*model.calls, *model.calls]
+    session = app.session(model)
+    app.max_context = 3000
+    assert report_of(session.send("What does the note say?")).compaction is None
+    report = report_of(session.send("And the middle?"))
+    assert report.compaction is not None
+    assert (report.compaction.mode, report.context.compaction.due) == ("masked", False)
+    first, second = results(model.requests[-1].messages)
+    assert "the middle of this older text is left out" in first[1]
+    assert "left out" not in second[1]
+
+
 def test_a_reply_that_only_asks_for_tools_is_never_the_last_word(app: AppFixture) -> None:
     app.settings = Config(llm=LlmSettings(max_tool_rounds=1))
     more = tool_reply(count(2), text="Let me look.")

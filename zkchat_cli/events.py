@@ -10,65 +10,56 @@ A turn's events come in this order, and end with exactly one of the last two:
 Compacting is CompactionStarted, Waiting*, CompactionDone | Notice. Change is ChangeProposed, ChangeDecided.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.models import Compaction, ContextUsage, DocumentReference, ToolCall, ToolRun, TurnReport
 
 
-@dataclass(frozen=True, slots=True)
-class MessageStored:
+class MessageStored(NamedTuple):
     """The user's message is stored; `references` are the documents it names, missing ones included."""
 
     message_id: str
     references: tuple[DocumentReference, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(NamedTuple):
     """A warning that stops nothing: what, why, what next."""
 
     message: str
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionStarted:
+class CompactionStarted(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionDone:
+class CompactionDone(NamedTuple):
     compaction: Compaction
 
 
-@dataclass(frozen=True, slots=True)
-class PromptBuilt:
+class PromptBuilt(NamedTuple):
     """What the next model call sends has been measured; comes before each call."""
 
     usage: ContextUsage
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(NamedTuple):
     """The model has not begun to answer and is called again in so many seconds, because of `reason`; repeated each second."""
 
     seconds: float
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningDelta:
+class ReasoningDelta(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cited:
+class Cited(NamedTuple):
     """A citation in the streamed text, as soon as it is complete: by `numbers` of excerpts, or by the `name` of a note.
 
     `start` and `end` count characters of the text since the turn began or tools last ran. It is verified at the end of the turn.
@@ -80,13 +71,11 @@ class Cited:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallStarted:
+class ToolCallStarted(NamedTuple):
     call: ToolCall
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeProposed:
+class ChangeProposed(NamedTuple):
     """A tool wants to change notes: a one-line summary and a unified diff. It is approved or declined before the next event."""
 
     call: ToolCall
@@ -95,8 +84,7 @@ class ChangeProposed:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeDecided:
+class ChangeDecided(NamedTuple):
     """Whether a proposed change was made, and a message about that."""
 
     call: ToolCall
@@ -104,21 +92,18 @@ class ChangeDecided:
     told: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallFinished:
+class ToolCallFinished(NamedTuple):
     call: ToolCall
     run: ToolRun
     excerpts: int
     """Number of chunks in the result."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnCompleted:
+class TurnCompleted(NamedTuple):
     report: TurnReport
 
 
-@dataclass(frozen=True, slots=True)
-class TurnFailed:
+class TurnFailed(NamedTuple):
     """The turn ended without an answer: the user's message and any partial text are stored and marked."""
 
     error: ZkchatError

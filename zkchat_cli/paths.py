@@ -1,16 +1,15 @@
 """Where zkchat stores things. Not in `config`, which imports pydantic: a chat looks for a settings file before it shows the prompt."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from zkchat_cli.errors import ConfigError
 
 NAME = "zkchat"
 
 
-@dataclass(frozen=True, slots=True)
-class AppPaths:
+class AppPaths(NamedTuple):
     """The user's settings file, and the folders of conversations (data) and of rebuildable indexes (cache)."""
 
     config_file: Path

@@ -24,7 +24,7 @@ from writer_killer import prompt_of
 
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Conversation, Fact, SentPrompt
-from zkchat_cli.store import repair, schema
+from zkchat_cli.store import repair
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.rows import DAMAGED_MESSAGE, DAMAGED_TITLE
 from zkchat_cli.vault.edit.change_journal import FileStep, content_hash
@@ -201,28 +201,8 @@ def test_a_damaged_index_of_the_store_hides_no_message(file: Path, hidden: str) 
         db.execute("UPDATE sqlite_schema SET sql = ? WHERE name = 'message_conversation'", (whole,))
     with closing(ChatSessionStore.open(file)) as store:
         assert store.log("c1") == before
-    with pytest.raises(StoreError, match="missing from index message_conversation"):
+    with pytest.raises(StoreError, match="index message_conversation"):
         repair.check_store(file)
-
-
-def test_a_store_of_the_first_layout_gets_its_checksums(file: Path) -> None:
-    with closing(ChatSessionStore.open(file)) as store:
-        said = everything(store, str(file.parents[2] / "notes"))
-    with closing(sqlite3.connect(file)) as db:
-        db.execute("DROP TRIGGER conversation_checksum")
-        db.execute("DROP TABLE message_vector")
-        db.execute("DROP TRIGGER fact_vector_ended")
-        db.execute("DROP TABLE fact_vector")
-        db.execute("ALTER TABLE calibration DROP COLUMN tools")
-        db.execute("ALTER TABLE fact DROP COLUMN agent")
-        for table in ("message", "conversation", "fact"):
-            db.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
-        db.execute(f"PRAGMA user_version = {schema.FIRST_VERSION}")
-    with closing(ChatSessionStore.open(file)) as store:
-        assert everything(store, str(file.parents[2] / "notes")) == said
-    change_a_column(file, "message", "content", "other words", "id = 'c1a3'")
-    with closing(ChatSessionStore.open(file)) as store:
-        assert {message.id for message in store.log("c1") if message.status == "damaged"} == {"c1a3"}
 
 
 def test_repair_saves_what_can_be_read_and_says_what_is_lost(file: Path, zkchat: Program) -> None:
@@ -379,6 +359,7 @@ def test_what_is_lost_from_an_index_is_found_again(vault: Path, tmp_path: Path, 
         raw = bytearray(intact)
         raw[page * PAGE - chance.randrange(1, 200)] ^= 1
         notes.index_file.write_bytes(raw)
+        os.utime(notes.index_file, (0, 0))  # otherwise it may have the time at which it was closed: times are counted in ticks of 4 ms
         with closing(Vault.open(vault, tmp_path / "cache")) as again:
             assert answers(again) == expected
             assert "is not as it was written" in (again.status().rebuilt or "")

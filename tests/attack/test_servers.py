@@ -46,7 +46,7 @@ from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm import embedders, mojentic_adapter, providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFailed, StreamFinished
 from zkchat_cli.llm.embedders.base import EmbedderConfig
-from zkchat_cli.llm.http_errors import is_local, parse_retry_after
+from zkchat_cli.llm.http_errors import is_local
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.text.numbers import MAX_COUNT, whole_number
 from zkchat_cli.vault.search.vector_store import compute_vectors
@@ -353,10 +353,10 @@ def test_the_program_says_that_it_cut_an_answer(zkchat: Program, server: ModelSe
 
 # numbers that are none
 
-NOT_COUNTS = [10**310, -1, "12", True, None, 1.5, float("nan"), float("inf"), [3], {}]
+NOT_COUNTS = [10**310, -1, "12", float("nan"), [3]]
 
 
-@pytest.mark.parametrize("value", [*NOT_COUNTS, MAX_COUNT + 1, -(10**310), float("-inf")], ids=short)
+@pytest.mark.parametrize("value", [*NOT_COUNTS, True, None, 1.5, float("inf"), {}, MAX_COUNT + 1, -(10**310), float("-inf")], ids=short)
 def test_what_is_no_count_is_none(value: object) -> None:
     assert whole_number(value) is None
 
@@ -411,10 +411,6 @@ def test_retry_after_is_a_bounded_number_of_seconds(server: ModelServer, protoco
     assert answer.error.kind == "rate_limit"
     assert len(answer.error.hint) < 40
     assert all(delay <= 120 for delay in answer.waits)
-
-
-def test_retry_after_is_at_most_a_day() -> None:
-    assert [parse_retry_after(value) for value in ("5", "-1", "nan", "inf", "9" * 400, None)] == [5.0, None, None, 86400.0, 86400.0, None]
 
 
 @pytest.mark.parametrize("number", [10**310, 1e300, float("nan"), float("inf"), "12", None, [1.0], {}], ids=short)

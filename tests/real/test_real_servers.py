@@ -105,7 +105,7 @@ def test_tools(server: RealServer) -> None:
 
 
 def test_grounding(server: RealServer, app: AppFixture) -> None:
-    session = app.session(server.open(), retrieval="auto", configured_window=WINDOW, options=replace(SHORT, max_output_tokens=60))
+    session = app.session(server.open(), retrieval="auto", configured_window=WINDOW, options=SHORT._replace(max_output_tokens=60))
     report = report_of(session.send("When is compost ready?"))
     assert report.retrieval in ("before", "both")
     assert "Garden/Compost.md" in {reference.relative_path for reference in report.references}

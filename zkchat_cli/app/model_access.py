@@ -1,13 +1,16 @@
 """Opening the models and embedders that the settings name, and the servers that have them."""
 
+import socket
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from zkchat_cli import credentials, tools
 from zkchat_cli.agents.profile import Agent
-from zkchat_cli.app.settings import NO_EMBEDDER, settings_schema
+from zkchat_cli.app.settings import NO_EMBEDDER
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel
 from zkchat_cli.config import loader
 from zkchat_cli.config.loader import LoadedConfig
@@ -16,9 +19,12 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ModelConfig, Provider, ServerInfo, Similarities
 from zkchat_cli.llm.embedders.base import EmbedderConfig
-from zkchat_cli.llm.http_errors import is_local, mask_address
+from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.paths import app_paths
 from zkchat_cli.vault.search.vector_store import Embedder
+
+LISTENING_TIMEOUT = 0.5
+"""Seconds for a connection to this machine."""
 
 
 def open_embedder(loaded: LoadedConfig) -> Embedder | None:
@@ -61,6 +67,8 @@ def available_models(
 
     `also` are further servers to ask. A server that takes longer than `seconds` is not waited for, not even when the program ends.
     """
+    from zkchat_cli.llm.http_errors import is_local, mask_address  # the providers have loaded it
+
     reached = {name: server for name in providers.names() if (server := server_info(name, loaded)) is not None}
     asked = {name: server for name, server in reached.items() if server.configured_by or is_local(server.address)}
     asked |= also or {}
@@ -82,6 +90,28 @@ def available_models(
     for thread in asking:
         thread.join(None if until is None else max(0.0, until - time.monotonic()))
     return (AvailableModels("offline", ("offline",)), *answers.values())
+
+
+def reachable_providers(loaded: LoadedConfig) -> tuple[str, ...]:
+    """The providers whose models could answer: the user has set something for them, or their server listens on this machine.
+
+    Nothing is sent to a server.
+    """
+    from zkchat_cli.llm.http_errors import is_local  # as above
+
+    servers = {name: server for name in providers.names() if (server := server_info(name, loaded)) is not None}
+    return tuple(
+        name for name, server in servers.items() if server.configured_by or (is_local(server.address) and _listens(server.address))
+    )
+
+
+def _listens(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        socket.create_connection((parts.hostname or "", parts.port or 80), LISTENING_TIMEOUT).close()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def llama_cpp_server(env: Mapping[str, str]) -> ServerInfo:
@@ -108,8 +138,7 @@ def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> M
     )
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedServer:
+class KeyedServer(NamedTuple):
     """The environment variable of a provider's key, and the address that the key is for: empty for the provider's own."""
 
     variable: str

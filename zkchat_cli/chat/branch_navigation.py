@@ -3,7 +3,7 @@
 The log does not record undone turns: the undo stack lasts until the next question or the end of the session.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.branch_tree import BranchSegment, BranchTree, head_before_turns
@@ -13,8 +13,7 @@ from zkchat_cli.models import ZkChatMessage
 MOST_TURNS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class BranchMove:
+class BranchMove(NamedTuple):
     """The messages that were undone or redone, and how many turns the branch has now."""
 
     messages: tuple[ZkChatMessage, ...]

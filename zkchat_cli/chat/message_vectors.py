@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from zkchat_cli.context.recall.index import PassageKey
-from zkchat_cli.context.recall.passages import RecallPassage, split_message
+from zkchat_cli.context.recall.index import PassageKey, ReadPassages
+from zkchat_cli.context.recall.passages import split_message
 from zkchat_cli.errors import StoreError
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.vault.search.semantic import SemanticSearch
@@ -46,7 +46,7 @@ class MessageVectors:
         self._passage_rows: list[int] = []
         self._last_key: PassageKey | None = None
 
-    def cosines(self, question: str, keys: Sequence[PassageKey], passage: Callable[[int], RecallPassage]) -> "NDArray[np.float64] | None":
+    def cosines(self, question: str, keys: Sequence[PassageKey], read: ReadPassages) -> "NDArray[np.float64] | None":
         """The cosine of each passage with the question, NaN for one without a vector; None if none can be told."""
         new: Sequence[tuple[int, str, bytes]] = ()
         if not self._semantic.has_failed:
@@ -65,7 +65,7 @@ class MessageVectors:
                 self._add([(id_, packed) for _, id_, packed in new], len(vector))
                 self._last_read = new[-1][0]
             self._find_rows(keys)
-            self._embed_few(passage, len(vector))
+            self._embed_few(read, len(vector))
         rows = np.array(self._find_rows(keys), np.intp)
         if self._table is None:
             return None
@@ -105,12 +105,12 @@ class MessageVectors:
                 rows[number] = self._row_of.get(keys[number], _NEVER)
         return rows
 
-    def _embed_few(self, passage: Callable[[int], RecallPassage], dimensions: int) -> None:
+    def _embed_few(self, read: ReadPassages, dimensions: int) -> None:
         """Embed the missing passages if a question can wait for them."""
         missing = [number for number, row in enumerate(self._passage_rows) if row == _MISSING]
         if not missing or len(missing) > MOST_EMBEDDED_AT_ONCE:
             return
-        contents = {message.id: message.content for message in (passage(number).message for number in missing)}
+        contents = {passage.message.id: passage.message.content for passage in read(missing)}
         packed = dict(zip(contents, _pack_vectors(self._semantic, contents.values()), strict=True))
         self._add(packed.items(), dimensions)
         if self._store.persistent:

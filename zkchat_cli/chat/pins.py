@@ -1,8 +1,7 @@
 """Pins of messages, which the user names by turn numbers. They are stored with the messages and change no text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.fixed_messages import is_fixed
@@ -15,8 +14,7 @@ LAST = "last"
 _EXAMPLE = "Give a turn's number or `last`, and `question` or `answer` for only one of them: `3`, `last answer`."
 
 
-@dataclass(frozen=True, slots=True)
-class TurnPart:
+class TurnPart(NamedTuple):
     """A question or an answer, with the number of its turn: that of the user's messages so far."""
 
     turn: int
@@ -68,7 +66,7 @@ def pinned_parts(history: Sequence[ZkChatMessage]) -> tuple[TurnPart, ...]:
 
 
 def _mark(state: ConversationState, parts: Sequence[TurnPart], *, pinned: bool) -> tuple[TurnPart, ...]:
-    changed = tuple(replace(each, message=each.message.model_copy(update={"pinned": pinned})) for each in parts)
+    changed = tuple(each._replace(message=each.message.model_copy(update={"pinned": pinned})) for each in parts)
     if changed:
         state.update_marks([each.message for each in changed])
     return changed

@@ -7,7 +7,6 @@ the last prompt, memory.
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.chat.message_vectors import MessageVectors
@@ -32,7 +31,7 @@ MOST_MEMORIES = 2
 class PromptBuilder:
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._services, self._state = services, state
-        self._masked: tuple[TurnHistory, tuple[str, ...], TurnHistory] | None = None
+        self._masked: TurnHistory | None = None
         semantic, conversation = services.semantic, state.conversation.id
         self._recall = RecallIndex(MessageVectors(services.store, semantic, conversation).cosines) if semantic else RecallIndex()
         self._offered_tools: dict[str, frozenset[str]] = {}
@@ -47,7 +46,7 @@ class PromptBuilder:
     def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = (), *, offer_tools: bool = True) -> Prompt:
         """The prompt of the next call in a turn whose messages so far are `current`. Raises PromptTooLarge."""
         prompt = self.assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
-        self._state.turns(runtime.counter).pack(runtime.budget.effective_limit)
+        self._state.unload_old_turns(runtime.counter, runtime.budget.effective_limit)
         if current and offer_tools:
             self._offered_tools[current[0].id] = frozenset(tool.name for tool in prompt.tools)
         return prompt
@@ -97,7 +96,7 @@ class PromptBuilder:
     def warm_up(self, runtime: Runtime) -> None:
         """Do in advance what the first question of a long conversation would wait for: cutting it into turns and indexing it for recall (a
         second for 10,000 turns). Meant for another thread than that of the turns, which then only waits for the rest."""
-        inputs = replace(self.inputs(runtime, (), self._state.compaction), current=(self._services.new_message("user", "…"),))
+        inputs = self.inputs(runtime, (), self._state.compaction)._replace(current=(self._services.new_message("user", "…"),))
         with suppress(PromptTooLarge):  # the question itself will report it
             self.assemble(runtime, inputs)
 
@@ -108,22 +107,17 @@ class PromptBuilder:
         turns = self._state.turns(runtime.counter)
         if compaction is None or not compaction.masked or not runtime.strategy.summarizes:
             return turns
-        known = self._masked
-        if known is not None and known[1] == compaction.masked and turns.extends(known[0]):
-            masked = known[2].with_turns(turns[len(known[0]) :])  # masked results are further up
-        else:
-            masked = mask_messages(turns, compaction.masked, runtime.counter)
-        self._masked = turns, compaction.masked, masked
-        return masked
+        self._masked = mask_messages(turns, compaction.masked, runtime.counter, self._masked)
+        return self._masked
 
     def uncompacted_tokens(self, runtime: Runtime, compaction: Compaction | None, inputs: PromptInputs) -> int:
         """Tokens of the prompt with all turns that no summary covers, and the other inputs as they are."""
-        inputs = replace(inputs, history=self.masked_turns(runtime, compaction), compaction=compaction)
+        inputs = inputs._replace(history=self.masked_turns(runtime, compaction), compaction=compaction)
         return count_uncompacted_tokens(inputs, runtime.budget, runtime.strategy, runtime.counter)
 
     def fixed_cost(self, runtime: Runtime, current: tuple[ZkChatMessage, ...]) -> ContextUsage:
         """The figures of a prompt without any history. Raises PromptTooLarge."""
-        return self.assemble(runtime, replace(self.inputs(runtime, current, None), history=())).usage
+        return self.assemble(runtime, self.inputs(runtime, current, None)._replace(history=())).usage
 
     # memory and document summaries
 

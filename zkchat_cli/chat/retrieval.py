@@ -6,9 +6,8 @@ far, and finds the passages.
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
@@ -60,8 +59,7 @@ def choose_retrieval(wanted: RetrievalMode | str, model: Model, tools: Sequence[
     return Retrieval(mode="tools", reason=f"the model can call tools, in a window of {window:,} tokens")
 
 
-@dataclass(frozen=True, slots=True)
-class _ToolUse:
+class _ToolUse(NamedTuple):
     """What the first exchanges of a branch say about a model's tool calls; `problem` is None as long as they say nothing."""
 
     revision: int
@@ -95,7 +93,7 @@ class Retriever:
         if seen is None or seen.revision != revision:
             seen = _ToolUse(revision)
         for exchange in self._state.history.exchanges(seen.exchanges) if seen.problem is None else ():
-            seen = self._read_exchange(name, exchange.messages, replace(seen, exchanges=seen.exchanges + 1))
+            seen = self._read_exchange(name, exchange.messages, seen._replace(exchanges=seen.exchanges + 1))
             if seen.problem is not None:
                 break
         self._tool_use[name] = seen
@@ -107,10 +105,10 @@ class Retriever:
             return seen
         if calls := [call for message in messages for call in message.tool_calls]:
             unreadable = all(call.malformed is not None for call in calls)
-            return replace(seen, problem=f"{name} called tools with unreadable arguments" if unreadable else "")
+            return seen._replace(problem=f"{name} called tools with unreadable arguments" if unreadable else "")
         without = seen.without + (not question.chunks and self._has_passages(question.prompt_text))
         problem = f"{name} called no tool in its first {FIRST_ANSWERS} answers" if without >= FIRST_ANSWERS else None
-        return replace(seen, without=without, problem=problem)
+        return seen._replace(without=without, problem=problem)
 
     def _has_passages(self, text: str) -> bool:
         if text not in self._found:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.agents.profile import Agent
@@ -20,6 +20,7 @@ from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.context.system_prompt import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.llm.base import Model, Options, Window
+from zkchat_cli.llm.providers import complete_settings
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.models import Calibration, Retrieval, Role, ToolCall, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -38,8 +39,7 @@ CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "retrieval.",
 READ_AT_START = ("context.memory_integration", "context.show_token_count")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedModel:
+class OpenedModel(NamedTuple):
     """A model, the tools that it may call, and what else it is good for."""
 
     model: Model
@@ -50,8 +50,7 @@ class OpenedModel:
     """Whether it can call tools of other programs."""
 
 
-@dataclass(frozen=True, slots=True)
-class AvailableModels:
+class AvailableModels(NamedTuple):
     """The models of one provider, by the names that `--model` takes, or the problem with listing them."""
 
     provider: str
@@ -59,8 +58,7 @@ class AvailableModels:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExternalServer:
+class ExternalServer(NamedTuple):
     """A server of other programs' tools; `state` is starting, ready, failed or off."""
 
     name: str
@@ -83,7 +81,7 @@ class ExternalTools(Protocol):
         """Every program that was configured."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SessionServices:
     """Long-lived collaborators of a session. `now` gives ISO 8601 with zone, `clock` monotonic seconds, `new_id` a fresh random id."""
 
@@ -212,7 +210,7 @@ class Runtime:
 
     def with_setting(self, key: str, value: str) -> "Runtime":
         """Override a setting for this session. The files stay unchanged. Raises ConfigError, UsageError and ProviderError."""
-        settings = loader.with_value(self.settings, key, value, ORIGIN)
+        settings = loader.with_value(complete_settings(self.settings), key, value, ORIGIN)
         checked = loader.flatten(settings)[key]
         if key in READ_AT_START or not key.startswith(CHANGEABLE):
             raise UsageError(f"{key} is read when zkchat starts", f"To change it from the next start on: zkchat config set {key} {value}")

@@ -6,14 +6,13 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 import re
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from zkchat_cli import events
 from zkchat_cli.chat import branch_navigation, pins
 from zkchat_cli.chat.branch_navigation import BranchMove
-from zkchat_cli.chat.compactor import CompactionRequest, Compactor
+from zkchat_cli.chat.compactor import Compactor
 from zkchat_cli.chat.pins import TurnPart
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever
@@ -32,6 +31,7 @@ from zkchat_cli.chat.user_message import (
 )
 from zkchat_cli.config import loader
 from zkchat_cli.context.branch_tree import BranchSegment
+from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.context.prompt_history import find_question, restore_sent_prompts
 from zkchat_cli.context.turn_history import TurnHistory
@@ -64,7 +64,7 @@ class ZkChatSession:
         self._pipeline = TurnPipeline(services, self._state, self._prompts, self._compactor, self._recorder, self._retriever)
         self._scanned_at = float("-inf")
         self._rebuilt: str | None = None
-        self._mentioned: tuple[tuple[str, ...], int] = ((), 0)
+        self._mentioned: tuple[object, int] = (None, 0)
         """The documents named in the line being typed, and their tokens."""
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         self.verbose = False
@@ -157,7 +157,7 @@ class ZkChatSession:
         roots = import_roots(self.services, self._runtime)
         mention, notices = check_agent_mention(user_input.mention, self.agent_names(), lambda written: is_importable(written, roots))
         runtime = self._runtime if mention is None else self._with_external(self._calibrated(self._runtime.with_agent(mention.name)))
-        return runtime, replace(user_input, mention=mention), notices
+        return runtime, user_input._replace(mention=mention), notices
 
     def continue_answer(self) -> Generator[events.Event, None, None]:
         """A turn that continues an answer that was cut by its length or stopped. Raises UsageError when the last one was not."""
@@ -179,7 +179,7 @@ class ZkChatSession:
         imports = " ".join(each.wikilink for each in question.references if each.reference_type == "import")
         mention = parse_agent_mention(question.content) if question.addressed else None
         again = UserInput(question.content, imports, mention) if text is None else UserInput.parse(text)
-        with closing(self._run_turn(replace(again, retrieval=retrieval), question)) as turn:
+        with closing(self._run_turn(again._replace(retrieval=retrieval), question)) as turn:
             yield from turn
 
     def flush(self) -> None:
@@ -231,10 +231,10 @@ class ZkChatSession:
 
     def count_mentioned(self, text: str) -> int:
         """Tokens of the documents that a message with this text would bring into the prompt by naming them."""
-        names = tuple(_NAMED.findall(text))
+        names = self._state.version, _NAMED.findall(text)
         if names != self._mentioned[0]:
             builder = UserMessageBuilder(self.services, self._state, self._prompts, self._retriever)
-            self._mentioned = names, builder.count_mentioned(self._runtime, text, self._runtime.budget.messages) if names else 0
+            self._mentioned = names, builder.count_mentioned(self._retriever.choose(self._runtime), text) if names[1] else 0
         return self._mentioned[1]
 
     @property

@@ -7,24 +7,47 @@ rendered) is cached and only extended.
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.context.branch_tree import BranchTree
-from zkchat_cli.context.exchanges import MessageHistory, PackableExchange
+from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory
 from zkchat_cli.context.turn_history import TurnHistory, long_lived_allocation
 from zkchat_cli.context.turns import make_turns
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction, Conversation, ZkChatMessage, branch_to, split_into_exchanges
+from zkchat_cli.models import Compaction, Conversation, SpokenMessage, ZkChatMessage, branch_to, split_into_exchanges
 from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 
 MOST_COUNTERS = 2
 """Counters whose turns are cached: the usual model's, and the one of an agent that was asked in between."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Branch:
+class StoredMessages(NamedTuple):
+    """The messages of a conversation in the store."""
+
+    store: ChatSessionStore
+    conversation_id: str
+
+    def has_messages(self, ids: Sequence[str]) -> bool:
+        try:
+            return self.store.has_messages(self.conversation_id, ids)
+        except StoreError:
+            return False
+
+    def read_messages(self, ids: Sequence[str]) -> tuple[ZkChatMessage, ...]:
+        return self.store.messages(self.conversation_id, ids)
+
+    def read_spoken(self, ids: Sequence[str], *, links: bool = False) -> tuple[SpokenMessage, ...]:
+        """None of messages that cannot be read: what is recalled is not worth a failed turn."""
+        try:
+            return self.store.spoken_messages(self.conversation_id, ids, links=links)
+        except StoreError:
+            return ()
+
+
+class _Branch(NamedTuple):
     messages: MessageHistory
     revision: int
 
@@ -41,7 +64,7 @@ class ConversationState:
         self._counting = threading.RLock()
         self.undo_stack: list[str] = []
         """Heads that undo left, the last one last; cleared by the next question."""
-        self._exchange_of: dict[str, PackableExchange] = {}
+        self._exchange_of: dict[str, LoadableExchange] = {}
         """By the ids of its messages."""
         self._load()
 
@@ -50,7 +73,7 @@ class ConversationState:
         head = self._store.conversation(id_).head_id if self.is_stored else None
         with long_lived_allocation():
             log = self.log()
-            self._replace_history(map(PackableExchange, split_into_exchanges(_settle_pending(branch_to(log, head)))))
+            self._replace_history(map(LoadableExchange, split_into_exchanges(_settle_pending(branch_to(log, head)))))
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
             self.references = ReferenceManager.from_log(log, self.history)
@@ -88,7 +111,7 @@ class ConversationState:
 
     def append(self, turn: Sequence[ZkChatMessage]) -> None:
         """Add a finished turn to the branch."""
-        exchange = PackableExchange(turn)
+        exchange = LoadableExchange(turn)
         self._exchange_of |= dict.fromkeys(exchange.ids, exchange)
         self._branch = _Branch(self.history.with_exchange(exchange), self._branch.revision)
 
@@ -102,7 +125,7 @@ class ConversationState:
         """Continue from another message here; the store follows with the next turn. Undo can go back. Raises StoreError."""
         log, left = self.log(), self.head
         self.references = ReferenceManager.from_log(log, branch := BranchTree(log).branch(head))
-        self._replace_history(map(PackableExchange, split_into_exchanges(branch)))
+        self._replace_history(map(LoadableExchange, split_into_exchanges(branch)))
         self.undo_stack += [left] if left is not None else []
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
@@ -113,11 +136,11 @@ class ConversationState:
         self._replace_history(
             each
             if instead.keys().isdisjoint(each.ids)
-            else PackableExchange([instead.get(message.id, message) for message in each.messages])
+            else LoadableExchange([instead.get(message.id, message) for message in each.messages])
             for each in self.history.exchanges()
         )
 
-    def _replace_history(self, exchanges: Iterable[PackableExchange]) -> None:
+    def _replace_history(self, exchanges: Iterable[LoadableExchange]) -> None:
         history = MessageHistory(exchanges)
         self._exchange_of = {id_: exchange for exchange in history.exchanges() for id_ in exchange.ids}
         self._branch = _Branch(history, self._branch.revision + 1)
@@ -137,6 +160,11 @@ class ConversationState:
             while len(self._turns) > MOST_COUNTERS:
                 del self._turns[next(iter(self._turns))]
             return turns
+
+    def unload_old_turns(self, counter: TokenCounter, tokens: int) -> None:
+        """Forget the messages of turns before the newest ones, which take so many tokens: they are read from the store when needed."""
+        if self.is_stored:
+            self.turns(counter).unload(tokens, StoredMessages(self._store, self.conversation.id))
 
     def make_call_id_unique(self, given: str) -> str:
         """An id that no other tool call of this conversation has: some models number theirs afresh in every process or turn, some give two

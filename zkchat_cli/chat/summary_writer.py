@@ -5,8 +5,9 @@ The model is the conversation's, or the one that `context.summary_model` names.
 
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.chat.runtime import Runtime, SessionServices, prepare_model
@@ -35,8 +36,7 @@ JOINING = 0.97
 """Joined texts may have a few more tokens than their parts."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSummary:
+class ModelSummary(NamedTuple):
     """The model's summary, or the `problem` with it, and the cost of its calls."""
 
     summary: str | None = None
@@ -48,7 +48,7 @@ class ModelSummary:
     def after(self, earlier: "ModelSummary") -> "ModelSummary":
         """This result with the cost of an earlier call."""
         usage = sum_usage([usage for usage in (earlier.usage, self.usage) if usage is not None])
-        return replace(self, calls=earlier.calls + self.calls, usage=usage)
+        return self._replace(calls=earlier.calls + self.calls, usage=usage)
 
 
 @dataclass
@@ -81,7 +81,7 @@ class SummaryWriter:
         written = usual
         if usual.summary is None and usual.calls:
             simple, messages = yield from self._request(fold, earlier, tokens, "simple")
-            written = replace(simple.after(usual), problem=usual.problem)
+            written = simple.after(usual)._replace(problem=usual.problem)
         if written.summary is not None:
             written = yield from self._check(written, messages, fold, earlier, tokens)
         return written
@@ -139,12 +139,12 @@ class SummaryWriter:
         if sum(m.tokens for m in (*messages, answer, asked)) <= self._room:
             second = yield from self._call((*messages, answer, asked), replaced, written.mode)
             better = second.summary and summary_check.check_summary(second.summary, source, decisions).problems <= check.problems
-            written = replace(written, calls=written.calls + 1, usage=second.after(written).usage)
-            written = replace(written, summary=second.summary) if better else written
+            written = written._replace(calls=written.calls + 1, usage=second.after(written).usage)
+            written = written._replace(summary=second.summary) if better else written
         repaired = summary_check.repair_summary(written.summary or "", source, decisions, self.limit, self.runtime.counter)
         if not repaired:
-            return replace(written, summary=None, problem="the conversation has nothing of what the model's summary states")
-        return replace(written, summary=repaired)
+            return written._replace(summary=None, problem="the conversation has nothing of what the model's summary states")
+        return written._replace(summary=repaired)
 
     def _call(
         self, messages: tuple[PromptMessage, ...], replaced: int, mode: CompactionMode
@@ -167,4 +167,4 @@ class SummaryWriter:
                         break
                 yield events.Waiting(waiting.seconds, replace_surrogates(waiting.reason))
         counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=self._counter.count(answer.text))
-        return answer if answer.usage is not None else replace(answer, usage=counted)
+        return answer if answer.usage is not None else answer._replace(usage=counted)

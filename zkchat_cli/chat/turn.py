@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from zkchat_cli.chat.runtime import Runtime
 from zkchat_cli.models import (
@@ -53,8 +53,7 @@ class PhaseTimer:
         return Timings(**ms, overhead=round(ms["prepare"] + ms["store"], 2))
 
 
-@dataclass(frozen=True)
-class CompletedTurn:
+class CompletedTurn(NamedTuple):
     """A finished turn, as it is stored."""
 
     user: ZkChatMessage

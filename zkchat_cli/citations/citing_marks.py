@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from zkchat_cli.citations import mark_syntax, marks
@@ -33,8 +32,7 @@ class Sources(Protocol):
     def matching_notes(self, name: str) -> tuple[str, ...]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class CitingMark:
+class CitingMark(NamedTuple):
     """A mark that cites; if it cites by name, the `notes` that may be meant."""
 
     mark: CitationMark
@@ -81,18 +79,18 @@ def citing_marks(written: Sequence[CitationMark], answer: str, sources: Sources,
             pass  # `[text][1]` is a link to the defined address
         elif mark.numbers and not numbers:
             if notes := tuple(note for number in defined for note in footnotes[number].notes):
-                yield CitingMark(replace(mark, numbers=()), notes, defined)
+                yield CitingMark(mark._replace(numbers=()), notes, defined)
         elif mark.name is None:
             is_year = all(number in _YEARS and number > max(sources.by_number, default=0) for number in mark.numbers)
             if not is_year and not _is_array_index(mark, answer, sources):
-                yield CitingMark(replace(mark, numbers=numbers), defined=tuple(n for n in defined if n in numbers))
+                yield CitingMark(mark._replace(numbers=numbers), defined=tuple(n for n in defined if n in numbers))
         elif answer[mark.start] == "[":
             if not _is_label(mark, answer) and (notes := sources.matching_notes(mark.name)):
                 yield CitingMark(mark, notes)
         else:
             for start in _possible_starts(mark, answer, end):
                 if notes := sources.matching_notes(answer[start : mark.start + len(mark.name)]):
-                    yield CitingMark(replace(mark, start=start), notes)
+                    yield CitingMark(mark._replace(start=start), notes)
                     break
         end = mark.end
 

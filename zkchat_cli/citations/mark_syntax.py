@@ -5,14 +5,13 @@ They look back at most `LOOKS_BACK` characters.
 """
 
 import re
-from dataclasses import dataclass
 from string import ascii_letters, digits
+from typing import NamedTuple
 
 from zkchat_cli.text.words import cjk_pattern
 
 
-@dataclass(frozen=True, slots=True)
-class CitationMark:
+class CitationMark(NamedTuple):
     """A citation by `numbers`, or by the `name` or path of a note, perhaps with a `heading` or `line`.
 
     `defines`: a definition such as `[1]: Filters.md`, which says what a number means and does not cite it.

@@ -10,7 +10,6 @@ that waits is read again only when it has grown by an eighth, so the time is lin
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from zkchat_cli.citations import mark_syntax
@@ -206,7 +205,7 @@ class CitationMarkParser:
         self.code.append((start, end))
 
     def _in_whole_text(self, mark: CitationMark) -> CitationMark:
-        return replace(mark, start=self._begin + mark.start, end=self._begin + mark.end) if self._begin else mark
+        return mark._replace(start=self._begin + mark.start, end=self._begin + mark.end) if self._begin else mark
 
 
 class MarkedText(NamedTuple):
@@ -268,5 +267,5 @@ def cited_marks(text: str, citations: Sequence[Citation]) -> list[CitationMark]:
     for (start, end), numbers in at.items():
         if 0 <= start < end <= len(text):
             mark = written.get((start, end)) or CitationMark(start, end, name=text[start:end])
-            found[start, end] = replace(mark, numbers=tuple(n for n in mark.numbers if n in numbers) or tuple(dict.fromkeys(numbers)))
+            found[start, end] = mark._replace(numbers=tuple(n for n in mark.numbers if n in numbers) or tuple(dict.fromkeys(numbers)))
     return [found[span] for span in sorted(found)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.cut_sentences import is_cut
 from zkchat_cli.citations.nearest_wording import LEAST_SHARE, NearestWording, find_nearest, fold_in_place
@@ -37,8 +37,7 @@ QuotationVerdict = Literal["verified", "cut", "misquoted", "not_found", "outside
 """`outside`: its source is a page of the web, which is not looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuotedPlace:
+class QuotedPlace(NamedTuple):
     """Where a note contains a quotation: its lines, and for a `cut` one the whole sentence."""
 
     verdict: PlaceVerdict
@@ -47,8 +46,7 @@ class QuotedPlace:
     sentence: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FoundQuotation:
+class FoundQuotation(NamedTuple):
     """Where a quotation was found among several texts; for a `misquoted` one, where the `nearest` wording is."""
 
     verdict: QuotationVerdict

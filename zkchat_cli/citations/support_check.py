@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from zkchat_cli.citations.verify import CitedSentence
 from zkchat_cli.models import PromptMessage, Support
@@ -35,7 +34,7 @@ def support_request(sentences: Sequence[CitedSentence], passages: Mapping[int, s
 def read_verdicts(answer: str, sentences: Sequence[CitedSentence]) -> list[CitedSentence]:
     """The sentences that the model judged, in their order, with its verdicts."""
     found = {int(line[1]): (_SUPPORT[line[2].lower()], line[3].strip()) for line in _LINE.finditer(answer.rpartition("</think>")[2])}
-    return [replace(each, support=found[i][0], reason=found[i][1]) for i, each in enumerate(sentences, 1) if i in found]
+    return [each._replace(support=found[i][0], reason=found[i][1]) for i, each in enumerate(sentences, 1) if i in found]
 
 
 def _fenced(text: str) -> str:

@@ -5,7 +5,7 @@ Deterministic and cheap: one reading of the answer and one search per quotation,
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.citations import marks
 from zkchat_cli.citations.citable_sources import CitableSources
@@ -41,16 +41,14 @@ _NO_ENDS = dict(zip(map(ord, _ENDS), range(0xE002, 0xE009), strict=True))
 _ENDS_AGAIN = {hidden: end for end, hidden in _NO_ENDS.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class VerificationResult:
+class VerificationResult(NamedTuple):
     """`citations` in the answer's order, each (number, quote) once; `uncited`: how many sentences state something without a source."""
 
     citations: tuple[Citation, ...]
     uncited: int
 
 
-@dataclass(frozen=True, slots=True)
-class CitedSentence:
+class CitedSentence(NamedTuple):
     """A sentence of an answer without its marks, the numbers that it cites, and whether they support it; a model gives a `reason`."""
 
     text: str

@@ -5,13 +5,12 @@ Nothing here recurses, and everything is linear in the log: each of ten thousand
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.models import ZkChatMessage, branch_to
 
 
-@dataclass(frozen=True, slots=True)
-class BranchSegment:
+class BranchSegment(NamedTuple):
     """A run of messages between two forks, or up to a leaf, which has a `leaf_number`.
 
     `turns` are the numbers of its first and last turn, `depth` is the number of forks before it.

@@ -6,7 +6,7 @@ threshold and limit is for the documents and tool results of the current message
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.models import (
@@ -27,8 +27,7 @@ MESSAGE_OVERHEAD = 4
 """Tokens of each message's role and delimiters (OpenAI's cookbook counts 3 to 4)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(NamedTuple):
     """Shares of a window, in tokens. `window_source` says where its size comes from."""
 
     max_context: int

@@ -1,14 +1,14 @@
-"""Compaction policy: which turns a summary replaces, and which summary is accepted. Pure; `chat/compactor` acts.
+"""Compaction policy: which turns a summary replaces, and which summary is accepted. Pure; `chat/compaction_run` acts.
 
 Nothing is deleted: a compaction is a row that says which messages its summary covers, so preview, undo and export are cheap.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.context.prompt_assembly import count_covered_turns
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.models import Compaction
+from zkchat_cli.models import Compaction, ZkChatMessage
 from zkchat_cli.tokens.counter import TokenCounter
 
 SMALLER_BY = 0.8
@@ -21,8 +21,23 @@ RELIEF = 0.75
 prompt's front invalidates the prompt cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoldPlan:
+class CompactionRequest(NamedTuple):
+    """`target` tokens at most for the summary; the `keep` newest messages are not folded (None: the settings' number, as far as they fit).
+
+    A `reason` makes it automatic: it may stop after masking, and may drop turns as a last resort. Without `ask` no model is called.
+    """
+
+    reason: str | None = None
+    instructions: str | None = None
+    target: int | None = None
+    keep: int | None = None
+    preview: bool = False
+    ask: bool = True
+    current: tuple[ZkChatMessage, ...] = ()
+    """The turn in progress, which needs room too."""
+
+
+class FoldPlan(NamedTuple):
     """Turns that a summary will replace, from the first; `new` ones were not covered before."""
 
     turns: tuple[Turn, ...]
@@ -88,8 +103,7 @@ def truncation_notice(fold: FoldPlan) -> str:
     return f"[{sum(len(turn.ids) for turn in fold.turns)} earlier messages{when} are left out here without a summary.]"
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryCoverage:
+class SummaryCoverage(NamedTuple):
     """How many turns and messages a summary covers, and from when."""
 
     turns: int

@@ -7,8 +7,7 @@ and what its tools have found so far.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from zkchat_cli.context import tool_filter
 from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage
@@ -36,8 +35,7 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 
 
-@dataclass(frozen=True, slots=True)
-class PromptInputs:
+class PromptInputs(NamedTuple):
     """Everything a prompt is made of. `history` are the finished turns, `current` the messages of the turn in progress."""
 
     instructions: str
@@ -118,8 +116,7 @@ def count_uncompacted_tokens(inputs: PromptInputs, budget: Budget, strategy: Str
     return layout.measure(budget, counter).total_tokens + layout.recent_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(NamedTuple):
     """The rendered inputs before a strategy chooses turns. The summary covers the first `folded_count` sendable turns; the others are
     `recent`."""
 
@@ -152,9 +149,9 @@ class _Layout:
 
 
 _OMISSIONS: tuple[Callable[[_Layout, PromptInputs, TokenCounter], _Layout], ...] = (
-    lambda layout, _inputs, _counter: replace(layout, contextual_memory=()),
-    lambda layout, _inputs, _counter: replace(layout, summary=()),  # it was made for a larger window
-    lambda layout, inputs, counter: replace(layout, current=_render_current(inputs, counter, documents=False)),
+    lambda layout, _inputs, _counter: layout._replace(contextual_memory=()),
+    lambda layout, _inputs, _counter: layout._replace(summary=()),  # it was made for a larger window
+    lambda layout, inputs, counter: layout._replace(current=_render_current(inputs, counter, documents=False)),
 )
 """What is left out, in this order, until the rest fits into the window."""
 
@@ -233,7 +230,7 @@ def _fit_passages(selection: Selection, window: HistoryWindow) -> tuple[Selectio
     budget = limit - sum(turn.tokens for turn in selection.turns) - window.other_fixed_tokens(selection.turns)
     recalled = _render_passages(selection, window.counter)
     while sum(m.tokens for m in recalled) > budget and selection.passages:
-        selection = replace(selection, passages=selection.passages[1:])
+        selection = selection._replace(passages=selection.passages[1:])
         recalled = _render_passages(selection, window.counter)
     return selection, recalled
 

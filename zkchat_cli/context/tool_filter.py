@@ -8,8 +8,8 @@ Tools come first in the provider's prompt cache, so an offered tool stays while 
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from zkchat_cli.models import PromptTool
 from zkchat_cli.text.languages import detect_languages
@@ -24,8 +24,7 @@ RECENT_TURNS = 3
 """Turns before the message that count too."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRelevanceInput:
+class ToolRelevanceInput(NamedTuple):
     """The new message, the turns before it, and the tools that the conversation used and that the last prompt offered."""
 
     message: str = ""
@@ -34,8 +33,7 @@ class ToolRelevanceInput:
     previous: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class FilteredTools:
+class FilteredTools(NamedTuple):
     """The tools to offer, in their original order, and the omitted ones with the reason."""
 
     tools: tuple[PromptTool, ...]

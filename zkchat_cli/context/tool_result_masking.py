@@ -37,14 +37,20 @@ def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ..
     )
 
 
-def mask_messages(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCounter) -> TurnHistory:
-    """The turns with the results and documents of these messages masked."""
+def mask_messages(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCounter, known: TurnHistory | None = None) -> TurnHistory:
+    """The turns with the results and documents of these messages masked. What was `known` before is reused; counting it takes long."""
     history = TurnHistory.from_turns(turns)
     found: dict[int, set[str]] = {}
     for id_ in ids:
         if count := history.count_through(id_):
             found.setdefault(count - 1, set()).add(id_)
-    return history.with_replaced({position: _mask_turn(history[position], there, counter) for position, there in found.items()})
+    masked = known.replaced if known is not None else {}
+    replaced: dict[int, Turn] = {}
+    for position, there in ((position, frozenset(there)) for position, there in found.items()):
+        turn, before = history[position], masked.get(position)
+        same = before is not None and (before.exchange, before.counter, before.masked) == (turn.exchange, turn.counter, there)
+        replaced[position] = before if before is not None and same else _mask_turn(turn, there, counter)
+    return known if known is not None and known.is_same(history, replaced) else history.with_replaced(replaced)
 
 
 def mask_result(message: ZkChatMessage, counter: TokenCounter) -> ZkChatMessage | None:
@@ -60,9 +66,10 @@ def is_masked(rendered: PromptMessage) -> bool:
     return rendered.kind in _MASKABLE and _LEFT_OUT in rendered.content
 
 
-def _mask_turn(turn: Turn, ids: set[str], counter: TokenCounter) -> Turn:
+def _mask_turn(turn: Turn, ids: frozenset[str], counter: TokenCounter) -> Turn:
     messages = {message.id: message for message in turn.messages if message.id in ids}
-    return turn.with_prompt(tuple(_mask(messages[m.source_ids[0]], m, counter) if _is_maskable(m, messages) else m for m in turn.prompt))
+    rendered = (_mask(messages[m.source_ids[0]], m, counter) if _is_maskable(m, messages) else m for m in turn.prompt)
+    return turn.with_prompt(tuple(rendered), ids)
 
 
 def _maskable_messages(turn: Turn) -> list[tuple[ZkChatMessage, PromptMessage]]:

@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import overload
 
+from zkchat_cli.context.exchanges import MessageReader
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.store.rows import paused_gc
 
-NEVER_PACKED = 16
+NEVER_UNLOADED = 16
 """The newest turns, which commands and memory read."""
-MOST_PACKED_AT_ONCE = 4
-"""1 ms for turns with tool results; after a long conversation was opened, there are thousands."""
+MOST_UNLOADED_AT_ONCE = 16
+"""After a long conversation was opened, there are thousands, and freeing their messages takes 0.1 ms each."""
 MANY_OBJECTS = 50_000
 """So many new objects at once mean that a long conversation is being opened."""
 
@@ -38,10 +39,8 @@ class _TurnLog:
     """The turns with fixed messages."""
     first_calls: dict[str, int] = field(default_factory=dict)
     """The first turn that called each tool."""
-    packed: int = 0
-    """How many turns, from the first, are packed."""
-    dictionary: bytes = b""
-    """Of packed turns."""
+    unloaded: int = 0
+    """How many turns, from the first, have their messages in the store only."""
 
     def add(self, turn: Turn) -> None:
         position = len(self.turns)
@@ -58,34 +57,19 @@ class _TurnLog:
             for call in message.tool_calls:
                 self.first_calls.setdefault(call.name, position)
 
-    def copy(self, length: int) -> "_TurnLog":
-        """A copy of the first `length` turns; it reads no turn again."""
-        sendable, positions = self.sendable_before[length], dict(self.positions)
-        while positions and next(reversed(positions.values())) >= length:
-            positions.popitem()
-        return _TurnLog(
-            self.turns[:length],
-            self.sendable[:sendable],
-            self.sendable_before[: length + 1],
-            self.tokens_before[: sendable + 1],
-            positions,
-            [position for position in self.with_fixed if position < length],
-            {name: position for name, position in self.first_calls.items() if position < length},
-            min(self.packed, length),
-            self.dictionary,
-        )
-
 
 class TurnHistory(Sequence[Turn]):
     """Finished turns, oldest first. A slice is a tuple."""
 
-    __slots__ = ("_length", "_log")
+    __slots__ = ("_length", "_log", "replaced")
 
     def __init__(self, turns: Iterable[Turn] = ()) -> None:
         self._log = _TurnLog()
         for turn in turns:
             self._log.add(turn)
         self._length = len(self._log.turns)
+        self.replaced: Mapping[int, Turn] = {}
+        """Turns that are rendered differently, by their positions."""
 
     @classmethod
     def from_turns(cls, turns: Sequence[Turn]) -> "TurnHistory":
@@ -94,22 +78,20 @@ class TurnHistory(Sequence[Turn]):
 
     def with_turns(self, turns: Iterable[Turn]) -> "TurnHistory":
         """This history followed by newer turns. It shares this one's storage, unless another history continued this one before."""
-        log = self._log if len(self._log.turns) == self._length else self._log.copy(self._length)
-        return self._added(log, turns)
+        if len(self._log.turns) != self._length:
+            return TurnHistory((*self._log.turns[: self._length], *turns)).with_replaced(self.replaced)
+        for turn in turns:
+            self._log.add(turn)
+        return self if len(self._log.turns) == self._length else self._sharing(self.replaced)
 
     def with_replaced(self, replaced: Mapping[int, Turn]) -> "TurnHistory":
-        """This history with other turns at some positions. Costs a copy, and adding the turns from the first replaced one on."""
-        if not replaced:
-            return self
-        first = min(replaced)
-        return self._added(self._log.copy(first), (replaced.get(i, self._log.turns[i]) for i in range(first, self._length)))
+        """This history with other renderings of the turns at some positions."""
+        return self._sharing({**self.replaced, **replaced}, self._length) if replaced else self
 
-    @staticmethod
-    def _added(log: _TurnLog, turns: Iterable[Turn]) -> "TurnHistory":
-        for turn in turns:
-            log.add(turn)
+    def _sharing(self, replaced: Mapping[int, Turn], length: int | None = None) -> "TurnHistory":
         history = TurnHistory()
-        history._log, history._length = log, len(log.turns)
+        history._log, history.replaced = self._log, replaced
+        history._length = len(self._log.turns) if length is None else length
         return history
 
     def __len__(self) -> int:
@@ -121,19 +103,24 @@ class TurnHistory(Sequence[Turn]):
     def __getitem__(self, at: slice) -> tuple[Turn, ...]: ...
     def __getitem__(self, at: int | slice) -> Turn | tuple[Turn, ...]:
         if isinstance(at, slice):
-            return tuple(map(self._log.turns.__getitem__, range(self._length)[at]))
-        return self._log.turns[range(self._length)[at]]
+            return tuple(self.replaced.get(i) or self._log.turns[i] for i in range(self._length)[at])
+        at = range(self._length)[at]
+        return self.replaced.get(at) or self._log.turns[at]
 
     def __iter__(self) -> Iterator[Turn]:
-        return iter(self._log.turns[: self._length])
+        return iter(self[:])
 
     def extends(self, other: "TurnHistory") -> bool:
-        """Whether this is the other history, or that one with newer turns."""
+        """Whether this is the other history, or that one with newer turns; some may be rendered differently."""
         return self._log is other._log and len(self) >= len(other)
+
+    def is_same(self, other: "TurnHistory", replaced: Mapping[int, Turn]) -> bool:
+        """Whether this is the other history with these renderings."""
+        return self._log is other._log and len(self) == len(other) and self.replaced == replaced
 
     def turns_with_fixed(self) -> tuple[tuple[int, Turn], ...]:
         """The turns with fixed messages, each with its position."""
-        return tuple((position, self._log.turns[position]) for position in self._log.with_fixed if position < self._length)
+        return tuple((position, self[position]) for position in self._log.with_fixed if position < self._length)
 
     def count_through(self, message_id: str | None) -> int:
         """The number of turns through the one with this message; 0 if there is none."""
@@ -143,7 +130,11 @@ class TurnHistory(Sequence[Turn]):
     def sendable_turns(self, start: int = 0) -> tuple[Turn, ...]:
         """The turns from `start` on that can be sent: those that have not failed."""
         before = self._log.sendable_before
-        return tuple(self._log.sendable[before[start] : before[self._length]])
+        turns = self._log.sendable[before[start] : before[self._length]]
+        for position, turn in self.replaced.items():
+            if position >= start and not turn.failed:
+                turns[before[position] - before[start]] = turn
+        return tuple(turns)
 
     def count_sendable(self, length: int) -> int:
         """How many of the first `length` turns can be sent."""
@@ -152,16 +143,20 @@ class TurnHistory(Sequence[Turn]):
     def tokens(self, start: int = 0) -> int:
         """Tokens of the sendable turns from `start` on."""
         before, tokens = self._log.sendable_before, self._log.tokens_before
-        return tokens[before[self._length]] - tokens[before[start]]
+        saved = sum(
+            self._log.turns[position].tokens - turn.tokens
+            for position, turn in self.replaced.items()
+            if position >= start and not turn.failed
+        )
+        return tokens[before[self._length]] - tokens[before[start]] - saved
 
-    def pack(self, tokens: int) -> None:
-        """Pack the turns before the newest ones that take so many tokens, a few at a time."""
+    def unload(self, tokens: int, reader: MessageReader) -> None:
+        """Leave the messages of the turns before the newest ones, which take so many tokens, to the store; a few turns at a time."""
         log, least = self._log, self.tokens() - tokens
         first = bisect_left(log.sendable_before, bisect_left(log.tokens_before, least)) if least > 0 else 0
-        end = min(first - 1, self._length - NEVER_PACKED, log.packed + MOST_PACKED_AT_ONCE)
-        for position in range(log.packed, end):
-            log.dictionary = log.turns[position].pack(log.dictionary)
-            log.packed = position + 1
+        end = min(first - 1, self._length - NEVER_UNLOADED, log.unloaded + MOST_UNLOADED_AT_ONCE)
+        while log.unloaded < end and log.turns[log.unloaded].unload(reader):
+            log.unloaded += 1
 
     @property
     def called_tools(self) -> frozenset[str]:

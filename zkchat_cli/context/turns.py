@@ -6,11 +6,12 @@ A prompt keeps, drops or folds whole turns, never single messages, so that a too
 import json
 import re
 from collections.abc import Iterable, Sequence
+from copy import copy
 from itertools import count
 
 from zkchat_cli.context import system_prompt
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.context.exchanges import PackableExchange
+from zkchat_cli.context.exchanges import LoadableExchange, MessageReader
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, split_into_exchanges
 from zkchat_cli.references.injection import FOUND_EXCERPTS, NAMED_DOCUMENTS, describe_documents
@@ -29,18 +30,18 @@ _MAX_TOKEN_LENGTH = 128
 class Turn:
     """The messages of a turn, and as they are sent. `number` counts the user's messages, from 1.
 
-    Figures are kept: a long conversation needs them with every message. The messages of a packed turn are made again when they are read."""
+    Figures are kept: a long conversation needs them with every message. The messages of an unloaded turn are read when they are needed."""
 
-    __slots__ = ("_counter", "_masked", "_rendered", "exchange", "failed", "fixed", "fixed_tokens", "number", "tokens")
+    __slots__ = ("_rendered", "counter", "exchange", "failed", "fixed", "fixed_tokens", "masked", "number", "tokens")
 
-    def __init__(
-        self, exchange: PackableExchange, number: int, counter: TokenCounter, masked: tuple[PromptMessage, ...] | None = None
-    ) -> None:
+    def __init__(self, exchange: LoadableExchange, number: int, counter: TokenCounter) -> None:
         messages = exchange.messages
-        self.exchange, self.number, self._counter, self._masked = exchange, number, counter, masked
-        self._rendered: tuple[PromptMessage, ...] | None = _render_whole(messages, counter) if masked is None else masked
+        self.exchange, self.number, self.counter = exchange, number, counter
+        self._rendered: tuple[PromptMessage, ...] | None = _render_whole(messages, counter)
         self.fixed = _render_fixed(messages, number, counter)
         """Its pinned messages and standing instructions, as they are sent without the turn."""
+        self.masked: frozenset[str] = frozenset()
+        """The messages of which the middles of results or documents are left out."""
         self.tokens = sum(m.tokens for m in self._rendered)
         self.fixed_tokens = sum(m.tokens for m in self.fixed)
         self.failed = is_failed(messages)
@@ -53,13 +54,18 @@ class Turn:
 
     @property
     def prompt(self) -> tuple[PromptMessage, ...]:
-        rendered = self._rendered  # read once: another thread may pack the turn
-        return _render_whole(self.exchange.messages, self._counter) if rendered is None else rendered
+        rendered = self._rendered  # read once: another thread may unload the turn
+        return _render_whole(self.exchange.messages, self.counter) if rendered is None else rendered
 
     @property
     def ids(self) -> tuple[str, ...]:
         """Of its messages."""
         return self.exchange.ids
+
+    @property
+    def fixed_ids(self) -> frozenset[str]:
+        """Of its fixed messages."""
+        return frozenset(id_ for message in self.fixed for id_ in message.source_ids)
 
     @property
     def id(self) -> str:
@@ -70,14 +76,17 @@ class Turn:
         """Tokens that a prompt saves without the turn."""
         return self.tokens - self.fixed_tokens
 
-    def with_prompt(self, masked: tuple[PromptMessage, ...]) -> "Turn":
-        """The turn as a prompt has it whose tool results or documents are masked."""
-        return Turn(self.exchange, self.number, self._counter, masked)
+    def with_prompt(self, rendered: tuple[PromptMessage, ...], masked: frozenset[str]) -> "Turn":
+        """The turn as a prompt has it in which the results or documents of these messages are masked."""
+        turn = copy(self)
+        turn._rendered, turn.masked, turn.tokens = rendered, masked, sum(m.tokens for m in rendered)
+        return turn
 
-    def pack(self, dictionary: bytes) -> bytes:
-        """Keep only figures and packed messages: it is no longer sent. See `PackableExchange.pack`."""
-        self._rendered = self._masked
-        return self.exchange.pack(dictionary)
+    def unload(self, reader: MessageReader) -> bool:
+        """Keep only figures, if the store has the messages: it is no longer sent. Returns whether that is so."""
+        unloaded = self.exchange.unload(reader)
+        self._rendered = None if unloaded else self._rendered
+        return unloaded
 
 
 def is_failed(messages: Sequence[ZkChatMessage]) -> bool:
@@ -92,11 +101,11 @@ def failure_reason(messages: Sequence[ZkChatMessage]) -> str:
 
 def split_into_turns(messages: Iterable[ZkChatMessage], counter: TokenCounter) -> tuple[Turn, ...]:
     """The turns of a branch."""
-    return make_turns(map(PackableExchange, split_into_exchanges(messages)), counter)
+    return make_turns(map(LoadableExchange, split_into_exchanges(messages)), counter)
 
 
 def make_turns(
-    exchanges: Iterable[PackableExchange], counter: TokenCounter, known: Sequence[Turn] = (), *, first: int | None = None
+    exchanges: Iterable[LoadableExchange], counter: TokenCounter, known: Sequence[Turn] = (), *, first: int | None = None
 ) -> tuple[Turn, ...]:
     """The turns of these exchanges. Messages before the first question, as in some imports, are a turn of their own.
 

@@ -17,7 +17,7 @@ the text that came before them.
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from zkchat_cli.config.schema import Section
 from zkchat_cli.credentials import ApiKey
@@ -32,8 +32,7 @@ DEFAULT_MAX_ANSWER = 2_000_000
 """Bytes: about 500,000 tokens, several times what today's models write."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """How to answer. None leaves the decision to the model."""
 
     max_output_tokens: int | None = None
@@ -58,40 +57,34 @@ class Request:
     window: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextPart:
+class TextPart(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningPart:
+class ReasoningPart(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallsPart:
+class ToolCallsPart(NamedTuple):
     """The tools the model wants to run before it continues, in its order."""
 
     calls: tuple[ToolCall, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingPart:
+class ThinkingPart(NamedTuple):
     """Reasoning in the form in which the provider needs it back during the turn, such as signed blocks."""
 
     blocks: ThinkingBlocks
 
 
-@dataclass(frozen=True, slots=True)
-class RetryDelay:
+class RetryDelay(NamedTuple):
     """Nothing has come yet; the call is made again after so many seconds, because of `reason`."""
 
     seconds: float
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class StreamFinished:
+class StreamFinished(NamedTuple):
     """The answer is complete, or was cut by zkchat or requested in another way, as `notice` says. `usage` is None if the provider does not
     report it, `level` if it does not know how sure it is."""
 
@@ -103,16 +96,14 @@ class StreamFinished:
     level: AnswerLevel | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StreamFailed:
+class StreamFailed(NamedTuple):
     error: ProviderError
 
 
 Delta = TextPart | ReasoningPart | ThinkingPart | ToolCallsPart | RetryDelay | StreamFinished | StreamFailed
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """A context window in tokens, and where the figure comes from."""
 
     tokens: int
@@ -277,8 +268,7 @@ class ModelConfig:
     similarities: Similarities | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
+class ModelInfo(NamedTuple):
     """A model that a server offers, with what the server says about it."""
 
     name: str
@@ -288,8 +278,7 @@ class ModelInfo:
     """The program that serves it, such as llamacpp."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerInfo:
+class ServerInfo(NamedTuple):
     """How a provider's server is reached, without the key itself.
 
     `configured_by` names what the user has set for it (an address, a key); empty if nothing shows that the user wants this provider.
@@ -302,8 +291,7 @@ class ServerInfo:
     """Asks the server, within seconds. Raises ProviderError."""
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(NamedTuple):
     """One way to reach models. `open` raises ProviderError for an impossible name.
 
     `settings` is its table in the settings file. `server_info` is there if it sends prompts to a server. `tools` names the tools its models

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.response_limits import MAX_BODY, PLAIN, check_document, refuse_compression
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class LookupLimits:
+class LookupLimits(NamedTuple):
     """Seconds for the call with its one retry, the delay before that after status 429 or 5xx (0: there is none), and bytes of an answer."""
 
     seconds: float

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from pydantic import Field
 
@@ -187,7 +187,7 @@ class RemoteModel(ABC):
                         case StreamFailed(error) if error.kind == "no_tools":
                             self.calls_tools = False
                         case StreamFinished(notice="") if told is not None:
-                            delta = replace(delta, notice=told.notice, hint=told.hint)
+                            delta = delta._replace(notice=told.notice, hint=told.hint)
                     yield delta
             if refusal is None:
                 return
@@ -288,8 +288,7 @@ def _describe_model(name: str, row: Mapping[str, Any], window: object) -> ModelI
     return ModelInfo(name, whole_number(window, least=1), calls_tools, str(row.get("owned_by") or ""))
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedProvider:
+class KeyedProvider(NamedTuple):
     """A company whose API needs a key, at `address`; compatible servers elsewhere may not need one, and are called `other_name`."""
 
     name: str

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.fileio import make_private_folder, open_regular
@@ -33,8 +33,7 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _SEARCH = "Represent this sentence for searching relevant passages: "
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFamily:
+class ModelFamily(NamedTuple):
     """What models of a family were trained with, by their model cards. Without it they work, but find less.
 
     `name` is a regular expression for the model's name or path. `languages` are None for many.

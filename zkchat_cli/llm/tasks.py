@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.llm.base import Model, Request, RetryDelay, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.models import TokenUsage
@@ -14,8 +14,7 @@ MAX_CHARS_PER_TOKEN = 16
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedAnswer:
+class CollectedAnswer(NamedTuple):
     """An answer; `problem` says in a few words why there is none, or only a part."""
 
     text: str = ""

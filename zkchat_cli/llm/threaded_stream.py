@@ -10,8 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import DEFAULT_MAX_ANSWER, Delta, ReasoningPart, RetryDelay, StreamFailed, StreamFinished, TextPart
@@ -26,8 +25,7 @@ CLOSE_SECONDS = 0.1
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenPart:
+class HiddenPart(NamedTuple):
     """So many bytes of the answer that are not shown, such as a piece of a tool call: the timeout starts again."""
 
     size: int
@@ -38,8 +36,7 @@ Emit = Callable[[Delta | HiddenPart], None]
 Call = Callable[[Emit], Coroutine[Any, Any, None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Timeouts:
+class Timeouts(NamedTuple):
     """Seconds to wait for the first delta, for which a model may have to be loaded, and for each further one.
 
     Only text, reasoning and tool calls count: a server that sends pings or empty deltas makes no progress.

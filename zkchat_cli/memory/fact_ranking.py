@@ -8,10 +8,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from statistics import fmean, pstdev
+from typing import NamedTuple
 
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models import Fact, MostCitedNote
@@ -29,7 +29,7 @@ HALF_LIFE = 90.0
 MIN_SHARE_OF_BEST = 0.25
 """A lower score by words than this share of the best one is not relevant, unless the meaning is similar."""
 MAX_ITEMS = 8
-MAX_COMPARED = 100
+MAX_WITHOUT_VECTOR = 100
 """Items without stored vectors that a search compares by meaning, at 3 ms each."""
 SIMILAR = 0.3
 """The cosine of an item that is found by meaning alone. Of 19 questions in other words than their fact, among 20 facts, the built-in model
@@ -43,8 +43,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _LIST_MARKER = re.compile(r"\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+(?:\[.\]\s+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredMemory:
+class StoredMemory(NamedTuple):
     """A fact, found by its key, or a note, found by its path. `prompt_line` is the line the model gets."""
 
     kind: MemoryKind
@@ -58,8 +57,7 @@ class StoredMemory:
     """The agent that a fact belongs to; None if it is shared."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedMemory:
+class RankedMemory(NamedTuple):
     """How relevant an item is to a message, and which words they share; none if it was found by meaning.
 
     `fits_prompt` is false for an item that shares too little to be sent.

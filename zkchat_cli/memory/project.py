@@ -9,9 +9,9 @@ at the front, each change of subject would invalidate the provider's prompt cach
 import posixpath
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from zkchat_cli.memory.file_reader import CUT_MARK, MemoryFiles
 from zkchat_cli.models import ZkChatMessage
@@ -28,8 +28,7 @@ MAX_ACTIVE_NOTES = 30
 MemoryKind = Literal["file", "fact", "document", "agent", "user"]
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryItem:
+class MemoryItem(NamedTuple):
     """A piece of memory and why it is in the prompt. Facts and private memory have a `key` and no path."""
 
     relative_path: str
@@ -53,8 +52,7 @@ class PrivateMemory:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveNote:
+class ActiveNote(NamedTuple):
     """A note of the conversation's last turns, and how it came in, such as "which you named"."""
 
     relative_path: str
@@ -88,7 +86,7 @@ def load_private_memory(files: MemoryFiles, source: PrivateMemory, budget: int, 
     """A memory file outside the vault, cut to `budget` tokens. It imports nothing: keys are kept in the same folder."""
     items = _MemoryLoader(files, budget, counter).load(source.file.name, "", with_imports=False)
     reason = f"{source.description}, {source.file}"
-    return tuple(replace(item, relative_path="", key=source.key, kind=source.kind, reason=reason) for item in items)
+    return tuple(item._replace(relative_path="", key=source.key, kind=source.kind, reason=reason) for item in items)
 
 
 def load_folder_memory(

@@ -9,9 +9,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from zkchat_cli.citations import marks
 from zkchat_cli.errors import VaultError
@@ -31,8 +31,7 @@ MAX_FILES = 5_000
 _SUFFIXES = (".md", ".markdown")
 
 
-@dataclass(frozen=True, slots=True)
-class FileImport:
+class FileImport(NamedTuple):
     """An `@path` as it is written, and where it begins in the text."""
 
     written: str
@@ -45,8 +44,7 @@ class FileImport:
         return "/" in self.path or "." in self.path.strip(".") or self.written.startswith(('@"', "@<"))
 
 
-@dataclass(frozen=True, slots=True)
-class ImportRoots:
+class ImportRoots(NamedTuple):
     """The folders that files may be imported from, and the largest size in bytes."""
 
     vault: Vault
@@ -54,8 +52,7 @@ class ImportRoots:
     max_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedFile:
+class ImportedFile(NamedTuple):
     """A file's chunks. The model can read a note with a tool, other files not."""
 
     relative_path: str

@@ -1,8 +1,7 @@
 """The documents that a message mentions: `[[wikilinks]]` and `@paths` become DocumentReferences, each once, in order."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.events import Notice
@@ -11,13 +10,13 @@ from zkchat_cli.references import file_imports
 from zkchat_cli.references.file_imports import FileImport, ImportRoots
 from zkchat_cli.references.provenance import SNIPPET_LENGTH
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.links.wikilinks import stem
 from zkchat_cli.vault.vault import Vault
 
 Summary = Callable[[str], str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class MentionedDocument:
+class MentionedDocument(NamedTuple):
     """A document that a message names, its chunks, and the problems with it. `readable`: the model can read it with a tool."""
 
     reference: DocumentReference
@@ -44,7 +43,7 @@ def find_mentioned_documents(
         mention = _import_file(each, roots, summary) if isinstance(each, FileImport) else _read_link(each, roots.vault, summary)
         if mention is not None and (key := _document_or_section(mention.reference)) not in found:
             reference = mention.reference.model_copy(update={"context_snippet": _words_around(text, position)})
-            found[key] = replace(mention, reference=reference)
+            found[key] = mention._replace(reference=reference)
     return tuple(found.values())
 
 
@@ -79,7 +78,7 @@ def _reference(link: LinkResolution, summary: Summary) -> DocumentReference:
         summary=summary(link.target) if link.target else None,
         status=link.status,
         heading=link.heading,
-        candidates=tuple(PurePosixPath(path).stem for path in link.candidates) if link.status == "broken" else link.candidates,
+        candidates=tuple(stem(path) for path in link.candidates) if link.status == "broken" else link.candidates,
     )
 
 

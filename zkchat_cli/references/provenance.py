@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from posixpath import basename, splitext
-from typing import Any
+from typing import Any, NamedTuple
 
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ReferenceType, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
@@ -17,8 +17,7 @@ from zkchat_cli.vault.links.wikilinks import possible_names, split_target, strip
 SNIPPET_LENGTH = 160
 
 
-@dataclass(frozen=True, slots=True)
-class NamedByUser:
+class NamedByUser(NamedTuple):
     """A user message that names the document or links to it, and the `chunks` of it that the message put into the prompt."""
 
     turn: int
@@ -27,8 +26,7 @@ class NamedByUser:
     chunks: tuple[ContentChunk, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundByTool:
+class FoundByTool(NamedTuple):
     """An excerpt that a tool call found: number `rank` of `of`."""
 
     turn: int
@@ -40,8 +38,7 @@ class FoundByTool:
     of: int
 
 
-@dataclass(frozen=True, slots=True)
-class CitedInAnswer:
+class CitedInAnswer(NamedTuple):
     """A citation and the turn of its answer."""
 
     turn: int
@@ -90,8 +87,7 @@ class Provenance:
         return tuple(sorted({chunk.number for chunk in chunks if chunk.number is not None}))
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(NamedTuple):
     """An answer and its question; None if an imported log begins with an answer."""
 
     question: ZkChatMessage | None

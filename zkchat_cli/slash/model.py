@@ -13,7 +13,8 @@ def _model(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         session.use_model(_full_name(session, argument))
         session.prepare()
-        return CommandResult(f"Switched to {_describe_model(session)}")
+        keep = f"For this chat; `zkchat config set model {session.runtime.model.name}` makes it permanent."
+        return CommandResult(f"Switched to {_describe_model(session)}\n{keep}")
     offers = session.list_models()
     lines = [f"  {name}" for offer in offers for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]

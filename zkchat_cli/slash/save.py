@@ -4,12 +4,10 @@ Without a path, the note is named after the question. Citations become links. Ex
 """
 
 import os
-from dataclasses import replace
 from functools import partial
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError
-from zkchat_cli.references import provenance
+from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.edit.transaction import Change
@@ -25,15 +23,13 @@ def _save(session: ZkChatSession, argument: str) -> CommandResult:
     words = argument.split(" ")
     confirmed = YES in (words[0], words[-1])
     requested = " ".join(words[1:] if words[0] == YES else words[:-1] if confirmed else words).strip()
-    last = provenance.last_exchange(session.history)
-    if last is None:
-        raise UsageError("there is no answer to save yet", "Ask something first.")
+    last = base.last_answer(session, "to save ")
     question = last.question.content if last.question else ""
     vault, answer = session.vault, last.answer
     note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)
     change = vault.editor.create(_note_path(vault, requested, question), answer_note.note_text(note, vault.link_name))
     [path] = change.paths
-    save = partial(_save_note, session, replace(change, summary=f"save {path}"))
+    save = partial(_save_note, session, change._replace(summary=f"save {path}"))
     if confirmed:
         return save()
     return CommandResult(confirm=Confirm(f"Save the last answer as {path}?", save, f"/save {YES} {requested}".rstrip()))

@@ -38,9 +38,10 @@ from zkchat_cli.store import (
     schema,
     secure_delete,
     sent_prompts,
+    stored_messages,
 )
 from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, copy_to_memory, transaction
-from zkchat_cli.store.sqlite_errors import is_bad_text
+from zkchat_cli.store.sqlite_errors import read_leniently
 from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.words import replace_surrogates
 
@@ -180,16 +181,18 @@ class ChatSessionStore:
         conversation_id: str | None = None,
         limit: int = 10,
         languages: tuple[str, ...] = (ENGLISH,),
+        tool_results: bool = True,
     ) -> tuple[FoundMessage, ...]:
         """The messages most relevant to `text`, best first: of one conversation, or of all in `vault` (None: in any vault).
 
-        Words are found in any form that they have in `languages`.
+        Words are found in any form that they have in `languages`. Without `tool_results` only questions and answers are: what tools
+        returned is in the notes.
 
         Messages stored since the last search are indexed first: usually in no time, but a million imported ones take 20 s.
         """
         with self._reading("search messages"):
             message_search.index_messages(self._db)
-            return message_search.search(self._db, _text(vault), text, _text(conversation_id), limit, languages)
+            return message_search.search(self._db, _text(vault), text, _text(conversation_id), limit, languages, tool_results=tool_results)
 
     found_messages = _query("read messages", message_search.read)
 
@@ -316,13 +319,11 @@ class ChatSessionStore:
 
     def _read_log(self, how: str, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         query = f"{_MESSAGE} {how} WHERE conversation_id = ? ORDER BY seq"
-        try:
-            return rows.to_messages(self._db.execute(query, (conversation_id,)))
-        except sqlite3.OperationalError as e:
-            if not is_bad_text(e):
-                raise
-            self._db.text_factory = rows.decode_leniently
-            return rows.to_messages(self._db.execute(query, (conversation_id,)))
+        return read_leniently(self._db, lambda: rows.to_messages(self._db.execute(query, (conversation_id,))))
+
+    has_messages = _query("look for messages", stored_messages.has_all)
+    messages = _query("read messages", stored_messages.read)
+    spoken_messages = _query("read messages", stored_messages.read_spoken)
 
     # Compactions
 

@@ -5,13 +5,17 @@ Nobody outside the store sees an `sqlite3.Error`: each operation runs inside `tr
 
 import errno
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from zkchat_cli.errors import StoreDamaged, StoreError, StoreUnwritable
 from zkchat_cli.fileio import can_lock
+from zkchat_cli.store import rows
 from zkchat_cli.store.rows import UNREADABLE
+
+T = TypeVar("T")
 
 _FULL = ("the disk is full", "Free some space and try again; what was stored before is safe.")
 _UNWRITABLE = (
@@ -83,6 +87,17 @@ def translate_errors(file: Path | None, action: str) -> Iterator[None]:
 def is_bad_text(error: sqlite3.Error) -> bool:
     """Whether a text column holds bytes that are not UTF-8: an error of Python's module, which SQLite does not number."""
     return "Could not decode" in str(error)
+
+
+def read_leniently(connection: sqlite3.Connection, read: Callable[[], T]) -> T:
+    """What `read` gets from this connection, from now on with damaged text as it is."""
+    try:
+        return read()
+    except sqlite3.OperationalError as e:
+        if not is_bad_text(e):
+            raise
+        connection.text_factory = rows.decode_leniently
+        return read()
 
 
 def _error(why: str) -> type[StoreError]:

@@ -7,13 +7,13 @@ summary takes as long after 10,000 turns as after 100.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
-from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.turns import Turn
+from zkchat_cli.models import SpokenMessage
 from zkchat_cli.summarization.sentence_scoring import CACHED_MESSAGES, ScoredSentence, light_stem, score_sentences
 from zkchat_cli.summarization.sentence_selection import SummaryCandidate, rank_sentences
 from zkchat_cli.text.words import content_terms
@@ -86,9 +86,10 @@ def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instruc
 
     Sentences that share words with `instructions` are preferred, those with a phrase it quotes come first.
     """
-    messages = _speaker_messages(turns)
+    spoken = [_SpokenTurn(turn.id, turn.exchange.spoken, turn.fixed_ids) for turn in turns if not turn.failed]
+    messages = _speaker_messages(spoken)
     ranked = rank_sentences(_prefer_instructed(_find_candidates(messages), instructions))
-    links = _links_line(turns, budget // 4, counter)
+    links = _links_line(spoken, budget // 4, counter)
     chosen: list[SummaryCandidate] = []
     text, left = "", budget - counter.count(links) - 1
     while left > _MAX_UNUSED * budget and (added := list(_take(ranked, left, counter))):
@@ -101,18 +102,26 @@ def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instruc
     return ExtractiveSummary(text, tuple(quoted)) if chosen else None
 
 
-def _speaker_messages(turns: Iterable[Turn]) -> list[SpeakerMessage]:
+class _SpokenTurn(NamedTuple):
+    """What was said in a turn, read once."""
+
+    id: str
+    messages: Sequence[SpokenMessage]
+    fixed_ids: Container[str]
+
+
+def _speaker_messages(turns: Iterable[_SpokenTurn]) -> list[SpeakerMessage]:
     """The messages with their speakers: the names in front of an imported log's messages ("Ada: …"), or else the roles."""
-    spoken = [(turn.id, m) for turn in turns if not turn.failed for m in turn.messages if m.role != "tool" and m.content]
+    spoken = [(turn, message) for turn in turns for message in turn.messages]
     named = Counter(message.role for _, message in spoken if _find_speaker(message.content))
     total = Counter(message.role for _, message in spoken)
     made = []
-    for turn_id, message in spoken:
+    for turn, message in spoken:
         prefix = _find_speaker(message.content) if named[message.role] > 1 and 2 * named[message.role] >= total[message.role] else None
         sentences = score_sentences(message.content[prefix.end() :] if prefix else message.content)
         speaker = prefix["name"] if prefix else message.role
         date = " ".join(message.timestamp[:10].split())
-        made.append(SpeakerMessage(turn_id, message.role, speaker, date, sentences, is_fixed(message)))
+        made.append(SpeakerMessage(turn.id, message.role, speaker, date, sentences, message.id in turn.fixed_ids))
     return made
 
 
@@ -198,9 +207,9 @@ def _take(ranked: Iterator[list[SummaryCandidate]], tokens: int, counter: TokenC
                 return
 
 
-def _links_line(turns: Sequence[Turn], budget: int, counter: TokenCounter) -> str:
+def _links_line(turns: Iterable[_SpokenTurn], budget: int, counter: TokenCounter) -> str:
     """The links of the consulted documents; empty if they are too many."""
-    links = dict.fromkeys(r.wikilink for turn in turns for m in turn.messages for r in m.references if r.relative_path)
+    links = dict.fromkeys(link for turn in turns for message in turn.messages for link in message.links)
     line = f"Documents consulted: {', '.join(links)}"
     return line if links and counter.count(line) <= budget else ""
 

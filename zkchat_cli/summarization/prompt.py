@@ -1,4 +1,4 @@
-"""The summary request to a model, and the summary in its answer. Pure: `chat/compactor` makes the call.
+"""The summary request to a model, and the summary in its answer. Pure: `chat/compaction_run` makes the call.
 
 The summary rolls: each request has the earlier summary and the conversation after it, so that each word is sent about once. Of turns that
 do not fit into the model's window the newest are sent, after an extractive summary of the others.
@@ -7,7 +7,7 @@ do not fit into the model's window the newest are sent, after an extractive summ
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.context.turns import Turn, fence, make_prompt_message
 from zkchat_cli.models import PromptMessage
@@ -39,8 +39,7 @@ _OPENING_TAG = re.compile(r"<(?:conversation-)?summary\b[^<>]{0,80}>", re.IGNORE
 _CLOSING_TAG = re.compile(r"</(?:conversation-)?summary\s{0,8}>", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryRequest:
+class SummaryRequest(NamedTuple):
     """A summary of about `size` tokens that includes the `earlier` one; `instructions` are the user's. A `simple` one is a short user
     message alone, which every model accepts."""
 

@@ -6,8 +6,8 @@ capitalizes every noun, and some chats have none. Rare words are weighed elsewhe
 
 import re
 import textwrap
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.words import STOPWORDS, terms
@@ -63,8 +63,7 @@ _CITED = re.compile(r"^(?:\[\d{1,6}\][\s,.]*)+|(?:\s*\[\d{1,6}\])+[.。]?$")
 _QUOTATION = re.compile(r"[\"“„«「].*[\"”“»」]")
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredSentence:
+class ScoredSentence(NamedTuple):
     """A sentence, word for word except for white space, and its `size` in bytes.
 
     `words` are its stems, sorted, so that sums over them are the same in every process. `refers_back`: "She moved there in May.";

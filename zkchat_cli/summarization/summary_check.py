@@ -1,4 +1,4 @@
-"""Checks a model's summary against the turns that it replaces. Pure; `chat/compactor` asks the model once for what is wrong.
+"""Checks a model's summary against the turns that it replaces. Pure; `chat/compaction_run` asks the model once for what is wrong.
 
 Numbers, dates, names and sources of the summary must occur in the turns, and those that the user stated in a decision must be in the
 summary. What is still wrong then is put right here: sentences with invented facts are left out, decisions are added word for word.
@@ -9,7 +9,7 @@ things, and German writes every noun like a name.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.markdown.blocks import split_sentences
@@ -46,8 +46,7 @@ _DECISION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryFacts:
+class SummaryFacts(NamedTuple):
     """What a text states that can be compared word for word."""
 
     numbers: frozenset[str]
@@ -56,8 +55,7 @@ class SummaryFacts:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryCheck:
+class SummaryCheck(NamedTuple):
     """`invented`: facts of the summary that the turns do not have. `missing`: the user's decisions that the summary lacks facts of."""
 
     invented: tuple[str, ...] = ()

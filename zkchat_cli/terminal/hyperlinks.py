@@ -6,10 +6,9 @@ addresses are accepted; the address of a note is made here, from a path in the v
 
 import posixpath
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from zkchat_cli.errors import ZkchatError
@@ -39,8 +38,7 @@ def note_opener(root: Path) -> NoteOpener:
     return address
 
 
-@dataclass(frozen=True, slots=True)
-class LinkTargets:
+class LinkTargets(NamedTuple):
     """The addresses of links in an answer, or None: a note by the text in `[[…]]`, a source by its number."""
 
     note: Callable[[str], str | None] = lambda _: None

@@ -6,7 +6,6 @@ beside it, which narrow lists of sources need.
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from zkchat_cli.text.sanitize import sanitize_name
@@ -37,7 +36,7 @@ def columns(text: str) -> int:
 
 def _safe(spans: Iterable[StyledSpan], plain: bool) -> Spans:
     texts = ((span, sanitize_name(span.text)) for span in spans)
-    return tuple(replace(span, text=f"»{text}«" if plain and span.quoted else text) for span, text in texts)
+    return tuple(span._replace(text=f"»{text}«" if plain and span.quoted else text) for span, text in texts)
 
 
 def _right_column(lines: Sequence[StyledLine], width: int | None) -> int:

@@ -74,6 +74,8 @@ class BackgroundLoader:
         self.notes: int | None = None
         self.model_problem: ZkchatError | None = None
         """Why the model would not answer."""
+        self.offer = ""
+        """Where nobody has chosen a model: that there are some."""
         self.tip = ""
         self.state = "loading"
         self._start_session = start_session
@@ -101,7 +103,7 @@ class BackgroundLoader:
             self._check_stopped()
             self.opened = self._start_session()
             self._check_stopped()
-            threading.Thread(target=self._check_model, args=(self.opened.session,), name="check model", daemon=True).start()
+            threading.Thread(target=self._check_model, args=(self.opened,), name="check model", daemon=True).start()
             if self.opened.app.vault.has_index:
                 self._announce_index(self.opened)
             self.ready.set()
@@ -116,13 +118,16 @@ class BackgroundLoader:
         finally:
             sys.setswitchinterval(interval)
 
-    def _check_model(self, session: "ZkChatSession") -> None:
+    def _check_model(self, opened: StartedSession) -> None:
         """On a thread of its own, since a server that cannot be reached takes seconds."""
-        from zkchat_cli.llm.base import ChecksServer  # the session has loaded it
+        from zkchat_cli.app.model_access import reachable_providers  # the session has loaded these
+        from zkchat_cli.llm.base import ChecksServer
 
-        if isinstance(model := session.runtime.model, ChecksServer) and (problem := model.check()) is not None:
-            self.model_problem = problem
-            self._notify()
+        if isinstance(model := opened.session.runtime.model, ChecksServer):
+            self.model_problem = model.check()
+        elif "model" not in opened.app.loaded.origins and (names := reachable_providers(opened.app.loaded)):
+            self.offer = f"{' and '.join(names)} could answer, too: /model lists the models"
+        self._notify()
 
     def _prepare(self, opened: StartedSession) -> None:
         """While the user reads or types: index, completion lists, tokenizer, model, and what the first answer needs."""

@@ -6,9 +6,9 @@ the past, and `3/5/2024` is the third of May. "may", "march" and weekdays are da
 
 import re
 from calendar import monthrange
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache, reduce
+from typing import NamedTuple
 
 from zkchat_cli.text.stopwords import language_of, stopwords
 from zkchat_cli.text.words import terms
@@ -59,8 +59,7 @@ _ISO = re.compile(r"(?P<year>\d{4})(?:-(?:W(?P<week>\d\d)|(?P<month>\d\d?)(?:-(?
 _COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<week>)(?P<month>\d\d)(?P<day>\d\d)(?!\d)")
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(NamedTuple):
     """From the first through the last day."""
 
     first: date = date.min

@@ -6,7 +6,7 @@ of tools once the texts' is known. A template that leaves tools out, or a server
 texts look smaller than they are.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.models import Calibration
 
@@ -18,8 +18,7 @@ MIN_FACTOR, MAX_FACTOR = 0.5, 5.0
 """A figure outside of this is no measure."""
 
 
-@dataclass(frozen=True, slots=True)
-class CountedPrompt:
+class CountedPrompt(NamedTuple):
     """A prompt's tokens as zkchat counts them without calibration, of texts and of descriptions of tools, and the model's tokens for both.
     None includes the fixed cost of a message."""
 

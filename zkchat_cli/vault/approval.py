@@ -4,14 +4,13 @@ Who approves is a function passed in: a screen that asks, or an answer given in 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.edit.transaction import Change
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """Whether a change may be made; `reason` tells the user and the model why not."""
 
     allowed: bool
@@ -31,7 +30,7 @@ UNASKED = Decision(False, "refused: nobody can be asked here, and --yes was not 
 
 def decline(declined: Decision, text: str) -> Decision:
     """One of the two above with what the user says about it, which the model gets."""
-    return replace(declined, reason=f"{declined.reason}. The user says: {replace_surrogates(text)}") if text else declined
+    return declined._replace(reason=f"{declined.reason}. The user says: {replace_surrogates(text)}") if text else declined
 
 
 def approve_notes(change: Change) -> Decision:
@@ -48,4 +47,4 @@ def mark_memory_file(change: Change, memory_file: str | None) -> Change:
     if memory_file is None:
         return change
     warning = f"{memory_file} is memory: later conversations follow what it says."
-    return replace(change, note=f"{change.note} {warning}".strip(), memory_file=memory_file)
+    return change._replace(note=f"{change.note} {warning}".strip(), memory_file=memory_file)

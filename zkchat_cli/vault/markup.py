@@ -22,8 +22,7 @@ class Heading(NamedTuple):
     path: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Markup:
+class Markup(NamedTuple):
     """Everything in the text's order. `code`: line ranges of fenced and indented code. `block_ids`: each `^id` with its line."""
 
     headings: tuple[Heading, ...] = ()

@@ -3,8 +3,7 @@
 One value, computed without a screen, for the toolbar of the chat, `/context` and `context stats`; on a rich console it draws itself.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.views.text import StyledSpan
 
@@ -22,8 +21,7 @@ def short_count(tokens: int) -> str:
     return f"{tokens / 1000:.1f}k" if tokens < 100_000 else f"{tokens / 1000:.0f}k"
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetBar:
+class BudgetBar(NamedTuple):
     """`used` of `limit` tokens. Any use at all fills one cell; over the limit the bar is full."""
 
     used: int

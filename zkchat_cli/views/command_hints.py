@@ -1,10 +1,9 @@
 """Names of the commands to suggest: in the chat, in the shell, and in a shell that stores nothing."""
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class CommandHints:
+class CommandHints(NamedTuple):
     """{} stands for the argument; empty where there is no such command."""
 
     compact: str = "/compact"
@@ -28,4 +27,4 @@ IN_SHELL = CommandHints(
     all_sources="references.max_displayed",
     ground="",
 )
-UNSTORED = replace(IN_SHELL, undo="", continue_answer="")
+UNSTORED = IN_SHELL._replace(undo="", continue_answer="")

@@ -4,7 +4,7 @@ Shows what the model saw, with the lines around it if the note still contains th
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
@@ -41,7 +41,7 @@ def locate_chunk(chunk: ContentChunk, note: str) -> SourceLocation:
 
 def _places(words: str, chunk: ContentChunk, citation: Citation) -> list[tuple[int, int]]:
     """The ranges that a citation quotes; whole lines where the words cannot be located exactly."""
-    if citation.effective_verdict not in ("verified", "cut") or not citation.quote:
+    if citation.verdict not in ("verified", "cut") or not citation.quote:
         return []
     if found := quote_ranges(words, citation.quote):
         return found
@@ -88,7 +88,7 @@ def _spans(text: str, at: int, marked: Sequence[tuple[int, int]]) -> tuple[Style
         if begin < end:
             spans += [StyledSpan(text[done:begin]), StyledSpan(text[begin:end], "bold green", quoted=True)]
             done = end
-    return tuple(replace(span, text=_short_tabs(span.text)) for span in (*spans, StyledSpan(text[done:])) if span.text)
+    return tuple(span._replace(text=_short_tabs(span.text)) for span in (*spans, StyledSpan(text[done:])) if span.text)
 
 
 def _merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -5,8 +5,7 @@ A terminal shows styles and links; a pipe gets the text alone. The screen saniti
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -23,8 +22,7 @@ class RichRenderable(Protocol):
     def __rich__(self) -> "Text": ...
 
 
-@dataclass(frozen=True, slots=True)
-class StyledSpan:
+class StyledSpan(NamedTuple):
     """Text in one style (`"bold green"`). `path`, relative to the vault, is the note that a click opens.
 
     `quoted` text is put between » and « where there are no styles. A rich console draws the `renderable` in place of the text.
@@ -39,8 +37,7 @@ class StyledSpan:
     spoken: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StyledLine:
+class StyledLine(NamedTuple):
     """One line. `right` is a second column, aligned over all lines shown together, or below where there is no room.
 
     Wrapped text continues `indent` columns in. Line ends inside the text are shown, not printed.
@@ -64,12 +61,12 @@ def spoken_text(text: str) -> str:
 def spoken_line(line: StyledLine) -> StyledLine:
     """A line for a screen reader: words for its signs and drawings."""
     first, *rest = map(_spoken, line.left or (StyledSpan(""),))
-    return replace(line, left=(replace(first, text=spoken_text(first.text)), *rest), right=tuple(map(_spoken, line.right)))
+    return line._replace(left=(first._replace(text=spoken_text(first.text)), *rest), right=tuple(map(_spoken, line.right)))
 
 
 def _spoken(span: StyledSpan) -> StyledSpan:
     text = span.text if span.spoken is None else span.spoken
-    return replace(span, text=f"“{text}” (quoted)" if span.quoted else text, quoted=False, renderable=None)
+    return span._replace(text=f"“{text}” (quoted)" if span.quoted else text, quoted=False, renderable=None)
 
 
 def plain_text(lines: Iterable[StyledLine]) -> str:

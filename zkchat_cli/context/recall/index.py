@@ -19,20 +19,19 @@ meaning, after 10 ms for the question itself.
 """
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from operator import is_not
 from typing import TYPE_CHECKING
 
-from zkchat_cli.context.fixed_messages import is_fixed
+from zkchat_cli.context.exchanges import read_spoken_messages
 from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, RecallPassage, split_into_passages
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.text.languages import detect_language, main_languages
-from zkchat_cli.text.stopwords import ENGLISH
-from zkchat_cli.text.words import QUESTION_WORDS, content_terms, stem
+from zkchat_cli.text.stopwords import ENGLISH, QUESTION_WORDS
+from zkchat_cli.text.words import content_terms, stem
 from zkchat_cli.tokens.counter import TokenCounter
 
 if TYPE_CHECKING:
@@ -72,11 +71,11 @@ MEANING_WEIGHT = 0.25
 
 PassageKey = tuple[str, int]
 """The id of a passage's message, and its part."""
-Cosines = Callable[[str, Sequence[PassageKey], Callable[[int], RecallPassage]], "NDArray[np.float64] | None"]
+ReadPassages = Callable[[Sequence[int]], Sequence[RecallPassage]]
+Cosines = Callable[[str, Sequence[PassageKey], ReadPassages], "NDArray[np.float64] | None"]
 """How near passages are to a question by meaning; NaN for a passage without a vector, None if nothing can be told. The function returns the
-passage with a number."""
-MOST_SPLIT = 64
-"""Turns with their passages that are kept: those of a question come from a few turns."""
+passages with some numbers."""
+MOST_TOKENS = 65_535
 
 
 def preload_numpy() -> None:
@@ -87,7 +86,7 @@ def preload_numpy() -> None:
 class RecallIndex:
     """An inverted index over the passages of a conversation. Arrays hold one entry for each passage."""
 
-    def __init__(self, cosines: Cosines = lambda _question, _keys, _passage: None) -> None:
+    def __init__(self, cosines: Cosines = lambda _question, _keys, _passages: None) -> None:
         self._cosines = cosines
         self._keys: list[PassageKey] = []
         self._turns: list[Turn] = []
@@ -96,7 +95,6 @@ class RecallIndex:
         """Those of the conversation, by whose rules words are stemmed."""
         self._starts = array("L")
         """The first passage of each turn."""
-        self._split = lru_cache(MOST_SPLIT)(_split_turn)
         self._postings: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("B")))
         """The passages with each word, ascending, and how often each has it."""
         self._by_prefix: defaultdict[str, list[str]] = defaultdict(list)
@@ -106,8 +104,8 @@ class RecallIndex:
         self._date_groups = array("I")
         """The number of each passage's day."""
         self._ends_with_question, self._is_fixed = array("B"), array("B")
-        self._counter: TokenCounter | None = None
-        self._tokens: dict[int, int] = {}
+        self._tokens = array("H")
+        """Their tokens, without calibration."""
         self._last_search: tuple[tuple[str, int], list[int]] | None = None
         self._last_scores: tuple[str, NDArray[np.float64]] | None = None
         self._history: TurnHistory | None = None
@@ -151,9 +149,11 @@ class RecallIndex:
         position = len(self._turns)
         self._last_search = self._last_scores = None
         self._turns.append(turn)
-        self._turn_languages.append(detect_language(" ".join(m.content[:MAX_OPENING] for m in turn.messages if m.role != "tool")))
+        spoken = turn.exchange.spoken
+        self._turn_languages.append(detect_language(" ".join(message.content[:MAX_OPENING] for message in spoken)))
         self._starts.append(len(self._keys))
-        for message in turn.messages:
+        fixed = turn.fixed_ids
+        for message in spoken:
             for passage in split_into_passages(message, position):
                 number = len(self._keys)
                 self._keys.append((message.id, passage.part))
@@ -168,7 +168,8 @@ class RecallIndex:
                 self._lengths.append(words.total())
                 self._date_groups.append(self._date_numbers.setdefault(day, len(self._date_numbers)))
                 self._ends_with_question.append(any(mark in passage.text[-QUESTION_END:] for mark in "?？"))
-                self._is_fixed.append(is_fixed(message))
+                self._is_fixed.append(message.id in fixed)
+                self._tokens.append(min(passage.count_raw_tokens(turn.counter), MOST_TOKENS))
 
     def _truncate(self, turns: int) -> None:
         """Keep only the first `turns` turns: another branch continues from there."""
@@ -176,26 +177,31 @@ class RecallIndex:
             return
         self._last_search = self._last_scores = None
         start = self._starts[turns]
-        for number in range(len(self._keys) - 1, start - 1, -1):
-            for word in self._count_words(self.passage(number).text):
-                for values in self._postings[word]:
-                    values.pop()
+        for holders, counts in self._postings.values():
+            end = bisect_left(holders, start)
+            del holders[end:], counts[end:]
         del self._turns[turns:], self._turn_languages[turns:], self._starts[turns:], self._keys[start:]
-        arrays = (self._lengths, self._date_groups, self._ends_with_question, self._is_fixed)
+        arrays = (self._lengths, self._date_groups, self._ends_with_question, self._is_fixed, self._tokens)
         for values in arrays:
             del values[start:]
-        self._tokens = {number: tokens for number, tokens in self._tokens.items() if number < start}
 
     def _count_words(self, text: str) -> Counter[str]:
         return Counter(stem(term, self._languages) for term in content_terms(text))
 
-    def passage(self, number: int) -> RecallPassage:
-        """The passage with this number, read from its turn."""
-        turn = bisect_right(self._starts, number) - 1
-        return self._split(self._turns[turn], turn)[number - self._starts[turn]]
+    def passages(self, numbers: Sequence[int]) -> tuple[RecallPassage, ...]:
+        """The passages with these numbers, read from their turns; without those that are gone from the store."""
+        turns = {number: bisect_right(self._starts, number) - 1 for number in numbers}
+        keys = [self._keys[number] for number in numbers]
+        messages = read_spoken_messages((self._turns[turn].exchange for turn in dict.fromkeys(turns.values())), {id_ for id_, _ in keys})
+        split = {
+            id_: split_into_passages(messages[id_], turns[number])
+            for number, (id_, _) in zip(numbers, keys, strict=True)
+            if id_ in messages
+        }
+        return tuple(split[id_][part] for id_, part in keys if part < len(split.get(id_, ())))
 
     def day_number(self, number: int) -> int:
-        """A number for the day of the passage with this number; reading the passage itself takes 0.1 ms."""
+        """A number for the day of the passage with this number, without reading it."""
         return self._date_groups[number]
 
     def search(self, question: str, before: int) -> Sequence[int]:
@@ -243,12 +249,8 @@ class RecallIndex:
         return self._starts[before] if before < len(self._starts) else len(self._keys)
 
     def count_tokens(self, number: int, counter: TokenCounter) -> int:
-        """Tokens of a quoted passage; counted once."""
-        if counter is not self._counter:
-            self._counter, self._tokens = counter, {}
-        if number not in self._tokens:
-            self._tokens[number] = self.passage(number).count_tokens(counter)
-        return self._tokens[number]
+        """Tokens of a quoted passage."""
+        return counter.scale(self._tokens[number])
 
     def _bm25(self, question: str) -> "NDArray[np.float64]":
         import numpy as np
@@ -269,7 +271,7 @@ class RecallIndex:
         """Raise the scores of passages that are near to the question by meaning."""
         import numpy as np
 
-        cosines = self._cosines(question, self._keys, self.passage) if scores.any() else None
+        cosines = self._cosines(question, self._keys, self.passages) if scores.any() else None
         if cosines is None:
             return
         known = ~np.isnan(cosines)
@@ -290,10 +292,6 @@ class RecallIndex:
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}
 
 
-def _split_turn(turn: Turn, number: int) -> tuple[RecallPassage, ...]:
-    return tuple(passage for message in turn.messages for passage in split_into_passages(message, number))
-
-
 def recall_passages(index: RecallIndex, question: str, before: int, budget: int, counter: TokenCounter) -> tuple[RecallPassage, ...]:
     """The most relevant passages of the first `before` turns that fit into `budget` tokens, in their original order."""
     budget -= FRAME_TOKENS
@@ -311,4 +309,4 @@ def recall_passages(index: RecallIndex, question: str, before: int, budget: int,
         misfits += 1
         if misfits == MAX_MISFITS:
             break
-    return tuple(index.passage(number) for number in sorted(chosen))
+    return index.passages(sorted(chosen))

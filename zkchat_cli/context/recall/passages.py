@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models import SpokenMessage
 from zkchat_cli.tokens.counter import TokenCounter
 
 MAX_WHOLE = 800
@@ -23,11 +23,10 @@ _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "Augu
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-@dataclass(frozen=True, slots=True)
-class RecallPassage:
+class RecallPassage(NamedTuple):
     """Part `part` of `parts` of a message in turn `turn` (both from 0); `text` is verbatim except for soft line breaks."""
 
-    message: ZkChatMessage
+    message: SpokenMessage
     text: str
     turn: int
     part: int = 0
@@ -45,14 +44,17 @@ class RecallPassage:
         """Whether the other passage is the next part of the same message."""
         return self.message.id == other.message.id and self.part + 1 == other.part
 
+    def count_raw_tokens(self, counter: TokenCounter) -> int:
+        """Tokens with speaker, line end and gap mark, without calibration."""
+        return counter.count_raw(self.text_with_speaker) + (1 if self.parts == 1 else 4)
+
     def count_tokens(self, counter: TokenCounter) -> int:
-        """Tokens with speaker, line end and gap mark."""
-        return counter.count(self.text_with_speaker) + (1 if self.parts == 1 else 4)
+        return counter.scale(self.count_raw_tokens(counter))
 
 
-def split_into_passages(message: ZkChatMessage, turn: int) -> tuple[RecallPassage, ...]:
+def split_into_passages(message: SpokenMessage, turn: int) -> tuple[RecallPassage, ...]:
     """The passages of a message. A tool result has none: it is text of the notes and can be looked up there."""
-    if message.role == "tool" or not message.content.strip():
+    if not message.content.strip():
         return ()
     texts = split_message(message.content)
     return tuple(RecallPassage(message, text, turn, part, len(texts)) for part, text in enumerate(texts))

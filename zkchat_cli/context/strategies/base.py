@@ -1,7 +1,7 @@
 """The interface of a strategy: it chooses which turns, and which passages of older ones, go into a token budget."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import RecallPassage
@@ -10,8 +10,7 @@ from zkchat_cli.context.turns import Turn, select_newest_in_batches
 from zkchat_cli.tokens.counter import TokenCounter
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryWindow:
+class HistoryWindow(NamedTuple):
     """What a strategy chooses from: `recent` turns after the summary. Fixed messages of turns it does not choose are sent anyway, and count
     against the `budget`."""
 
@@ -36,8 +35,7 @@ class HistoryWindow:
         return self.fixed_tokens - sum(turn.fixed_tokens for turn in chosen)
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """`turns`: the newest ones, without gaps, sent in full. `passages`: quoted from older turns."""
 
     turns: tuple[Turn, ...]
@@ -51,8 +49,7 @@ def choose_newest(window: HistoryWindow) -> Selection:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Strategy:
+class Strategy(NamedTuple):
     """`summarizes`: a summary replaces folded turns, and compaction runs when it is due."""
 
     name: str

@@ -7,9 +7,9 @@ otherwise stick to the words of the question, as there are no spaces.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
@@ -73,8 +73,7 @@ _CJK_QUESTION_WORDS = re.compile(
 _SUMMARIZED_QUESTION = re.compile(r"\buser: (.*)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class AnalyzedQuestion:
+class AnalyzedQuestion(NamedTuple):
     """`text` is the question for a comparison by meaning, `searches` are the queries for it, best first.
 
     `weights` has the words that an answer should contain, in any form; those in `subject` are the question's own, without the fillers.

@@ -41,9 +41,6 @@ _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3",
 """Prefixes of OpenAI's models with the tokenizer o200k_base (tiktoken's own table)."""
 
 
-"""Older llama.cpp sends a list of all tokens."""
-
-
 class OpenAISettings(KeyedSettings):
     base_url: str = Field("", description="URL of a server such as http://localhost:8080/v1; empty: OPENAI_BASE_URL, otherwise OpenAI")
     key_variable: str = Field("OPENAI_API_KEY", description="environment variable with the API key")

@@ -9,8 +9,8 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import atomic_write, read_file, scratch_file
@@ -22,8 +22,7 @@ TRASH = ".trash"
 """Obsidian's trash folder: its notes are not in the vault any more, and Obsidian can restore them."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """One file: its path (None: it is new) and the content it had when it was read; its new path and content."""
 
     path: str | None
@@ -41,8 +40,7 @@ class FileChange:
         return "\n".join(lines or [f"--- {old_name}", f"+++ {new_name}"]) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A proposed change of notes: a one-line summary, the changed files, and a `note` for whoever approves it.
 
     `memory_file` is the changed file that instructs later conversations, if any, with the reason.

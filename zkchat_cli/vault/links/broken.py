@@ -3,9 +3,9 @@
 import difflib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from zkchat_cli.text import words
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
@@ -20,8 +20,7 @@ MOST_SUGGESTED = 1000
 _EXTENSION = re.compile(r"\.(?=[0-9]*[A-Za-z])[A-Za-z0-9]{1,12}$")
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenLink:
+class BrokenLink(NamedTuple):
     """A link to a missing note, with the paths it may mean; `text` is the target as written."""
 
     row: LinkRow

@@ -10,9 +10,8 @@ Answers depend on the notes alone, never on the order in which they were indexed
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
 
@@ -33,8 +32,7 @@ _IN = """SELECT links.target, there.path FROM json_each(?1) AS frontier CROSS JO
 _EDGES = {"out": _OUT, "in": _IN, "both": f"{_OUT} UNION {_IN}"}
 
 
-@dataclass(frozen=True, slots=True)
-class LinkPath:
+class LinkPath(NamedTuple):
     """The notes of a path with both ends, and the links between them in order, one less.
 
     A step against a link's direction has that link: its `target` is the note where the step begins.
@@ -44,8 +42,7 @@ class LinkPath:
     links: tuple[LinkRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LinkKinship:
+class LinkKinship(NamedTuple):
     """A note related to another: linked from it, linking to it, or with `common` neighbours, the most specific first."""
 
     path: str

@@ -8,7 +8,6 @@ the order in which notes changed. Names of notes have their own table, so that a
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -76,7 +75,7 @@ class _Search:
         without_forms = [term for term in query.words if is_cjk(term) or term in STOPWORDS or term in exact]
         self.known = find_forms(index, [term for term in query.words if term not in without_forms])
         self.rows: dict[int, RankingCandidate] = {}
-        self.query = replace(query, words=(*self.known, *without_forms))
+        self.query = query._replace(words=(*self.known, *without_forms))
         frequency = {word: forms.chunks for word, forms in self.known.items()}
         others = (term for term in self.query.terms if term not in frequency)
         frequency |= {term: sizes.chunks if term in STOPWORDS else self._count("words", word(term)) for term in others}

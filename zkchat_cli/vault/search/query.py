@@ -6,7 +6,6 @@ Every word is quoted for FTS5, so that no text is an operator there: `AND`, `*`,
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import NamedTuple, TypeVar
 
@@ -39,8 +38,7 @@ class WordForms(NamedTuple):
     exact: int
 
 
-@dataclass(frozen=True, slots=True)
-class SearchQuery:
+class SearchQuery(NamedTuple):
     """`order` has the terms of words and phrases as they follow each other in the text."""
 
     words: tuple[str, ...] = ()
@@ -77,7 +75,7 @@ class SearchQuery:
     @property
     def loose(self) -> "SearchQuery":
         """The same with the words of phrases as single words, for when nothing contains the phrases."""
-        return replace(self, words=self.terms, phrases=())
+        return self._replace(words=self.terms, phrases=())
 
     @property
     def has_meaning(self) -> bool:
@@ -98,8 +96,8 @@ def parse_query(text: str, today: date | None = None) -> SearchQuery:
     if today is None or query.period or query.phrases or not (dated := find_period(text, today)):
         return query
     period, rest = dated
-    found = replace(_parse(rest, today), period=period, undated=query)
-    return replace(found, words=(), order=()) if is_all_stopwords(rest) else found
+    found = _parse(rest, today)._replace(period=period, undated=query)
+    return found._replace(words=(), order=()) if is_all_stopwords(rest) else found
 
 
 def _parse(text: str, today: date) -> SearchQuery:

@@ -6,7 +6,7 @@ Links say more where there are any, words always say something. Their scores can
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
@@ -21,8 +21,7 @@ RANK_CONSTANT = 10
 _NAME_WEIGHT = 4
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedNote:
+class RelatedNote(NamedTuple):
     """A related note by its best chunk, and the reasons as short phrases."""
 
     chunk: ContentChunk

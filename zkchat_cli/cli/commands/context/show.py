@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -106,7 +105,7 @@ def summary(ctx: CommandContext, id_: options.ConversationArgument = None) -> No
         covers = summary_coverage(compaction, session.turns) if compaction else None
     documents, text = [], ""
     if compaction is not None and covers is not None:
-        documents = [{**compaction.model_dump(mode="json"), "covers": asdict(covers)}]
+        documents = [{**compaction.model_dump(mode="json"), "covers": covers._asdict()}]
         text = f"{describe_active_compaction(compaction, covers)}\n{compaction.summary or ''}"
     ctx.result(documents, text, "No summary: all turns are sent verbatim.")
 
@@ -129,5 +128,5 @@ def memory(
         levels = session.memory.levels(items, session.runtime.budget.messages, session.runtime.counter)
         for message, hint in session.memory.pop_notices():
             ctx.screen.warn(message, hint)
-    documents = [{**asdict(item), "relative_path": item.relative_path or None} for item in items]
+    documents = [{**item._asdict(), "relative_path": item.relative_path or None} for item in items]
     ctx.result(documents, [*level_lines(levels), *memory_item_lines(items)])
