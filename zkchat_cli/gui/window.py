@@ -5,7 +5,7 @@ passages, other pages) runs on `_side` meanwhile. Nothing here waits for either.
 """
 
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from typing import Any
 
 from PySide6 import QtWidgets
@@ -26,7 +26,7 @@ from zkchat_cli.gui.references import ReferencePanel
 from zkchat_cli.gui.styles import lines_html
 from zkchat_cli.gui.transcript import TranscriptPage, TranscriptView, render_end, render_page
 from zkchat_cli.gui.worker import Worker
-from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
+from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
 from zkchat_cli.models import ContextUsage, ConversationSummary, IndexReport, Prompt, ToolCall
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -365,9 +365,7 @@ class ChatWindow(QtWidgets.QMainWindow):
     def _wait_for_answer(self, question: Question) -> tuple[str, str]:
         given: Future[tuple[str, str]] = Future()
         self._work.post(lambda: self.question.ask(question, lambda *answer: given.set_result(answer)))
-        while not wait((given,), timeout=STOP_INTERVAL).done:
-            raise_if_stopped()
-        return given.result()
+        return wait_for(given)
 
     def focus_next_pane(self) -> None:
         panes = (self.conversations, self.transcript, self.input, self.references.list, self.references.passage)
