@@ -56,7 +56,7 @@ def test_a_stored_key_is_private_and_used(where: paths.AppPaths, server: ModelSe
     assert (reach.key, reach.configured_by) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
     assert KEY not in repr([deltas, model, loaded, model_config(providers.provider("openai"), loaded)])
     wanted = base.EmbedderConfig("m", "", where.models_dir, env, credentials.find_key("openai", "OPENAI_API_KEY", env, where))
-    assert embedders.embedder("openai").open(wanted).server.key == KEY  # type: ignore[attr-defined]
+    assert embedders.embedder("openai")(wanted).server.key == KEY  # type: ignore[attr-defined]
     assert KEY not in repr(wanted)
 
 

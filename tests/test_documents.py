@@ -22,12 +22,13 @@ from transcript_player import Transcript
 
 from zkchat_cli import agents, exporters, registry, slash, tools
 from zkchat_cli.agents import builtin
-from zkchat_cli.app.settings import NO_EMBEDDER, settings_schema
+from zkchat_cli.app.settings import NO_EMBEDDER
 from zkchat_cli.cli import app
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ProviderErrorKind
 from zkchat_cli.llm import embedders, providers
+from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.slash import help as slash_help
 from zkchat_cli.vault.search import query
 

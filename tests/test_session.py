@@ -489,7 +489,10 @@ def test_between_turns_the_figures_are_those_of_the_last_prompt_until_something_
 
 def test_the_line_being_typed_counts_the_documents_that_it_names(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply("Yes.")]))
-    without = session.prompt("What is in Filters?").usage.total_tokens
     counted = session.count_mentioned("What is in [[Filters]]?")
-    assert 0 < counted <= session.prompt("What is in [[Filters]]?").usage.total_tokens - without
+    assert counted == session.prompt("What is in [[Filters]]?").usage.message_breakdown.documents
+    run_turn(session.send("What is in [[Filters]]?"))
+    more = session.count_mentioned("And again in [[Filters]]?")
+    assert session.prompt("And again in [[Filters]]?").usage.message_breakdown.documents == counted + more
+    assert more < counted
     assert [session.count_mentioned(text) for text in ("What is in [[Filt", "me@here.org", "")] == [0, 0, 0]

@@ -77,6 +77,8 @@ def test_a_unique_beginning_will_do(session: ZkChatSession, line: str) -> None:
 def test_compact_folds_and_undo_unfolds(app: AppFixture) -> None:
     session = resume(app, exchanges(*MOVES))
     before = session.prompt()
+    assert "Would summarize 14 messages" in slash_output("/compact preview", session)
+    assert session.prompt() == before
     assert "ummarized 14 messages" in slash_output("/compact", session)
     assert session.prompt() != before
     assert "undone" in slash_output("/compact undo", session)

@@ -20,13 +20,13 @@ from terminal_screen import CTRL_C, Chat, Script
 from zkchat_cli import paths
 from zkchat_cli.agents.loader import write_agent_file
 from zkchat_cli.app.editor import open_note_command
-from zkchat_cli.app.settings import settings_schema
 from zkchat_cli.config import loader
 from zkchat_cli.credentials import write_keys
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.events import ChangeDecided
+from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.memory.file_reader import MemoryFiles
-from zkchat_cli.memory.lasting_files import MAX_PATHS
+from zkchat_cli.memory.memory_paths import MAX_PATHS
 from zkchat_cli.memory.project import load_root_memory
 from zkchat_cli.models import ToolCall
 from zkchat_cli.store.input_history import append_line

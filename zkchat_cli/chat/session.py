@@ -12,7 +12,7 @@ from typing import Any
 from zkchat_cli import events
 from zkchat_cli.chat import branch_navigation, pins
 from zkchat_cli.chat.branch_navigation import BranchMove
-from zkchat_cli.chat.compactor import CompactionRequest, Compactor
+from zkchat_cli.chat.compactor import Compactor
 from zkchat_cli.chat.pins import TurnPart
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever
@@ -31,6 +31,7 @@ from zkchat_cli.chat.user_message import (
 )
 from zkchat_cli.config import loader
 from zkchat_cli.context.branch_tree import BranchSegment
+from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.context.prompt_history import find_question, restore_sent_prompts
 from zkchat_cli.context.turn_history import TurnHistory
@@ -63,7 +64,7 @@ class ZkChatSession:
         self._pipeline = TurnPipeline(services, self._state, self._prompts, self._compactor, self._recorder, self._retriever)
         self._scanned_at = float("-inf")
         self._rebuilt: str | None = None
-        self._mentioned: tuple[tuple[str, ...], int] = ((), 0)
+        self._mentioned: tuple[object, int] = (None, 0)
         """The documents named in the line being typed, and their tokens."""
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         self.verbose = False
@@ -230,10 +231,10 @@ class ZkChatSession:
 
     def count_mentioned(self, text: str) -> int:
         """Tokens of the documents that a message with this text would bring into the prompt by naming them."""
-        names = tuple(_NAMED.findall(text))
+        names = self._state.version, _NAMED.findall(text)
         if names != self._mentioned[0]:
             builder = UserMessageBuilder(self.services, self._state, self._prompts, self._retriever)
-            self._mentioned = names, builder.count_mentioned(self._runtime, text, self._runtime.budget.messages) if names else 0
+            self._mentioned = names, builder.count_mentioned(self._retriever.choose(self._runtime), text) if names[1] else 0
         return self._mentioned[1]
 
     @property
@@ -243,7 +244,7 @@ class ZkChatSession:
 
     @property
     def last_prompt(self) -> Prompt | None:
-        """The prompt of the last model call."""
+        """The prompt of the last model call, also while its answer is being written."""
         return self._pipeline.last_prompt
 
     def warm_up(self) -> None:

@@ -7,7 +7,7 @@ import logging
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory
@@ -21,8 +21,10 @@ from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools import load_tools as every
 from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes
 from zkchat_cli.vault.approval import Decision
-from zkchat_cli.vault.edit.note_editor import AppliedChange
 from zkchat_cli.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.edit.note_editor import AppliedChange
 
 LONGEST_OUTCOME = 80
 """Characters of a replaced text that the model gets back: if it had not read it, it sees now what it removed."""
@@ -82,7 +84,7 @@ class ToolExecutor:
             finding, ok = ToolOutput(data={"error": f"{call.name} failed: {truncate(f'{type(e).__name__}: {e}', 120)}"}), False
         return ToolOutcome(call, finding, ok, 1000 * (self.clock() - start))
 
-    def apply_decision(self, outcome: ToolOutcome, decision: Decision) -> tuple[ToolOutcome, AppliedChange | None]:
+    def apply_decision(self, outcome: ToolOutcome, decision: Decision) -> "tuple[ToolOutcome, AppliedChange | None]":
         """Make the change that a call proposes, or tell the model that it was refused; None for one that was not made."""
         change = outcome.finding.change
         assert change is not None

@@ -31,7 +31,7 @@ from zkchat_cli.memory.fact_ranking import (
     recall_fact,
 )
 from zkchat_cli.memory.file_reader import MemoryFiles, Stamp
-from zkchat_cli.memory.lasting_files import USER_FILE, LastingFiles
+from zkchat_cli.memory.memory_paths import USER_FILE, MemoryPaths
 from zkchat_cli.memory.project import (
     EXTRA_FILE,
     MemoryItem,
@@ -94,7 +94,7 @@ class Memory:
         self._vault_key = str(vault.root)
         self.enabled = settings.context.memory_integration
         self._file_names = tuple(dict.fromkeys((*settings.memory.project_file, EXTRA_FILE)))
-        self.lasting_files = LastingFiles(vault.root, self._file_names, agents_folder)
+        self.memory_paths = MemoryPaths(vault.root, self._file_names, agents_folder)
         self._files = MemoryFiles(vault.root, self.notify)
         self._switches = settings.memory
         self._cache: dict[str, tuple[object, dict[str, Stamp], tuple[MemoryItem, ...]]] = {}

@@ -27,18 +27,18 @@ _RECOVERED_TITLE = "Recovered conversation"
 _UNKNOWN = "unknown"
 
 
-class Counts(NamedTuple):
+class RowCounts(NamedTuple):
     conversations: int = 0
     messages: int = 0
     facts: int = 0
 
 
-class Repair(NamedTuple):
+class RepairReport(NamedTuple):
     """`kept` is the damaged file under its new name. `lost` is what traces are left of; of a lost conversation there may be messages."""
 
     kept: Path
-    saved: Counts
-    lost: Counts
+    saved: RowCounts
+    lost: RowCounts
 
 
 def check_store(file: Path) -> None:
@@ -60,7 +60,7 @@ def check_store(file: Path) -> None:
             raise ValueError(", ".join(f"damaged {name}: {number}" for name, number in damaged.items() if number))
 
 
-def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> Repair | None:
+def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> RepairReport | None:
     """Replace a damaged store by one with everything that can be read; None if it is not damaged.
 
     Raises StoreError, and then nothing has changed: another program has it open, it is not a store of this version, or nothing can be read.
@@ -86,7 +86,7 @@ def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> Repair | N
         finally:
             for suffix in ("", "-wal", "-shm"):
                 Path(f"{new}{suffix}").unlink(missing_ok=True)
-    return Repair(kept, saved, lost)
+    return RepairReport(kept, saved, lost)
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def _free_name(file: Path, date: str) -> Path:
     return next(name for name in names if not name.exists())
 
 
-def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) -> tuple[Counts, Counts]:
+def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) -> tuple[RowCounts, RowCounts]:
     """What was saved, and what was lost."""
     saved, lost = Counter[str](), Counter[str]()
     with closing(connect(None)) as db:
@@ -128,7 +128,7 @@ def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) 
         for row in _dicts(db, "fact"):
             target.remember(row["vault"], Fact.model_validate({name: row[name] for name in facts.COLUMNS}))
             saved["facts"] += 1
-    return Counts(**saved), Counts(**{name: lost[name] for name in Counts._fields})
+    return RowCounts(**saved), RowCounts(**{name: lost[name] for name in RowCounts._fields})
 
 
 def _archive(source: ChatSessionStore, conversation_id: str) -> ConversationArchive:

@@ -140,7 +140,7 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
     if sources or show_cost:
         screen.print()
     screen.show(sources)
-    if verbosity.max_sources and not report.grounded and report.uncited_statements and report.level is None:
+    if verbosity.max_sources and report.lacks_source:
         view.print_note(f"  {no_source_line(report, verbosity.hints)}", "yellow")
     if show_cost:
         view.print_note(cost_line(report), "dim")

@@ -30,8 +30,8 @@ from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, Recall
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.text.languages import detect_language, main_languages
-from zkchat_cli.text.stopwords import ENGLISH
-from zkchat_cli.text.words import QUESTION_WORDS, content_terms, stem
+from zkchat_cli.text.stopwords import ENGLISH, QUESTION_WORDS
+from zkchat_cli.text.words import content_terms, stem
 from zkchat_cli.tokens.counter import TokenCounter
 
 if TYPE_CHECKING:

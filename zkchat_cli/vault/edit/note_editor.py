@@ -25,7 +25,7 @@ from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move
 from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_files, resolve_path
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable
 from zkchat_cli.vault.index.manager import IndexManager
-from zkchat_cli.vault.links.resolver import Name
+from zkchat_cli.vault.links.resolver import LinkName
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, key
 from zkchat_cli.vault.note_parser import ParsedNote
 
@@ -156,7 +156,7 @@ class NoteEditor:
                  WHERE links.target = ? OR links.key IN (SELECT value FROM json_each(?)) ORDER BY notes.path"""
         return [source for (source,) in self.index.ask(lambda index: index.rows(sql, path, json.dumps(keys)))]
 
-    def _names(self, keys: Iterable[str]) -> dict[str, list[Name]]:
+    def _names(self, keys: Iterable[str]) -> dict[str, list[LinkName]]:
         wanted = dict.fromkeys(keys)
         return self.index.ask(lambda index: {folded: index.names(folded) for folded in wanted})
 

@@ -11,7 +11,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
-    from zkchat_cli.store.repair import Counts
+    from zkchat_cli.store.repair import RowCounts
     from zkchat_cli.views.text import StyledLine
 
 COMMAND = command_group()
@@ -72,5 +72,5 @@ def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
     return {"kept": str(done.kept), "saved": done.saved._asdict(), "lost": done.lost._asdict()}
 
 
-def _describe(counts: "Counts") -> str:
+def _describe(counts: "RowCounts") -> str:
     return ", ".join(plural(number, name.removesuffix("s")) for name, number in counts._asdict().items())
