@@ -244,7 +244,7 @@ class ZkChatSession:
 
     @property
     def last_prompt(self) -> Prompt | None:
-        """The prompt of the last model call."""
+        """The prompt of the last model call, also while its answer is being written."""
         return self._pipeline.last_prompt
 
     def warm_up(self) -> None:
