@@ -66,7 +66,7 @@ class ZkChatSession:
         self._retriever = Retriever(services, self._state)
         self._scanned_at = float("-inf")
         self._rebuilt: str | None = None
-        self._mentioned: tuple[tuple[str, ...], int] = ((), 0)
+        self._mentioned: tuple[object, int] = (None, 0)
         """The documents named in the line being typed, and their tokens."""
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         self.verbose = False
@@ -239,10 +239,10 @@ class ZkChatSession:
 
     def count_mentioned(self, text: str) -> int:
         """Tokens of the documents that a message with this text would bring into the prompt by naming them."""
-        names = tuple(_NAMED.findall(text))
+        names = self._state.version, _NAMED.findall(text)
         if names != self._mentioned[0]:
             builder = UserMessageBuilder(self.services, self._state, self._prompts, self._retriever)
-            self._mentioned = names, builder.count_mentioned(self._runtime, text, self._runtime.budget.messages) if names else 0
+            self._mentioned = names, builder.count_mentioned(self._retriever.choose(self._runtime), text) if names[1] else 0
         return self._mentioned[1]
 
     @property
@@ -252,8 +252,8 @@ class ZkChatSession:
 
     @property
     def last_prompt(self) -> Prompt | None:
-        """The prompt of the last model call."""
-        return self._state.last_prompt
+        """The prompt of the last model call, also while its answer is being written."""
+        return self._pipeline.last_prompt
 
     def warm_up(self) -> None:
         """Do in advance what the first question would wait for; see PromptBuilder."""

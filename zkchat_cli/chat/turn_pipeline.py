@@ -25,6 +25,7 @@ from zkchat_cli.models import (
     DocumentReference,
     FinishReason,
     MessageStatus,
+    Prompt,
     RetrievalMode,
     TurnMetrics,
     TurnReport,
@@ -48,6 +49,13 @@ class TurnPipeline:
         self._services, self._state, self._prompts, self._compactor, self._recorder = services, state, prompts, compactor, recorder
         self._retriever = retriever
         self._messages = UserMessageBuilder(services, state, prompts, retriever)
+        self._turn: TurnInProgress | None = None
+        """The last one that got as far as a prompt, or the one in progress."""
+
+    @property
+    def last_prompt(self) -> Prompt | None:
+        """The prompt of the last model call, also while its answer is being written."""
+        return self._turn.prompt if self._turn is not None else None
 
     def run(self, turn: TurnInProgress, user_input: UserInput, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
@@ -105,10 +113,8 @@ class TurnPipeline:
             raise
 
     def _answer(self, turn: TurnInProgress, decide_documents: DecideDocuments) -> Iterator[events.Event]:
-        try:
-            finish = yield from TurnRunner(self._services, self._state, self._prompts, self._compactor, turn, decide_documents).run()
-        finally:
-            self._state.last_prompt = turn.prompt
+        self._turn = turn
+        finish = yield from TurnRunner(self._services, self._state, self._prompts, self._compactor, turn, decide_documents).run()
         with turn.timer("prepare"):
             verified = self._verify(turn)
         with turn.timer("store"):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.base import Similarities
 from zkchat_cli.llm.offline.passages import MAX_GROUP, QuotablePassage, quotable_chunk, quotable_passages, render_passage
-from zkchat_cli.llm.offline.question import AnalyzedQuestion
+from zkchat_cli.llm.offline.question import FILLER_WEIGHT, AnalyzedQuestion
 from zkchat_cli.text.languages import detect_languages
 from zkchat_cli.text.near_words import COMPOUNDING, SHORTEST_CONTAINED, compound_parts, edits
 from zkchat_cli.text.stopwords import ENGLISH, language_of
@@ -150,7 +150,12 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
     candidates = _candidates(excerpts, languages)
     vocabulary = Counter(word for c in candidates for word in c.words | c.above)
     forms = {word: _find_forms(word, vocabulary, languages) for word in {*question.weights, *question.subject}}
-    weights = {form: weight for word, weight in question.weights.items() for form in (*forms[word], *_characters(word))}
+    weights = {
+        form: weight
+        for word, weight in question.weights.items()
+        for form in (*forms[word], *_characters(word))
+        if weight > FILLER_WEIGHT or form in vocabulary  # a filler that the notes do not have is not missing
+    }
     subject = {form for word in question.subject for form in forms[word]}
     rarity = {
         word: weight * (CHARACTER if len(word) == 1 else 1.0) * math.log(1 + len(candidates) / (vocabulary[word] or 0.5))
