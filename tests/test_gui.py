@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import Program
 from factories import COUNTER, NOON, exchanges
 
 from zkchat_cli.app import factory
@@ -15,7 +16,7 @@ from zkchat_cli.app.factory import App
 from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.cli.commands import gui
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import Conversation, ToolCall
+from zkchat_cli.models import Conversation, ConversationArchive, ToolCall
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 QtWidgets = pytest.importorskip("PySide6.QtWidgets", reason="PySide6 is not installed: pip install 'zkchat[gui]'", exc_type=ImportError)
@@ -154,12 +155,13 @@ def open_window(application: QApplication, vault: Path, tmp_path: Path) -> Itera
     application.processEvents()
 
 
-def store_turns(open_window: OpenWindow, count: int) -> str:
+def store_turns(open_window: OpenWindow, count: int, text: str = LONG) -> str:
     """Store a conversation of so many turns, and return its id."""
     app = open_window.app()  # type: ignore[attr-defined]
-    app.store.start(Conversation(id="longone", vault=str(app.vault.root), created_at=NOON, updated_at=NOON, title="A long one"))
-    for message in exchanges(*((f"Question {n}?", f"Answer {n}. {LONG}") for n in range(1, count + 1))):
-        app.store.add("longone", message)
+    messages = exchanges(*((f"Question {n}?", f"Answer {n}. {text}") for n in range(1, count + 1)))
+    times = {"created_at": NOON, "updated_at": NOON}
+    conversation = Conversation(id="longone", vault=str(app.vault.root), title="A long one", head_id=messages[-1].id, **times)
+    app.store.restore(ConversationArchive(conversation=conversation, messages=messages), lambda: "longone")
     app.close()
     return "longone"
 
@@ -202,17 +204,24 @@ def test_a_compaction_is_previewed_made_and_undone(open_window: OpenWindow) -> N
     assert user.window.budget.components == {**user.window.budget.components, "summary": 0, "conversation": before}
 
 
-def test_a_long_conversation_shows_its_end_and_more_at_the_top(open_window: OpenWindow) -> None:
-    user = open_window(resume=store_turns(open_window, 40))
-    assert "Question 40?" in user.shown and "Question 5?" not in user.shown
+def test_a_conversation_of_10_000_turns_opens_in_less_than_a_second_and_a_half_and_scrolls(open_window: OpenWindow) -> None:
+    id_ = store_turns(open_window, 10_000, "")
+    user = open_window()
+    began = time.process_time()  # the clock would show how busy the machine is
+    user.window.resume(id_)
+    user.wait(lambda: "Question 10000?" in user.shown)
+    at_once = time.process_time() - began
+    user.wait()
+    assert (at_once < 0.5, time.process_time() - began < 1.5) == (True, True)
     assert user.window.windowTitle().startswith("A long one")
+    assert "Question 9980?" in user.shown and "Question 9970?" not in user.shown
     bar = user.window.transcript.verticalScrollBar()
     bar.setValue(bar.minimum())
     user.wait()
-    assert "Question 5?" in user.shown and "Question 40?" not in user.shown
+    assert "Question 9970?" in user.shown and "Question 10000?" not in user.shown
     bar.setValue(bar.maximum())
     user.wait()
-    assert "Question 40?" in user.shown
+    assert "Question 10000?" in user.shown
 
 
 def test_a_stopped_answer_and_one_whose_window_is_closed_are_stored_unfinished(open_window: OpenWindow, script: Script) -> None:
@@ -484,6 +493,18 @@ def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: 
     user.press(Qt.Key.Key_Escape)
     user.wait()
     assert not panel.isVisible() and "Line 0" not in note.read_text()
+
+
+def test_a_conversation_goes_on_in_the_terminal_and_in_the_window_again(open_window: OpenWindow, zkchat: Program) -> None:
+    user = open_window()
+    user.ask("What is compost?")
+    user.wait()
+    user.window.close()
+    assert zkchat("ask", "-c", "And what is a filter?").exit_status == 0
+    session = user.window.session
+    assert session is not None
+    again = open_window(resume=session.conversation.id)
+    assert again.shown.index("What is compost?") < again.shown.index("And what is a filter?")
 
 
 def test_a_conversation_open_in_another_program_too_becomes_two_branches(open_window: OpenWindow, script: Script) -> None:
