@@ -1,6 +1,7 @@
 """The window, as its user sees it: the real engine behind it, Qt without a display in front."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -170,7 +171,6 @@ def test_a_question_is_answered_once_and_its_references_open(open_window: OpenWi
     opened = tmp_path / "opened"
     user = open_window(**{"terminal.open_command": f"cp {{path}} {opened}"})
     user.write("What is a filter, and what is [[Nowhere]]?")
-    assert "message: " in user.window.typed.text()
     user.press(Qt.Key.Key_Return)
     user.wait()
     assert user.shown.count("A filter is a line that says which tasks you want to see.") == 1
@@ -178,7 +178,13 @@ def test_a_question_is_answered_once_and_its_references_open(open_window: OpenWi
     first, broken, *_ = user.window.references.rows
     assert (first.verdict, first.where) == ("verified", "[[Filters]], line 7")
     assert broken.text.startswith("✗ [[Nowhere]]\nbroken: not found")
-    user.window.references.select_number(first.key)
+    link = re.search(r'href="(#source-[^"]+)"', user.window.transcript.toHtml())
+    assert link is not None
+    user.window.transcript.anchorClicked.emit(QUrl(link[1]))
+    assert user.window.references.list.currentRow() == 0
+    user.window.transcript.selectAll()
+    user.window.transcript.copy()
+    assert "A filter is a line" in QApplication.clipboard().text()
     user.wait()
     assert "A filter is a line" in user.window.references.passage.toPlainText()
     user.window.references.list.itemActivated.emit(user.window.references.list.item(0))
@@ -290,7 +296,12 @@ def test_links_tags_and_files_are_completed_and_typed_lines_recalled(open_window
         assert user.window.input.toPlainText().rstrip() == expected.rstrip()
     user.window.input.clear()
     user.write("one two three")
+    user.wait()
     assert user.window.typed.text() == "message: 3 tokens"
+    user.window.input.set_text("one two [[Compost]]")
+    user.wait()
+    assert int(user.window.typed.text().split()[1]) > 20  # with the note
+    user.window.input.set_text("one two three")
     QTest.keyClick(user.window.input, Qt.Key.Key_Return, Qt.KeyboardModifier.AltModifier)
     assert user.window.input.toPlainText() == "one two three\n"
     user.ask("/tokens")
@@ -493,6 +504,10 @@ def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: 
     user.press(Qt.Key.Key_Escape)
     user.wait()
     assert not panel.isVisible() and "Line 0" not in note.read_text()
+
+
+def test_without_tools_that_write_unsafe_says_that_it_has_no_effect(open_window: OpenWindow) -> None:
+    assert open_window(unsafe=True).result.startswith("--unsafe has no effect: offline")
 
 
 def test_a_conversation_goes_on_in_the_terminal_and_in_the_window_again(open_window: OpenWindow, zkchat: Program) -> None:
