@@ -93,9 +93,3 @@ def test_links_in_properties_have_lines():
 
 def test_links_in_invalid_front_matter_are_links():
     assert [link.line for link in read_markup("---\na: [[A]]: b\n---\n").links] == [2]
-
-
-def test_tags_and_aliases_are_read_from_front_matter_and_text():
-    note = note_parser.parse_note("Note.md", "---\ntags:\n  - a/b\n  - '#c, 12'\nalias: Other\n---\n#a/b and\n#\u65e5\u8a18/\n")
-    assert note.tags == ("a/b", "c", "\u65e5\u8a18")
-    assert note.front_matter.texts("aliases", "alias") == ("Other",)

@@ -35,7 +35,7 @@ def open_embedder(loaded: LoadedConfig) -> Embedder | None:
     key = credentials.find_key("openai", "OPENAI_API_KEY", loaded.env, loaded.places) if wanted.provider == "openai" else ApiKey()
     insecure = getattr(getattr(loaded.values, wanted.provider, None), "allow_insecure", False)
     places = loaded.places
-    return embedders.embedder(wanted.provider).open(
+    return embedders.embedder(wanted.provider)(
         EmbedderConfig(wanted.model, wanted.path, places.models_dir, loaded.env, key, insecure, places.cache_dir)
     )
 

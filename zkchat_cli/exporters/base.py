@@ -27,15 +27,13 @@ STATUS_NOTES = {
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """A format by its `name`; `suffix` is that of its files (`.md`).
+    """A format; `suffix` is that of its files (`.md`).
 
     `export` takes the conversation's archive, with past prompts if `prompts` is set; or, with `of` "call", the request of the next model
     call as a JSON document.
     """
 
-    name: str
     suffix: str
-    help: str
     export: Callable[[Any], str]
     of: Literal["conversation", "call"] = "conversation"
     prompts: bool = False

@@ -53,7 +53,7 @@ def _delete(window: "ChatWindow") -> None:
 
 
 def _export(window: "ChatWindow") -> None:
-    known = {f"{exporters.exporter(name).name} (*{exporters.exporter(name).suffix})": name for name in exporters.names()}
+    known = {f"{name} (*{exporters.exporter(name).suffix})": name for name in exporters.names()}
     options = QFileDialog.Option.DontConfirmOverwrite  # /export never overwrites, and says so
     file, chosen = QFileDialog.getSaveFileName(window, "Export the conversation", "", ";;".join(known), "", options)
     if file:

@@ -302,13 +302,12 @@ class Repl:
 
     def _greet(self) -> None:
         """Vault and model, the conversation that is resumed, and the warnings of the start."""
-        from zkchat_cli.llm import providers  # the session has loaded them
         from zkchat_cli.terminal.approval import warn_if_unable
         from zkchat_cli.text.truncate import truncate
 
         session, opened = self.session, self._background.opened
         name = session.runtime.model.name
-        model = f"offline: {providers.provider(name).help}" if name == "offline" else name
+        model = "offline: quotes your notes, no model" if name == "offline" else name
         model = f"{session.runtime.agent.name} · {model}" if session.runtime.agent is not None else model
         self.screen.print(sanitize_name(f"zkchat {__version__} · {session.vault.name} ({self._background.notes}) · {model}"), "bold")
         if session.history:

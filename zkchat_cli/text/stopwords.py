@@ -4,6 +4,7 @@ What is searched or compared leaves out the stopwords of its own language. The l
 "son"), so a text has one language here: the one with most stopwords in it, English unless another has two and more than English.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -75,8 +76,24 @@ _FILLERS = {
 }
 QUESTION_WORDS = frozenset("kind type sort name mention describe say think tell many much thing".split())
 """Words that say what the user wants to know, not what was said about it."""
+FUNCTION_CHARACTERS = frozenset(
+    "的了吗呢吧啊么什怎哪这那是有没不在和就都还也要给被把跟与或及其之于对从向到为以而且但因所如果会能可我你他她它们个些谁几多少样点里上下"
+    "时候再很太更最着过得地自己一"
+)
+"""Chinese characters that are common in any question."""
+_CJK_QUESTION_WORDS = (
+    "什么是|什麼是|是什么意思|是什麼意思|是什么|是什麼|为什么|為什麼|什么|什麼|怎么样|怎麼樣|怎样|怎樣|怎么|怎麼|如何|哪些|哪里|哪裡|哪个|哪個|哪|多少|"
+    "是否|能不能|可不可以|可以|有没有|有沒有|请问|請問|需要|应该|應該|关于|關於|之间|之間|还有|還有|吗|嗎|呢|吧|的|了|是|它们|它們|它|说|說|"
+    "とは|ですか|なに|何|どう|どこ|なぜ|いつ|무엇|어떻게|왜"
+)
 _COUNTED = 200
 """Words of a text that decide its language."""
+
+
+@cache
+def cjk_question_words() -> re.Pattern[str]:
+    """Chinese, Japanese and Korean question words and particles: without spaces they would stick to the words of the question."""
+    return re.compile(_CJK_QUESTION_WORDS)
 
 
 @cache

@@ -178,6 +178,4 @@ def _read(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
-EXPORTER = base.Exporter(
-    name="html", suffix=".html", help="a page for checking the answers, with sources and excerpts; opens offline", export=export
-)
+EXPORTER = base.Exporter(suffix=".html", export=export)

@@ -3,13 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.credentials import ApiKey
 from zkchat_cli.vault.search.vector_store import Embedder
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +23,5 @@ class EmbedderConfig:
     """Where a model may keep what it can make again."""
 
 
-class EmbedderKind(NamedTuple):
-    """One way to get vectors. A missing key, file or package is an error of the first call, not of `open`."""
-
-    name: str
-    help: str
-    open: Callable[[EmbedderConfig], Embedder]
+OpenEmbedder = Callable[[EmbedderConfig], Embedder]
+"""One way to get vectors. A missing key, file or package is an error of the embedder's first call."""

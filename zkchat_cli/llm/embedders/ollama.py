@@ -1,6 +1,6 @@
 """Vectors from an Ollama server, on this machine or where OLLAMA_HOST says."""
 
-from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind
+from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.providers.ollama import parse_address
 from zkchat_cli.llm.server_embedder import ServerEmbedder
@@ -17,4 +17,4 @@ def _open(config: EmbedderConfig) -> Embedder:
     return ServerEmbedder(f"ollama/{model}", model, server, "/api/embed", lambda answer: answer["embeddings"])
 
 
-EMBEDDER = EmbedderKind("ollama", f"a model on your own machine, {DEFAULT_MODEL} by default", _open)
+EMBEDDER = _open

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.llm.base import ModelConfig
-from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind
+from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.remote_model import OPENAI, KeyedSettings, bearer
 from zkchat_cli.llm.server_embedder import ServerEmbedder
 from zkchat_cli.text.numbers import whole_number
@@ -31,4 +31,4 @@ def _open(config: EmbedderConfig) -> Embedder:
     return ServerEmbedder(f"openai/{model}", model, server, "/embeddings", _rows, batch=64)
 
 
-EMBEDDER = EmbedderKind("openai", f"OpenAI or a compatible server, {DEFAULT_MODEL} by default; your notes are sent there", _open)
+EMBEDDER = _open

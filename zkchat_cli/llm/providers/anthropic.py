@@ -92,7 +92,6 @@ def _open(config: ModelConfig) -> AnthropicModel:
 
 PROVIDER = Provider(
     "anthropic",
-    "Claude, from Anthropic or a server with the same API; your prompts are sent there",
     _open,
     AnthropicSettings,
     server_info=lambda config: _open(config).server_info(),

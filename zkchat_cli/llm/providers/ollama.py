@@ -171,7 +171,6 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
 
 PROVIDER = Provider(
     "ollama",
-    "models on your own machine, with Ollama",
     _open,
     OllamaSettings,
     server_info=lambda config: _open(config).server_info(),

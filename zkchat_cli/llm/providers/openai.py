@@ -189,7 +189,6 @@ def _open(config: ModelConfig) -> OpenaiModel:
 
 PROVIDER = Provider(
     "openai",
-    "OpenAI or a compatible server; your prompts are sent there",
     _open,
     OpenAISettings,
     server_info=lambda config: _open(config).server_info(),
