@@ -42,6 +42,7 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.tokens.counter import estimate_tokens
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.turn_pipeline import TurnPipeline
@@ -50,6 +51,8 @@ MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
 SCAN_SECONDS = 2.0
 """For how long a scan of the vault counts as current, so that one command does not scan twice."""
+MAX_COUNTED = 20_000
+"""Characters up to which a message is counted at each key, in under 2 ms; a longer one is estimated."""
 
 _NAMED = re.compile(r"\[\[[^\[\]\n]+\]\]|(?<!\w)@[^\s]+")
 
@@ -236,6 +239,13 @@ class ZkChatSession:
             if last is not None and last[0] == version and last[1].max_context == self._runtime.window.tokens:
                 return last[1]
         return self.usage
+
+    def count_typed(self, text: str, *, with_documents: bool = True) -> tuple[int, bool]:
+        """Tokens of a message that is being typed, with the documents that it names, and whether they are estimated."""
+        counter = self._runtime.counter
+        if not counter.ready or len(text) > MAX_COUNTED:
+            return estimate_tokens(text), bool(text)
+        return counter.count(text) + (self.count_mentioned(text) if with_documents else 0), bool(text) and counter.estimated
 
     def count_mentioned(self, text: str) -> int:
         """Tokens of the documents that a message with this text would bring into the prompt by naming them."""
