@@ -18,6 +18,7 @@ from zkchat_cli.llm.base import (
     Delta,
     ModelConfig,
     ModelInfo,
+    Provider,
     Request,
     ServerInfo,
     StreamFailed,
@@ -64,6 +65,11 @@ class KeyedSettings(ServerSettings):
 
 
 S = TypeVar("S", bound=ServerSettings)
+
+
+def remote_provider(name: str, open_model: "Callable[[ModelConfig], RemoteModel]", settings: type[Section]) -> Provider:
+    """The provider of models on a server."""
+    return Provider(name, open_model, settings, server_info=lambda config: open_model(config).server_info())
 
 
 def settings_of(config: ModelConfig, kind: type[S]) -> S:
