@@ -301,8 +301,10 @@ class _CompactionRun:
         if answer.summary is not None:
             yield answer.mode, answer.summary, ()
         request, counter = self.request, self.runtime.counter
-        extracted = extract_summary(fold, self._limit, counter, request.instructions, self._quoted_turns())
+        sources = self.state.summary_sources
+        extracted = extract_summary(fold, self._limit, counter, request.instructions, self._quoted_turns(), sources)
         if extracted is not None:
+            self.state.summary_sources = extracted.said
             yield "extractive", extracted.text, extracted.quoted
         if request.reason:
             yield "truncated", policy.truncation_notice(fold), ()

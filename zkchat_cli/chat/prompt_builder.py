@@ -26,6 +26,8 @@ from zkchat_cli.references.document_summaries import DocumentSummaryService
 RECENT_TURNS = 2
 """Turns before this one whose notes still choose the folders whose memory is read."""
 MOST_MEMORIES = 2
+MOST_OFFERED = 32
+"""Turns whose tools are known; an undo of more begins anew."""
 
 
 class PromptBuilder:
@@ -49,6 +51,8 @@ class PromptBuilder:
         self._state.unload_old_turns(runtime.counter, runtime.budget.effective_limit)
         if current and offer_tools:
             self._offered_tools[current[0].id] = frozenset(tool.name for tool in prompt.tools)
+            if len(self._offered_tools) > MOST_OFFERED:
+                del self._offered_tools[next(iter(self._offered_tools))]
         return prompt
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:

@@ -5,7 +5,7 @@ rendered) is cached and only extended.
 """
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -66,6 +66,8 @@ class ConversationState:
         """Heads that undo left, the last one last; cleared by the next question."""
         self._exchange_of: dict[str, LoadableExchange] = {}
         """By the ids of its messages."""
+        self.summary_sources: Mapping[str, SpokenMessage] = {}
+        """What was said in the turns that the last summary without a model quotes, by the messages' ids: the next one begins with it."""
         self._load()
 
     def _load(self) -> None:
@@ -73,7 +75,7 @@ class ConversationState:
         head = self._store.conversation(id_).head_id if self.is_stored else None
         with long_lived_allocation():
             log = self.log()
-            self._replace_history(map(LoadableExchange, split_into_exchanges(_settle_pending(branch_to(log, head)))))
+            self._replace_history(self._stored_exchanges(_settle_pending(branch_to(log, head))))
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
             self.references = ReferenceManager.from_log(log, self.history)
@@ -125,7 +127,7 @@ class ConversationState:
         """Continue from another message here; the store follows with the next turn. Undo can go back. Raises StoreError."""
         log, left = self.log(), self.head
         self.references = ReferenceManager.from_log(log, branch := BranchTree(log).branch(head))
-        self._replace_history(map(LoadableExchange, split_into_exchanges(branch)))
+        self._replace_history(self._stored_exchanges(branch))
         self.undo_stack += [left] if left is not None else []
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
@@ -139,6 +141,10 @@ class ConversationState:
             else LoadableExchange([instead.get(message.id, message) for message in each.messages])
             for each in self.history.exchanges()
         )
+
+    def _stored_exchanges(self, branch: Sequence[ZkChatMessage]) -> Iterator[LoadableExchange]:
+        reader = StoredMessages(self._store, self.conversation.id)
+        return (LoadableExchange(messages, reader) for messages in split_into_exchanges(branch))
 
     def _replace_history(self, exchanges: Iterable[LoadableExchange]) -> None:
         history = MessageHistory(exchanges)

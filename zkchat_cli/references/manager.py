@@ -51,6 +51,17 @@ class ReferenceManager:
         other.latest_references = self.latest_references
         return other
 
+    def checkpoint(self) -> tuple[int, int, int]:
+        """What `roll_back` takes to forget the chunks that user messages brought since."""
+        return len(self._chunks), len(self._numbers), self._highest
+
+    def roll_back(self, to: tuple[int, int, int]) -> None:
+        chunks, numbers, self._highest = to
+        while len(self._chunks) > chunks:
+            self._chunks.popitem()
+        while len(self._numbers) > numbers:
+            self._numbers.popitem()
+
     def extract_referenceable_chunks(self, chunks: Sequence[ContentChunk], tool: str = "") -> tuple[ContentChunk, ...]:
         """The chunks of one tool response or user message with their numbers, known ones or the next free ones."""
         numbered = tuple(chunk.model_copy(update={"number": self._number(chunk)}) for chunk in chunks)

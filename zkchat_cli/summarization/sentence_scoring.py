@@ -12,8 +12,8 @@ from typing import NamedTuple
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.words import STOPWORDS, terms
 
-CACHED_MESSAGES = 32_768
-"""A rolling summary reads the same messages again each time."""
+CACHED_MESSAGES = 2048
+"""A rolling summary reads those that the last one quotes again each time."""
 FEATURE_WEIGHT = 1.4
 """Factor for each of these features."""
 QUESTION_WEIGHT = 0.6
