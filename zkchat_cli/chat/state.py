@@ -78,7 +78,7 @@ class ConversationState:
             self._replace_history(self._stored_exchanges(_settle_pending(branch_to(log, head))))
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
-            self.references = ReferenceManager.from_log(log, self.history)
+            self.references = ReferenceManager.from_log(log, self.history, self._find_readable)
             self._call_ids = {call.id for message in log for call in message.tool_calls}
 
     # messages
@@ -111,6 +111,11 @@ class ConversationState:
         exchange = self._exchange_of.get(message_id)
         return None if exchange is None else exchange.messages[exchange.ids.index(message_id)]
 
+    def _find_readable(self, message_id: str) -> ZkChatMessage | None:
+        with suppress(StoreError):
+            return self.find_message(message_id)
+        return None
+
     def append(self, turn: Sequence[ZkChatMessage]) -> None:
         """Add a finished turn to the branch."""
         exchange = LoadableExchange(turn)
@@ -126,7 +131,7 @@ class ConversationState:
     def branch_off(self, head: str | None) -> None:
         """Continue from another message here; the store follows with the next turn. Undo can go back. Raises StoreError."""
         log, left = self.log(), self.head
-        self.references = ReferenceManager.from_log(log, branch := BranchTree(log).branch(head))
+        self.references = ReferenceManager.from_log(log, branch := BranchTree(log).branch(head), self._find_readable)
         self._replace_history(self._stored_exchanges(branch))
         self.undo_stack += [left] if left is not None else []
 
@@ -170,7 +175,8 @@ class ConversationState:
     def unload_old_turns(self, counter: TokenCounter, tokens: int) -> None:
         """Forget the messages of turns before the newest ones, which take so many tokens: they are read from the store when needed."""
         if self.is_stored:
-            self.turns(counter).unload(tokens, StoredMessages(self._store, self.conversation.id))
+            for message in self.turns(counter).unload(tokens, StoredMessages(self._store, self.conversation.id)):
+                self.references.leave_to_store(message)
 
     def make_call_id_unique(self, given: str) -> str:
         """An id that no other tool call of this conversation has: some models number theirs afresh in every process or turn, some give two

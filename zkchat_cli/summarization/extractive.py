@@ -104,7 +104,7 @@ def summarize(
     text, left = "", budget - counter.count(links) - 1
     while left > _MAX_UNUSED * budget and (added := list(_take(ranked, left, counter))):
         chosen += added
-        left = budget - counter.count("".join(_summary_parts(chosen, messages, links)))
+        left = budget - sum(counter.count(part.rstrip()) for part in _summary_parts(chosen, messages, links))
     while chosen and (left := budget - counter.count(text := "".join(_summary_parts(chosen, messages, links)))) < 0:
         while chosen and left < 0:
             left += counter.count(chosen.pop().sentence.text)
