@@ -200,6 +200,11 @@ class _CompactionRun:
         """The other inputs of a prompt, looked up once for all compactions that are compared."""
         return self.prompts.inputs(self.runtime, (), self._previous)
 
+    @cached_property
+    def _inputs_of_turn(self) -> PromptInputs:
+        """The same with the turn in progress."""
+        return self.prompts.inputs(self.runtime, self.request.current, self._previous) if self.request.current else self._inputs
+
     def _turns(self, compaction: Compaction | None) -> tuple[Turn, ...]:
         return self.prompts.masked_turns(self.runtime, compaction).sendable_turns()
 
@@ -217,7 +222,7 @@ class _CompactionRun:
         runtime, current = self.runtime, self.request.current
         if not current:
             return done
-        inputs = self.prompts.inputs(runtime, current, done)
+        inputs = self._inputs_of_turn._replace(history=self.prompts.masked_turns(runtime, done), compaction=done)
         with suppress(PromptTooLarge):
             before = self.prompts.uncompacted_tokens(runtime, self._previous, inputs)
             after = self.prompts.assemble(runtime, inputs).usage.total_tokens
@@ -257,15 +262,20 @@ class _CompactionRun:
 
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""
-        history = compaction.tokens_after - self.prompts.fixed_cost(self.runtime, ()).total_tokens
+        history = compaction.tokens_after - self._bare_cost.total_tokens
         return history <= policy.RELIEF * remaining_message_budget(self._fixed_cost, self.runtime.budget)
 
     @cached_property
     def _fixed_cost(self) -> ContextUsage:
         """The prompt without any history, with the turn in progress if that fits."""
         with suppress(PromptTooLarge):
-            return self.prompts.fixed_cost(self.runtime, self.request.current)
-        return self.prompts.fixed_cost(self.runtime, ())
+            return self.prompts.fixed_cost(self.runtime, self._inputs_of_turn)
+        return self._bare_cost
+
+    @cached_property
+    def _bare_cost(self) -> ContextUsage:
+        """The prompt without any history, and without the turn in progress."""
+        return self.prompts.fixed_cost(self.runtime, self._inputs)
 
     # folding
 

@@ -119,9 +119,9 @@ class PromptBuilder:
         inputs = inputs._replace(history=self.masked_turns(runtime, compaction), compaction=compaction)
         return count_uncompacted_tokens(inputs, runtime.budget, runtime.strategy, runtime.counter)
 
-    def fixed_cost(self, runtime: Runtime, current: tuple[ZkChatMessage, ...]) -> ContextUsage:
-        """The figures of a prompt without any history. Raises PromptTooLarge."""
-        return self.assemble(runtime, self.inputs(runtime, current, None)._replace(history=())).usage
+    def fixed_cost(self, runtime: Runtime, inputs: PromptInputs) -> ContextUsage:
+        """The figures of a prompt of these inputs without any history. Raises PromptTooLarge."""
+        return self.assemble(runtime, inputs._replace(history=(), compaction=None)).usage
 
     # memory and document summaries
 

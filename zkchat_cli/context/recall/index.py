@@ -203,7 +203,11 @@ class RecallIndex:
             for number, (id_, _) in zip(numbers, keys, strict=True)
             if id_ in messages
         }
-        return tuple(split[id_][part] for id_, part in keys if part < len(split.get(id_, ())))
+        return tuple(
+            split[id_][part]._replace(raw_tokens=self._tokens[number])
+            for number, (id_, part) in zip(numbers, keys, strict=True)
+            if part < len(split.get(id_, ()))
+        )
 
     def day_number(self, number: int) -> int:
         """A number for the day of the passage with this number, without reading it."""
