@@ -12,10 +12,10 @@ from typing import Any
 import typer
 
 from zkchat_cli import __version__, slash
-from zkchat_cli.app.settings import settings_schema
 from zkchat_cli.cli import app
 from zkchat_cli.cli.options import SHARED
 from zkchat_cli.config import loader
+from zkchat_cli.llm.providers import settings_schema
 
 DOCS = Path(__file__).parent
 MAN_PAGE = DOCS / "zkchat.1"

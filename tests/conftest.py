@@ -25,6 +25,7 @@ from factories import AppFixture, make_app
 from fake_embedders import EmbeddingServers
 from fork_server import run_piped, use_empty_certificates
 from hypothesis import settings
+from model_server import ModelServer, running_server
 from pytest_httpserver import HTTPServer
 
 from zkchat_cli import exporters
@@ -185,10 +186,11 @@ def fork_server_address() -> str:
 
 
 @cache
-def syntax_trees() -> dict[str, ast.Module]:
-    """The modules of the package by their paths in it."""
+def syntax_nodes() -> dict[str, tuple[ast.AST, ...]]:
+    """The nodes of each module's syntax, by its path in the package. To find them takes most of the time of a test that looks at them."""
     package = Path(exporters.__file__).parent.parent
-    return {file.relative_to(package).as_posix(): ast.parse(file.read_bytes()) for file in sorted(package.rglob("*.py"))}
+    files = sorted(package.rglob("*.py"))
+    return {file.relative_to(package).as_posix(): tuple(ast.walk(ast.parse(file.read_bytes()))) for file in files}
 
 
 def write_notes(folder: Path, notes: dict[str, str]) -> Path:
@@ -277,6 +279,12 @@ def script(tmp_path: Path) -> Callable[..., str]:
         return f"scripted/{file}"
 
     return write_script
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with running_server() as running:
+        yield running
 
 
 @pytest.fixture

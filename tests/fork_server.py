@@ -34,7 +34,7 @@ _LENGTH, _NUMBER = 8, 4
 def load_program(without: tuple[str, ...] = ()) -> None:
     """Import and load what every run needs, except modules that begin with `without`."""
     import zkchat_cli
-    from zkchat_cli.app.settings import settings_schema
+    from zkchat_cli.llm.providers import settings_schema
     from zkchat_cli.tokens.counter import load_vocabulary, open_encoder
 
     use_empty_certificates()

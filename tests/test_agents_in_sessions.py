@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -235,13 +234,6 @@ def test_a_new_conversation_has_the_agent_of_the_last(installation: Installation
     outcome = slash.run("/new", installation.session(agent="critic"))
     assert outcome.session is not None
     assert outcome.session.runtime.agent is not None
-
-
-def test_a_conversation_that_cannot_change_its_agent_says_so(installation: Installation) -> None:
-    found = installation.session()
-    session = ZkChatSession(found.services, replace(found.runtime, open_agent=None))
-    with pytest.raises(UsageError, match="cannot change its agent"):
-        session.use_agent("editor")
 
 
 # for one message

@@ -22,7 +22,7 @@ def stem(path: str) -> str:
 def cite(number: int, path: str | None = "Queries/Filters.md", *marks: str, of: str = "", **more: object) -> Citation:
     """A citation that stands where the marks stand in `of`."""
     spans = tuple((of.index(mark), of.index(mark) + len(mark)) for mark in marks)
-    known = {"start_line": 3, "end_line": 3, "valid": True, "status": "cited"} if path else {}
+    known = {"start_line": 3, "end_line": 3, "valid": True, "verdict": "cited"} if path else {}
     return Citation.model_validate({"number": number, "relative_path": path, "spans": spans, **known, **more})
 
 

@@ -11,11 +11,11 @@ import pytest
 from conftest import Program
 
 from zkchat_cli import exporters, registry, slash, tools
-from zkchat_cli.app.settings import settings_schema
 from zkchat_cli.cli import commands
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
 from zkchat_cli.llm import embedders, providers
+from zkchat_cli.llm.providers import settings_schema
 
 ROOT = Path(__file__).parent.parent
 HEAVY = (
@@ -116,8 +116,16 @@ def test_config_path_does_not_read_the_settings(zkchat: Program) -> None:
     assert not loaded_by(zkchat, "config", "path") & {"tomlkit", "zkchat_cli.config.schema", "zkchat_cli.app.factory"}
 
 
-def test_asking_offline_loads_no_model_library_and_no_screen(zkchat: Program) -> None:
+def test_asking_offline_loads_only_what_it_needs(zkchat: Program) -> None:
     assert not loaded_by(zkchat, "ask", "what is a filter?") & {
+        "zkchat_cli.chat.compaction_run",
+        "zkchat_cli.llm.http_errors",
+        "zkchat_cli.llm.json_client",
+        "zkchat_cli.llm.providers.openai",
+        "zkchat_cli.llm.sentence_models",
+        "zkchat_cli.summarization.extractive",
+        "zkchat_cli.vault.edit.note_editor",
+        "pickle",
         "mojentic",
         "openai",
         "anthropic",
@@ -126,6 +134,16 @@ def test_asking_offline_loads_no_model_library_and_no_screen(zkchat: Program) ->
         "httpx",
         "prompt_toolkit",
         "rich",
+        "tiktoken",
+    }
+
+
+def test_opening_a_session_does_not_load_what_only_a_turn_needs(zkchat: Program) -> None:
+    assert not loaded_by(zkchat, "context", "memory") & {
+        "zkchat_cli.chat.turn_pipeline",
+        "zkchat_cli.citations.marks",
+        "zkchat_cli.citations.verify",
+        "zkchat_cli.llm.remote_model",
         "tiktoken",
     }
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from conftest import Program
-from terminal_screen import CTRL_C, CTRL_D, ENDLESS, Chat, Script, stored_conversations
+from terminal_screen import CTRL_C, CTRL_D, ENDLESS, ENTER, Chat, Script, stored_conversations
 
 # a turn
 
@@ -79,7 +79,7 @@ def test_ctrl_c_clears_a_typed_line_and_only_hints_on_an_empty_one(zkchat: Progr
         chat.wait_until(lambda: "press Ctrl-C again to quit" not in chat.screen_text(), "the toolbar to come back")
         chat.type(CTRL_C)
         chat.wait_for("press Ctrl-C again to quit")
-        chat.say("/refs")
+        chat.type("/refs" + ENTER)
         chat.wait_for("No documents have been named or found yet.\n\nyou ›")
 
 

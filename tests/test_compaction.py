@@ -14,7 +14,6 @@ from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.events import CompactionDone, CompactionStarted, Event
 from zkchat_cli.models import DocumentReference
 from zkchat_cli.summarization.extractive import extract_summary, summarize
-from zkchat_cli.views.compaction import describe_compaction
 
 THINGS = ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"]
 MOVES = tuple(
@@ -71,19 +70,6 @@ def test_the_last_turn_is_never_folded_automatically() -> None:
 # the extractive summary
 
 
-def test_a_summary_keeps_facts_word_for_word_with_speaker_and_date() -> None:
-    summary = summarize(turns(*MOVES[:2]), 1000, COUNTER)
-    assert summary is not None
-    assert "- 2 May 2025, user: On day 1 I moved the anvil to shelf 7, for a reason that only day 1 knows." in summary.text
-    assert "\n- 3 May, user: On day 2" in summary.text
-
-
-def test_sentences_with_the_instructions_words_come_first() -> None:
-    plain, wanted = (summarize(turns(*MOVES), 60, COUNTER, words) for words in ("", "remember the kettle"))
-    assert plain and "kettle" not in plain.text
-    assert wanted and "kettle" in wanted.text
-
-
 def test_tool_results_and_failed_turns_are_not_summarised() -> None:
     history = [
         *exchanges(("The anvil is red.", "Yes, it is red.")),
@@ -133,18 +119,6 @@ def test_the_newest_messages_are_not_folded(session: ZkChatSession) -> None:
     assert MOVES[9][1] not in contents
 
 
-def test_undo_undoes_compactions_one_by_one(session: ZkChatSession) -> None:
-    prompts = [session.prompt().model_dump_json()]
-    for keep in (12, 6, 2):
-        assert session.compact(keep=keep).mode == "extractive"
-        prompts.append(session.prompt().model_dump_json())
-    for _ in range(3):
-        assert session.prompt().model_dump_json() == prompts.pop()
-        session.undo_compaction()
-    assert session.prompt().model_dump_json() == prompts.pop()
-    assert session.undo_compaction() is None
-
-
 def test_a_preview_equals_the_compaction(session: ZkChatSession) -> None:
     said_before = session.compact(preview=True)
     done = session.compact()
@@ -179,13 +153,6 @@ def test_the_discard_strategy_compacts_nothing(app: AppFixture) -> None:
     assert resume(app, exchanges(*MOVES), strategy="discard").compact().mode == "none"
 
 
-def test_a_summary_is_used_after_a_restart(session: ZkChatSession, app: AppFixture) -> None:
-    done = session.compact()
-    again = app.reopen(session)
-    assert again.compaction == done
-    assert again.prompt().model_dump_json() == session.prompt().model_dump_json()
-
-
 def test_failed_turns_are_neither_folded_nor_counted(app: AppFixture) -> None:
     history = (*exchanges(*MOVES[:6]), message("user", "It failed.", "f", parent_id="t6-a", status="failed"))
     session = resume(app, history)
@@ -215,13 +182,6 @@ def test_a_full_window_is_compacted_before_the_model_is_called(app: AppFixture) 
     assert not report.context.compaction.due
 
 
-def test_compaction_is_not_due_again_at_once(app: AppFixture) -> None:
-    app.max_context = 3000
-    session = resume(app, exchanges(*((q * 4, a * 4) for q, a in MOVES)), model=DeltaModel([reply("Fine.")]))
-    run(session, "And now?")
-    assert not any(isinstance(event, CompactionStarted) for event in run(session, "And then?"))
-
-
 def test_large_recent_turns_are_folded_too(app: AppFixture) -> None:
     app.max_context = 3000
     long = [(f"Day {i}. " + q * 12, a * 12) for i, (q, a) in enumerate(MOVES)]
@@ -233,18 +193,6 @@ def test_large_recent_turns_are_folded_too(app: AppFixture) -> None:
     sent = {id_ for m in session.prompt().messages for id_ in m.source_ids}
     covered = [m.id for m in session.history][: [m.id for m in session.history].index(done.last_id or "") + 1]
     assert {m.id for m in session.history} <= {*covered, *sent}
-
-
-def test_a_long_conversation_never_exceeds_the_window(app: AppFixture) -> None:
-    app.max_context = 3100
-    session = app.session(DeltaModel([reply("Noted, and well done. " * 10)]))
-    compactions = 0
-    for i in range(40):
-        thing = THINGS[i % 12]
-        report = report_of(session.send(f"On day {i} I moved the {thing} to shelf {i * 7}, for a reason that only day {i} knows. " * 2))
-        compactions += report.compaction is not None
-        assert report.context.total_tokens <= report.context.effective_limit
-    assert 2 <= compactions <= 20
 
 
 def test_automatic_compaction_can_be_turned_off(app: AppFixture) -> None:
@@ -267,12 +215,3 @@ def test_a_summary_too_large_for_a_smaller_window_is_made_anew(app: AppFixture) 
     assert report.compaction is not None
     assert report.compaction.summary_tokens <= 540 < large.summary_tokens
     assert report.context.message_breakdown.summary > 0
-
-
-# in words
-
-
-def test_a_compaction_is_described_in_words(session: ZkChatSession) -> None:
-    assert "Would summarize 14 messages" in describe_compaction(session.compact(preview=True))
-    assert "ummarized 14 messages" in describe_compaction(session.compact())
-    assert "Nothing to compact" in describe_compaction(session.compact())

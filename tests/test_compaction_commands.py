@@ -36,14 +36,6 @@ def test_a_scripted_model_summarises_on_the_command_line(zkchat: Program, import
     assert SUMMARY in out
 
 
-@pytest.mark.parametrize("error", ["timeout", "context_length", "empty"])
-def test_after_an_error_of_a_scripted_model_the_summary_is_extractive(
-    zkchat: Program, imported: str, script: Callable[..., str], error: str
-) -> None:
-    done = zkchat("context", "compact", imported, "--keep", 4, "--preview", "--json", "--model", script({"error": error})).json
-    assert (done["mode"], done["model_calls"]) == ("extractive", 2)
-
-
 def test_a_preview_with_a_model_changes_nothing(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
     before = zkchat("context", "show", imported, "--json").out
     done = zkchat("context", "compact", imported, "--keep", 4, "--preview", "--model", script(A_SUMMARY))
@@ -51,41 +43,6 @@ def test_a_preview_with_a_model_changes_nothing(zkchat: Program, imported: str, 
     assert "by the model" in done.out
     assert SUMMARY in done.out
     assert zkchat("context", "show", imported, "--json").out == before
-
-
-def test_an_echo_is_no_summary(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
-    done = zkchat("context", "compact", imported, "--keep", 4, "--json", "--model", script({"echo": True})).json
-    assert done["mode"] == "extractive"
-
-
-def test_undo_and_import_give_the_identical_prompt(zkchat: Program, imported: str, script: Callable[..., str], tmp_path: Path) -> None:
-    def shown(id_: str) -> list[tuple[str, str, int]]:
-        return [(m["role"], m["content"], m["tokens"]) for m in zkchat("context", "show", id_, "--json").json["messages"]]
-
-    before = shown(imported)
-    zkchat("context", "compact", imported, "--keep", 4, "--model", script(A_SUMMARY))
-    after, file = shown(imported), tmp_path / "out.json"
-    zkchat("context", "export", imported, "--format", "json", "-o", file)
-    copy = zkchat("context", "import", "--file", file, "--json").json["conversation_id"]
-    assert shown(copy) == after != before
-    zkchat("context", "compact", "--undo", copy)
-    zkchat("context", "compact", "--undo", imported)
-    assert shown(copy) == before == shown(imported)
-
-
-def test_a_conversation_that_fills_a_small_window_is_summarised_by_itself(zkchat: Program, script: Callable[..., str]) -> None:
-    model = script({"text": f"{A_SUMMARY['text']} Noted."})
-    flags = ("--json", "--model", model, "--max-context", 2000)
-    done = zkchat("ask", "I moved the anvil to the shelf that stands by the door. " * 20, *flags).json
-    for _ in range(4):
-        done = zkchat("ask", "-c", "I moved the kettle to the shelf that stands by the door. " * 20, *flags).json
-        assert done["context"]["total_tokens"] <= done["context"]["effective_limit"]
-        if done["compaction"]:
-            break
-    assert (done["compaction"]["mode"], done["compaction"]["model_calls"]) == ("full", 1)
-    assert done["compaction"]["usage"]["estimated"]
-    listed = zkchat("context", "summary", done["conversation_id"], "--json").json
-    assert listed[0]["summary"] == SUMMARY
 
 
 def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
@@ -122,10 +79,3 @@ def test_a_turn_says_below_its_answer_what_a_compaction_saved(zkchat: Program, i
         seen = chat.everything()
     assert "messages (by the model" in seen.partition("So it is.")[2]
     assert "tokens saved; to undo: /compact undo" in " ".join(seen.split())
-
-
-def test_the_compaction_after_a_preview_asks_no_model_again(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
-    compact = ("context", "compact", imported, "--keep", 4, "--json", "--model")
-    preview = zkchat(*compact, script(A_SUMMARY), "--preview").json
-    done = zkchat(*compact, script({"error": "timeout"})).json
-    assert (done["summary"], done["mode"], done["preview"]) == (preview["summary"], "full", False)

@@ -37,30 +37,10 @@ def test_show_prints_the_exact_prompt_that_the_model_gets(zkchat: Program, talk:
     assert [t["descriptor"] for t in shown["tools"]] == sent["tools"]
 
 
-def test_the_document_of_show_is_complete_and_its_tokens_add_up(zkchat: Program, talk: str) -> None:
-    shown = zkchat("context", "show", "--json").json
-    assert set(shown) >= {"messages", "tools", "usage", "dropped", "strategy"}
-    assert set(shown["messages"][0]) >= {"role", "content", "tool_calls", "tokens", "kind", "source_ids"}
-    assert sum(m["tokens"] for m in shown["messages"]) + sum(t["tokens"] for t in shown["tools"]) == shown["usage"]["total_tokens"]
-
-
 def test_show_stores_nothing(zkchat: Program, talk: str) -> None:
     before = zkchat("context", "export", talk, "--format", "json").out
     zkchat("context", "show", talk, "--next", "Where is the anvil?")
     assert zkchat("context", "export", talk, "--format", "json").out == before
-
-
-def test_stats_are_a_table_with_bars_for_people(zkchat: Program, talk: str) -> None:
-    out = zkchat("context", "stats").out
-    for word in ("instructions", "tools", "messages", "conversation", "total", "█", "%", "Compacts at"):
-        assert word in out
-
-
-def test_stats_are_figures_for_programs(zkchat: Program, talk: str) -> None:
-    usage = zkchat("context", "stats", "--json").json
-    assert set(usage["budget_status"]) == {"system", "tools", "messages"}
-    assert set(usage["message_breakdown"]) == {"summary", "memory", "documents", "tool_results", "recalled", "conversation"}
-    assert usage["effective_limit"] == int(usage["max_context"] * 0.9)
 
 
 def test_a_small_window_sends_the_newest_turns_and_recalls_relevant_ones(zkchat: Program, talk: str) -> None:
@@ -73,14 +53,6 @@ def test_a_small_window_sends_the_newest_turns_and_recalls_relevant_ones(zkchat:
     assert DAYS[0] in recalled
     assert "1 March 2026" in recalled
     assert {d["reason"].partition(";")[0] for d in shown["dropped"]} == {"no room"}
-
-
-def test_a_preview_says_what_compaction_would_do_and_changes_nothing(zkchat: Program, talk: str) -> None:
-    before = zkchat("context", "show", talk, "--json").out
-    preview = zkchat("context", "compact", talk, "--keep", 4, "--preview", "--json").json
-    assert preview["preview"] is True
-    assert preview["tokens_after"] < preview["tokens_before"]
-    assert zkchat("context", "show", talk, "--json").out == before
 
 
 def test_compaction_folds_the_older_turns_and_undo_restores_the_identical_prompt(zkchat: Program, talk: str) -> None:
@@ -100,12 +72,6 @@ def test_compaction_folds_the_older_turns_and_undo_restores_the_identical_prompt
     assert zkchat("context", "show", talk, "--json").out == before
 
 
-def test_compaction_deletes_nothing(zkchat: Program, talk: str) -> None:
-    before = zkchat("context", "export", talk, "--format", "json").json["messages"]
-    zkchat("context", "compact", talk, "--keep", 2)
-    assert zkchat("context", "export", talk, "--format", "json").json["messages"] == before
-
-
 def test_a_summary_keeps_to_its_target(zkchat: Program, talk: str) -> None:
     done = zkchat("context", "compact", talk, "--keep", 0, "--target", 120, "--json").json
     assert 0 < done["summary_tokens"] <= 120
@@ -114,12 +80,6 @@ def test_a_summary_keeps_to_its_target(zkchat: Program, talk: str) -> None:
 def test_instructions_say_what_a_summary_should_keep(zkchat: Program, talk: str) -> None:
     small = ["--keep", "0", "--target", "60", "--preview", "--json"]
     assert "kettle" in zkchat("context", "compact", talk, "--instructions", "keep the kettle and shelf 77", *small).json["summary"]
-
-
-def test_undo_without_a_compaction_says_so(zkchat: Program, talk: str) -> None:
-    done = zkchat("context", "compact", "--undo", talk)
-    assert done.exit_status == 2
-    assert "no compaction" in done.err
 
 
 def test_an_export_comes_back_as_it_was(zkchat: Program, talk: str, tmp_path: Path) -> None:
@@ -142,22 +102,6 @@ def test_an_import_from_another_machine_belongs_to_the_vault_at_hand(zkchat: Pro
     assert elsewhere("context", "stats").exit_status == 0
 
 
-def test_an_export_for_people_has_footnotes(zkchat: Program) -> None:
-    zkchat("ask", "How are filters joined?")
-    out = zkchat("context", "export", "--format", "md").out
-    assert "How are filters joined?" in out
-    assert "[^1]" in out
-    assert "Queries/Combining.md" in out
-
-
-def test_a_file_that_is_no_conversation_is_refused_and_nothing_is_stored(zkchat: Program, tmp_path: Path) -> None:
-    (tmp_path / "bad.json").write_text('[{"role": "user", "content": "fine"}, {"role": "wizard", "content": "no"}]')
-    done = zkchat("context", "import", "--file", tmp_path / "bad.json")
-    assert done.exit_status == 2
-    assert "wizard" in done.err
-    assert zkchat("context", "stats").exit_status == 3
-
-
 def test_clear_starts_afresh_and_the_log_stays(zkchat: Program, talk: str, script: Callable[..., str]) -> None:
     assert zkchat("context", "clear", talk).exit_status == 2
     assert zkchat("context", "clear", talk, "--yes").exit_status == 0
@@ -171,12 +115,6 @@ def test_memory_shows_what_is_included_and_why(zkchat: Program) -> None:
     done = zkchat("context", "memory")
     assert "We garden in Zone 7." in done.out
     assert "vault's root" in done.out
-
-
-def test_an_unknown_conversation_is_named(zkchat: Program, talk: str) -> None:
-    done = zkchat("context", "show", "zzzz")
-    assert done.exit_status == 3
-    assert "zzzz" in done.err
 
 
 def test_a_prompt_describes_the_tools_that_its_model_can_call(zkchat: Program, talk: str, script: Script) -> None:

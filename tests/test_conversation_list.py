@@ -98,7 +98,8 @@ def test_search_covers_one_vault_or_all(app: AppFixture) -> None:
     found = app.store.search(None, "whale")
     assert {each.conversation_id for each in found} == {"a", "b"}
     assert {each.conversation_id for each in app.store.search("/v", "whale")} == {"a"}
-    assert [each.message.content for each in conversation_list.without_tool_results(found, 9)].count("a whale") == 0
+    assert [each.message.content for each in found].count("a whale") == 1
+    assert [each.message.role for each in app.store.search(None, "whale", tool_results=False)] == ["user", "user"]
 
 
 def test_a_found_message_is_shown_with_its_best_line() -> None:

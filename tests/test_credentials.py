@@ -1,12 +1,11 @@
 """Keys that zkchat keeps: where they are, who may read them, which one counts, and that nothing ever says them."""
 
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import Program
-from model_server import ModelServer, Reply, openai_text, running_server
+from model_server import ModelServer, Reply, openai_text
 
 from zkchat_cli import credentials, logging_setup, paths
 from zkchat_cli.app.model_access import model_config, open_model, server_info
@@ -33,11 +32,10 @@ def where(tmp_path: Path) -> paths.AppPaths:
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as made:
-        made.gets["/v1/models"] = {"data": [{"id": "tiny"}]}
-        made.says(Reply(openai_text("yes")))
-        yield made
+def server(server: ModelServer) -> ModelServer:
+    server.gets["/v1/models"] = {"data": [{"id": "tiny"}]}
+    server.says(Reply(openai_text("yes")))
+    return server
 
 
 def store(where: paths.AppPaths, **keys: str) -> None:
@@ -58,7 +56,7 @@ def test_a_stored_key_is_private_and_used(where: paths.AppPaths, server: ModelSe
     assert (reach.key, reach.configured_by) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
     assert KEY not in repr([deltas, model, loaded, model_config(providers.provider("openai"), loaded)])
     wanted = base.EmbedderConfig("m", "", where.models_dir, env, credentials.find_key("openai", "OPENAI_API_KEY", env, where))
-    assert embedders.embedder("openai").open(wanted).server.key == KEY  # type: ignore[attr-defined]
+    assert embedders.embedder("openai")(wanted).server.key == KEY  # type: ignore[attr-defined]
     assert KEY not in repr(wanted)
 
 

@@ -14,9 +14,9 @@ import pytest
 import typer
 
 from zkchat_cli import paths, slash
-from zkchat_cli.app.settings import settings_schema
 from zkchat_cli.cli import app
 from zkchat_cli.config import loader
+from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.models import LinkResolution
 from zkchat_cli.vault.vault import Vault
 

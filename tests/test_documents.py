@@ -17,17 +17,18 @@ from typing import Any, get_args
 
 import pytest
 import typer
-from conftest import syntax_trees
+from conftest import syntax_nodes
 from transcript_player import Transcript
 
 from zkchat_cli import agents, exporters, registry, slash, tools
 from zkchat_cli.agents import builtin
-from zkchat_cli.app.settings import NO_EMBEDDER, settings_schema
+from zkchat_cli.app.settings import NO_EMBEDDER
 from zkchat_cli.cli import app
 from zkchat_cli.config import loader
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ProviderErrorKind
 from zkchat_cli.llm import embedders, providers
+from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.slash import help as slash_help
 from zkchat_cli.vault.search import query
 
@@ -104,7 +105,7 @@ def test_every_call_of_zkchat_is_one() -> None:
 
 
 def test_every_check_of_doctor_is_listed() -> None:
-    nodes = ast.walk(syntax_trees()["cli/commands/doctor/checks.py"])
+    nodes = syntax_nodes()["cli/commands/doctor/checks.py"]
     calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "_check"]
     checked = {ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)}
     assert len(checked) >= 9
@@ -196,18 +197,18 @@ def test_every_setting_that_the_text_names_exists() -> None:
 def test_every_environment_variable_is_listed_and_no_other() -> None:
     told = {each for row in rows(section("# Settings")) if len(row) == 2 for each in code(row[0])}
     read = set(
-        _read_from_the_environment(tree for name, tree in syntax_trees().items() if name != "terminal/shell.py")
+        _read_from_the_environment(nodes for name, nodes in syntax_nodes().items() if name != "terminal/shell.py")
     )  # what it reads a shell sets
     assert {name for name in read if not name.startswith("_")} - told == set()
-    texts = [node.value for tree in syntax_trees().values() for node in ast.walk(tree) if _is_text(node)]
+    texts = [node.value for nodes in syntax_nodes().values() for node in nodes if _is_text(node)]
     named = {name for text in texts for name in re.findall(r"\b[A-Z_]{4,}\b", text)}
     settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.default_values(settings_schema())}
     assert told - named - settings == set()
 
 
-def _read_from_the_environment(trees: Iterable[ast.Module]) -> Iterator[str]:
-    for tree in trees:
-        for node in ast.walk(tree):
+def _read_from_the_environment(modules: Iterable[tuple[ast.AST, ...]]) -> Iterator[str]:
+    for nodes in modules:
+        for node in nodes:
             match node:
                 case ast.Call(func=ast.Attribute(attr="get", value=where), args=[ast.Constant(value=str(name)), *_]) if _is_environment(
                     where
@@ -239,8 +240,8 @@ def test_every_error_that_can_be_looked_up_is_one_of_the_programs() -> None:
 
 def _texts() -> Iterator[str]:
     """All texts of the source, those with values in them with nothing in their place."""
-    for tree in syntax_trees().values():
-        for node in ast.walk(tree):
+    for nodes in syntax_nodes().values():
+        for node in nodes:
             if isinstance(node, ast.JoinedStr):
                 yield "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
             elif _is_text(node):

@@ -116,7 +116,7 @@ def archives(draw: st.DrawFn) -> ConversationArchive:
     return ConversationArchive(conversation=draw(talk), messages=tuple(messages), compactions=tuple(summaries))
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(archives())
 def test_any_conversation_survives_export_and_import_unchanged(archive: ConversationArchive) -> None:
     text = exporter("json").export(archive)
@@ -227,10 +227,10 @@ def test_each_source_is_defined_once_at_the_end() -> None:
 
 
 def test_a_footnote_has_all_quotations_with_their_problems() -> None:
-    first = Citation(number=1, relative_path="a/B.md", heading="H [x] | y", start_line=3, end_line=3, quote="one\n two", valid=True)
-    second = first.model_copy(update={"quote": "three", "valid": False})
+    first = Citation(number=1, relative_path="a/B.md", heading="H [x] | y", start_line=3, end_line=3, quote="one\n two", verdict="verified")
+    second = first.model_copy(update={"quote": "three", "verdict": "misquoted"})
     lost = Citation(number=2, quote="nowhere")
-    place = Citation(number=3, relative_path="C.md", valid=True)
+    place = Citation(number=3, relative_path="C.md", verdict="cited")
     text = md(make_message("assistant", "x [1] y [2] z [3]", citations=(first, second, lost, place)))
     assert '\n[^1]: [[a/B#H x y]] a/B.md:3 "one two", "three" *(not verified: the quoted words are not there)*\n' in text
     assert '\n[^2]: *missing: no such source was in the prompt* "nowhere"\n' in text

@@ -189,7 +189,8 @@ def test_summaries_of_hostile_texts_fit_their_budget(text: str) -> None:
 def test_consulted_documents_are_listed_if_there_are_few() -> None:
     def consulting(number: int) -> ZkChatMessage:
         reference = DocumentReference(wikilink=f"[[A long title of a note {number}]]", relative_path="a.md", reference_type="search")
-        return message("assistant", f"The bellows hang near door {number}.", f"a{number}", references=(reference, reference))
+        remembered = reference.model_copy(update={"wikilink": "[[ZKCHAT]]", "reference_type": "memory"})
+        return message("assistant", f"The bellows hang near door {number}.", f"a{number}", references=(remembered, reference, reference))
 
     history = [m for i in range(60) for m in (message("user", f"Where is bellows {i}?", f"u{i}"), consulting(i))]
     assert "Documents consulted: [[A long title of a note 0]], [[A long title" in of(*history[:8], room=400)

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from factories import COUNTER, NOON, AppFixture, DeltaModel, make_app, message, reply, report_of, tool_reply
-from hypothesis import given
-from hypothesis import strategies as st
 
 from zkchat_cli import tools
 from zkchat_cli.app import factory
@@ -17,12 +15,11 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import UsageError
 from zkchat_cli.memory import fact_ranking
-from zkchat_cli.memory.fact_keys import slugify, suggest_key
+from zkchat_cli.memory.fact_keys import suggest_key
 from zkchat_cli.memory.fact_ranking import (
     RankedMemory,
     StoredMemory,
     choose_for_prompt,
-    clean_fact,
     describe_source,
     parse_facts,
     rank_by_relevance,
@@ -70,13 +67,6 @@ def fact(content: str, dated: str = TODAY, key: str = "") -> StoredMemory:
 )
 def test_the_key_of_a_fact_is_its_name_or_its_first_words(content: str, key: str) -> None:
     assert suggest_key(content, {}) == key
-
-
-@given(st.text(max_size=300))
-def test_every_text_gets_a_short_key(text: str) -> None:
-    key = suggest_key(clean_fact(text), {})
-    assert key and len(key) <= 48
-    assert slugify(key) == key
 
 
 def test_each_list_item_and_paragraph_of_a_file_is_a_fact() -> None:

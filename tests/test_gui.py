@@ -1,6 +1,7 @@
 """The window, as its user sees it: the real engine behind it, Qt without a display in front."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -8,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import Program
 from factories import COUNTER, NOON, exchanges
 
 from zkchat_cli.app import factory
@@ -15,16 +17,27 @@ from zkchat_cli.app.factory import App
 from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.cli.commands import gui
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import Conversation, ToolCall
+from zkchat_cli.models import Conversation, ConversationArchive, ToolCall
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 QtWidgets = pytest.importorskip("PySide6.QtWidgets", reason="PySide6 is not installed: pip install 'zkchat[gui]'", exc_type=ImportError)
-from PySide6.QtCore import Qt  # noqa: E402
+from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Slot  # noqa: E402
+from PySide6.QtGui import QAction, QColor, QDesktopServices, QPalette  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
-from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QLineEdit  # noqa: E402
+from PySide6.QtWidgets import (  # noqa: E402
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QFileDialog,
+    QInputDialog,
+    QLabel,
+    QLineEdit,
+    QWidget,
+)
 
-from zkchat_cli.gui import menu  # noqa: E402
+from zkchat_cli.gui.panels import Question  # noqa: E402
 from zkchat_cli.gui.window import ChatWindow  # noqa: E402
+from zkchat_cli.views.prompts import prompt_text  # noqa: E402
 
 Script = Callable[..., str]
 OpenWindow = Callable[..., "User"]
@@ -40,6 +53,7 @@ class User:
     def wait(self, until: Callable[[], bool] | None = None, seconds: float = 20) -> None:
         """Until nothing is being done, or for something else."""
         deadline = time.monotonic() + seconds
+        QApplication.processEvents()
         reached = until or (lambda: not self.window._work.busy and not self.window._side.busy)
         while not reached():
             assert time.monotonic() < deadline, (
@@ -48,7 +62,7 @@ class User:
             QApplication.processEvents()
             time.sleep(0.001)  # not QTest.qWait, which does not let the window's threads work
 
-    def type(self, text: str) -> None:
+    def write(self, text: str) -> None:
         QTest.keyClicks(self.window.input, text)
 
     def press(self, key: Qt.Key) -> None:
@@ -57,6 +71,41 @@ class User:
     def ask(self, text: str) -> None:
         self.window.input.set_text(text)
         self.press(Qt.Key.Key_Return)
+
+    def actions(self) -> dict[str, QAction]:
+        """The entries of all menus, by their labels."""
+        menus = [action.menu() for action in self.window.menuBar().actions()]
+        return {action.text().replace("&", ""): action for menu in menus for action in menu.actions()}  # type: ignore[attr-defined]
+
+    def choose(self, entry: str, *, wait: bool = True) -> None:
+        """Choose an entry of a menu."""
+        self.actions()[entry].trigger()
+        if wait:
+            self.wait()
+
+    def will_answer(self, *answers: str) -> None:
+        """Give these answers to the next dialogs."""
+
+        def answer() -> None:
+            match QApplication.activeModalWidget():
+                case QInputDialog() as dialog:
+                    dialog.setTextValue(answers[0])
+                    dialog.accept()
+                case QFileDialog() as dialog:
+                    dialog.selectFile(answers[0])
+                    dialog.accept()
+                case _:
+                    QTimer.singleShot(2, answer)
+                    return
+            if answers[1:]:
+                self.will_answer(*answers[1:])
+
+        QTimer.singleShot(2, answer)
+
+    def controls(self, *kinds: type[QWidget]) -> list[QWidget]:
+        """What can be clicked or typed in now."""
+        found = [each for kind in kinds or (QAbstractButton, QAbstractScrollArea, QLineEdit) for each in self.window.findChildren(kind)]
+        return [each for each in found if each.focusPolicy() != Qt.FocusPolicy.NoFocus and each.isVisible() and each.isEnabled()]
 
     @property
     def shown(self) -> str:
@@ -76,6 +125,7 @@ class User:
 @pytest.fixture(scope="module")
 def application() -> QApplication:
     found = QApplication.instance()
+    QApplication.setAttribute(Qt.ApplicationAttribute.AA_DontUseNativeDialogs)
     return found if isinstance(found, QApplication) else QApplication([])
 
 
@@ -84,9 +134,9 @@ def open_window(application: QApplication, vault: Path, tmp_path: Path) -> Itera
     """`open_window(model, "--resume's id", **settings)` opens a window on these notes."""
     users: list[User] = []
 
-    def open_app(model: str = "offline", **overrides: object) -> App:
+    def open_app(model: str = "offline", unsafe: bool = False, **overrides: object) -> App:
         env = {"ZKCHAT_HOME": str(tmp_path / "home")}
-        choices = StartupOptions(vault=vault, model=model, overrides={"semantic.provider": "none", **overrides})
+        choices = StartupOptions(vault=vault, model=model, unsafe=unsafe, overrides={"semantic.provider": "none", **overrides})
         return replace(factory.open_app(choices, env, vault), counter=COUNTER)
 
     def open_one(model: str = "offline", resume: str | None = None, wait: bool = True, **overrides: object) -> User:
@@ -106,12 +156,13 @@ def open_window(application: QApplication, vault: Path, tmp_path: Path) -> Itera
     application.processEvents()
 
 
-def store_turns(open_window: OpenWindow, count: int) -> str:
+def store_turns(open_window: OpenWindow, count: int, text: str = LONG) -> str:
     """Store a conversation of so many turns, and return its id."""
     app = open_window.app()  # type: ignore[attr-defined]
-    app.store.start(Conversation(id="longone", vault=str(app.vault.root), created_at=NOON, updated_at=NOON, title="A long one"))
-    for message in exchanges(*((f"Question {n}?", f"Answer {n}. {LONG}") for n in range(1, count + 1))):
-        app.store.add("longone", message)
+    messages = exchanges(*((f"Question {n}?", f"Answer {n}. {text}") for n in range(1, count + 1)))
+    times = {"created_at": NOON, "updated_at": NOON}
+    conversation = Conversation(id="longone", vault=str(app.vault.root), title="A long one", head_id=messages[-1].id, **times)
+    app.store.restore(ConversationArchive(conversation=conversation, messages=messages), lambda: "longone")
     app.close()
     return "longone"
 
@@ -119,8 +170,7 @@ def store_turns(open_window: OpenWindow, count: int) -> str:
 def test_a_question_is_answered_once_and_its_references_open(open_window: OpenWindow, tmp_path: Path) -> None:
     opened = tmp_path / "opened"
     user = open_window(**{"terminal.open_command": f"cp {{path}} {opened}"})
-    user.type("What is a filter, and what is [[Nowhere]]?")
-    assert "message: " in user.window.typed.text()
+    user.write("What is a filter, and what is [[Nowhere]]?")
     user.press(Qt.Key.Key_Return)
     user.wait()
     assert user.shown.count("A filter is a line that says which tasks you want to see.") == 1
@@ -128,45 +178,56 @@ def test_a_question_is_answered_once_and_its_references_open(open_window: OpenWi
     first, broken, *_ = user.window.references.rows
     assert (first.verdict, first.where) == ("verified", "[[Filters]], line 7")
     assert broken.text.startswith("✗ [[Nowhere]]\nbroken: not found")
-    user.window.references.select_number(first.key)
+    link = re.search(r'href="(#source-[^"]+)"', user.window.transcript.toHtml())
+    assert link is not None
+    user.window.transcript.anchorClicked.emit(QUrl(link[1]))
+    assert user.window.references.list.currentRow() == 0
+    user.window.transcript.selectAll()
+    user.window.transcript.copy()
+    assert "A filter is a line" in QApplication.clipboard().text()
     user.wait()
     assert "A filter is a line" in user.window.references.passage.toPlainText()
     user.window.references.list.itemActivated.emit(user.window.references.list.item(0))
     user.wait(lambda: opened.exists() and "aliases" in opened.read_text())
     assert user.window.budget.components["tools"] > 0
     assert user.window.conversations.count() == 1
-    user.window.budget.click()
-    user.wait()
-    dialog = user.window.context_dialog
-    assert dialog is not None and "total" in dialog.table.toPlainText() and "What is a filter" in dialog.prompt.toPlainText()
 
 
 def test_a_compaction_is_previewed_made_and_undone(open_window: OpenWindow) -> None:
     user = open_window(resume=store_turns(open_window, 30))
     before = user.window.budget.components["conversation"]
-    menu.compact(user.window)
+    user.choose("Compact…")
+    assert "Would summarize" in user.question
+    user.window.question.typed.setText("Compost")
+    user.window.question.more.click()
     user.wait()
     assert "Would summarize" in user.question
     user.window.question.yes.click()
     user.wait()
     assert "Summarized" in user.result
     assert user.window.budget.components["summary"] > 0
-    user.window.run_command("/compact undo")
-    user.wait()
+    user.choose("Undo the last compaction")
     assert user.window.budget.components == {**user.window.budget.components, "summary": 0, "conversation": before}
 
 
-def test_a_long_conversation_shows_its_end_and_more_at_the_top(open_window: OpenWindow) -> None:
-    user = open_window(resume=store_turns(open_window, 40))
-    assert "Question 40?" in user.shown and "Question 5?" not in user.shown
+def test_a_conversation_of_10_000_turns_opens_in_less_than_a_second_and_a_half_and_scrolls(open_window: OpenWindow) -> None:
+    id_ = store_turns(open_window, 10_000, "")
+    user = open_window()
+    began = time.process_time()  # the clock would show how busy the machine is
+    user.window.resume(id_)
+    user.wait(lambda: "Question 10000?" in user.shown)
+    at_once = time.process_time() - began
+    user.wait()
+    assert (at_once < 0.5, time.process_time() - began < 1.5) == (True, True)
     assert user.window.windowTitle().startswith("A long one")
+    assert "Question 9980?" in user.shown and "Question 9970?" not in user.shown
     bar = user.window.transcript.verticalScrollBar()
     bar.setValue(bar.minimum())
     user.wait()
-    assert "Question 5?" in user.shown and "Question 40?" not in user.shown
+    assert "Question 9970?" in user.shown and "Question 10000?" not in user.shown
     bar.setValue(bar.maximum())
     user.wait()
-    assert "Question 40?" in user.shown
+    assert "Question 10000?" in user.shown
 
 
 def test_a_stopped_answer_and_one_whose_window_is_closed_are_stored_unfinished(open_window: OpenWindow, script: Script) -> None:
@@ -199,27 +260,136 @@ def test_an_error_is_shown_in_the_window_with_the_next_step(open_window: OpenWin
     assert not user.window.result.isVisible()
 
 
-def test_the_keyboard_completes_recalls_and_reaches_everything_at_800_by_600(open_window: OpenWindow) -> None:
+def test_a_click_on_the_budget_shows_the_table_and_the_exact_prompt_with_what_is_typed(open_window: OpenWindow, script: Script) -> None:
+    user = open_window(script({"deltas": ["slow "] * 400, "delay_ms": 20}))
+    user.write("What is compost?")
+    user.window.budget.click()
+    user.wait()
+    dialog, session = user.window.context_dialog, user.window.session
+    assert dialog is not None and session is not None
+    assert dialog.prompt.toPlainText() == prompt_text(session.prompt("What is compost?"))
+    assert "total" in dialog.table.toPlainText()
+    user.press(Qt.Key.Key_Return)
+    user.wait(lambda: "slow" in user.shown)
+    figure = user.window.budget.components["conversation"]
+    user.wait(lambda: user.window.budget.components["conversation"] > figure)
+    user.window.budget.click()  # also while the answer is written: what was sent for it
+    user.wait(lambda: user.window.context_dialog is not dialog)
+    assert user.window.context_dialog is not None and "What is compost?" in user.window.context_dialog.prompt.toPlainText()
+    assert user.window._work.busy
+
+
+def test_links_tags_and_files_are_completed_and_typed_lines_recalled(open_window: OpenWindow, vault: Path) -> None:
+    (vault / "Tagged.md").write_text("About #garden.")
     user = open_window()
-    user.type("see [[Comp")
-    user.wait(lambda: user.window.input._popup.isVisible())
-    QTest.keyClick(user.window.input._popup, Qt.Key.Key_Tab)
-    assert user.window.input.toPlainText() == "see [[Compost]]"
+    popup = user.window.input._popup
+    for typed, expected in (
+        ("see [[Comp", "see [[Compost]]"),
+        ("#gar", "#garden "),
+        ("@Garden/Co", "@Garden/Compost.md "),
+        ("/resu", "/resume "),
+    ):
+        user.window.input.clear()
+        user.write(typed)
+        user.wait(popup.isVisible)
+        QTest.keyClick(popup, Qt.Key.Key_Tab)
+        assert user.window.input.toPlainText().rstrip() == expected.rstrip()
+    user.window.input.clear()
+    user.write("one two three")
+    user.wait()
+    assert user.window.typed.text() == "message: 3 tokens"
+    user.window.input.set_text("one two [[Compost]]")
+    user.wait()
+    assert int(user.window.typed.text().split()[1]) > 20  # with the note
+    user.window.input.set_text("one two three")
     QTest.keyClick(user.window.input, Qt.Key.Key_Return, Qt.KeyboardModifier.AltModifier)
-    assert user.window.input.toPlainText() == "see [[Compost]]\n"
+    assert user.window.input.toPlainText() == "one two three\n"
     user.ask("/tokens")
     user.wait()
     assert "The next prompt uses" in user.result
     user.press(Qt.Key.Key_Up)
     assert user.window.input.toPlainText() == "/tokens"
+    later = open_window()
+    later.press(Qt.Key.Key_Up)
+    assert later.window.input.toPlainText() == "/tokens"
+
+
+def test_the_keyboard_reaches_every_control_and_every_action_and_all_have_names(open_window: OpenWindow) -> None:
+    user = open_window()
+    user.ask("/tokens")
+    user.wait()
+    user.window.question.ask(Question("Really?", more="&Always"), lambda *_: None)
+    assert [each for each in user.controls() if not (each.accessibleName() or getattr(each, "text", lambda: "")())] == []
+    wanted, reached = set(user.controls()), set()
+    for _ in range(40):
+        QTest.keyClick(QApplication.focusWidget() or user.window, Qt.Key.Key_Tab)
+        reached.add(QApplication.focusWidget())
+    assert wanted - reached == set()
+    chosen: list[str] = []
+    for name, action in user.actions().items():
+        action.triggered.disconnect()
+        action.triggered.connect(lambda _=False, name=name: chosen.append(name))
+        user.window.input.setFocus()
+        keys = action.shortcut()[0]  # type: ignore[index]
+        QTest.keyClick(user.window.input, keys.key(), keys.keyboardModifiers())
+    assert chosen == list(user.actions())
+
+
+def test_at_800_by_600_nothing_is_cut_off(open_window: OpenWindow) -> None:
+    user = open_window(resume=store_turns(open_window, 3))
+    user.ask("What is a filter, and what is [[Nowhere]]?")
+    user.wait()
+    user.ask("/context")
+    user.wait()
+    user.window.question.ask(Question("Really?", more="&All of this answer"), lambda *_: None)
     user.window.resize(800, 600)
-    QTest.qWait(1)
+    user.wait()
     assert (user.window.width(), user.window.height()) == (800, 600)
     assert min(user.window.panes.sizes()) > 100
-    named = [each for kind in (QAbstractButton, QAbstractScrollArea, QLineEdit) for each in user.window.findChildren(kind)]
-    focusable = [each for each in named if each.focusPolicy() != Qt.FocusPolicy.NoFocus and each.isVisible()]
-    assert len(focusable) > 5
-    assert [each for each in focusable if not (each.accessibleName() or getattr(each, "text", lambda: "")())] == []
+    for each in user.controls(QAbstractButton, QAbstractScrollArea, QLineEdit, QLabel):
+        corner = each.mapTo(user.window, each.rect().bottomRight())
+        assert corner.x() < 800 and corner.y() < 600, each
+        if isinstance(each, QAbstractButton | QLabel):
+            assert each.width() >= each.sizeHint().width() and each.height() >= min(each.sizeHint().height(), 20), each
+    assert not user.window.references.list.horizontalScrollBar().isVisible()
+    assert not user.window.transcript.horizontalScrollBar().isVisible()
+
+
+def test_colours_follow_the_desktop_when_it_turns_dark(open_window: OpenWindow, application: QApplication) -> None:
+    user = open_window()
+    user.ask("What is [[Nowhere]]?")
+    user.wait()
+    light = palette = application.palette()
+    before = colours_of(user)
+    application.styleHints().setColorScheme(Qt.ColorScheme.Dark)
+    if application.styleHints().colorScheme() != Qt.ColorScheme.Dark:  # this platform has no themes: do what one does
+        palette = QPalette(QColor("#212429"), QColor("#212429"))
+        application.setPalette(palette)
+    application.processEvents()
+    dark = colours_of(user)
+    application.styleHints().unsetColorScheme()
+    application.setPalette(light)
+    application.processEvents()
+    for (ink, paper), (dark_ink, dark_paper) in zip(before, dark, strict=True):
+        assert ink < paper and dark_ink > dark_paper, (ink, paper, dark_ink, dark_paper)
+    assert colours_of(user) == before
+
+
+def colours_of(user: User) -> list[tuple[int, int]]:
+    """How light text and background are: of the transcript, the list of references, its broken link, the budget and the input."""
+    window = user.window
+    broken = next(n for n, row in enumerate(window.references.rows) if row.verdict == "broken")
+    pixels = window.budget.grab().toImage()
+    inks = [
+        window.transcript.document().begin().begin().fragment().charFormat().foreground().color(),
+        window.references.list.palette().text().color(),
+        window.references.list.item(broken).foreground().color(),
+        window.budget.palette().buttonText().color(),
+        window.input.palette().text().color(),
+    ]
+    papers = [*(each.palette().base().color() for each in (window.transcript, window.references.list, window.references.list))]
+    papers += [pixels.pixelColor(1, 1), window.input.palette().base().color()]
+    return [(ink.lightness(), paper.lightness()) for ink, paper in zip(inks, papers, strict=True)]
 
 
 def test_a_new_conversation_is_begun_and_the_old_one_resumed_renamed_and_deleted(open_window: OpenWindow) -> None:
@@ -240,12 +410,131 @@ def test_a_new_conversation_is_begun_and_the_old_one_resumed_renamed_and_deleted
     user.ask("/undo")
     user.wait()
     assert "Question 2?" not in user.shown
-    menu._delete(user.window)
+    user.choose("Delete…", wait=False)
     assert "permanently?" in user.question
     user.window.question.yes.click()
     user.wait()
     assert user.window.conversations.count() == 0
     assert "No messages yet." in user.shown
+
+
+def test_turns_are_asked_again_undone_redone_pinned_and_unpinned_from_the_menu(open_window: OpenWindow, script: Script) -> None:
+    user = open_window(script({"text": "One."}, {"text": "Two."}, {"text": "Three."}))
+    user.ask("Count!")
+    user.wait()
+    user.choose("Retry")
+    assert "Two." in user.shown and "One." not in user.shown
+    session = user.window.session
+    assert session is not None
+    user.choose("Pin the selected turn")
+    assert any(message.pinned for message in session.history)
+    user.choose("Unpin the selected turn")
+    assert not any(message.pinned for message in session.history)
+    user.choose("Undo the last turn")
+    assert "Two." not in user.shown
+    user.choose("Redo")
+    assert "Two." in user.shown
+
+
+def test_model_agent_and_strategy_are_chosen_and_the_conversation_renamed_and_exported(
+    open_window: OpenWindow, script: Script, tmp_path: Path
+) -> None:
+    user = open_window()
+    user.ask("What is a filter?")
+    user.wait()
+    for entry, value in (("Strategy…", "discard"), ("Agent…", "researcher"), ("Model…", script({"text": "Hi."}))):
+        user.will_answer(value)
+        user.choose(entry)
+    session = user.window.session
+    assert session is not None
+    assert session.runtime.strategy.name == "discard"
+    assert session.runtime.agent is not None and session.runtime.agent.name == "researcher"
+    assert session.runtime.model.name.startswith("scripted/") and "researcher" in user.window.speaker.text()
+    user.will_answer("About filters")
+    user.choose("Rename…")
+    assert user.window.windowTitle() == "About filters — zkchat"
+    user.will_answer(str(tmp_path / "talk.md"))
+    user.choose("Export…")
+    assert "What is a filter?" in (tmp_path / "talk.md").read_text()
+
+
+class Desktop(QObject):
+    """Opens files by remembering them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+
+    @Slot(QUrl)
+    def open(self, url: QUrl) -> None:
+        self.opened.append(url.toLocalFile())
+
+
+def test_the_settings_file_is_opened_or_it_is_said_how_to_make_one(open_window: OpenWindow) -> None:
+    user, desktop = open_window(), Desktop()
+    user.choose("Settings file")
+    assert "zkchat config set" in user.result
+    assert user.window.app is not None
+    file = user.window.app.loaded.places.config_file
+    file.parent.mkdir(parents=True)
+    file.write_text("")
+    QDesktopServices.setUrlHandler("file", desktop, "open")
+    user.choose("Settings file")
+    QDesktopServices.unsetUrlHandler("file")
+    assert desktop.opened == [str(file)]
+
+
+def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: OpenWindow, vault: Path, script: Script) -> None:
+    calls = [{"name": "append_to_note", "arguments": {"path": "Compost", "text": f"Line {n}."}} for n in range(2)]
+    user = open_window(script({"tool_calls": calls}, {"text": "Done."}), unsafe=True)
+    panel, note = user.window.question, vault / "Garden/Compost.md"
+    user.ask("Write!")
+    user.wait(panel.isVisible)
+    assert "+Line 0." in user.question
+    panel.typed.setText("Not there")
+    QTest.keyClick(panel.typed, Qt.Key.Key_Return)
+    user.wait(lambda: "+Line 1." in panel.text.toPlainText())
+    panel.more.click()
+    user.wait()
+    assert note.read_text().endswith("months.\n\nLine 1.\n")
+    session = user.window.session
+    assert session is not None and "The user says: Not there" in next(each.content for each in session.history if each.role == "tool")
+    user.ask("Write!")
+    user.wait(panel.isVisible)
+    user.press(Qt.Key.Key_Escape)
+    user.wait()
+    assert not panel.isVisible() and "Line 0" not in note.read_text()
+
+
+def test_without_tools_that_write_unsafe_says_that_it_has_no_effect(open_window: OpenWindow) -> None:
+    assert open_window(unsafe=True).result.startswith("--unsafe has no effect: offline")
+
+
+def test_a_conversation_goes_on_in_the_terminal_and_in_the_window_again(open_window: OpenWindow, zkchat: Program) -> None:
+    user = open_window()
+    user.ask("What is compost?")
+    user.wait()
+    user.window.close()
+    assert zkchat("ask", "-c", "And what is a filter?").exit_status == 0
+    session = user.window.session
+    assert session is not None
+    again = open_window(resume=session.conversation.id)
+    assert again.shown.index("What is compost?") < again.shown.index("And what is a filter?")
+
+
+def test_a_conversation_open_in_another_program_too_becomes_two_branches(open_window: OpenWindow, script: Script) -> None:
+    user = open_window(script({"text": "From the window."}), resume=store_turns(open_window, 1))
+    other = open_window.app()  # type: ignore[attr-defined]
+    elsewhere = other.session(other.find("longone"))
+    list(elsewhere.send("What is compost?"))
+    user.ask("And in the window?")
+    user.wait()
+    assert "another program has continued this conversation" in user.result
+    assert "From the window." in user.shown
+    list(elsewhere.send("What is a filter?"))
+    asked = {message.content for message in other.store.log("longone") if message.role == "user"}
+    assert asked == {"Question 1?", "What is compost?", "And in the window?", "What is a filter?"}
+    other.close()
 
 
 def test_a_call_of_another_programs_tool_is_asked_for(open_window: OpenWindow) -> None:

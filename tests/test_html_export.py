@@ -160,7 +160,7 @@ def cite(number: int = 3, **more: Any) -> Citation:
         "start_line": 12,
         "end_line": 14,
         "valid": True,
-        "status": "cited",
+        "verdict": "cited",
     }
     return Citation.model_validate({**values, **more})
 
@@ -449,7 +449,7 @@ def test_any_markdown_with_citations_anywhere_is_a_valid_page(text: str, spans: 
     page_of(*a_turn(text, cite(spans=spans), cite(9, relative_path=None, verdict="missing", spans=spans[:1])))
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(archives())
 def test_any_conversation_is_a_valid_page(archive: ConversationArchive) -> None:
     check(archive)

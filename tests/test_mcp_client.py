@@ -11,7 +11,7 @@ from conftest import Program
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.mcp_client.servers import McpServers
 from zkchat_cli.models import ToolCall
-from zkchat_cli.terminal.call_approval import ask_about_call
+from zkchat_cli.terminal.approval import ask_about_call
 from zkchat_cli.tools.base import Tool, ToolArgumentError
 
 SERVER = str(Path(__file__).with_name("tool_server.py"))

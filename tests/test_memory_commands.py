@@ -1,6 +1,5 @@
 """Memory as people handle it: /memory, /remember and /forget in a chat, `zkchat memory` and `zkchat context memory` in a shell."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,13 +33,6 @@ def test_forget_asks_for_more_than_the_exact_key(app: AppFixture) -> None:
     assert session.memory.facts()
     assert confirm.run().text == "Forgotten: The deadline is 1 May (deadline)"
     assert not session.memory.facts()
-
-
-def test_what_cannot_be_remembered_or_forgotten_says_how_to(app: AppFixture) -> None:
-    session = app.session()
-    assert slash_error("/remember …", session).message == "there is nothing to remember"
-    assert "too long" in slash_error("/remember " + "word " * 1000, session).message
-    assert slash_error("/forget", session).message == "/forget needs KEY"
 
 
 def test_forget_completes_the_keys(app: AppFixture) -> None:
@@ -124,12 +116,6 @@ def test_what_cannot_be_done_is_wrong_usage_with_the_way_out(zkchat: Program, ar
     assert done.json["error"]["hint"]
 
 
-def test_a_fact_of_a_megabyte_on_standard_input_is_refused(zkchat: Program) -> None:
-    done = zkchat("memory", "add", "-", stdin="word " * 200_000)
-    assert done.exit_status == 2
-    assert "too long to remember" in done.err
-
-
 def test_control_characters_do_not_reach_the_terminal(zkchat: Program) -> None:
     zkchat("memory", "add", "roof: \x1b[2Jred \u202e done")
     for command in (("memory", "list"), ("memory", "search", "roof"), ("context", "memory", "--next", "roof?")):
@@ -165,9 +151,9 @@ def test_what_cannot_be_imported_is_an_error_and_nothing_is_kept(zkchat: Program
 
 
 def test_relevance_ranks_memory_for_the_conversation(zkchat: Program) -> None:
-    zkchat("memory", "add", "The roof deadline is 3 June")
-    for i in range(9):
-        zkchat("memory", "add", f"roof tile {i} of row {i}: {i * 7} " + "and more of it " * 20, "--key", f"tile{i}")
+    tiles = "".join(f"- roof tile {i} of row {i}: {i * 7} {'and more of it ' * 20}\n" for i in range(9))
+    write_notes(zkchat.vault, {"facts.md": f"- The roof deadline is 3 June\n{tiles}"})
+    zkchat("memory", "import", "facts.md")
     zkchat("ask", "When is the deadline of the roof?", "--answer-only")
     ranked = zkchat("memory", "relevance", "--json").json
     assert ranked[0]["key"] == "roof-deadline"
@@ -190,16 +176,6 @@ def test_context_memory_says_what_the_next_message_would_bring(zkchat: Program) 
     assert done.json[1]["reason"] == "in the folder of Queries/Combining.md, which you named"
     assert "@nowhere.md" in done.err
     assert "filter-deadline · " in zkchat("context", "memory", "--next", "filters").out
-
-
-def test_the_model_is_sent_what_was_remembered(zkchat: Program, script: Callable[..., str]) -> None:
-    zkchat("memory", "add", "The roof deadline is 3 June")
-    document = zkchat("ask", "When is the roof deadline?", "--model", script({"echo": True}), "--json").json
-    sent = [m["content"] for m in json.loads(document["answer"])["messages"] if m["kind"] == "memory"]
-    assert len(sent) == 1
-    assert "The roof deadline is 3 June" in sent[0]
-    [listed] = zkchat("memory", "list", "--json").json
-    assert listed["last_accessed"]
 
 
 def test_a_fact_stored_by_the_model_is_shown_and_kept(zkchat: Program, script: Callable[..., str]) -> None:

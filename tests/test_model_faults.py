@@ -17,7 +17,6 @@ from model_server import (
     openai_error,
     responses_message,
     responses_response,
-    running_server,
 )
 
 from zkchat_cli.llm.base import Options, Request, RetryDelay
@@ -30,17 +29,8 @@ BOTH = pytest.mark.parametrize("protocol", [OPENAI, RESPONSES, OLLAMA], ids=lamb
 PAGE = b"<!DOCTYPE html>\n<html><body><h1>502 Bad Gateway</h1></body></html>\n"
 
 
-@pytest.fixture(scope="module")
-def server() -> Any:
-    with running_server() as running:
-        yield running
-
-
 @pytest.fixture(autouse=True)
-def _reset(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    server.asked.clear()
-    server.everything.clear()
-    server.gets.clear()
+def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(variable, raising=False)
 
@@ -62,9 +52,12 @@ def test_unreachable_server_is_called_once(protocol: Protocol, address: str, cau
     assert hints[protocol.name] in answer.error.hint
 
 
-@ALL
+INVALID = ["http://[::1", "http://notes.lan:many", "http://127.0.0.1:99999", "http://a b", "http://h\x00"]
+
+
 @pytest.mark.parametrize(
-    "address", ["http://[::1", "http://notes.lan:many", "http://127.0.0.1:99999", "ftp://notes.lan", "http://a b", "http://h\x00"]
+    ("protocol", "address"),
+    [*((OPENAI, each) for each in INVALID), *((each, "ftp://notes.lan") for each in (RESPONSES, OLLAMA, ANTHROPIC))],
 )
 def test_invalid_address_is_not_called(protocol: Protocol, address: str) -> None:
     model = open_model(protocol.name, address)
@@ -80,9 +73,9 @@ def test_invalid_address_is_not_called(protocol: Protocol, address: str) -> None
 @ALL
 @pytest.mark.parametrize("silence", [Reply([5.0]), Reply([], before=5.0)], ids=["before the body", "before the headers"])
 def test_silence_before_the_first_word_is_a_timeout(server: ModelServer, protocol: Protocol, silence: Reply) -> None:
-    answer = protocol.ask(server, silence, timeout=0.5)
+    answer = protocol.ask(server, silence, timeout=0.2)
     assert (answer.error.kind, len(server.asked)) == ("timeout", 1)
-    assert "did not answer within 0.5 s" in answer.error.message
+    assert "did not answer within 0.2 s" in answer.error.message
     assert "timeout" in answer.error.hint
 
 
@@ -127,7 +120,7 @@ def test_rejected_key_names_its_variable(server: ModelServer) -> None:
 
 
 @ALL
-@pytest.mark.parametrize("status", [400, 403, 429, 500])
+@pytest.mark.parametrize("status", [400, 500])
 def test_key_repeated_by_the_server_is_removed(server: ModelServer, protocol: Protocol, status: int) -> None:
     assert "your key …" in protocol.ask(server, protocol.error(status, f"your key {KEY}")).error.message
 
@@ -161,7 +154,7 @@ def test_redirect_is_not_followed(server: ModelServer, protocol: Protocol) -> No
 
 @pytest.mark.parametrize(
     ("protocol", "seconds", "countdown"),
-    [(OPENAI, 2, [2.0, 1.0]), (OLLAMA, 1, [1.0]), (ANTHROPIC, 1, [1.0])],
+    [(OPENAI, 2, [2.0, 1.0]), (ANTHROPIC, 1, [1.0])],
     ids=lambda value: getattr(value, "name", str(value)),
 )
 def test_retry_after_is_counted_down(server: ModelServer, protocol: Protocol, seconds: int, countdown: list[float]) -> None:
@@ -196,7 +189,7 @@ def test_exhausted_quota_is_reported_at_once(server: ModelServer) -> None:
 
 
 @ALL
-@pytest.mark.parametrize(("status", "body"), [(500, b'{"error": "oops"}'), (502, PAGE), (503, b""), (503, b"{")])
+@pytest.mark.parametrize(("status", "body"), [(500, b'{"error": "oops"}'), (503, b"{")])
 def test_failing_server_is_tried_three_times(server: ModelServer, protocol: Protocol, status: int, body: bytes) -> None:
     answer = protocol.ask(server, Reply([body], status))
     assert (answer.error.kind, len(answer.waits), len(server.asked)) == ("server", 2, 3)

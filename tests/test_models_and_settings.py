@@ -3,12 +3,11 @@
 import json
 import logging
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import Program, fork_server_folder
-from model_server import ModelServer, Reply, closed_port, openai_text, running_server
+from model_server import ModelServer, Reply, closed_port, openai_text
 
 from zkchat_cli import logging_setup
 from zkchat_cli.app.model_access import available_models
@@ -17,13 +16,12 @@ from zkchat_cli.errors import ConfigError
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as made:
-        made.gets["/v1/models"] = {"data": [{"id": "tiny"}, {"id": "large"}]}
-        made.gets["/api/tags"] = {"models": [{"name": "qwen3:latest"}]}
-        made.gets["/api/show"] = {"model_info": {"qwen3.context_length": 8192}}
-        made.says(Reply(openai_text("yes")))
-        yield made
+def server(server: ModelServer) -> ModelServer:
+    server.gets["/v1/models"] = {"data": [{"id": "tiny"}, {"id": "large"}]}
+    server.gets["/api/tags"] = {"models": [{"name": "qwen3:latest"}]}
+    server.gets["/api/show"] = {"model_info": {"qwen3.context_length": 8192}}
+    server.says(Reply(openai_text("yes")))
+    return server
 
 
 @pytest.fixture
@@ -34,18 +32,6 @@ def zkchat(zkchat: Program) -> Program:
 
 
 # whose word counts
-
-
-@pytest.mark.parametrize(
-    ("setting", "key"),
-    [('model = "openai/gpt-5"', "model"), ('model = "ollama/x"', "model"), ('[openai]\nbase_url = "http://evil"', "openai.base_url")],
-)
-def test_a_vaults_own_file_cannot_say_where_notes_are_sent(zkchat: Program, setting: str, key: str) -> None:
-    (zkchat.vault / ".zkchat.toml").write_text(setting + "\n")
-    done = zkchat("ask", "What is a filter?")
-    assert done.exit_status == 2
-    assert f"a vault's own file cannot set {key}" in done.err
-    assert f"zkchat config set {key}" in done.err
 
 
 def test_a_providers_table_is_checked_like_any_setting(zkchat: Program) -> None:

@@ -27,7 +27,7 @@ def reference(kind: str, path: str | None = FILTERS, **more: object) -> Document
 
 
 def citation(number: int, path: str | None = FILTERS, **more: object) -> Citation:
-    return Citation.model_validate({"number": number, "relative_path": path, "valid": True, "status": "verified", **more})
+    return Citation.model_validate({"number": number, "relative_path": path, "valid": True, "verdict": "verified", **more})
 
 
 def question(id_: str = "q1", parent: str | None = None, **more: object) -> ZkChatMessage:
@@ -209,5 +209,6 @@ def test_the_notes_that_answers_used_most_are_listed(zkchat: Program) -> None:
     assert top[0].keys() == {"relative_path", "conversations", "answers", "citations", "last_used"}
     assert [each["answers"] for each in top] == sorted((each["answers"] for each in top), reverse=True)
     assert top[0]["answers"] >= 2
-    assert top[0]["relative_path"] in zkchat("vault", "mentions", "--top", "--limit", 1).out
+    (zkchat.vault / top[0]["relative_path"]).unlink()
+    assert f"{top[0]['relative_path']}  deleted since" in zkchat("vault", "mentions", "--top", "--limit", 1).out
     assert zkchat("vault", "mentions").exit_status == 2

@@ -80,6 +80,11 @@ def test_levels_by_words(text: str, is_answer: bool, matches: bool) -> None:
     assert (ranked.is_answer(), ranked.matches) == (is_answer, matches)
 
 
+def test_filler_that_the_notes_do_not_have_is_not_missing() -> None:
+    text = "Ein Zettelkasten ist ein Denkwerkzeug und kein Archiv, wie man es von einem Kasten mit Zetteln erwartet."
+    assert rank_passages(question("Was habe ich über Zettelkästen geschrieben?"), [note(text)]).is_answer()
+
+
 def test_forms_of_a_word_are_found_in_the_language_of_the_notes() -> None:
     text = "- Der Komposthaufen braucht viel Luft und etwas Wasser.\n- Die Blätter der Bäume werden nicht gegossen, weil sie sonst faulen."
     assert quotes(rank_passages(question("Blatt eines Baumes gießen?"), [note(text)]))[0].startswith("Die Blätter der Bäume")

@@ -94,12 +94,12 @@ def file(tmp_path: Path) -> Path:
 
 
 def embed(file: Path, *texts: str) -> Any:
-    return compute_vectors(EMBEDDER.open(EmbedderConfig(path=str(file))), texts, "document")
+    return compute_vectors(EMBEDDER(EmbedderConfig(path=str(file))), texts, "document")
 
 
 def error(path: object) -> ProviderError:
     with pytest.raises(ProviderError) as e:
-        embed(Path(str(path)), "a car") if path else compute_vectors(EMBEDDER.open(EmbedderConfig()), ["a car"], "query")
+        embed(Path(str(path)), "a car") if path else compute_vectors(EMBEDDER(EmbedderConfig()), ["a car"], "query")
     assert e.value.hint
     return e.value
 
@@ -154,7 +154,7 @@ def test_missing_package_is_named_with_its_command(file: Path, package: str) -> 
         sys.modules[{package!r}] = None
         from zkchat_cli.llm.embedders.base import EmbedderConfig as Wanted; from zkchat_cli.llm.embedders import embedder
         try:
-            embedder("onnx").open(Wanted(path={str(file)!r})).embed(["x"], purpose="query")
+            embedder("onnx")(Wanted(path={str(file)!r})).embed(["x"], purpose="query")
         except Exception as e:
             print(e.message, e.hint)
     """

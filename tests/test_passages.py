@@ -27,6 +27,16 @@ def test_sentences_items_rows_and_code_are_pieces() -> None:
     ]
 
 
+def test_a_list_is_quoted_with_the_sentence_that_leads_in_to_it() -> None:
+    text = "You need these [[tools]]:\n\n- a *spade*\n1. a `rake`\n\nThen go.\n\nOr wait:\n\n- " + "\n- ".join(["a rainy day"] * 50)
+    pieces = quotable_passages(text)
+    shown = [render_passage(piece, quotable_chunk(text)) for piece in pieces]
+    assert shown[:3] == ["You need these tools: a spade | a `rake`", "a *spade*", "a `rake`"]
+    assert str(shown[4]).startswith("Or wait: a rainy day | a rainy day")
+    assert str(shown[4]).endswith("| a rainy day …")
+    assert len(str(shown[4])) <= 480
+
+
 @pytest.mark.parametrize(
     "text",
     [

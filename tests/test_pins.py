@@ -21,8 +21,6 @@ from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import FIXED_TAG, split_into_turns
 from zkchat_cli.errors import PromptTooLarge, UsageError
-from zkchat_cli.exporters.json import export
-from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.models import Prompt, ZkChatMessage
 
 STRATEGIES = ["discard", "summarize", "hybrid"]
@@ -200,17 +198,6 @@ def test_an_instruction_can_be_unpinned_and_put_back(app: AppFixture) -> None:
     assert slash_output("/pin", session).startswith("Nothing is pinned")
     slash_output("/pin 1 question", session)
     assert "pinned: Always answer in German." in slash_output("/pin", session)
-
-
-def test_pins_survive_export_and_import(app: AppFixture) -> None:
-    session = resume(app, exchanges(("Which shelf?", "Shelf seven."), ("So?", "So.")))
-    slash_output("/pin 1", session)
-    text = export(app.store.archive(session.conversation.id))
-    (archive,) = read_conversations(text.encode(), vault="/elsewhere", new_id=app.new_id, now="2025-05-08T12:00:00Z").archives
-    copy = app.session(conversation=app.store.restore(archive, app.new_id))
-    marks = [m.pinned for m in copy.history]
-    assert marks == [True, True, None, None]
-    assert [m.content for m in copy.prompt("And?").messages] == [m.content for m in session.prompt("And?").messages]
 
 
 @pytest.mark.parametrize(

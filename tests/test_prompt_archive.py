@@ -89,7 +89,7 @@ STEPS = ["Where is the anvil?", "Please look for [[Filters]]", "look " * 90, "br
 STEPS += ["/pin 1", "/unpin 1", "/compact", "/compact undo", "/strategy discard", "/strategy summarize", "/branches 1"]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=st.lists(st.sampled_from(STEPS), min_size=3, max_size=14))
 def test_the_prompts_of_any_conversation_come_back_unchanged(app: AppFixture, steps: list[str]) -> None:
     check_round_trip(app, steps)

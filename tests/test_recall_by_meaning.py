@@ -15,7 +15,6 @@ from zkchat_cli.chat.message_vectors import BATCH, MOST_EMBEDDED_AT_ONCE, Messag
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.models import Conversation, ConversationArchive
-from zkchat_cli.store import schema
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.vault.vault import Vault
 
@@ -193,18 +192,3 @@ def test_the_model_finds_earlier_messages_in_other_words(talks: Talks) -> None:
     assert (first["said"], first["conversation"]) == ("My automobile is the blue one.", "earlier")
     said = {each["said"] for each in memory.search_conversations("the vehicle on the bridge", 2)}
     assert said == {"The bridge is the old one.", "My automobile is the blue one."}
-
-
-def test_a_store_of_the_layout_before_vectors_gets_their_table(tmp_path: Path) -> None:
-    open_store(tmp_path / "c.db").close()
-    with closing(sqlite3.connect(tmp_path / "c.db")) as db:
-        db.execute("DROP TABLE message_vector")
-        db.execute("DROP TRIGGER fact_vector_ended")
-        db.execute("DROP TABLE fact_vector")
-        db.execute("ALTER TABLE calibration DROP COLUMN tools")
-        db.execute("ALTER TABLE fact DROP COLUMN agent")
-        db.execute("PRAGMA user_version = 10")
-    with closing(ChatSessionStore.open(tmp_path / "c.db")) as store:
-        assert store.without_vectors("/notes", "meaning/1", 1, 1) == []
-    with closing(sqlite3.connect(tmp_path / "c.db")) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)

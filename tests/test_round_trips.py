@@ -54,7 +54,7 @@ def message_values(prompt: Prompt) -> list[tuple[str, str, str, int]]:
     return [(message.role, message.content, message.kind, message.tokens) for message in prompt.messages]
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
     history=histories(),
     head=st.integers(0, 40),

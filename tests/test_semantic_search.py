@@ -3,8 +3,6 @@
 import os
 import signal
 import stat
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +13,8 @@ import numpy as np
 import pytest
 from conftest import Program, write_notes
 from fake_embedders import EmbeddingServers, SynonymEmbedder
+from slow_hour import LINKED, SHARE, embed_for_an_hour
+from turn_killer import start
 
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import ProviderError
@@ -231,37 +231,14 @@ def test_embedding_works_in_batches_and_reports_progress(tmp_path: Path) -> None
     notes.vault.close()
 
 
-def test_a_slow_machine_computes_the_newest_and_the_most_linked_notes_first_and_nothing_twice(tmp_path: Path) -> None:
-    present = [0.0]
-
-    def take_a_second() -> None:
-        present[0] += 1
-
-    embedder = SynonymEmbedder(fails=take_a_second, batch=1)
-    notes = Notes(tmp_path, embedder)
-    notes.many(60)
-    for number in range(60):
-        os.utime(notes.root / f"Note {number}.md", (number, number))
-    notes.write("Note 7.md", "A vehicle that many notes mention.\n")
-    os.utime(notes.root / "Note 7.md", (7, 7))
-    for name in NOTES:
-        notes.write(name, NOTES[name] + "\nSee [[Note 7]].\n")
-    semantic = SemanticSearch(embedder, VectorStore(notes.vectors, lambda: embedder.id), notes.vault._ask, lambda: present[0])
-    notes.vault.refresh()
-    assert not semantic.grow(stopped=lambda: present[0] >= 10)
-    assert present[0] == 2 * CHUNKS_OF_CLAIM
-    first = " ".join(embedder.documents)
-    assert all(text in first for text in ("Note 7", "Garage", "Health", "Harbour", "Words", "Note 59"))
-    assert "Note 1\n" not in first
-    assert semantic.status().embedded == 2 * CHUNKS_OF_CLAIM
-    assert not semantic.status().complete
-    assert notes.found("car")[0] in ("Garage.md", "Note 7.md")
-    assert notes.found('"number 1"') == ["Note 1.md"]
-    assert "25% done: zkchat vault index --semantic computes the rest" in describe_semantic_status(semantic.status())
-    assert semantic.grow()
-    assert len(embedder.documents) == semantic.status().windows
-    semantic.close()
-    notes.vault.close()
+def test_an_hour_of_a_slow_laptop_embeds_the_newest_and_most_linked_notes_and_the_next_run_the_rest(tmp_path: Path) -> None:
+    hour = embed_for_an_hour(tmp_path, 1_000)  # `python tests/slow_hour.py` does it with 100,000
+    assert len(hour.embedded) == 1_000 * SHARE
+    assert hour.embedded >= {LINKED, *(f"Note {number}.md" for number in range(401, 1_000))}
+    assert hour.found == ("Note 1.md", LINKED)
+    assert "60% done: zkchat vault index --semantic computes the rest" in describe_semantic_status(hour.after)
+    assert hour.next_run.complete
+    assert hour.most_often == 1
 
 
 def test_only_the_changed_chunks_of_a_changed_note_are_computed(notes: Notes) -> None:
@@ -516,7 +493,7 @@ def test_an_unwritable_file_is_a_warning(notes: Notes) -> None:
 
 
 def test_a_full_disk_is_a_warning_and_words_go_on(tmp_path: Path, embedding_servers: EmbeddingServers) -> None:
-    notes = write_notes(tmp_path / "notes", {f"Note {n}.md": f"This is number {n}, about a vessel.\n" for n in range(300)})
+    notes = write_notes(tmp_path / "notes", {f"Note {n}.md": f"This is number {n}, about a vessel.\n" for n in range(100)})
     program = Program(notes, tmp_path / "home", {**embedding_servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"})
     program("vault", "index")
     size = max(file.stat().st_size for file in (tmp_path / "home").rglob("*") if file.is_file())
@@ -526,7 +503,7 @@ def test_a_full_disk_is_a_warning_and_words_go_on(tmp_path: Path, embedding_serv
     (tmp_path / "limit").mkdir()
     (tmp_path / "limit" / "sitecustomize.py").write_text(limit)
     program.env["PYTHONPATH"] = str(tmp_path / "limit")
-    embedding_servers.twist = lambda rows: [row * 40 for row in rows]  # vectors of 2,560 numbers fill the disk sooner
+    embedding_servers.twist = lambda rows: [row * 40 for row in rows]  # vectors of 7,680 numbers fill the disk sooner
     indexed = program("vault", "index", "--semantic", "--json")
     assert (indexed.exit_status, indexed.json["semantic"]["complete"]) == (0, False)
     [warning] = indexed.err.splitlines()
@@ -603,27 +580,16 @@ def test_doctor_tries_the_embedder(program: Program) -> None:
     assert check()["detail"].startswith("off: search by words only")
 
 
-def running(program: Program) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "zkchat_cli", "vault", "index", "--semantic"],
-        env=program.environment,
-        cwd=program.vault,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_continues_where_it_stopped(program: Program, embedding_servers: EmbeddingServers, signal_: int) -> None:
     write_notes(program.vault, {f"Note {n}.md": f"This is number {n}.\n" for n in range(124)})
     embedding_servers.before = lambda: time.sleep(0.1)
-    process = running(program)
+    run = start(program, "vault", "index", "--semantic")
     while len(embedding_servers.requests) < 3:
-        assert process.poll() is None
+        assert not run.ended()
         time.sleep(0.01)
-    process.send_signal(signal_)
-    process.wait(30)
+    os.kill(run.pid, signal_)
+    run.end()
     embedding_servers.before = lambda: None
     time.sleep(0.3)  # what it had just asked for is still being answered
     kept = program("vault", "status", "--json").json["semantic"]["embedded"]

@@ -26,7 +26,7 @@ def quoting(quote: str, first: int, last: int | None = None, **more: Any) -> Cit
         "relative_path": "Filters.md",
         "start_line": first,
         "end_line": last or first,
-        "status": "verified",
+        "verdict": "verified",
     }
     return Citation.model_validate({**values, "quote": quote, "valid": True} | more)
 

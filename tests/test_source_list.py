@@ -82,7 +82,7 @@ def at(column: str, row: str) -> int:
     return get_cwidth(row[: row.index(column)])
 
 
-@pytest.mark.parametrize("columns", [40, 80, 200, 300])
+@pytest.mark.parametrize("columns", [40, 200])
 def test_source_commands_fit_any_screen(zkchat: Program, script: Script, columns: int) -> None:
     write_notes(zkchat.vault, MOON)
     look = {"name": "find_excerpts", "arguments": {"query": "moon harsh mistress"}}
@@ -119,7 +119,7 @@ def asked(chat: Chat) -> None:
     chat.wait_for("Save the last answer as When is compost ready.md? [y/N]")
 
 
-@pytest.mark.parametrize("yes", ["y", "yes", "Y", " YES "])
+@pytest.mark.parametrize("yes", ["y", " YES "])
 def test_yes_saves_the_note(zkchat: Program, yes: str) -> None:
     with Chat(zkchat) as chat:
         asked(chat)
@@ -130,7 +130,7 @@ def test_yes_saves_the_note(zkchat: Program, yes: str) -> None:
     assert "[[Compost]]" in saved(zkchat)[0].read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("no", [ENTER, "n" + ENTER, "yesterday" + ENTER, CTRL_C, CTRL_D])
+@pytest.mark.parametrize("no", [ENTER, "yesterday" + ENTER, CTRL_C, CTRL_D])
 def test_any_other_answer_saves_nothing(zkchat: Program, no: str) -> None:
     with Chat(zkchat) as chat:
         asked(chat)

@@ -21,7 +21,7 @@ from zkchat_cli.app import factory
 from zkchat_cli.app.factory import App
 from zkchat_cli.app.model_access import reachable_providers
 from zkchat_cli.app.settings import StartupOptions, load_settings
-from zkchat_cli.errors import StoreError, VaultError
+from zkchat_cli.errors import StoreError
 from zkchat_cli.terminal import repl, startup
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
@@ -146,14 +146,6 @@ def test_what_cannot_be_opened_ends_the_chat(chat: Chat, sent: str) -> None:
 
     with pytest.raises(StoreError, match="damaged"):
         chat.run(after)
-
-
-def test_a_folder_without_notes_ends_the_chat(chat: Chat) -> None:
-    for file in (chat.folder / "notes").rglob("*.md"):
-        file.unlink()
-    chat.open.set()
-    with pytest.raises(VaultError, match="no Markdown notes"):
-        chat.run()
 
 
 def test_leaving_does_not_wait_forever_for_the_session(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ LOOKS = {
 
 
 @pytest.mark.parametrize(("text", "columns", "rows"), LOOKS.values(), ids=LOOKS)
-@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize("size", [1, 1000])
 def test_each_construct_has_its_look_however_it_is_streamed(text: str, columns: int, rows: list[str], size: int) -> None:
     assert Streaming(columns).say(pieces_of(text, size)).close() == rows
 
@@ -195,7 +195,7 @@ def test_no_address_can_break_out_of_its_sequence(text: str) -> None:
     assert web_address("javascript:" + text) is None
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 99])
+@pytest.mark.parametrize("size", [1, 3, 99])
 def test_entities_are_decoded_outside_of_code(size: int) -> None:
     text = "Q&amp;A, 1 &lt; 2, it&#8217;s &#x201c;so&#X201D;, a&nbsp;b, &mdash; &#42;no&#42; &CounterClockwiseContourIntegral;"
     assert Streaming(120).say(pieces_of(text, size)).close() == ["Q&A, 1 < 2, it’s “so”, a\xa0b, — *no* ∳"]

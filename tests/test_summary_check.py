@@ -4,6 +4,7 @@ import pytest
 from factories import COUNTER, exchanges
 
 from zkchat_cli.context.turns import split_into_turns
+from zkchat_cli.summarization.learning_points import find_learning_points
 from zkchat_cli.summarization.summary_check import (
     SummaryCheck,
     check_summary,
@@ -65,3 +66,18 @@ def test_invented_sentences_are_left_out_and_missing_decisions_added_word_for_wo
 def test_a_summary_may_state_what_documents_and_the_earlier_summary_say() -> None:
     turns = split_into_turns(exchanges(("How wide is the desk?", "160 cm.")), COUNTER)
     assert not check_summary("The desk is 160 cm wide and costs 99 euros.", source_text(turns, "It costs 99 euros.")).problems
+
+
+@pytest.mark.parametrize(
+    ("message", "points"),
+    [
+        ("What is a filter? The deadline is 3 June. Thanks, that helps.", ("The deadline is 3 June.",)),
+        ("No, it is Friday. No, thanks.", ("No, it is Friday.",)),
+        ("The name is Zora, not Sara.", ("The name is Zora, not Sara.",)),
+        ("Please summarize it. Please remember that I am vegetarian.", ("Please remember that I am vegetarian.",)),
+        ("Let's use Postgres. The project is called Helios.", ("Let's use Postgres.", "The project is called Helios.")),
+        ("Das Projekt heißt Helios. Erkläre mir, wie es heißt.", ("Das Projekt heißt Helios.",)),
+    ],
+)
+def test_learning_points_are_what_the_user_states_decides_or_corrects(message: str, points: tuple[str, ...]) -> None:
+    assert find_learning_points(message) == points

@@ -116,11 +116,6 @@ def test_a_search_with_more_results_says_how_to_get_them(notes: Vault) -> None:
     assert "limit up to 20" in json.loads(result.content)["note"]
 
 
-@pytest.mark.parametrize("query", ['"', "AND OR NOT", "NEAR(a b)", "*", "x" * 2000, "\0", "\ud800", "a" * 3 + "\n" * 50, "(", "title:x"])
-def test_any_text_may_be_searched_for(notes: Vault, query: str) -> None:
-    assert run(notes, "find_excerpts", query=query).run.ok
-
-
 # read_zk_document
 
 

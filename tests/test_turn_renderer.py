@@ -32,7 +32,7 @@ def test_the_tools_of_a_turn_are_one_line() -> None:
     assert tools_line([*searches, (tool_run("find_excerpts"), 0), (tool_run("list_zk_documents"), 0)]) == (
         "  searched 3 times, list_zk_documents, 6 excerpts"
     )
-    assert tools_line([(tool_run("find_excerpts"), 0)]) == "  searched, 0 excerpts"
+    assert tools_line([(tool_run("find_excerpts"), 0)]) == "  searched, no excerpts"
     assert tools_line([(tool_run("find_backlinks"), 0)]) == "  find_backlinks"
 
 

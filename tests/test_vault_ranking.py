@@ -38,7 +38,7 @@ def test_a_rare_word_is_worth_more_than_a_common_one():
     [
         ({"title": "tea"}, {"headings": "tea"}),
         ({"aliases": "tea"}, {"headings": "tea"}),
-        ({"headings": "tea"}, {"tags": "tea"}),
+        ({"headings": "tea"}, {"body": "tea"}),
         ({"tags": "tea"}, {"body": "tea"}),
         ({"anchors": "tea"}, {"body": "tea"}),
     ],

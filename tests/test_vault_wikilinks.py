@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.links.resolver import Name, resolve
+from zkchat_cli.vault.links.resolver import LinkName, resolve
 from zkchat_cli.vault.links.wikilinks import WrittenLink, key, split_target, stem
 from zkchat_cli.vault.markup import read_markup
 
@@ -26,12 +26,12 @@ def target(files: Sequence[str], text: str, source: str | None = "src.md", alias
 
 
 def outcome(files, text, source="src.md", aliases=None):
-    names = [Name(path, "note" if path.lower().endswith((".md", ".markdown")) else "file", stem(path)) for path in files]
-    table: dict[str, list[Name]] = {}
+    names = [LinkName(path, "note" if path.lower().endswith((".md", ".markdown")) else "file", stem(path)) for path in files]
+    table: dict[str, list[LinkName]] = {}
     for name in names:
         table.setdefault(key(name.path), []).append(name)
     for alias, path in (aliases or {}).items():
-        table.setdefault(key(alias), []).append(Name(path, "alias", alias))
+        table.setdefault(key(alias), []).append(LinkName(path, "alias", alias))
     return resolve(only(text), source, lambda k: table.get(k, ()))
 
 

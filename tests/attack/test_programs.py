@@ -21,7 +21,7 @@ from test_agent_logs import NOW, claude
 from test_mcp_client import refusal, started
 
 from zkchat_cli.acp.agent import LONGEST_ERROR, NoteAgent
-from zkchat_cli.acp.main_thread import MainThread
+from zkchat_cli.acp.session_thread import SessionThread
 from zkchat_cli.acp.updates import note_path, read_prompt
 from zkchat_cli.app import factory
 from zkchat_cli.app.settings import StartupOptions
@@ -102,8 +102,8 @@ class DeafEditor:
 
 
 def converse(zkchat: Program, model: str, talk: Callable[[NoteAgent, DeafEditor, str], Coroutine[Any, Any, None]]) -> None:
-    """A conversation of an editor; the protocol's thread is another one, as in `serve`."""
-    work = MainThread()
+    """A conversation of an editor, as in `serve`."""
+    work = SessionThread()
     options = StartupOptions(model=model)
     agent = NoteAgent(lambda folder: factory.open_app(options, zkchat.environment, folder), work)
 
@@ -112,18 +112,11 @@ def converse(zkchat: Program, model: str, talk: Callable[[NoteAgent, DeafEditor,
         agent.on_connect(editor)  # type: ignore[arg-type]
         await talk(agent, editor, (await agent.new_session(str(zkchat.vault))).session_id)
 
-    def protocol() -> None:
-        try:
-            asyncio.run(connected())
-        finally:
-            agent.cancel_all()
-            work.end()
-
-    thread = threading.Thread(target=protocol)
-    thread.start()
-    work.run()
-    agent.close()
-    thread.join()
+    try:
+        asyncio.run(connected())
+    finally:
+        agent.cancel_all()
+        work.end(agent.close)
 
 
 def typed(text: str) -> list[schema.TextContentBlock]:

@@ -36,7 +36,6 @@ from model_server import (
     responses_start,
     responses_text,
     responses_text_delta,
-    running_server,
     sse,
 )
 
@@ -46,7 +45,7 @@ from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm import embedders, mojentic_adapter, providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFailed, StreamFinished
 from zkchat_cli.llm.embedders.base import EmbedderConfig
-from zkchat_cli.llm.http_errors import is_local, parse_retry_after
+from zkchat_cli.llm.http_errors import is_local
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.text.numbers import MAX_COUNT, whole_number
 from zkchat_cli.vault.search.vector_store import compute_vectors
@@ -58,12 +57,6 @@ LISTING = {"openai": "/v1/models", "ollama": "/api/tags", "anthropic": "/v1/mode
 
 def short(value: object) -> str:
     return repr(value)[:20]
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as running:
-        yield running
 
 
 @pytest.fixture(autouse=True)
@@ -353,10 +346,10 @@ def test_the_program_says_that_it_cut_an_answer(zkchat: Program, server: ModelSe
 
 # numbers that are none
 
-NOT_COUNTS = [10**310, -1, "12", True, None, 1.5, float("nan"), float("inf"), [3], {}]
+NOT_COUNTS = [10**310, -1, "12", float("nan"), [3]]
 
 
-@pytest.mark.parametrize("value", [*NOT_COUNTS, MAX_COUNT + 1, -(10**310), float("-inf")], ids=short)
+@pytest.mark.parametrize("value", [*NOT_COUNTS, True, None, 1.5, float("inf"), {}, MAX_COUNT + 1, -(10**310), float("-inf")], ids=short)
 def test_what_is_no_count_is_none(value: object) -> None:
     assert whole_number(value) is None
 
@@ -413,22 +406,18 @@ def test_retry_after_is_a_bounded_number_of_seconds(server: ModelServer, protoco
     assert all(delay <= 120 for delay in answer.waits)
 
 
-def test_retry_after_is_at_most_a_day() -> None:
-    assert [parse_retry_after(value) for value in ("5", "-1", "nan", "inf", "9" * 400, None)] == [5.0, None, None, 86400.0, 86400.0, None]
-
-
 @pytest.mark.parametrize("number", [10**310, 1e300, float("nan"), float("inf"), "12", None, [1.0], {}], ids=short)
 def test_vectors_are_finite_numbers(server: ModelServer, number: Any) -> None:
     server.gets["/api/embed"] = Reply([json.dumps({"embeddings": [[number, 0.5]]}).encode()])
     with pytest.raises(ProviderError, match="without a vector"):
-        compute_vectors(embedders.embedder("ollama").open(EmbedderConfig(env={"OLLAMA_HOST": server.address})), ["x"], "query")
+        compute_vectors(embedders.embedder("ollama")(EmbedderConfig(env={"OLLAMA_HOST": server.address})), ["x"], "query")
 
 
 @pytest.mark.parametrize("index", [10**310, None, "0", True, [0]], ids=short)
 def test_the_index_of_a_vector_is_its_place_or_an_error(server: ModelServer, index: Any) -> None:
     rows = [{"index": index, "embedding": [1.0]}, {"index": 1, "embedding": [0.5]}]
     server.gets["/v1/embeddings"] = Reply([json.dumps({"data": rows}).encode()])
-    embedder = embedders.embedder("openai").open(EmbedderConfig(env={"OPENAI_BASE_URL": server.address + "/v1"}))
+    embedder = embedders.embedder("openai")(EmbedderConfig(env={"OPENAI_BASE_URL": server.address + "/v1"}))
     with pytest.raises(ProviderError, match=r"contains no embeddings"):
         compute_vectors(embedder, ["x", "y"], "query")
 
@@ -483,7 +472,7 @@ def test_an_embedder_sends_no_key_over_plain_http_either(server: ModelServer, na
     monkeypatch.setenv("http_proxy", server.address)
     env = {"OPENAI_BASE_URL": "http://notes.example/v1", "OPENAI_API_KEY": KEY, "OLLAMA_HOST": "http://me:word@notes.example"}
     with pytest.raises(ProviderError, match="over plain http"):
-        embedders.embedder(name).open(EmbedderConfig(env=env)).embed(["x"], purpose="query")
+        embedders.embedder(name)(EmbedderConfig(env=env)).embed(["x"], purpose="query")
     assert server.everything == []
 
 

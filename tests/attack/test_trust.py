@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-from conftest import Program, needs_permissions, syntax_trees, write_notes
+from conftest import Program, needs_permissions, syntax_nodes, write_notes
 from factories import COUNTER, AppFixture, DeltaModel, reply, run_turn, tool_reply
 from pytest_httpserver import HTTPServer
 from terminal_screen import CTRL_C, Chat, Script
@@ -20,17 +20,17 @@ from terminal_screen import CTRL_C, Chat, Script
 from zkchat_cli import paths
 from zkchat_cli.agents.loader import write_agent_file
 from zkchat_cli.app.editor import open_note_command
-from zkchat_cli.app.settings import settings_schema
 from zkchat_cli.config import loader
 from zkchat_cli.credentials import write_keys
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.events import ChangeDecided
+from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.memory.file_reader import MemoryFiles
-from zkchat_cli.memory.lasting_files import MAX_PATHS
+from zkchat_cli.memory.memory_paths import MAX_PATHS
 from zkchat_cli.memory.project import load_root_memory
 from zkchat_cli.models import ToolCall
 from zkchat_cli.store.input_history import append_line
-from zkchat_cli.terminal.change_approval import ApprovalPrompt
+from zkchat_cli.terminal.approval import ApprovalPrompt
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.approval import DECLINED, approve_notes
@@ -54,9 +54,8 @@ def test_no_setting_on_the_list_is_a_path_an_address_a_command_or_a_key() -> Non
     assert words == {"context.strategy", "context.tool_filter", "llm.reasoning_effort"}  # choices, which are checked
 
 
-@pytest.mark.parametrize("model", ["scripted//dev/zero", "scripted/evil.jsonl", "offline", "openai/gpt-5"])
-def test_a_vault_cannot_choose_the_model(zkchat: Program, model: str) -> None:
-    write_notes(zkchat.vault, {".zkchat.toml": f'model = "{model}"\n', "evil.jsonl": '{"text": "I am the model."}\n'})
+def test_a_vault_cannot_choose_the_model(zkchat: Program) -> None:
+    write_notes(zkchat.vault, {".zkchat.toml": 'model = "scripted/evil.jsonl"\n', "evil.jsonl": '{"text": "I am the model."}\n'})
     for command in (("ask", "x"), ("context", "show"), ("context", "stats")):
         done = zkchat(*command, timeout=20)
         assert (done.exit_status, done.out) == (2, "")
@@ -121,8 +120,11 @@ READ_BY = {
 """What each command reads, besides other files."""
 
 
-@pytest.mark.parametrize("kind", ["pipe", "endless device"])
-@pytest.mark.parametrize("file", READ_BY)
+ENDLESS = ("notes/Link.md", "home/config/config.toml", "home/data/conversations.db")
+"""All files but the store are read by one function, as the test below shows."""
+
+
+@pytest.mark.parametrize(("file", "kind"), [*((file, "pipe") for file in READ_BY), *((file, "device") for file in ENDLESS)])
 def test_no_command_waits_for_what_is_no_regular_file(zkchat: Program, tmp_path: Path, file: str, kind: str) -> None:
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     if kind == "pipe":
@@ -154,9 +156,7 @@ OPENERS = {
 
 
 def test_every_file_is_read_through_fileio() -> None:
-    openers = {
-        file for file, tree in syntax_trees().items() for node in ast.walk(tree) if isinstance(node, ast.Call) and _opens_to_read(node)
-    }
+    openers = {file for file, nodes in syntax_nodes().items() for node in nodes if isinstance(node, ast.Call) and _opens_to_read(node)}
     assert openers == set(OPENERS)
 
 

@@ -40,13 +40,21 @@ class Watch:
     for so long on an idle machine. The clock would show how busy this one is.
     """
 
-    def __init__(self, window: ChatWindow) -> None:
-        self.window = window
+    def __init__(self) -> None:
+        self.window: ChatWindow | None = None
         self._timer = QTimer(interval=TICK)
         self._timer.timeout.connect(self._tick)
         self._loop = QEventLoop()
         self._until: Callable[[], bool] = lambda: True
         self._last = self._longest = 0.0
+
+    def open_window(self, open_app: Callable[[], factory.App]) -> None:
+        self.window = ChatWindow(open_app)
+        self.window.show()
+
+    @property
+    def _idle(self) -> bool:
+        return self.window is None or not (self.window._work.busy or self.window._side.busy)
 
     def _tick(self) -> None:
         now = time.process_time()
@@ -57,7 +65,7 @@ class Watch:
 
     def wait(self, until: Callable[[], bool] | None = None) -> None:
         """Until something is so, or else until the window has nothing to do."""
-        self._until = until or (lambda: not self.window._work.busy and not self.window._side.busy)
+        self._until = until or (lambda: self._idle)
         self._last = time.process_time()
         self._timer.start()
         QTimer.singleShot(SECONDS * 1000, self._loop, self._loop.quit)
@@ -111,9 +119,10 @@ def main() -> None:
             asked = StartupOptions(vault=notes, model=model, overrides={"semantic.provider": "none"})
             return factory.open_app(asked, env, notes)
 
-        window = ChatWindow(open_app)
-        watch = Watch(window)
-        watch.measure("start and index the notes", window.show)
+        watch = Watch()
+        watch.measure("start and index the notes", lambda: watch.open_window(open_app), lambda: watch.window is not None and watch._idle)
+        window = watch.window
+        assert window is not None
         app = open_app("offline")
         id_ = store_conversation(app, choices.turns, words)
         app.close()

@@ -1,10 +1,9 @@
 """`zkchat acp`: conversations of an editor. They are those of the terminal: the same store, sessions and events.
 
-The protocol runs on a thread of its own; sessions are used on the main thread, one turn after another (see main_thread.py).
+Sessions are used on a thread of their own, one turn after another (see session_thread.py).
 """
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from contextlib import closing, suppress
@@ -17,11 +16,12 @@ from acp.interfaces import Client
 
 from zkchat_cli import __version__, events, slash
 from zkchat_cli.acp import updates
-from zkchat_cli.acp.main_thread import MainThread
 from zkchat_cli.acp.message_stream import serve_standard_streams
+from zkchat_cli.acp.session_thread import SessionThread
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
 from zkchat_cli.models import ToolCall
 from zkchat_cli.slash.base import CommandResult
 from zkchat_cli.text.sanitize import sanitize_name
@@ -45,27 +45,19 @@ _OPTIONS = {
 
 def serve(open_app: Callable[[Path], App]) -> None:
     """Serve one editor on standard input and output, until it closes them. `open_app` opens the vault of a session's folder."""
-    work = MainThread()
+    work = SessionThread()
     agent = NoteAgent(open_app, work)
-
-    def serve_protocol() -> None:
-        try:
-            asyncio.run(serve_standard_streams(agent))
-        finally:
-            agent.cancel_all()
-            work.end()
-
-    threading.Thread(target=serve_protocol, name="acp", daemon=True).start()
     try:
-        work.run()
+        asyncio.run(serve_standard_streams(agent))
     finally:
-        agent.close()
+        agent.cancel_all()
+        work.end(agent.close)
 
 
 class NoteAgent:
     """The agent's side of the protocol: its methods are called on the protocol's thread."""
 
-    def __init__(self, open_app: Callable[[Path], App], work: MainThread) -> None:
+    def __init__(self, open_app: Callable[[Path], App], work: SessionThread) -> None:
         self._open_app, self._work = open_app, work
         self._apps: dict[Path, App] = {}
         self._sessions: dict[str, ZkChatSession] = {}
@@ -146,7 +138,7 @@ class NoteAgent:
             self._work.interrupt(turn)
 
     def close(self) -> None:
-        """Store what could not be stored before. Called on the main thread."""
+        """Store what could not be stored before. Called on the sessions' thread."""
         for session in self._sessions.values():
             with suppress(ZkchatError):
                 session.flush()
@@ -172,7 +164,7 @@ class NoteAgent:
             raise RequestError(-32602, _sentence(f"there is no open session {session_id}; load it first"))
         return self._sessions[session_id]
 
-    # On the main thread
+    # On the sessions' thread
 
     def _app(self, folder: Path) -> App:
         if folder not in self._apps:
@@ -196,7 +188,7 @@ class NoteAgent:
         except RuntimeError:
             question.close()
             raise KeyboardInterrupt from None
-        return asked.result()
+        return wait_for(asked)
 
     def _answer(self, session: ZkChatSession, text: str, typed: str) -> str:
         """Run a command or a turn; returns the reason why it ended."""
@@ -217,6 +209,7 @@ class NoteAgent:
         reason = "end_turn"
         with closing(turn):
             for event in turn:
+                raise_if_stopped()
                 match event:
                     case events.TextDelta(text):
                         self._send(session, updates.answer_chunk(text))

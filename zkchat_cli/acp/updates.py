@@ -92,7 +92,7 @@ def sources(report: TurnReport) -> str:
     lines = source_lines(report.citations, named, report.uncited_statements, MAX_SOURCES)
     if lines:
         return f"\n\n```\n{plain_text(lines)}\n```"
-    if not report.grounded and report.uncited_statements and report.level is None:
+    if report.lacks_source:
         return "\n\nNo source from your notes was used."
     return ""
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from zkchat_cli import credentials, tools
 from zkchat_cli.agents.profile import Agent
-from zkchat_cli.app.settings import NO_EMBEDDER, settings_schema
+from zkchat_cli.app.settings import NO_EMBEDDER
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel
 from zkchat_cli.config import loader
 from zkchat_cli.config.loader import LoadedConfig
@@ -19,7 +19,7 @@ from zkchat_cli.errors import ZkchatError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ModelConfig, Provider, ServerInfo, Similarities
 from zkchat_cli.llm.embedders.base import EmbedderConfig
-from zkchat_cli.llm.http_errors import is_local, mask_address
+from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.paths import app_paths
 from zkchat_cli.vault.search.vector_store import Embedder
 
@@ -35,7 +35,7 @@ def open_embedder(loaded: LoadedConfig) -> Embedder | None:
     key = credentials.find_key("openai", "OPENAI_API_KEY", loaded.env, loaded.places) if wanted.provider == "openai" else ApiKey()
     insecure = getattr(getattr(loaded.values, wanted.provider, None), "allow_insecure", False)
     places = loaded.places
-    return embedders.embedder(wanted.provider).open(
+    return embedders.embedder(wanted.provider)(
         EmbedderConfig(wanted.model, wanted.path, places.models_dir, loaded.env, key, insecure, places.cache_dir)
     )
 
@@ -67,6 +67,8 @@ def available_models(
 
     `also` are further servers to ask. A server that takes longer than `seconds` is not waited for, not even when the program ends.
     """
+    from zkchat_cli.llm.http_errors import is_local, mask_address  # the providers have loaded it
+
     reached = {name: server for name in providers.names() if (server := server_info(name, loaded)) is not None}
     asked = {name: server for name, server in reached.items() if server.configured_by or is_local(server.address)}
     asked |= also or {}
@@ -95,6 +97,8 @@ def reachable_providers(loaded: LoadedConfig) -> tuple[str, ...]:
 
     Nothing is sent to a server.
     """
+    from zkchat_cli.llm.http_errors import is_local  # as above
+
     servers = {name: server for name in providers.names() if (server := server_info(name, loaded)) is not None}
     return tuple(
         name for name, server in servers.items() if server.configured_by or (is_local(server.address) and _listens(server.address))

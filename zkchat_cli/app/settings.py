@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 
 from zkchat_cli import tools
@@ -11,10 +10,11 @@ from zkchat_cli.agents import loader as agents
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config import loader
 from zkchat_cli.config.loader import LoadedConfig
-from zkchat_cli.config.schema import Config, with_tables
+from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
 from zkchat_cli.errors import ConfigError, VaultError
 from zkchat_cli.llm import embedders, providers
+from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.vault.discovery import holds_notes
 
@@ -56,12 +56,6 @@ class StartupOptions:
         return {**{key: value for key, value in named.items() if value is not None}, **self.overrides}
 
 
-@cache
-def settings_schema() -> type[Config]:
-    """The schema of all settings: zkchat's own and the tables of the providers."""
-    return with_tables({name: providers.provider(name).settings for name in providers.names()})
-
-
 def open_agent(name: str, where: AppPaths) -> Agent:
     """The user's agent of that name, or the built-in one, checked down to the names of tools and strategies."""
     return check_agent(agents.load_agent(agents.agents_folder(where.config_file), name))
@@ -79,7 +73,11 @@ def load_settings(choices: StartupOptions, env: Mapping[str, str], cwd: Path, ag
         raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
 
     def load(vault: Path | None = None) -> LoadedConfig:
-        return replace(loader.load_config(choices.flags, env, where, vault, settings_schema(), agent_layer), cwd=cwd)
+        try:
+            loaded = loader.load_config(choices.flags, env, where, vault, Config, agent_layer)
+        except ConfigError:  # the table of a provider is set, or an error names the nearest of all settings
+            loaded = loader.load_config(choices.flags, env, where, vault, settings_schema(), agent_layer)
+        return replace(loaded, cwd=cwd)
 
     loaded = load()
     folder = vault_folder(loaded)

@@ -15,7 +15,7 @@ from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory
 from zkchat_cli.context.turn_history import TurnHistory, long_lived_allocation
 from zkchat_cli.context.turns import make_turns
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction, Conversation, SpokenMessage, ZkChatMessage, branch_to, split_into_exchanges
+from zkchat_cli.models import Compaction, ContextUsage, Conversation, SpokenMessage, ZkChatMessage, branch_to, split_into_exchanges
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
@@ -64,6 +64,8 @@ class ConversationState:
         self._counting = threading.RLock()
         self.undo_stack: list[str] = []
         """Heads that undo left, the last one last; cleared by the next question."""
+        self.last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
+        """The version after the last turn, and its figures."""
         self._exchange_of: dict[str, LoadableExchange] = {}
         """By the ids of its messages."""
         self.summary_sources: Mapping[str, SpokenMessage] = {}
@@ -208,8 +210,7 @@ class ConversationState:
         for compaction in self._branch_compactions():
             newest = newest or compaction
             if compaction.summary:
-                summary = {name: getattr(compaction, name) for name in ("summary", "summary_tokens", "quoted", "last_id")}
-                return newest if newest is compaction else newest.model_copy(update=summary)
+                return newest.with_summary_of(compaction)
         return newest
 
     def _branch_compactions(self) -> Iterator[Compaction]:

@@ -7,7 +7,7 @@ import logging
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.memory.memory import Memory
@@ -15,13 +15,16 @@ from zkchat_cli.models import ContentChunk, ToolCall, ToolRun
 from zkchat_cli.references.chunk_format import NO_ROOM, Count, format_tool_result
 from zkchat_cli.references.fit_to_budget import reduce_to_fit, share_evenly
 from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.tools import load_tools as every
-from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes, plural
+from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes
 from zkchat_cli.vault.approval import Decision
-from zkchat_cli.vault.edit.note_editor import AppliedChange
 from zkchat_cli.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.edit.note_editor import AppliedChange
 
 LONGEST_OUTCOME = 80
 """Characters of a replaced text that the model gets back: if it had not read it, it sees now what it removed."""
@@ -81,7 +84,7 @@ class ToolExecutor:
             finding, ok = ToolOutput(data={"error": f"{call.name} failed: {truncate(f'{type(e).__name__}: {e}', 120)}"}), False
         return ToolOutcome(call, finding, ok, 1000 * (self.clock() - start))
 
-    def apply_decision(self, outcome: ToolOutcome, decision: Decision) -> tuple[ToolOutcome, AppliedChange | None]:
+    def apply_decision(self, outcome: ToolOutcome, decision: Decision) -> "tuple[ToolOutcome, AppliedChange | None]":
         """Make the change that a call proposes, or tell the model that it was refused; None for one that was not made."""
         change = outcome.finding.change
         assert change is not None
@@ -139,7 +142,8 @@ class ToolExecutor:
             raise ToolArgumentError(
                 f"{name} changes notes and needs --unsafe: it cannot be called here. Tell the user what you would change"
             )
-        raise ToolArgumentError(f"unknown tool {truncate(name, 60)}; the tools are {', '.join(tool.name for tool in self.tools)}")
+        names = ", ".join(tool.name for tool in self.tools)
+        raise ToolArgumentError(f"unknown tool {truncate(name, 60)}; {f'the tools are {names}' if names else 'no tools are offered'}")
 
 
 def _arguments(call: ToolCall) -> Mapping[str, Any]:

@@ -22,7 +22,6 @@ from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.errors import StoreError, VaultError, ZkchatError
 from zkchat_cli.models import (
     ContentChunk,
-    ContextUsage,
     DocumentReference,
     FinishReason,
     MessageStatus,
@@ -50,10 +49,13 @@ class TurnPipeline:
         self._services, self._state, self._prompts, self._compactor, self._recorder = services, state, prompts, compactor, recorder
         self._retriever = retriever
         self._messages = UserMessageBuilder(services, state, prompts, retriever)
-        self.last_prompt: Prompt | None = None
-        """The prompt of the last model call."""
-        self.last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
-        """The conversation's version after its turn, and its figures."""
+        self._turn: TurnInProgress | None = None
+        """The last one that got as far as a prompt, or the one in progress."""
+
+    @property
+    def last_prompt(self) -> Prompt | None:
+        """The prompt of the last model call, also while its answer is being written."""
+        return self._turn.prompt if self._turn is not None else None
 
     def run(self, turn: TurnInProgress, user_input: UserInput, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
@@ -111,10 +113,8 @@ class TurnPipeline:
             raise
 
     def _answer(self, turn: TurnInProgress, decide_documents: DecideDocuments) -> Iterator[events.Event]:
-        try:
-            finish = yield from TurnRunner(self._services, self._state, self._prompts, self._compactor, turn, decide_documents).run()
-        finally:
-            self.last_prompt = turn.prompt
+        self._turn = turn
+        finish = yield from TurnRunner(self._services, self._state, self._prompts, self._compactor, turn, decide_documents).run()
         with turn.timer("prepare"):
             verified = self._verify(turn)
         with turn.timer("store"):
@@ -122,7 +122,7 @@ class TurnPipeline:
         yield from notices
         yield from self._compactor.keep_shortened(turn)
         if turn.prompt is not None:
-            self.last_usage = self._state.version, turn.prompt.usage
+            self._state.last_usage = self._state.version, turn.prompt.usage
         yield events.TurnCompleted(self._report(turn, self._state.history[-1], finish))
 
     def _verify(self, turn: TurnInProgress) -> VerificationResult:

@@ -38,7 +38,6 @@ from zkchat_cli.llm.base import (
     Window,
     request_frame,
 )
-from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens
 from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.text.words import replace_surrogates
@@ -244,6 +243,8 @@ class TurnRunner:
 
         The model is not asked for a summary: it has just refused to read so much, and its window is a guess for now.
         """
+        from zkchat_cli.llm.http_errors import parse_context_limit, parse_refused_tokens  # the server's answer has loaded it
+
         turn = self.turn
         assert turn.prompt is not None
         turn.refused = len(turn.sent)
@@ -405,7 +406,7 @@ class TurnRunner:
     def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:
         """Show a proposed change, get it approved or declined, and make it."""
         call = outcome.call
-        lasting = self.prompts.memory(self.turn.runtime).lasting_files.first_among(proposed.paths)
+        lasting = self.prompts.memory(self.turn.runtime).memory_paths.first_among(proposed.paths)
         change = mark_memory_file(proposed, lasting)
         yield events.ChangeProposed(call, change.summary, change.diff, change.note)
         decision = self.services.approve(change)  # the user's time, not the tools'

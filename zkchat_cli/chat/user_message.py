@@ -10,7 +10,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever, fit_passages
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.budget import history_budget
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, DocumentReference, Prompt, RetrievalMode, ZkChatMessage
@@ -138,22 +138,25 @@ class UserMessageBuilder:
         chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))
         return describe(bare, injected.number_references(chunks), chunks, runtime), [*injected.warnings]
 
-    def count_mentioned(self, runtime: Runtime, text: str, room: int) -> int:
-        """Tokens that the documents named in a text take, where they may take about `room`."""
+    def count_mentioned(self, runtime: Runtime, text: str) -> int:
+        """Tokens that a message with this text would bring into the prompt for the documents that it names."""
         try:
-            mentions = find_mentioned_documents(text, import_roots(self.services, runtime), self.prompts.summaries.summary, None)
+            summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
+            mentions = find_mentioned_documents(text, import_roots(self.services, runtime), summary, None, with_links=with_links)
         except VaultError:
             return 0
-        count = runtime.counter.count
-        budget = InjectionBudget(room, runtime.settings.context.injection_ratio, lambda chunk: chunk_tokens(chunk, count), {})
-        injected = inject(mentions, text, budget) if mentions else Injection()
-        return sum(map(budget.cost, injected.chunks))
+        if not any(mention.reference.relative_path for mention in mentions):
+            return 0
+        injected = inject(mentions, text, self._injection_budget(runtime))
+        chunks = [chunk.model_copy(update={"number": number}) for number, chunk in enumerate(injected.chunks, 1)]
+        mode = runtime.retrieval.mode if runtime.retrieval else None
+        return runtime.counter.count(describe_documents(injected.number_references(chunks), chunks, mode)) + MESSAGE_OVERHEAD
 
-    def _injection_budget(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
+    def _injection_budget(self, runtime: Runtime, *message: ZkChatMessage) -> InjectionBudget:
         """Room for the documents that a message names: what it leaves of the messages' budget without them."""
         in_prompt: dict[str, ContentChunk] = {}
         try:
-            prompt = self.prompts.build(runtime, (message,))
+            prompt = self.prompts.build(runtime, message)
             left = history_budget(prompt.usage, runtime.budget) + prompt.usage.message_breakdown.recalled
             in_prompt = self._chunks_in_prompt(prompt)
         except PromptTooLarge:

@@ -6,7 +6,7 @@ from functools import cached_property
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.citations.support import Evidence
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.vault.links.resolver import Name, resolve
+from zkchat_cli.vault.links.resolver import LinkName, resolve
 from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key
 
 EarlierChunk = Callable[[int], tuple[ContentChunk, str] | None]
@@ -62,10 +62,10 @@ class CitableSources:
         return numbers
 
     @cached_property
-    def _names(self) -> dict[str, list[Name]]:
-        names: dict[str, dict[Name, None]] = {}
+    def _names(self) -> dict[str, list[LinkName]]:
+        names: dict[str, dict[LinkName, None]] = {}
         for chunk in self.by_number.values():
             path, title = chunk.relative_path, chunk.title
-            names.setdefault(key(path), {})[Name(path, "note", path.rpartition("/")[2])] = None
-            names.setdefault(key(title), {})[Name(path, "alias", title)] = None
+            names.setdefault(key(path), {})[LinkName(path, "note", path.rpartition("/")[2])] = None
+            names.setdefault(key(title), {})[LinkName(path, "alias", title)] = None
         return {name: list(found) for name, found in names.items()}

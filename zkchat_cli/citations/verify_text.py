@@ -21,7 +21,7 @@ from zkchat_cli.citations.quotes import FoundQuotation, QuotableChunk, Quotation
 from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown.plain_text import remove_tags
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.text.words import cjk_pattern
+from zkchat_cli.text.words import count_words
 from zkchat_cli.vault.front_matter import read_front_matter
 from zkchat_cli.vault.vault import Vault
 
@@ -174,7 +174,7 @@ def _read_quotations(text: str, notes: _Notes) -> list[_WrittenQuotation]:
     ]
     found += [_WrittenQuotation(len(text), words, note.notes, True, note.page) for note in footnotes.values() for words in note.quotes]
     unique = {(each.at, each.words): each for each in reversed(found)}
-    return sorted((each for each in unique.values() if each.is_named or _has_words(each.words)), key=lambda each: each.at)
+    return sorted((each for each in unique.values() if each.is_named or count_words(each.words) >= FEWEST_WORDS), key=lambda each: each.at)
 
 
 def _number_footnotes(text: str) -> str:
@@ -214,11 +214,6 @@ def _page_of(quotation: Quotation, pages: Iterable[tuple[tuple[int, int], str]],
 
 def _holds(words: str, notes: _Notes) -> bool:
     return find_quotation(words, notes.all_with(words)).verdict == "verified"
-
-
-def _has_words(quote: str) -> bool:
-    """Two CJK characters count as one word."""
-    return max(len(quote.split()), len(cjk_pattern().findall(quote)) // 2) >= FEWEST_WORDS
 
 
 def _blank(text: str) -> str:

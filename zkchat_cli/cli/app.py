@@ -119,7 +119,7 @@ def root(
 
 def run() -> None:
     """The program: `zkchat` and `python -m zkchat_cli`."""
-    gc.set_threshold(50_000, 20, 50)  # imports and an index build free little: looking for cycles costs 15 ms of start-up
+    gc.set_threshold(100_000, 20, 50)  # imports and an index build free little: looking for cycles costs 30 ms of start-up
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins reads every installed package's metadata: 10 ms
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed (`>&-`): discard the output

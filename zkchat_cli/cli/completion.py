@@ -21,8 +21,8 @@ def complete_agents(incomplete: str) -> list[str]:
 
 def complete_settings(incomplete: str) -> list[tuple[str, str]]:
     """Keys of settings with their descriptions."""
-    from zkchat_cli.app.settings import settings_schema
     from zkchat_cli.config import loader
+    from zkchat_cli.llm.providers import settings_schema
 
     schema = settings_schema()
     return [(key, _harmless(loader.describe_setting(key, schema))) for key in _matching(list(loader.default_values(schema)), incomplete)]

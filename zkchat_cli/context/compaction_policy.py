@@ -1,4 +1,4 @@
-"""Compaction policy: which turns a summary replaces, and which summary is accepted. Pure; `chat/compactor` acts.
+"""Compaction policy: which turns a summary replaces, and which summary is accepted. Pure; `chat/compaction_run` acts.
 
 Nothing is deleted: a compaction is a row that says which messages its summary covers, so preview, undo and export are cheap.
 """
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from zkchat_cli.context.prompt_assembly import count_covered_turns
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.models import Compaction
+from zkchat_cli.models import Compaction, ZkChatMessage
 from zkchat_cli.tokens.counter import TokenCounter
 
 SMALLER_BY = 0.8
@@ -19,6 +19,22 @@ would cost much more than its own words."""
 RELIEF = 0.75
 """Masking must reduce the history to this share of its budget, or turns are folded: a smaller gain would not last, and each change of the
 prompt's front invalidates the prompt cache."""
+
+
+class CompactionRequest(NamedTuple):
+    """`target` tokens at most for the summary; the `keep` newest messages are not folded (None: the settings' number, as far as they fit).
+
+    A `reason` makes it automatic: it may stop after masking, and may drop turns as a last resort. Without `ask` no model is called.
+    """
+
+    reason: str | None = None
+    instructions: str | None = None
+    target: int | None = None
+    keep: int | None = None
+    preview: bool = False
+    ask: bool = True
+    current: tuple[ZkChatMessage, ...] = ()
+    """The turn in progress, which needs room too."""
 
 
 class FoldPlan(NamedTuple):

@@ -75,7 +75,7 @@ def read_spoken(
             continue
         for m in messages:
             if m.role != "tool" and m.content:
-                documents = tuple(r.wikilink for r in m.references if r.relative_path) if links else ()
+                documents = _links(m) if links else ()
                 found[m.id] = SpokenMessage(m.id, m.role, m.content, m.timestamp, documents)
     return found | ({message.id: message for message in reader.read_spoken(unread, links=links)} if reader is not None else {})
 
@@ -138,3 +138,7 @@ class MessageHistory(Sequence[ZkChatMessage]):
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _links(message: ZkChatMessage) -> tuple[str, ...]:
+    return tuple(r.wikilink for r in message.references if r.relative_path and r.reference_type != "memory")

@@ -12,6 +12,7 @@ from zkchat_cli.context.prompt_assembly import explain_dropped, named_documents
 from zkchat_cli.context.turns import failure_reason, is_failed
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import Dropped, Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
+from zkchat_cli.text.numbers import plural
 
 RECALLED_TAG = "<recalled-conversation>"
 
@@ -35,8 +36,8 @@ class SentPrompts:
     def call(self, number: int) -> SentPrompt:
         """Raises UsageError if there is no such call."""
         if not 0 < number <= len(self.calls):
-            calls = "1 call" if len(self.calls) == 1 else f"{len(self.calls)} calls"
-            raise UsageError(f"turn {self.number} has no call {number}", f"It made {calls}; leave out the call to see all.")
+            hint = f"It made {plural(len(self.calls), 'call')}; leave out the call to see all."
+            raise UsageError(f"turn {self.number} has no call {number}", hint)
         return self.calls[number - 1]
 
     def to_json(self, call: int | None = None) -> dict[str, Any]:
@@ -50,8 +51,7 @@ def find_question(history: Sequence[ZkChatMessage], number: int) -> ZkChatMessag
     """The question of a turn. Raises UsageError if the branch has no such turn."""
     questions = [message for message in history if message.role == "user"]
     if not 0 < number <= len(questions):
-        turns = f"{len(questions)} turn{'s' * (len(questions) != 1)}"
-        raise UsageError(f"there is no turn {number}", f"The conversation has {turns}, counted by your messages.")
+        raise UsageError(f"there is no turn {number}", f"The conversation has {plural(len(questions), 'turn')}, counted by your messages.")
     return questions[number - 1]
 
 

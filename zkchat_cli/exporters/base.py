@@ -7,12 +7,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from zkchat_cli import models
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.text.arguments import format_arguments
+from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import truncate
 
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -27,15 +27,13 @@ STATUS_NOTES = {
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """A format by its `name`; `suffix` is that of its files (`.md`).
+    """A format; `suffix` is that of its files (`.md`).
 
     `export` takes the conversation's archive, with past prompts if `prompts` is set; or, with `of` "call", the request of the next model
     call as a JSON document.
     """
 
-    name: str
     suffix: str
-    help: str
     export: Callable[[Any], str]
     of: Literal["conversation", "call"] = "conversation"
     prompts: bool = False
@@ -87,7 +85,7 @@ def describe_result(result: ZkChatMessage | None) -> str:
     if not result.tool_run.ok:
         return "failed"
     count = len(result.chunks)
-    excerpts = f"{count} excerpt{'s' if count > 1 else ''}, " if count else ""
+    excerpts = f"{plural(count, 'excerpt')}, " if count else ""
     return f"{excerpts}{result.tool_run.tokens} tokens"
 
 
@@ -132,7 +130,7 @@ def _escape(character: re.Match[str]) -> str:
 
 def quotation_doubt(citation: Citation) -> str:
     """What is wrong with a quotation; empty if nothing is."""
-    match citation.effective_verdict:
+    match citation.verdict:
         case "misquoted":
             return " *(not verified: the quoted words are not there)*"
         case "cut":
@@ -143,11 +141,5 @@ def quotation_doubt(citation: Citation) -> str:
 
 def format_location(source: Citation | ContentChunk) -> str:
     """Path and lines, for example `Queries/Filters.md:12-14`."""
-    lines = "" if source.start_line is None else f":{source.start_line}"
-    if lines and source.end_line not in (None, source.start_line):
-        lines += f"-{source.end_line}"
+    lines = "" if source.start_line is None else f":{line_range(source.start_line, source.end_line)}"
     return f"{source.relative_path or ''}{lines}"
-
-
-def note_name(relative_path: str) -> str:
-    return PurePosixPath(relative_path).stem

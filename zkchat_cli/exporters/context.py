@@ -13,6 +13,4 @@ def export(request: dict[str, Any]) -> str:
     return json.dumps(request, indent=2, ensure_ascii=False) + "\n"
 
 
-EXPORTER = Exporter(
-    name="context", suffix=".context.json", help="the next call's request, as the model's server would get it", export=export, of="call"
-)
+EXPORTER = Exporter(suffix=".context.json", export=export, of="call")

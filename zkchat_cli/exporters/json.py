@@ -8,4 +8,4 @@ def export(archive: ConversationArchive) -> str:
     return archive.model_dump_json(indent=2) + "\n"
 
 
-EXPORTER = Exporter(name="json", suffix=".json", help="everything, lossless; can be imported again", export=export, prompts=True)
+EXPORTER = Exporter(suffix=".json", export=export, prompts=True)

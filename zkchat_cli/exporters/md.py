@@ -134,4 +134,4 @@ def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) ->
     return text.strip("\n")
 
 
-EXPORTER = base.Exporter(name="md", suffix=".md", help="a readable note: the current branch, sources as footnotes", export=export)
+EXPORTER = base.Exporter(suffix=".md", export=export)

@@ -11,8 +11,6 @@ from zkchat_cli.views.budget_bar import BudgetBar
 
 BAR_WIDTH = 130
 _HUES = {"system": 210, "tools": 270, "summary": 40, "memory": 320, "documents": 175, "recalled": 20, "tool results": 240}
-_HUE = 130
-"""Of the conversation itself."""
 
 
 class BudgetButton(QAbstractButton):
@@ -63,9 +61,9 @@ class BudgetButton(QAbstractButton):
             at = 4.0
             for name, tokens in self.components.items():
                 width = min(BAR_WIDTH * tokens / max(1, self._usage.effective_limit), BAR_WIDTH + 4 - at)
-                painter.fillRect(QRectF(at, top, width, height), QColor.fromHsl(_HUES.get(name, _HUE), 150, 150 if dark else 110))
+                painter.fillRect(QRectF(at, top, width, height), QColor.fromHsl(_HUES.get(name, 130), 150, 150 if dark else 110))
                 at += width
-            colour = {"green": self.palette().windowText().color().name(), "yellow": html.colours(dark=dark)["cut"]}
+            colour = {"green": self.palette().buttonText().color().name(), "yellow": html.colours(dark=dark)["cut"]}
             painter.setPen(QColor(colour.get(bar.color, html.colours(dark=dark)["misquoted"])))
         painter.drawText(QRectF(BAR_WIDTH + 10, 0, self.width(), self.height()), Qt.AlignmentFlag.AlignVCenter, self.figures)
         if self.hasFocus():

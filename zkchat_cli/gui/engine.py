@@ -1,6 +1,6 @@
 """What the window asks of the engine, on a worker's thread: values in, values out, and events on the way."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,17 +13,16 @@ from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.gui.transcript import TranscriptPage, render_page
 from zkchat_cli.llm.stop_signal import raise_if_stopped
-from zkchat_cli.models import ContextUsage, ConversationSummary, ToolCall
+from zkchat_cli.models import ConversationSummary, Prompt, ToolCall
 from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, NoteToOpen
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.input_history import history_file
 from zkchat_cli.vault.approval import Approve, Decision
-from zkchat_cli.views import conversation_list
+from zkchat_cli.views import context_usage, conversation_list, prompts
 from zkchat_cli.views.text import StyledLine, styled_line
 from zkchat_cli.views.tool_calls import tool_line
 
 MAX_FOUND = 200
-ShowEvent = Callable[[events.Event, ContextUsage | None], None]
 NOTE_LINES = 60
 """Lines shown of a note without a numbered passage."""
 
@@ -59,12 +58,11 @@ def open_session(open_app: Callable[[], App], resume: str | None, approve: Appro
     return Opened(app, session, history_file(app.loaded.places.data_dir, str(app.vault.root)) if app.store.persistent else None)
 
 
-def run_turn(session: ZkChatSession, turn: Generator[events.Event, None, None], show: ShowEvent) -> None:
-    """Run a turn and give each event to `show`, with the usage of the prompt that was sent last. Raises KeyboardInterrupt when stopped."""
+def run_turn(turn: Generator[events.Event, None, None], show: Callable[[events.Event], None]) -> None:
+    """Raises KeyboardInterrupt when stopped."""
     with closing(turn):
         for event in turn:
-            prompt = session.last_prompt
-            show(event, prompt.usage if prompt is not None else None)
+            show(event)
             raise_if_stopped()
 
 
@@ -106,6 +104,13 @@ def passage_lines(session: ZkChatSession, key: str) -> list[StyledLine]:
         return list(slash.run(f"/sources {key}", session).lines)
     lines = session.vault.read(key).split("\n")
     return [styled_line(key, "bold"), *(styled_line(line) for line in lines[:NOTE_LINES])]
+
+
+def explain_prompt(session: ZkChatSession, prompt: Prompt) -> tuple[Sequence[StyledLine], str]:
+    """The table of its tokens, and its exact text."""
+    pinned, is_filtered = context_usage.pinned_turns(session.history), session.runtime.settings.context.tool_filter == "auto"
+    table = context_usage.usage_lines(prompt, context_usage.WIDTH, pinned, filtered=is_filtered, reported=session.has_reported_usage)
+    return table, prompts.prompt_text(prompt)
 
 
 def command_to_open(session: ZkChatSession, note: NoteToOpen) -> list[str]:

@@ -11,13 +11,11 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QPlainTextEdit
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.gui import engine
-from zkchat_cli.gui.panels import MORE, WIDTH, YES, Question
+from zkchat_cli.gui.panels import MORE, YES, Question
 from zkchat_cli.gui.styles import StyledBrowser, fixed_font, lines_html
-from zkchat_cli.models import Compaction, Prompt
-from zkchat_cli.slash.base import CommandResult
-from zkchat_cli.views import prompts
+from zkchat_cli.models import Compaction
 from zkchat_cli.views.compaction import describe_compaction
-from zkchat_cli.views.text import styled_line
+from zkchat_cli.views.text import StyledLine, styled_line
 
 if TYPE_CHECKING:
     from zkchat_cli.gui.window import ChatWindow
@@ -55,7 +53,7 @@ def _delete(window: "ChatWindow") -> None:
 
 
 def _export(window: "ChatWindow") -> None:
-    known = {f"{exporters.exporter(name).name} (*{exporters.exporter(name).suffix})": name for name in exporters.names()}
+    known = {f"{name} (*{exporters.exporter(name).suffix})": name for name in exporters.names()}
     options = QFileDialog.Option.DontConfirmOverwrite  # /export never overwrites, and says so
     file, chosen = QFileDialog.getSaveFileName(window, "Export the conversation", "", ";;".join(known), "", options)
     if file:
@@ -65,14 +63,13 @@ def _export(window: "ChatWindow") -> None:
 class ContextDialog(QDialog):
     """The table of the context, and the exact prompt."""
 
-    def __init__(self, window: "ChatWindow", found: tuple[CommandResult, Prompt]) -> None:
+    def __init__(self, window: "ChatWindow", table: Sequence[StyledLine], prompt: str) -> None:
         super().__init__(window)
-        result, prompt = found
         self.setWindowTitle("Context of the next message")
         self.resize(720, 520)
-        self.table, self.prompt = StyledBrowser("Tokens by component"), QPlainTextEdit(prompts.prompt_text(prompt))
+        self.table, self.prompt = StyledBrowser("Tokens by component"), QPlainTextEdit(prompt)
         self.table.document().setDefaultFont(fixed_font())
-        self.table.show_html(lines_html(result.render(WIDTH) if result.render is not None else result.lines))
+        self.table.show_html(lines_html(table))
         self.prompt.setAccessibleName("Exact prompt")
         self.prompt.setReadOnly(True)
         self.prompt.setFont(fixed_font())
@@ -84,14 +81,17 @@ class ContextDialog(QDialog):
 
 
 def show_context(window: "ChatWindow") -> None:
-    """The prompt with the message that is being typed."""
-    typed = window.input.toPlainText()
+    """The prompt with the message that is being typed; while an answer is written, the prompt that was sent for it."""
+    typed, sent = window.input.toPlainText(), window.sent_prompt
     message = None if slash.is_command(typed) else typed or None
 
-    def show(found: tuple[CommandResult, Prompt]) -> None:
-        window.context_dialog = ContextDialog(window, found)
+    def show(found: tuple[Sequence[StyledLine], str]) -> None:
+        window.context_dialog = ContextDialog(window, *found)
 
-    window.run(lambda session: (slash.run("/context", session), session.prompt(message)), show)
+    if sent is not None:
+        window.look_up(lambda session: engine.explain_prompt(session, sent), show)
+    else:
+        window.run(lambda session: engine.explain_prompt(session, session.prompt(message)), show)
 
 
 def compact(window: "ChatWindow", instructions: str = "") -> None:
@@ -144,23 +144,25 @@ def _settings(window: "ChatWindow") -> None:
 
 MENU = (
     MenuEntry("&Conversation", "&New", "Ctrl+N", _command("/new")),
-    MenuEntry("&Conversation", "Re&sume from the list", "Ctrl+L", lambda window: window.conversations.setFocus()),
+    MenuEntry("&Conversation", "Re&sume from the list", "Ctrl+L", lambda window: window.conversations.setFocus(), while_busy=True),
+    MenuEntry("&Conversation", "&Find", "Ctrl+F", lambda window: window.search.setFocus(), while_busy=True),
     MenuEntry("&Conversation", "Re&name…", "F2", _rename),
     MenuEntry("&Conversation", "&Delete…", "Ctrl+Shift+Delete", _delete),
     MenuEntry("&Conversation", "&Export…", "Ctrl+E", _export),
+    MenuEntry("&Conversation", "Next &pane", "F6", lambda window: window.focus_next_pane(), while_busy=True),
     MenuEntry("&Conversation", "&Quit", "Ctrl+Q", lambda window: window.close(), while_busy=True),
     MenuEntry("&Turn", "&Undo the last turn", "Ctrl+Alt+Z", _command("/undo")),
     MenuEntry("&Turn", "&Redo", "Ctrl+Alt+Y", _command("/redo")),
     MenuEntry("&Turn", "Re&try", "Ctrl+R", _command("/retry")),
     MenuEntry("&Turn", "&Pin the selected turn", "Ctrl+P", _on_selected("pin")),
     MenuEntry("&Turn", "Unp&in the selected turn", "Ctrl+Shift+P", _on_selected("unpin")),
-    MenuEntry("Conte&xt", "&Show the budget and the prompt", "Ctrl+I", show_context),
+    MenuEntry("Conte&xt", "&Show the budget and the prompt", "Ctrl+I", show_context, while_busy=True),
     MenuEntry("Conte&xt", "&Compact…", "Ctrl+K", compact),
     MenuEntry("Conte&xt", "&Undo the last compaction", "Ctrl+Shift+K", _command("/compact undo")),
     MenuEntry("&Settings", "&Model…", "Ctrl+M", _choose("model")),
-    MenuEntry("&Settings", "&Agent…", "", _choose("agent")),
-    MenuEntry("&Settings", "&Strategy…", "", _choose("strategy")),
-    MenuEntry("&Settings", "Settings &file", "", _settings),
+    MenuEntry("&Settings", "&Agent…", "Ctrl+Shift+A", _choose("agent")),
+    MenuEntry("&Settings", "&Strategy…", "Ctrl+Shift+S", _choose("strategy")),
+    MenuEntry("&Settings", "Settings &file", "Ctrl+,", _settings),
 )
 
 

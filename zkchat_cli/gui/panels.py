@@ -83,7 +83,7 @@ class QuestionPanel(Panel):
         for column, (button, answer) in enumerate(((self.yes, YES), (self.more, MORE), (self.no, NO))):
             button.clicked.connect(lambda _=False, answer=answer: self.answer(answer))
             self.grid.addWidget(button, 1, column)
-        self.grid.addWidget(self.typed, 1, 3)
+        self.grid.addWidget(self.typed, 2, 0, 1, 4)
         self.grid.setColumnStretch(3, 1)
 
     def ask(self, question: Question, answered: Answered) -> None:

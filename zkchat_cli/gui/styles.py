@@ -36,7 +36,7 @@ def document_style(*, dark: bool) -> str:
             f".call, .note, .unused {{ color: {c['quiet']}; font-size: small; }} blockquote, .quiet {{ color: {c['quiet']}; }}",
             f"td, th {{ padding: 3px; }} .quoted {{ background-color: {c['marked']}; color: {c['on-marked']}; }}",
             f".link {{ color: {c['link']}; }} .problem {{ color: {c['misquoted']}; font-weight: bold; }}",
-            "pre.lines { white-space: pre-wrap; }",
+            "pre.lines { white-space: pre-wrap; background-color: transparent; }",
         )
     )
 

@@ -5,7 +5,7 @@ passages, other pages) runs on `_side` meanwhile. Nothing here waits for either.
 """
 
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from typing import Any
 
 from PySide6 import QtWidgets
@@ -16,7 +16,7 @@ from zkchat_cli import events, slash
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.completion import InputCompleter
-from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
 from zkchat_cli.gui import engine, menu
 from zkchat_cli.gui.budget_bar import BudgetButton
 from zkchat_cli.gui.engine import Opened, Snapshot
@@ -26,8 +26,8 @@ from zkchat_cli.gui.references import ReferencePanel
 from zkchat_cli.gui.styles import lines_html
 from zkchat_cli.gui.transcript import TranscriptPage, TranscriptView, render_end, render_page
 from zkchat_cli.gui.worker import Worker
-from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
-from zkchat_cli.models import ContextUsage, ConversationSummary, IndexReport, ToolCall
+from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
+from zkchat_cli.models import ContextUsage, ConversationSummary, IndexReport, Prompt, ToolCall
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.input_history import append_line, read_lines
@@ -41,8 +41,8 @@ from zkchat_cli.views.text import styled_line
 
 SEARCH_DELAY = 200
 """Milliseconds after a key before the conversations are searched."""
-MAX_COUNTED = 20_000
-"""Characters up to which the message is counted at each key, in under 2 ms; a longer one is estimated."""
+WIDTHS = (220, 600, 360)
+"""Of the three panes; they keep their proportions."""
 READ_FIRST = 100
 """Messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000 turns with tools."""
 Work = Callable[[ZkChatSession], Any]
@@ -51,6 +51,7 @@ _ID = Qt.ItemDataRole.UserRole
 
 class ChatWindow(QtWidgets.QMainWindow):
     conversations: QtWidgets.QListWidget
+    search: QtWidgets.QLineEdit
 
     def __init__(self, open_app: Callable[[], App], resume: str | None = None) -> None:
         """`open_app` is called on a worker's thread; `resume` is the id of a conversation, or the beginning of it."""
@@ -61,7 +62,9 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._store: ChatSessionStore | None = None
         self._line = self._streamed = self.idle = ""
         self._notices: list[str] = []
-        self._completed = self._approve_all = False
+        self._counted = 0
+        """Characters of the answer that are in the prompt that was measured last."""
+        self._completed, self._approve_all = True, False
         self.context_dialog: menu.ContextDialog | None = None
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
         self._completer = InputCompleter(lambda: self.session)
@@ -76,7 +79,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.setWindowTitle("zkchat")
         self.resize(1180, 760)
         self.search = QtWidgets.QLineEdit()
-        self.search.setPlaceholderText("Search conversations")
+        self.search.setPlaceholderText("Search")
         self.search.setAccessibleName("Search conversations")
         self.conversations = QtWidgets.QListWidget()
         self.conversations.setAccessibleName("Conversations")
@@ -113,13 +116,13 @@ class ChatWindow(QtWidgets.QMainWindow):
         grid.setRowStretch(0, 1)
         self.panes = QtWidgets.QSplitter()
         self.panes.setContentsMargins(6, 6, 6, 0)
-        for pane in (left, middle, self.references):
+        self.panes.setChildrenCollapsible(False)
+        for n, pane in enumerate((left, middle, self.references)):
             self.panes.addWidget(pane)
-            pane.setContentsMargins(0, 0, 0, 0)
+            self.panes.setStretchFactor(n, WIDTHS[n])
+        self.panes.setSizes(WIDTHS)
         for layout in (column, grid):
             layout.setContentsMargins(0, 0, 0, 0)
-        self.panes.setSizes([220, 600, 360])
-        self.panes.setStretchFactor(1, 1)
         self.setCentralWidget(self.panes)
         self.state, self.speaker, self.typed, self.budget = QtWidgets.QLabel(), QtWidgets.QLabel(), QtWidgets.QLabel(), BudgetButton()
         self.budget.clicked.connect(lambda: menu.show_context(self))
@@ -180,7 +183,9 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.switch_to(None)
         self._work.submit(lambda: opened.app.vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report))
         if opened.app.unstored is not None:
-            self.result.show_notice(f"This chat is not stored: {opened.app.unstored.message}. {opened.app.unstored.hint}")
+            self.result.show_notice(f"This chat is not stored: {on_one_line(opened.app.unstored.message, opened.app.unstored.hint)}")
+        if opened.app.choices.unsafe and not any(tool.writes for tool in opened.session.runtime.tools):
+            self.result.show_notice(f"--unsafe has no effect: {opened.session.runtime.speaker_label} has no tools that write.")
 
     def _show_progress(self, done: int, total: int) -> None:
         raise_if_stopped()
@@ -217,16 +222,16 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.switch_to(result.session)
 
     def _begin_turn(self, turn: Generator[events.Event, None, None]) -> None:
-        self._streamed, self._notices, self._completed, self._approve_all = "", [], False, False
+        self._streamed, self._counted, self._notices, self._completed, self._approve_all = "", 0, [], False, False
         if self._snapshot is not None and self.transcript.page.last < self._snapshot.page.last:
             self.transcript.show_page(self._snapshot.page)
         self.transcript.begin_turn(self._line)
         self.state.setText("answering …")
 
-        def show(event: events.Event, usage: ContextUsage | None) -> None:
-            self._work.post(lambda: self._show_event(event, usage))
+        def show(event: events.Event) -> None:
+            self._work.post(lambda: self._show_event(event))
 
-        self.run(lambda session: engine.run_turn(session, turn, show), lambda _: self._end_turn(), lambda: self._end_turn("stopped"))
+        self.run(lambda _: engine.run_turn(turn, show), lambda _: self._end_turn(), lambda: self._end_turn("stopped"))
 
     def _end_turn(self, stopped: str = "") -> None:
         self.question.hide()  # which a stopped turn left
@@ -234,11 +239,15 @@ class ChatWindow(QtWidgets.QMainWindow):
         said = [] if self._completed or stopped else [self._streamed]  # by a command such as /compact, which adds no message
         if shown := "\n\n".join(filter(None, (*self._notices, *said))):
             self.result.show_notice(shown)
+        self._completed = True
         self.switch_to(None)
 
-    def _show_event(self, event: events.Event, usage: ContextUsage | None) -> None:
+    def _show_event(self, event: events.Event) -> None:
         """One event of the turn that runs."""
+        usage: ContextUsage | None = None
         match event:
+            case events.PromptBuilt(measured):
+                usage, self._counted = measured, len(self._streamed)
             case events.TextDelta(text):
                 self._streamed += text
                 if not self.transcript.add_answer(text):
@@ -251,11 +260,16 @@ class ChatWindow(QtWidgets.QMainWindow):
             case events.ToolCallStarted(call):
                 self.state.setText(f"{call.name} …")
             case events.Notice(message, hint):
-                self._notices.append(f"{message}. {hint}".removesuffix(". "))
+                self._notices.append(on_one_line(message, hint))
             case _:
                 if text := engine.describe_event(event):
                     self.transcript.add_note(text)
-        self.budget.show_usage(usage, estimate_tokens(self._streamed))
+        self.budget.show_usage(usage, estimate_tokens(self._streamed[self._counted :]))
+
+    @property
+    def sent_prompt(self) -> Prompt | None:
+        """The prompt whose answer is being written; None without one."""
+        return self.session.last_prompt if self.session is not None and not self._completed else None
 
     # what is shown
 
@@ -278,11 +292,12 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._set_busy(self._work.busy)
 
     def _count_typed(self) -> None:
-        text = self.input.toPlainText()
-        counter = self.session.runtime.counter if self.session is not None else None
-        exact = counter is not None and counter.ready and len(text) <= MAX_COUNTED
-        tokens = counter.count(text) if counter is not None and exact else estimate_tokens(text)
-        self.typed.setText(f"message: {'' if exact else '~'}{short_count(tokens)} tokens" if text else "")
+        text, alone = self.input.toPlainText(), self._work.busy
+        self.look_up(lambda session: session.count_typed(text, with_documents=not alone), lambda counted: self._show_typed(text, *counted))
+
+    def _show_typed(self, text: str, tokens: int, estimated: bool) -> None:
+        if text == self.input.toPlainText():
+            self.typed.setText(f"message: {'~' if estimated else ''}{short_count(tokens)} tokens" if text else "")
 
     def _show_passage(self, key: str) -> None:
         show = self.references.passage.show_html
@@ -351,9 +366,12 @@ class ChatWindow(QtWidgets.QMainWindow):
     def _wait_for_answer(self, question: Question) -> tuple[str, str]:
         given: Future[tuple[str, str]] = Future()
         self._work.post(lambda: self.question.ask(question, lambda *answer: given.set_result(answer)))
-        while not wait((given,), timeout=STOP_INTERVAL).done:
-            raise_if_stopped()
-        return given.result()
+        return wait_for(given)
+
+    def focus_next_pane(self) -> None:
+        panes = (self.conversations, self.transcript, self.input, self.references.list, self.references.passage)
+        at = next((n for n, pane in enumerate(panes) if pane.hasFocus()), 1)
+        panes[(at + 1) % len(panes)].setFocus()
 
     def _escape(self) -> None:
         """What Ctrl-C means in the terminal: stop the answer, or else clear the message."""

@@ -1,7 +1,9 @@
 """Threads that do the window's work, one piece after another, and give the results back to the window's own thread."""
 
+import gc
 import logging
 import queue
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +16,11 @@ from zkchat_cli.llm.stop_signal import STOP
 _log = logging.getLogger(__name__)
 CLOSE_SECONDS = 5.0
 """How long a closing window waits for its work, for example until a stopped answer is stored."""
-Failed = Callable[[ZkchatError], None]
+MANY = 50_000
+"""Objects that only loading a long conversation leaves. Garbage is looked for between two pieces of work, and never among those: that would
+stop all threads for 0.2 s."""
+SWITCH_INTERVAL = 0.001
+"""Seconds for which a thread keeps Python's lock while the window wants it. It does so several times for each thing that it draws."""
 
 
 class Worker(QObject):
@@ -22,9 +28,10 @@ class Worker(QObject):
 
     _arrived = Signal(object)
 
-    def __init__(self, name: str, failed: Failed) -> None:
+    def __init__(self, name: str, failed: Callable[[ZkchatError], None]) -> None:
         """`failed` gets, in the window's thread, the error of any work."""
         super().__init__()
+        sys.setswitchinterval(SWITCH_INTERVAL)
         self._failed = failed
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._stop = threading.Event()
@@ -79,8 +86,15 @@ class Worker(QObject):
 
     def _run(self) -> None:
         STOP.set(self._stop)
+        gc.disable()
+        gc.freeze()
         while (work := self._work.get()) is not None:
             work()
+            if gc.get_count()[0] > MANY:
+                gc.freeze()
+            else:
+                gc.collect()
+        gc.enable()
 
     def _end(self, then: Callable[[], None]) -> None:
         self._unfinished -= 1

@@ -299,7 +299,6 @@ class Provider(NamedTuple):
     """
 
     name: str
-    help: str
     open: Callable[[ModelConfig], Model]
     settings: type[Section] = Section
     tools: frozenset[str] | None = None

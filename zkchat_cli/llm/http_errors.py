@@ -11,14 +11,12 @@ import socket
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from difflib import get_close_matches
-from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
-from zkchat_cli.text.numbers import MAX_COUNT, bounded_seconds
+from zkchat_cli.text.numbers import MAX_COUNT
 from zkchat_cli.text.secret_mask import MASK, SecretMask
 from zkchat_cli.text.truncate import truncate
 
@@ -270,17 +268,6 @@ def find_error(answer: object) -> object:
     if answer.get("error") is not None:
         return answer["error"]
     return answer if isinstance(answer.get("message"), str) else None
-
-
-def parse_retry_after(header: str | None) -> float | None:
-    """Seconds to wait by a Retry-After header, which has seconds or a date; None if it has neither."""
-    if header is None or not header.isascii():
-        return None
-    with suppress(ValueError):
-        return bounded_seconds(float(header), MAX_RETRY_AFTER)
-    with suppress(ValueError, TypeError, OverflowError):  # TypeError: a date without a zone
-        return bounded_seconds(max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()), MAX_RETRY_AFTER)
-    return None
 
 
 def parse_context_limit(message: str) -> int | None:

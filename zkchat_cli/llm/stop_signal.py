@@ -3,8 +3,14 @@
 The thread that runs turns sets `STOP` once; whoever sets the event interrupts the wait for the model, as Ctrl-C does in the terminal.
 """
 
+import math
 import threading
+import time
+from concurrent.futures import Future
 from contextvars import ContextVar
+from typing import TypeVar
+
+R = TypeVar("R")
 
 STOP: ContextVar[threading.Event | None] = ContextVar("STOP", default=None)
 
@@ -16,3 +22,15 @@ def raise_if_stopped() -> None:
     """Raises KeyboardInterrupt if this thread's work is to end."""
     if (stop := STOP.get()) is not None and stop.is_set():
         raise KeyboardInterrupt
+
+
+def wait_for(future: "Future[R]", seconds: float = math.inf) -> R:
+    """What it returns or raises. Raises TimeoutError after so many seconds, and KeyboardInterrupt if this thread's work is to end."""
+    deadline = time.monotonic() + seconds
+    while True:
+        raise_if_stopped()
+        try:
+            return future.result(max(0.0, min(STOP_INTERVAL, deadline - time.monotonic())))
+        except TimeoutError:
+            if future.done() or time.monotonic() >= deadline:
+                raise

@@ -21,7 +21,7 @@ from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
 from zkchat_cli.vault.index.database import LinkRow
 from zkchat_cli.vault.index.indexer import Progress
 from zkchat_cli.vault.vault import Vault
-from zkchat_cli.views.conversation_list import best_line, without_tool_results
+from zkchat_cli.views.conversation_list import search_result_document
 
 SCAN_SECONDS = 2.0
 """The vault is scanned again if its last scan is older, as in the chat."""
@@ -29,8 +29,6 @@ MOST_CHARACTERS = 40_000
 """Of a note in one answer: about 10,000 tokens."""
 MOST_PASSAGES, MOST_NOTES, MOST_LINKS = 50, 200, 100
 MOST_MESSAGES = 50
-TOOL_RESULTS_SKIPPED = 3
-"""Times the limit: among the messages found are results of tools, which are not shown."""
 LONGEST_TEXT = 1_000_000
 
 Note = Annotated[str, Field(description="Path of a note in the vault, its name, or a [[wikilink]].", max_length=4096)]
@@ -161,19 +159,8 @@ class NoteTools:
     def search_conversations(self, query: Query, limit: Annotated[int, Field(ge=1, le=MOST_MESSAGES)] = 10) -> results.ConversationMatches:
         """Search what the user and zkchat said about these notes in stored conversations."""
         with self.open_store() as store:
-            found = without_tool_results(store.search(str(self.vault.root), query, limit=TOOL_RESULTS_SKIPPED * limit), limit)
-        matches = [
-            results.ConversationMatch(
-                conversation_id=match.conversation_id,
-                title=match.title,
-                message_id=match.message.id,
-                role=match.message.role,
-                timestamp=match.message.timestamp,
-                snippet=best_line(match.message.content, query),
-                score=match.score,
-            )
-            for match in found
-        ]
+            found = store.search(str(self.vault.root), query, limit=limit, tool_results=False)
+        matches = [results.ConversationMatch.model_validate(search_result_document(each, query)) for each in found]
         return results.ConversationMatches(results=matches)
 
     def count_tokens(self, text: Text) -> results.TokenCount:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 from zkchat_cli.errors import VaultError
 from zkchat_cli.mcp.results import MadeChange
 from zkchat_cli.mcp.server import NoteServer
-from zkchat_cli.memory.lasting_files import LastingFiles
+from zkchat_cli.memory.memory_paths import MemoryPaths
 from zkchat_cli.text.sanitize import reveal_invisible, sanitize
 from zkchat_cli.tools import load_tools
 from zkchat_cli.tools.base import Tool
@@ -35,14 +35,14 @@ class Approval(BaseModel):
     """The form that the user fills in: it has no fields, accepting it is the approval."""
 
 
-def add_write_tools(server: NoteServer, vault: Vault, lasting_files: LastingFiles) -> None:
+def add_write_tools(server: NoteServer, vault: Vault, memory_paths: MemoryPaths) -> None:
     """Add every tool that changes notes."""
     for tool in load_tools(unsafe=True):
         if tool.writes:
-            _add(server, tool, vault, lasting_files)
+            _add(server, tool, vault, memory_paths)
 
 
-def _add(server: NoteServer, tool: Tool, vault: Vault, lasting_files: LastingFiles) -> None:
+def _add(server: NoteServer, tool: Tool, vault: Vault, memory_paths: MemoryPaths) -> None:
     parameters = [_parameter(tool, name, schema) for name, schema in tool.parameters.items()]
 
     def propose(**arguments: Any) -> Change:
@@ -50,7 +50,7 @@ def _add(server: NoteServer, tool: Tool, vault: Vault, lasting_files: LastingFil
         assert change is not None
         if len(change.diff) > LONGEST_DIFF:
             raise VaultError(f"{change.summary}: too large to be shown for approval", "Make it in `zkchat chat --unsafe`.")
-        return mark_memory_file(change, lasting_files.first_among(change.paths))
+        return mark_memory_file(change, memory_paths.first_among(change.paths))
 
     _declare(propose, parameters)
 

@@ -16,6 +16,7 @@ from zkchat_cli import __version__
 from zkchat_cli.chat.runtime import ExternalServer
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.errors import reason
+from zkchat_cli.llm.stop_signal import wait_for
 from zkchat_cli.text.sanitize import sanitize
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput
@@ -214,7 +215,7 @@ class _Connection:
             raise ToolArgumentError(f"{name} cannot be called: {self.problem or 'its server is not ready'}. Answer without it")
         future = self._portal.start_task_soon(client.call_tool, remote_name, dict(arguments))
         try:
-            result = future.result(self._call_seconds + 5)
+            result = wait_for(future, self._call_seconds + 5)
         except TimeoutError:
             raise ToolArgumentError(f"{name} did not answer in {self._call_seconds:.0f} s. Answer without it") from None
         except ValueError as e:
@@ -222,7 +223,7 @@ class _Connection:
         except Exception as e:  # an error of the protocol, or of the connection
             raise ToolArgumentError(f"{name} failed: {truncate(sanitize(_first_cause(e)), MAX_PROBLEM)}") from e
         finally:
-            future.cancel()  # Ctrl-C stops the call
+            future.cancel()  # a stop ends the call
         return _read_result(name, result)
 
 

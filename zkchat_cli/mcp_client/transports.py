@@ -29,10 +29,6 @@ MAX_STDERR = 400
 GRACE_SECONDS = 0.5
 
 
-class ServerStopped(Exception):
-    """A server's program has ended; the text is the end of its standard error."""
-
-
 @asynccontextmanager
 async def connect(server: McpServer, ended: anyio.Event, errors: "deque[bytes]") -> AsyncGenerator[Any, None]:
     """The streams to and from a server. `ended` is set when its program ends; `errors` gets the end of its standard error, or its last HTTP

@@ -29,7 +29,7 @@ HALF_LIFE = 90.0
 MIN_SHARE_OF_BEST = 0.25
 """A lower score by words than this share of the best one is not relevant, unless the meaning is similar."""
 MAX_ITEMS = 8
-MAX_COMPARED = 100
+MAX_WITHOUT_VECTOR = 100
 """Items without stored vectors that a search compares by meaning, at 3 ms each."""
 SIMILAR = 0.3
 """The cosine of an item that is found by meaning alone. Of 19 questions in other words than their fact, among 20 facts, the built-in model

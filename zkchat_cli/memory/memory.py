@@ -19,8 +19,8 @@ from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.conversation_excerpts import describe_message
 from zkchat_cli.memory.fact_keys import free_key, slugify, suggest_key
 from zkchat_cli.memory.fact_ranking import (
-    MAX_COMPARED,
     MAX_FACT,
+    MAX_WITHOUT_VECTOR,
     SIMILAR,
     RankedMemory,
     StoredMemory,
@@ -31,7 +31,7 @@ from zkchat_cli.memory.fact_ranking import (
     recall_fact,
 )
 from zkchat_cli.memory.file_reader import MemoryFiles, Stamp
-from zkchat_cli.memory.lasting_files import USER_FILE, LastingFiles
+from zkchat_cli.memory.memory_paths import USER_FILE, MemoryPaths
 from zkchat_cli.memory.project import (
     EXTRA_FILE,
     MemoryItem,
@@ -94,7 +94,7 @@ class Memory:
         self._vault_key = str(vault.root)
         self.enabled = settings.context.memory_integration
         self._file_names = tuple(dict.fromkeys((*settings.memory.project_file, EXTRA_FILE)))
-        self.lasting_files = LastingFiles(vault.root, self._file_names, agents_folder)
+        self.memory_paths = MemoryPaths(vault.root, self._file_names, agents_folder)
         self._files = MemoryFiles(vault.root, self.notify)
         self._switches = settings.memory
         self._cache: dict[str, tuple[object, dict[str, Stamp], tuple[MemoryItem, ...]]] = {}
@@ -146,14 +146,14 @@ class Memory:
         of_vault = self.project_items(budget, counter)
         root = [f"{item.relative_path} · {item.tokens:,} tokens" for item in of_vault]
         folders = [f"{each.relative_path} · {each.tokens:,} tokens" for each in items if each.kind == "file" and each not in of_vault]
-        facts = sum(item.kind in ("fact", "document") for item in items)
+        facts, notes = (sum(item.kind == kind for item in items) for kind in ("fact", "document"))
         off = "off (memory.project = false)"
         return {
             "user": self._private_level("user", items, "off (memory.user = false)"),
             "project": (", ".join(root) or f"none of {', '.join(self._file_names)} in the vault's root") if self._switches.project else off,
             "folder": (", ".join(folders) or "no memory file beside the notes of this turn") if self._switches.project else off,
             "agent": self._private_level("agent", items, "no agent is in use" if self._switches.agent else "off (memory.agent = false)"),
-            "facts": f"{facts} relevant, of {self._count_facts()}",
+            "facts": f"{facts} relevant, of {self._count_facts()}" + (f"; and {notes} of the notes that answers cited" if notes else ""),
         }
 
     def _count_facts(self) -> str:
@@ -279,7 +279,7 @@ class Memory:
         if not terms(text):
             return ()
         cosines = self._stored_cosines(text, {item.key: item for item in every if item.kind == "fact"})
-        others = [item for item in every if item not in cosines][:MAX_COMPARED] if compute else []
+        others = [item for item in every if item not in cosines][:MAX_WITHOUT_VECTOR] if compute else []
         cosines.update(zip(others, self._vault.similarities(text, [item.content for item in others]) or (), strict=False))
         return rank_by_relevance(text, every, self._now(), self._vault.languages(), cosines)
 

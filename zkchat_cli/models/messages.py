@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from zkchat_cli.models.base import Count, Quantity, Value
 
@@ -108,22 +108,6 @@ class Citation(Value):
     sentence: str | None = None
     support: Support | None = None
     spans: tuple[tuple[Count, Count], ...] = ()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _rename_status(cls, data: Any) -> Any:
-        """Conversations of version 0.1 store the verdict as `status`."""
-        if isinstance(data, dict) and "status" in data:
-            data = {**data, "verdict": data.get("verdict", data["status"])}
-            del data["status"]
-        return data
-
-    @property
-    def effective_verdict(self) -> CitationVerdict:
-        """`verdict`, derived from the other fields for citations stored without one."""
-        if self.verdict == "missing" and self.relative_path is not None:
-            return "misquoted" if not self.valid else "verified" if self.quote else "cited"
-        return self.verdict
 
 
 class ToolRun(Value):
@@ -243,7 +227,7 @@ class SpokenMessage(NamedTuple):
     content: str
     timestamp: str
     links: tuple[str, ...] = ()
-    """To the documents that it references, if they were read, too."""
+    """To the documents that it references, if they were read, too. Memory is none of them: it comes with every prompt."""
 
 
 def split_into_exchanges(messages: Iterable[ZkChatMessage]) -> Iterator[list[ZkChatMessage]]:

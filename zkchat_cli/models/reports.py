@@ -30,3 +30,8 @@ class TurnReport(Value):
     retrieval: RetrievalMode
     level: AnswerLevel | None = None
     """How sure the offline provider is of its answer; None for other providers."""
+
+    @property
+    def lacks_source(self) -> bool:
+        """Whether a language model states something without any source from the notes."""
+        return not self.grounded and self.uncited_statements > 0 and self.level is None

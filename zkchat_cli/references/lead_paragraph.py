@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from zkchat_cli.markdown.blocks import GAP, BlockKind, blocks, is_delimiter_row, table_cells
 from zkchat_cli.markdown.plain_text import to_plain_text
-from zkchat_cli.text.words import STOPWORDS, cjk_pattern, fold
+from zkchat_cli.text.words import STOPWORDS, count_words, fold
 
 ENOUGH = 120
 """Characters after which nothing more is collected: a summary is shorter."""
@@ -72,7 +72,7 @@ def first_paragraph(text: str) -> str | None:
     short: str | None = None
     for statement in _statements(text):
         words = _content(statement) if statement.kind == "paragraph" and not statement.quoted else ""
-        if _word_count(words) >= _SENTENCE or _SENTENCE_END.search(words):
+        if count_words(words) >= _SENTENCE or _SENTENCE_END.search(words):
             return words.rstrip(" :：")
         if not words.endswith(_COLONS):
             short = short or words
@@ -119,8 +119,3 @@ def _first_few(items: Sequence[str]) -> list[str]:
         if sum(map(len, few)) > ENOUGH:
             break
     return few
-
-
-def _word_count(text: str) -> int:
-    """Two CJK characters count as one word."""
-    return max(len(text.split()), 0 if text.isascii() else len(cjk_pattern().findall(text)) // 2)

@@ -1,7 +1,6 @@
 """The documents that a message mentions: `[[wikilinks]]` and `@paths` become DocumentReferences, each once, in order."""
 
 from collections.abc import Callable
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
@@ -11,6 +10,7 @@ from zkchat_cli.references import file_imports
 from zkchat_cli.references.file_imports import FileImport, ImportRoots
 from zkchat_cli.references.provenance import SNIPPET_LENGTH
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.vault.links.wikilinks import stem
 from zkchat_cli.vault.vault import Vault
 
 Summary = Callable[[str], str | None]
@@ -78,7 +78,7 @@ def _reference(link: LinkResolution, summary: Summary) -> DocumentReference:
         summary=summary(link.target) if link.target else None,
         status=link.status,
         heading=link.heading,
-        candidates=tuple(PurePosixPath(path).stem for path in link.candidates) if link.status == "broken" else link.candidates,
+        candidates=tuple(stem(path) for path in link.candidates) if link.status == "broken" else link.candidates,
     )
 
 

@@ -15,7 +15,7 @@ from zkchat_cli.text.words import content_stems
 from zkchat_cli.vault.search.related import RANK_CONSTANT, RelatedNote
 from zkchat_cli.vault.vault import Vault
 
-MAX_COMPARED = 5
+MAX_NOTES = 5
 """Notes of an answer that related ones are looked up for."""
 MAX_RELATED, MAX_OFFERED = 8, 3
 MIN_KINSHIP = 1.0
@@ -27,7 +27,7 @@ def find_related(vault: Vault, exchange: Exchange) -> list[RelatedNote]:
     used = _used_notes(exchange)
     scores: dict[str, float] = defaultdict(float)
     found: dict[str, RelatedNote] = {}
-    for path in used[:MAX_COMPARED]:
+    for path in used[:MAX_NOTES]:
         with suppress(VaultError):  # deleted since
             for rank, note in enumerate(vault.related_notes(path, MAX_RELATED + len(used)), 1):
                 scores[note.chunk.relative_path] += 1 / (RANK_CONSTANT + rank)
@@ -41,7 +41,7 @@ def offer_related(vault: Vault, exchange: Exchange) -> list[str]:
     """The paths of a few notes that are linked with those of the answer and about the same: found in its turn, or named in its words."""
     used = _used_notes(exchange)
     kinship: dict[str, float] = defaultdict(float)
-    for path in used[:MAX_COMPARED]:
+    for path in used[:MAX_NOTES]:
         for kin in vault.notes_near(path):
             kinship[kin.path] += kin.score
     found = {reference.relative_path for reference in exchange.answer.references}

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import VaultError
+from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.events import Event
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.references.provenance import CitedInAnswer
+from zkchat_cli.references.provenance import CitedInAnswer, Exchange, last_exchange
+from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
-from zkchat_cli.views.sources import MARKS, UNSUPPORTED, line_range
+from zkchat_cli.views.sources import MARKS, UNSUPPORTED
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_LISTED_CONVERSATIONS = 200
@@ -97,6 +98,13 @@ def find_question(session: ZkChatSession, number: str = "") -> pins.TurnPart:
     return pins.resolve_turn(session.history, f"{number or pins.LAST} question")[0]
 
 
+def last_answer(session: ZkChatSession, purpose: str = "") -> Exchange:
+    """The last answer with its question. Raises UsageError if there is none for this `purpose`, such as "to save "."""
+    if (last := last_exchange(session.history)) is None:
+        raise UsageError(f"there is no answer {purpose}yet", "Ask something first.")
+    return last
+
+
 def complete_questions(session: ZkChatSession) -> dict[str, str]:
     return complete_turns(each for each in pins.list_turn_parts(session.history) if each.part == "question")
 
@@ -140,7 +148,7 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False
     if not citations:
         yield styled_line("No answer cites it.", "dim")
     for each in citations:
-        status = each.citation.effective_verdict
+        status = each.citation.verdict
         quote = f"“{truncate(each.citation.quote, 80)}”" if each.citation.quote else ""
         result = {
             "verified": f"the quotation is in the note: {quote}",

@@ -10,14 +10,14 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.citations.support import Similarities, judge_by_meaning
 from zkchat_cli.citations.support_check import read_verdicts, support_request
 from zkchat_cli.citations.verify import CitedSentence, cited_sentences
-from zkchat_cli.errors import ProviderError, UsageError
-from zkchat_cli.events import Event, TextDelta, Waiting
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.llm.tasks import collect
 from zkchat_cli.models import PromptMessage, Support, TokenUsage
-from zkchat_cli.references import provenance
+from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.tools.base import plural
+from zkchat_cli.text.numbers import plural
 
 LINE_TOKENS = 60
 """Tokens of the model's answer for each sentence."""
@@ -27,9 +27,7 @@ _MARKS: dict[Support, str] = {"supports": "✓ supported:", "does_not_support": 
 
 
 def _check(session: ZkChatSession, _: str) -> CommandResult:
-    last = provenance.last_exchange(session.history)
-    if last is None:
-        raise UsageError("there is no answer yet", "Ask something first.")
+    last = base.last_answer(session)
     chunks = {citation.number: session.references.chunk(citation.number) for citation in last.answer.citations}
     passages = {number: chunk.text for number, chunk in chunks.items() if chunk}
     sentences = [each for each in cited_sentences(last.answer.content, last.answer.citations) if passages.keys() & set(each.numbers)]
@@ -59,14 +57,7 @@ def _ask(session: ZkChatSession, every: Sequence[CitedSentence], passages: Mappi
         count -= 1
     messages = support_request(every[:count], passages)
     options = Options(_answer_tokens(count), reasoning_effort=runtime.options.light_effort)
-    call = collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
-    while True:
-        try:
-            delay = next(call)
-        except StopIteration as end:
-            answer = end.value
-            break
-        yield Waiting(delay.seconds, delay.reason)
+    answer = yield from collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
     checked = read_verdicts(answer.text, every)
     if not checked:
         raise ProviderError("bad_answer", f"the sentences were not checked: {answer.problem or 'the model gave no verdicts'}")

@@ -5,7 +5,7 @@ Cleared messages can still be recalled and searched, and /redo or /branches rest
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.tools.base import plural
+from zkchat_cli.text.numbers import plural
 
 
 def _clear(session: ZkChatSession, _: str) -> CommandResult:

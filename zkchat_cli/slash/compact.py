@@ -1,12 +1,12 @@
 """/compact: summarize older turns now; undo restores them.
 
-The instructions say what the summary must contain. Nothing is deleted. `zkchat context compact --preview` only shows it.
+The instructions say what the summary must contain. Nothing is deleted. `preview` only shows what it would do.
 """
 
 from collections.abc import Generator
 
-from zkchat_cli.chat.compactor import CompactionRequest
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.events import CompactionDone, Event, TextDelta
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.compaction import describe_compaction
@@ -16,14 +16,16 @@ def _compact(session: ZkChatSession, argument: str) -> CommandResult:
     if argument == "undo":
         undone = session.undo_compaction()
         return CommandResult("No compaction to undo." if undone is None else "Compaction undone: the prompt is as it was before.")
+    preview = argument == "preview"
+    request = CompactionRequest(instructions=None if preview else argument or None, preview=preview)
     if session.runtime.summary_model.can_summarize:
-        return CommandResult(turn=_compaction_events(session, argument))
-    return CommandResult(describe_compaction(session.compact(instructions=argument or None)))
+        return CommandResult(turn=_compaction_events(session, request))
+    return CommandResult(describe_compaction(session.compact(instructions=request.instructions, preview=preview)))
 
 
-def _compaction_events(session: ZkChatSession, instructions: str) -> Generator[Event, None, None]:
+def _compaction_events(session: ZkChatSession, request: CompactionRequest) -> Generator[Event, None, None]:
     """A summary by a model takes time: as events, the screen shows progress and Ctrl-C stops it."""
-    events = session.compaction_events(CompactionRequest(instructions=instructions or None))
+    events = session.compaction_events(request)
     while True:
         try:
             event = next(events)
@@ -34,4 +36,6 @@ def _compaction_events(session: ZkChatSession, instructions: str) -> Generator[E
             yield event
 
 
-COMMAND = SlashCommand(_compact, "[instructions | undo]", lambda _: {"undo": "undo the last compaction"})
+COMMAND = SlashCommand(
+    _compact, "[instructions | preview | undo]", lambda _: {"preview": "show what it would do", "undo": "undo the last compaction"}
+)

@@ -7,6 +7,7 @@ from typing import Any
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config import loader
+from zkchat_cli.llm.providers import complete_settings, settings_schema
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -18,7 +19,7 @@ def _config(session: ZkChatSession, argument: str) -> CommandResult:
         return CommandResult(
             f"{key} = {loader.as_toml(changed)} until this chat ends. To make it permanent: zkchat config set {key} {value}"
         )
-    schema, values = type(session.runtime.settings), loader.flatten(session.runtime.settings)
+    schema, values = settings_schema(), loader.flatten(complete_settings(session.runtime.settings))
     defaults = loader.default_values(schema)
     if key in values:
         description = styled_line(f"  {loader.describe_setting(key, schema)}", "dim")
@@ -34,9 +35,8 @@ def _setting_line(key: str, value: Any, default: Any) -> StyledLine:
     return StyledLine((StyledSpan(key, "cyan" if changed else ""), StyledSpan(f" = {loader.as_toml(value)}")), changed)
 
 
-def _setting_keys(session: ZkChatSession) -> dict[str, str]:
-    schema = type(session.runtime.settings)
-    return {key: loader.describe_setting(key, schema) for key in loader.default_values(schema)}
+def _setting_keys(_session: ZkChatSession) -> dict[str, str]:
+    return {key: loader.describe_setting(key, settings_schema()) for key in loader.default_values(settings_schema())}
 
 
 COMMAND = SlashCommand(_config, "[KEY [VALUE]]", _setting_keys)

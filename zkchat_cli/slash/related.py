@@ -4,18 +4,15 @@ By links, words and meaning. They are not sent to the model: name one as [[note]
 """
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError
-from zkchat_cli.references import provenance
 from zkchat_cli.references.related_notes import find_related
+from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
 def _related(session: ZkChatSession, _: str) -> CommandResult:
-    last = provenance.last_exchange(session.history)
-    if last is None:
-        raise UsageError("there is no answer yet", "Ask something first.")
+    last = base.last_answer(session)
     lines: list[StyledLine] = []
     for note in find_related(session.vault, last):
         path = note.chunk.relative_path

@@ -7,8 +7,7 @@ import os
 from functools import partial
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError
-from zkchat_cli.references import provenance
+from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.edit.transaction import Change
@@ -24,9 +23,7 @@ def _save(session: ZkChatSession, argument: str) -> CommandResult:
     words = argument.split(" ")
     confirmed = YES in (words[0], words[-1])
     requested = " ".join(words[1:] if words[0] == YES else words[:-1] if confirmed else words).strip()
-    last = provenance.last_exchange(session.history)
-    if last is None:
-        raise UsageError("there is no answer to save yet", "Ask something first.")
+    last = base.last_answer(session, "to save ")
     question = last.question.content if last.question else ""
     vault, answer = session.vault, last.answer
     note = answer_note.AnswerNote(question, answer.content, answer.citations, answer.model, answer.timestamp, session.conversation.id)

@@ -9,8 +9,6 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import styled_line
 
-MAX_FOUND = 50
-"""Messages that the search returns; those of tools are then left out."""
 MAX_SHOWN = 20
 
 
@@ -21,7 +19,7 @@ def _sessions(session: ZkChatSession, argument: str) -> CommandResult:
         lines = conversation_list.conversation_lines(known, session.conversation.id)
         return CommandResult(lines=lines or [styled_line(conversation_list.NONE)])
     by_title = conversation_list.filter_by_title(known, argument)
-    messages = conversation_list.without_tool_results(store.search(vault, argument, limit=MAX_FOUND), MAX_SHOWN)
+    messages = store.search(vault, argument, limit=MAX_SHOWN, tool_results=False)
     lines = [*conversation_list.conversation_lines(by_title, mark=False), *conversation_list.search_result_lines(messages, argument)]
     return CommandResult(lines=lines or [styled_line("No conversation contains these words.")])
 

@@ -10,9 +10,10 @@ from zkchat_cli.references.chunk_format import CUT_MARK
 from zkchat_cli.references.provenance import merge_references
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
+from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
-from zkchat_cli.views.sources import line_range, number_ranges, source_lines, source_name
+from zkchat_cli.views.sources import number_ranges, source_lines, source_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
@@ -21,9 +22,7 @@ def _sources(session: ZkChatSession, argument: str) -> CommandResult:
 
 
 def _answer_sources(session: ZkChatSession) -> list[StyledLine]:
-    last = provenance.last_exchange(session.history)
-    if last is None:
-        raise UsageError("there is no answer yet", "Ask something first.")
+    last = base.last_answer(session)
     named = last.question.references if last.question else ()
     limit = session.runtime.settings.references.max_displayed
     lines = source_lines(last.answer.citations, merge_references(named, last.answer.references), last.answer.uncited_statements or 0, limit)

@@ -2,7 +2,7 @@
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash.base import CommandResult, SlashCommand
-from zkchat_cli.tools.base import plural
+from zkchat_cli.text.numbers import plural
 
 
 def _tokens(session: ZkChatSession, argument: str) -> CommandResult:

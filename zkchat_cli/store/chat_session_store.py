@@ -181,16 +181,18 @@ class ChatSessionStore:
         conversation_id: str | None = None,
         limit: int = 10,
         languages: tuple[str, ...] = (ENGLISH,),
+        tool_results: bool = True,
     ) -> tuple[FoundMessage, ...]:
         """The messages most relevant to `text`, best first: of one conversation, or of all in `vault` (None: in any vault).
 
-        Words are found in any form that they have in `languages`.
+        Words are found in any form that they have in `languages`. Without `tool_results` only questions and answers are: what tools
+        returned is in the notes.
 
         Messages stored since the last search are indexed first: usually in no time, but a million imported ones take 20 s.
         """
         with self._reading("search messages"):
             message_search.index_messages(self._db)
-            return message_search.search(self._db, _text(vault), text, _text(conversation_id), limit, languages)
+            return message_search.search(self._db, _text(vault), text, _text(conversation_id), limit, languages, tool_results=tool_results)
 
     found_messages = _query("read messages", message_search.read)
 

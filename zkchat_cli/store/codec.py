@@ -38,6 +38,6 @@ def compress(document: dict[str, Any]) -> bytes:
 def decompress(body: bytes) -> Any:
     """Raises ValueError for a damaged body."""
     try:
-        return decode(body if body.startswith(b"{") else zlib.decompress(body))  # layout 9 stored short documents as they are
+        return decode(zlib.decompress(body))
     except zlib.error as e:
         raise ValueError(f"a compressed column is damaged: {e}") from e

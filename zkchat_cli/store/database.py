@@ -1,7 +1,7 @@
 """Opening the store's SQLite file, and the connection that the store works with.
 
-A file of another program or of a newer zkchat is refused before the first write; an older layout is migrated. Everything is private to
-its user: new folders get mode 0700, new files 0600 (SQLite gives its -wal and -shm files the database's mode).
+A file of another program or of another version of zkchat is refused before the first write. Everything is private to its user: new
+folders get mode 0700, new files 0600 (SQLite gives its -wal and -shm files the database's mode).
 """
 
 import errno
@@ -126,8 +126,6 @@ def _prepared(connection: sqlite3.Connection, file: Path | None, timeout: float 
             [version] = connection.execute("PRAGMA user_version").fetchone()
             if version == 0:
                 _run_script(connection, schema.SCHEMA)
-            for migration in schema.MIGRATIONS[max(0, version - schema.FIRST_VERSION) :]:
-                _run_script(connection, migration)
             connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {schema.VERSION}")
     except BaseException:
@@ -156,11 +154,12 @@ def _check_version(connection: sqlite3.Connection, file: Path | None) -> None:
             f"{describe_store(file)} is a database of another program; it was not changed",
             "Move it away, or set ZKCHAT_HOME to another folder.",
         )
-    if not schema.FIRST_VERSION <= version <= schema.VERSION:
+    if version != schema.VERSION:
+        step = "Update zkchat" if version > schema.VERSION else "Export it with the zkchat that wrote it"
         raise StoreError(
             f"{describe_store(file)} was written by another version of zkchat (layout {version}, this one knows {schema.VERSION}); "
             "it was not changed",
-            "Update zkchat, or set ZKCHAT_HOME to another folder to keep both.",
+            f"{step}, or set ZKCHAT_HOME to another folder to keep both.",
         )
 
 

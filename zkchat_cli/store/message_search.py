@@ -33,6 +33,7 @@ _FOUND = f"""
     SELECT conversation.id, conversation.title, {", ".join(f"message.{column}" for column in rows.MESSAGE)}
     FROM message CROSS JOIN conversation ON conversation.id = message.conversation_id
     WHERE message.{{}} = :message AND (:vault IS NULL OR conversation.vault = :vault) AND (:only IS NULL OR conversation.id = :only)
+        AND (:tool_results OR message.role <> 'tool')
         AND message.status <> 'pending'
 """
 """Without the question that is being answered now."""
@@ -59,11 +60,18 @@ def _index_batch(connection: sqlite3.Connection) -> int:
 
 
 def search(
-    connection: sqlite3.Connection, vault: str | None, text: str, only: str | None, limit: int, languages: tuple[str, ...] = (ENGLISH,)
+    connection: sqlite3.Connection,
+    vault: str | None,
+    text: str,
+    only: str | None,
+    limit: int,
+    languages: tuple[str, ...] = (ENGLISH,),
+    *,
+    tool_results: bool = True,
 ) -> tuple[FoundMessage, ...]:
     """The messages most relevant to `text`, best first; of the conversation `only`, or of all in `vault` (None: in any vault).
 
-    Words are also found in the other forms that they have in `languages`.
+    Words are also found in the other forms that they have in `languages`. Without `tool_results` only questions and answers are.
     """
     connection.execute(_VOCABULARY)
     queries = dict.fromkeys(_any_form(connection, term, languages) for term in dict.fromkeys(content_terms(text)[:MOST_TERMS]))
@@ -74,7 +82,7 @@ def search(
     query = " OR ".join(rare) if rare else " AND ".join(frequencies)
     found: list[FoundMessage] = []
     for seq, score in connection.execute(_RANKED, (query,)):
-        message = _read(connection, "seq", {"message": seq, "vault": vault, "only": only}, score)
+        message = _read(connection, "seq", {"message": seq, "vault": vault, "only": only, "tool_results": tool_results}, score)
         if message is not None:
             found.append(message)
         if len(found) == limit:
@@ -84,7 +92,7 @@ def search(
 
 def read(connection: sqlite3.Connection, vault: str | None, ids: Sequence[str], only: str | None) -> tuple[FoundMessage, ...]:
     """The messages with these ids as a search finds them, with a score of 0: none of another vault or conversation, no damaged one."""
-    found = (_read(connection, "id", {"message": id_, "vault": vault, "only": only}, 0.0) for id_ in ids)
+    found = (_read(connection, "id", {"message": id_, "vault": vault, "only": only, "tool_results": True}, 0.0) for id_ in ids)
     return tuple(message for message in found if message is not None)
 
 

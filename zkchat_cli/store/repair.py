@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from zkchat_cli.errors import StoreDamaged, StoreError
 from zkchat_cli.fileio import scratch_file
 from zkchat_cli.models import Conversation, ConversationArchive, Fact
-from zkchat_cli.store import codec, compactions, conversations, facts, page_scan, rows, schema
+from zkchat_cli.store import codec, compactions, conversations, facts, page_scan, rows
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import StoreConnection, connect
 from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
@@ -24,24 +24,21 @@ from zkchat_cli.store.sqlite_errors import describe_store, translate_errors
 _LOCKED_BYTE = 128
 """Of the -shm file: every process that has the store open holds a lock on it."""
 _RECOVERED_TITLE = "Recovered conversation"
-_ADDED_COLUMNS = {"conversation": 1, "message": 1, "fact": 2}
-"""How many columns migrations added to a table: rows from before lack them."""
-_NO_CHECKSUM = -1
 _UNKNOWN = "unknown"
 
 
-class Counts(NamedTuple):
+class RowCounts(NamedTuple):
     conversations: int = 0
     messages: int = 0
     facts: int = 0
 
 
-class Repair(NamedTuple):
+class RepairReport(NamedTuple):
     """`kept` is the damaged file under its new name. `lost` is what traces are left of; of a lost conversation there may be messages."""
 
     kept: Path
-    saved: Counts
-    lost: Counts
+    saved: RowCounts
+    lost: RowCounts
 
 
 def check_store(file: Path) -> None:
@@ -63,7 +60,7 @@ def check_store(file: Path) -> None:
             raise ValueError(", ".join(f"damaged {name}: {number}" for name, number in damaged.items() if number))
 
 
-def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> Repair | None:
+def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> RepairReport | None:
     """Replace a damaged store by one with everything that can be read; None if it is not damaged.
 
     Raises StoreError, and then nothing has changed: another program has it open, it is not a store of this version, or nothing can be read.
@@ -89,7 +86,7 @@ def repair_store(file: Path, date: str, new_id: Callable[[], str]) -> Repair | N
         finally:
             for suffix in ("", "-wal", "-shm"):
                 Path(f"{new}{suffix}").unlink(missing_ok=True)
-    return Repair(kept, saved, lost)
+    return RepairReport(kept, saved, lost)
 
 
 @contextmanager
@@ -114,7 +111,7 @@ def _free_name(file: Path, date: str) -> Path:
     return next(name for name in names if not name.exists())
 
 
-def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) -> tuple[Counts, Counts]:
+def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) -> tuple[RowCounts, RowCounts]:
     """What was saved, and what was lost."""
     saved, lost = Counter[str](), Counter[str]()
     with closing(connect(None)) as db:
@@ -131,7 +128,7 @@ def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) 
         for row in _dicts(db, "fact"):
             target.remember(row["vault"], Fact.model_validate({name: row[name] for name in facts.COLUMNS}))
             saved["facts"] += 1
-    return Counts(**saved), Counts(**{name: lost[name] for name in Counts._fields})
+    return RowCounts(**saved), RowCounts(**{name: lost[name] for name in RowCounts._fields})
 
 
 def _archive(source: ChatSessionStore, conversation_id: str) -> ConversationArchive:
@@ -156,13 +153,10 @@ def _copy_rows(db: sqlite3.Connection, file: Path) -> None:
     columns = {table: _columns(db, table) for table in ("conversation", "message", "compaction", "fact", "piece", "prompt")}
     for number, values in page_scan.read_rows(file, Path(f"{file}-wal")):
         for table, names in columns.items():
-            row = dict(zip(names, values, strict=False))
-            if 0 <= len(names) - len(values) <= _ADDED_COLUMNS.get(table, 0) and _belongs_to(table, row):
+            if len(names) == len(values) and _belongs_to(table, row := dict(zip(names, values, strict=True))):
                 with suppress(sqlite3.Error):  # a damaged value that the table does not take
                     rows.insert(db, table, {**row, "seq": number})
                 break
-    db.execute(f"UPDATE message SET checksum = {schema.MESSAGE_CHECKSUM} WHERE checksum = {_NO_CHECKSUM}")
-    db.execute(f"UPDATE fact SET checksum = {schema.FACT_CHECKSUM} WHERE checksum = {_NO_CHECKSUM}")
 
 
 def _belongs_to(table: str, row: dict[str, Any]) -> bool:
@@ -171,10 +165,8 @@ def _belongs_to(table: str, row: dict[str, Any]) -> bool:
         case "conversation":
             return isinstance(row["messages"], int) and isinstance(row["tokens"], int)
         case "message":
-            row.setdefault("checksum", _NO_CHECKSUM)
             return isinstance(row["rest"], str) and row["rest"].startswith("{") and isinstance(row["conversation_id"], str)
         case "fact":
-            row.setdefault("checksum", _NO_CHECKSUM)
             return isinstance(row["content"], str) and isinstance(row["created_at"], str)
         case "compaction":
             return isinstance(row["packed"], bytes) and row["undone"] in (0, 1)

@@ -23,7 +23,6 @@ MESSAGE = (*_MESSAGE, "rest", "packed", "checksum")
 """The columns that `to_message` takes, in this order."""
 DAMAGED_TITLE = "(damaged on disk)"
 DAMAGED_MESSAGE = "(this message is damaged on disk)"
-_KNOWN = ZkChatMessage.model_fields.keys()
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """What reading a damaged row may raise: any column may hold anything."""
 
@@ -78,10 +77,10 @@ def is_intact(row: Sequence[Any]) -> bool:
 
 
 def links(row: Sequence[Any]) -> tuple[str, ...]:
-    """The links to the files that an intact message references."""
+    """The links to the files that an intact message references, without those of memory."""
     packed = row[MESSAGE.index("packed")]
     references = codec.decompress(packed).get("references", ()) if packed is not None else ()
-    return tuple(reference["wikilink"] for reference in references if reference.get("relative_path"))
+    return tuple(each["wikilink"] for each in references if each.get("relative_path") and each["reference_type"] != "memory")
 
 
 def lost_message(id_: str) -> ZkChatMessage:
@@ -113,8 +112,6 @@ def _intact_message(row: tuple[Any, ...]) -> ZkChatMessage:
             if isinstance(span := chunk["text"], list):
                 encoded = fields["content"][span[0] : sum(span)]
                 chunk["text"] = codec.decode(encoded) if "\\" in encoded else encoded[1:-1]
-    for unknown in fields.keys() - _KNOWN:  # earlier versions had more
-        del fields[unknown]
     return ZkChatMessage.model_validate(fields)
 
 

@@ -7,8 +7,8 @@ the log whoever writes: a message's words never change, and its parent is an ear
 APPLICATION_ID = 0x7A6B6368
 """`zkch`, in the file's header: a store of ours, not another program's database."""
 
-FIRST_VERSION = 9
-"""`PRAGMA user_version` of a store with the tables of `SCHEMA`."""
+VERSION = 14
+"""`PRAGMA user_version` of a store with the tables of `SCHEMA`. Others are refused: no release has made one."""
 
 _TOKENS = """(CASE WHEN json_valid({0}.rest)
     THEN max(0, min(1000000000, CAST(coalesce(json_extract({0}.rest, '$.token_count'), 0) AS INTEGER))) ELSE 0 END)"""
@@ -16,8 +16,8 @@ _TOKENS = """(CASE WHEN json_valid({0}.rest)
 _IS_CHAT = """NEW.role = 'user' OR NEW.role = 'assistant' AND NEW.content <> '' AND instr(NEW.rest, '"tool_calls":') = 0"""
 """Whether a message is a question or an answer, not a tool call or its result. A `"` within a text of `rest` is escaped."""
 
-# `messages`, `tokens` and `question` of a conversation are kept by triggers, so a list of conversations reads no message. Conversation
-# and piece numbers are never reused (AUTOINCREMENT), because a process caches them.
+# Checksums find damage on the disk; see rows.checksum. `messages`, `tokens` and `question` of a conversation are kept by triggers, so a
+# list of conversations reads no message. Conversation and piece numbers are never reused (AUTOINCREMENT), because a process caches them.
 SCHEMA = f"""
     CREATE TABLE conversation (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -29,7 +29,8 @@ SCHEMA = f"""
         head_id TEXT,
         messages INTEGER NOT NULL DEFAULT 0,
         tokens INTEGER NOT NULL DEFAULT 0,
-        question TEXT
+        question TEXT,
+        checksum INTEGER  -- a conversation without one waits for the end of its transaction
     ) STRICT;
     CREATE INDEX conversation_vault ON conversation (vault);
 
@@ -43,7 +44,8 @@ SCHEMA = f"""
         status TEXT NOT NULL,
         timestamp TEXT NOT NULL,
         rest TEXT NOT NULL,
-        packed BLOB
+        packed BLOB,
+        checksum INTEGER NOT NULL DEFAULT 0
     ) STRICT;
     CREATE INDEX message_conversation ON message (conversation_id);
 
@@ -88,10 +90,15 @@ SCHEMA = f"""
         UPDATE conversation SET tokens = tokens - {_TOKENS.format("OLD")} + {_TOKENS.format("NEW")} WHERE id = NEW.conversation_id;
     END;
 
+    CREATE TRIGGER conversation_checksum AFTER UPDATE OF title, question ON conversation
+    WHEN NEW.title IS NOT OLD.title OR NEW.question IS NOT OLD.question
+    BEGIN UPDATE conversation SET checksum = NULL WHERE id = NEW.id; END;
+
     CREATE TABLE calibration (
         model TEXT PRIMARY KEY,
         factor REAL NOT NULL,
-        calls INTEGER NOT NULL
+        calls INTEGER NOT NULL,
+        tools REAL
     ) STRICT;
 
     CREATE TABLE fact (
@@ -104,7 +111,9 @@ SCHEMA = f"""
         message_id TEXT,
         created_at TEXT NOT NULL,
         last_accessed TEXT,
-        ended_at TEXT
+        ended_at TEXT,
+        checksum INTEGER NOT NULL DEFAULT 0,
+        agent TEXT  -- whose fact it is; one without is for all
     ) STRICT;
     CREATE UNIQUE INDEX fact_current ON fact (vault, key) WHERE ended_at IS NULL;
 
@@ -152,27 +161,7 @@ SCHEMA = f"""
     CREATE INDEX prompt_conversation ON prompt (conversation_seq);
     CREATE INDEX prompt_question ON prompt (question_seq);
 
-    CREATE TABLE pending_cleanup (seq INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;
-    """
-
-MESSAGE_CHECKSUM = "checksum(packed, id, parent_id, role, content, timestamp, rest)"
-FACT_CHECKSUM = "checksum(NULL, vault, key, content, source, created_at)"
-
-MIGRATIONS = (
-    # 10: checksums find damage on the disk; see rows.checksum. A conversation without one waits for the end of its transaction
-    f"""
-    ALTER TABLE message ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE conversation ADD COLUMN checksum INTEGER;
-    ALTER TABLE fact ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
-    CREATE TRIGGER conversation_checksum AFTER UPDATE OF title, question ON conversation
-    WHEN NEW.title IS NOT OLD.title OR NEW.question IS NOT OLD.question
-    BEGIN UPDATE conversation SET checksum = NULL WHERE id = NEW.id; END;
-    UPDATE message SET checksum = {MESSAGE_CHECKSUM};
-    UPDATE conversation SET checksum = checksum(NULL, id, vault, title, question);
-    UPDATE fact SET checksum = {FACT_CHECKSUM};
-    """,
-    # 11: vectors of messages, for recall by meaning; see message_vectors
-    """
+    -- vectors of messages, for recall by meaning; see message_vectors
     CREATE TABLE message_vector (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
         conversation_seq INTEGER NOT NULL REFERENCES conversation (seq) ON DELETE CASCADE,
@@ -181,16 +170,8 @@ MIGRATIONS = (
         passages BLOB NOT NULL
     ) STRICT;
     CREATE INDEX message_vector_conversation ON message_vector (conversation_seq);
-    """,
-    # 12: texts and tools are calibrated apart; what was learned of both together may be too small, and one call learns it again
-    """
-    DELETE FROM calibration;
-    ALTER TABLE calibration ADD COLUMN tools REAL;
-    """,
-    # 13: a fact may belong to one agent; those without are for all
-    "ALTER TABLE fact ADD COLUMN agent TEXT;",
-    # 14: vectors of facts, which are compared with a question like those of messages; only current facts have one
-    """
+
+    -- vectors of facts, which are compared with a question like those of messages; only current facts have one
     CREATE TABLE fact_vector (
         fact_seq INTEGER PRIMARY KEY REFERENCES fact (seq) ON DELETE CASCADE,
         embedder TEXT NOT NULL,
@@ -198,9 +179,8 @@ MIGRATIONS = (
     ) STRICT;
     CREATE TRIGGER fact_vector_ended AFTER UPDATE OF ended_at ON fact WHEN NEW.ended_at IS NOT NULL
     BEGIN DELETE FROM fact_vector WHERE fact_seq = OLD.seq; END;
-    """,
-)
-"""What makes a store of one version one of the next, from `FIRST_VERSION` on. Released ones are never changed, only added to."""
 
-VERSION = FIRST_VERSION + len(MIGRATIONS)
-"""Of a store that this zkchat has opened; older ones are migrated, newer ones refused."""
+    CREATE TABLE pending_cleanup (seq INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;
+    """
+
+MESSAGE_CHECKSUM = "checksum(packed, id, parent_id, role, content, timestamp, rest)"

@@ -12,6 +12,7 @@ from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.output import ColorDepth
 
 from zkchat_cli.terminal.interrupts import STOPPED, termios
+from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 
 YES = ("y", "yes")
@@ -20,8 +21,8 @@ YES = ("y", "yes")
 class Confirmation:
     """Asks on a prompt of its own, without history."""
 
-    def __init__(self, *, colour: bool, accessible: bool = False) -> None:
-        self._colour, self._accessible = colour, accessible
+    def __init__(self, screen: Screen) -> None:
+        self._colour, self._accessible = screen.colour, screen.accessible
 
     def ask(self, question: str) -> bool:
         return self.read_answer(question, "y/N").lower() in YES

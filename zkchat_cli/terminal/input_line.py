@@ -5,14 +5,15 @@ It is drawn before the session exists; `update` and `call_soon` pass in what bec
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application, get_app_session
-from prompt_toolkit.completion import Completer
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Always, Condition
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
@@ -25,7 +26,7 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import is_dumb_terminal
 
-from zkchat_cli.completion import can_complete
+from zkchat_cli.completion import InputCompleter, can_complete
 from zkchat_cli.terminal.key_bindings import QUIT_HINT, QUIT_WITHIN, key_bindings
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import PROMPT
@@ -205,6 +206,17 @@ class InputLine:
     def _on_first_render(self, app: "Application[str]") -> None:
         app.after_render -= self._on_first_render
         self._drawn()
+
+
+class ChatCompleter(Completer):
+    """What can be completed, as prompt_toolkit takes it."""
+
+    def __init__(self, completer: InputCompleter) -> None:
+        self._completer = completer
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002
+        for each in self._completer.suggest(document.text_before_cursor, document.text_after_cursor):
+            yield Completion(each.text, -each.replaced, display=each.label or None, display_meta=each.description or None)
 
 
 class _FoldedPastes(Processor):

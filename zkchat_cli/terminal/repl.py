@@ -17,11 +17,10 @@ from prompt_toolkit.utils import get_cwidth
 from zkchat_cli import __version__
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.terminal.completion import ChatCompleter
 from zkchat_cli.terminal.confirm import Confirmation
 from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.input_line import InputLine
+from zkchat_cli.terminal.input_line import ChatCompleter, InputLine
 from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.palettes import rgb
 from zkchat_cli.terminal.paste_folding import Pastes
@@ -35,7 +34,7 @@ if TYPE_CHECKING:  # these import the session's modules, which are loaded after 
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.events import Event
     from zkchat_cli.models import ToolCall
-    from zkchat_cli.terminal.change_approval import ApprovalPrompt
+    from zkchat_cli.terminal.approval import ApprovalPrompt
     from zkchat_cli.terminal.spoken_input import SpokenInputLine
     from zkchat_cli.vault.approval import Decision
 
@@ -93,7 +92,7 @@ class Repl:
             is_busy=lambda: self._turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS,
         )
         self._asking = asking
-        self._confirmation = asking.question if asking is not None else Confirmation(colour=screen.colour, accessible=screen.accessible)
+        self._confirmation = asking.question if asking is not None else Confirmation(screen)
         self.next_input = ""
         """The text for the next prompt: from a command, or a line that could not be sent."""
         self.screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
@@ -124,7 +123,7 @@ class Repl:
 
     def approve_call(self, call: "ToolCall") -> "Decision":
         """Ask about a call of another program's tool, while a turn runs."""
-        from zkchat_cli.terminal.call_approval import ask_about_call  # only for users with such tools
+        from zkchat_cli.terminal.approval import ask_about_call  # the turn has loaded it
 
         return ask_about_call(call, self._confirmation, self._interrupts.paused)
 
@@ -303,13 +302,12 @@ class Repl:
 
     def _greet(self) -> None:
         """Vault and model, the conversation that is resumed, and the warnings of the start."""
-        from zkchat_cli.llm import providers  # the session has loaded them
-        from zkchat_cli.terminal.change_approval import warn_if_unable
+        from zkchat_cli.terminal.approval import warn_if_unable
         from zkchat_cli.text.truncate import truncate
 
         session, opened = self.session, self._background.opened
         name = session.runtime.model.name
-        model = f"offline: {providers.provider(name).help}" if name == "offline" else name
+        model = "offline: quotes your notes, no model" if name == "offline" else name
         model = f"{session.runtime.agent.name} · {model}" if session.runtime.agent is not None else model
         self.screen.print(sanitize_name(f"zkchat {__version__} · {session.vault.name} ({self._background.notes}) · {model}"), "bold")
         if session.history:

@@ -54,10 +54,13 @@ class StatusLine:
         return bool(self._waiting)
 
     def line(self, now: float, columns: int) -> str:
-        """At most so many columns; the parts at the end are left out first."""
+        """At most so many columns; the parts at the end are left out first, and the model's name before the bar."""
         line = _SPINNER[int(now / FRAME_TIME) % len(_SPINNER)]
         separator = " "
-        for part in filter(None, self._parts(now)):
+        parts = self._parts(now)
+        if self._limit and not self._activity and not self._waiting and cell_len(" · ".join((line, *parts[:4]))) > columns:
+            parts = parts[1:]
+        for part in filter(None, parts):
             if separator != " " and cell_len(line + separator + part) > columns:
                 break
             line, separator = line + separator + part, " · "

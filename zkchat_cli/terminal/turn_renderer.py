@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zkchat_cli import events
 from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models import ToolRun, TurnReport
-from zkchat_cli.terminal.change_approval import show_change
+from zkchat_cli.terminal.approval import show_change
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
 from zkchat_cli.terminal.plain_view import NotePrinter, PlainTurnView
 from zkchat_cli.terminal.screen import Screen
@@ -140,7 +140,7 @@ def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen:
     if sources or show_cost:
         screen.print()
     screen.show(sources)
-    if verbosity.max_sources and not report.grounded and report.uncited_statements and report.level is None:
+    if verbosity.max_sources and report.lacks_source:
         view.print_note(f"  {no_source_line(report, verbosity.hints)}", "yellow")
     if show_cost:
         view.print_note(cost_line(report), "dim")

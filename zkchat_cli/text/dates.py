@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache, reduce
 from typing import NamedTuple
 
-from zkchat_cli.text.stopwords import language_of, stopwords
+from zkchat_cli.text.stopwords import FUNCTION_CHARACTERS, language_of, stopwords
 from zkchat_cli.text.words import terms
 
 MAX_TEXT = 2_000
@@ -103,7 +103,7 @@ _SAYS_NOTHING = frozenset(
     """happen happened happening write wrote written note notes noted make made learn learned on gemacht getan geschrieben notiert gelernt
     passiert fait note hice hicimos""".split()
 )
-_CHINESE_SAYS_NOTHING = re.compile("[我们你做了什么干啥写记过的有哪些事发生呢吗]")
+_CHINESE_SAYS_NOTHING = re.compile(f"[{''.join(sorted(FUNCTION_CHARACTERS))}做干啥写记事发生]")
 
 
 def is_all_stopwords(text: str) -> bool:

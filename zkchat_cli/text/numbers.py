@@ -1,4 +1,4 @@
-"""Numbers from outside: from model servers, their models and files. Pure.
+"""Numbers in words, and numbers from outside: from model servers, their models and files. Pure.
 
 JSON allows 10^310, NaN and true where a number of tokens is meant. Whatever reads a figure reads it through here, so that nothing behind
 it can overflow.
@@ -20,3 +20,13 @@ def bounded_seconds(value: object, most: float) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
         return None
     return float(min(value, most))
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """`1 note`, `3 notes`, `no notes`."""
+    return f"1 {one}" if number == 1 else f"{number or 'no'} {many or one + 's'}"
+
+
+def line_range(start: int | None, end: int | None) -> str:
+    """`12` or `12-14`."""
+    return f"{start}" if end in (None, start) else f"{start}-{end}"

@@ -4,6 +4,7 @@ What is searched or compared leaves out the stopwords of its own language. The l
 "son"), so a text has one language here: the one with most stopwords in it, English unless another has two and more than English.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -37,18 +38,18 @@ _STOPWORDS = {
         itself just let me more most my no nor not now of off on once only or other our out over own please same see she should so some
         such tell than that the their them then there these they this those through to too under until up us very was we were what what's
         when where which while who whom why will with would you your""",
-    GERMAN: """aber alle allem allen aller alles als also am an andere anderem anderen anderer anderes aus bei beim bin bis bist da damit
-        dann darf dass dazu dein deine deinen deiner denn diese diesem diesen dieser dieses dir doch dort du durch eben einem einer eines
-        er es etwas euch euer eure gegen hab habe haben hast hat hatte hatten hier hinter ihm ihn ihnen ihr ihre ihrem ihren ihrer in ins
-        ja jede jedem jeden jeder jedes kannst kein keine keinem keinen keiner konnen konnte man manche mein meine meinem meinen meiner
-        meines mich mir muss mussen nach nichts noch nun nur ob oder ohne schon sehr sein seine seinem seinen seiner sie sind so soll
-        sollen sollte uber um uns unser unsere unter vom vor war waren warum weil welche welchem welchen welcher welches wem wen wer werde
-        wieder wieso will wir wo wollen worden wurde wurden zum zur zwischen wann woher wieviel wohin wozu""",
-    FRENCH: """a afin ai as au aussi aux avaient avais avait avant avec avez avoir avons c ca car ceci cela celle celui ces cet cette ceux
-        chez comme d dans de deja depuis donc dont elle elles en encore entre es est-ce etaient etais etait ete etes etre eu eux ici il
-        ils j l lequel leur leurs lui m ma mais me meme moi mon n ne ni nos notre nous on ont ou par parce peu peut peux pourquoi puis qu
-        quel quelle quelles quels quoi s sa sans sera ses si soi son sous suis t ta te tes toi ton tous tout toute toutes tres tu vos
-        votre y""",
+    GERMAN: """aber alle allem allen aller alles als also am an andere anderem anderen anderer anderes aus bei beim bin bis bist da
+        damit dann darf dass dazu dein deine deinen deiner denn diese diesem diesen dieser dieses dich dir doch dort du durch eben einem
+        einer eines er es etwas euch euer eure gegen hab habe haben hast hat hatte hatten hier hinter ihm ihn ihnen ihr ihre ihrem ihren
+        ihrer in ins ja jede jedem jeden jeder jedes kannst kein keine keinem keinen keiner konnen konnte man manche mein meine meinem
+        meinen meiner meines mich mir muss mussen nach nichts noch nun nur ob oder ohne schon sehr sein seine seinem seinen seiner sie
+        sind so soll sollen sollte uber um uns unser unsere unter vom vor war waren warum weil welche welchem welchen welcher welches
+        wem wen wer werde wieder wieso will wir wo wollen worden wurde wurden zum zur zwischen wann woher wieviel wohin wozu""",
+    FRENCH: """a afin ai as au aussi aux avaient avais avait avant avec avez avoir avons c ca car ceci cela celle celui ces cet cette
+        ceux chez combien comme d dans de deja depuis donc dont elle elles en encore entre es est-ce etaient etais etait ete etes etre
+        eu eux ici il ils j jusqu l lequel leur leurs lorsque lui m ma mais me meme moi mon n ne ni nos notre nous on ont ou par parce
+        peu peut peux pourquoi puis qu quel quelle quelles quelque quelques quels quoi s sa sans se sera ses si soi son sous suis t ta
+        te tes toi ton tous tout toute toutes tres tu vos votre y""",
     SPANISH: """a al algo ante aqui asi aun cada como cual cuales cuanto cuantos de desde donde e ella ellas ellos entre era eran esa esas
         ese eso esos esta estaba estan estar estas este esto estos estoy fue ha habia han hasta hay he la le les me mi muy nada ni nos
         nosotros nuestra nuestro o os otra otro pero por porque puede pueden puedo pues quien quienes sea ser si sin sobre solo soy su sus
@@ -73,8 +74,26 @@ _FILLERS = {
         funciona hablar hace hacer haces hago hecho idea lista manera mejor mostrar muestra necesito nota notas poder poner pongo posible
         pregunta quiero razon saber sirve significa tema tipo usar uso utilizar ver""",
 }
+QUESTION_WORDS = frozenset("kind type sort name mention describe say think tell many much thing".split())
+"""Words that say what the user wants to know, not what was said about it."""
+FUNCTION_CHARACTERS = frozenset(
+    "的了吗呢吧啊么什怎哪这那是有没不在和就都还也要给被把跟与或及其之于对从向到为以而且但因所如果会能可我你他她它们个些谁几多少样点里上下"
+    "时候再很太更最着过得地自己一"
+)
+"""Chinese characters that are common in any question."""
+_CJK_QUESTION_WORDS = (
+    "什么是|什麼是|是什么意思|是什麼意思|是什么|是什麼|为什么|為什麼|什么|什麼|怎么样|怎麼樣|怎样|怎樣|怎么|怎麼|如何|哪些|哪里|哪裡|哪个|哪個|哪|多少|"
+    "是否|能不能|可不可以|可以|有没有|有沒有|请问|請問|需要|应该|應該|关于|關於|之间|之間|还有|還有|吗|嗎|呢|吧|的|了|是|它们|它們|它|说|說|"
+    "とは|ですか|なに|何|どう|どこ|なぜ|いつ|무엇|어떻게|왜"
+)
 _COUNTED = 200
 """Words of a text that decide its language."""
+
+
+@cache
+def cjk_question_words() -> re.Pattern[str]:
+    """Chinese, Japanese and Korean question words and particles: without spaces they would stick to the words of the question."""
+    return re.compile(_CJK_QUESTION_WORDS)
 
 
 @cache
@@ -101,10 +120,11 @@ def language_of(words: Sequence[str]) -> str:
     """The language of a text by its folded words: English unless more stopwords of another one tell otherwise."""
     by_word = _languages_by_stopword()
     counts = Counter(language for word in islice(words, _COUNTED) for language in by_word.get(word.partition("'")[0], ()))
-    best = max(FREQUENT_WORDS, key=lambda language: counts[language])
-    return best if counts[best] > max(1, counts[ENGLISH]) else ENGLISH
+    most = max(counts.values(), default=0)
+    return next(each for each in FREQUENT_WORDS if counts[each] == most) if most > max(1, counts[ENGLISH]) else ENGLISH
 
 
 def is_stopword(word: str) -> bool:
-    """Whether a folded word is a stopword of any language."""
-    return word in _languages_by_stopword()
+    """Whether a folded word is a stopword of any language, or two ("qu'ai")."""
+    known = _languages_by_stopword()
+    return word in known or all(part in known for part in word.split("'"))

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 STOPWORDS = stopwords(ENGLISH)
 """Of English; those of another language are left out of texts in it (`content_terms`)."""
 
-QUESTION_WORDS = frozenset("kind type sort name mention describe say think tell many much thing".split())
-"""Words that say what the user wants to know, not what was said about it."""
-
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
 """Characters of scripts without spaces between words, for use inside a regular expression's brackets."""
 
@@ -86,6 +83,11 @@ def _tokenize(text: str) -> tuple[list[str], set[str]]:
 
 
 _TYPOGRAPHY = str.maketrans({**dict.fromkeys("“”„‘‚«»‹›–—―…•·→←↔⇒✓✅❌\xa0\u200b", " "), "’": "'"})
+
+
+def count_words(text: str) -> int:
+    """Words between spaces; two Chinese or Japanese characters count as one."""
+    return max(len(text.split()), 0 if text.isascii() else len(cjk_pattern().findall(text)) // 2)
 
 
 def to_index_text(text: str) -> str:

@@ -8,13 +8,15 @@ plain values, so the offline provider loads no model library.
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.memory import Memory
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.edit.transaction import Change
 
 Scope = Literal["notes", "memory", "conversation"]
 MAX_POSITION = 10**9
@@ -42,7 +44,7 @@ class ToolOutput:
     data: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
     outcome: str = ""
-    change: Change | None = None
+    change: "Change | None" = None
     """The change that a writing tool proposes; the caller asks for approval and applies it."""
 
 
@@ -108,8 +110,3 @@ def declare_tool(run: Callable[..., ToolOutput], *, scope: Scope = "notes", writ
 
 def join_notes(*notes: str) -> str:
     return " ".join(note for note in notes if note)
-
-
-def plural(number: int, one: str, many: str = "") -> str:
-    """`1 note`, `3 notes`, `no notes`."""
-    return f"1 {one}" if number == 1 else f"{number or 'no'} {many or one + 's'}"

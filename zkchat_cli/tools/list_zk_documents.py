@@ -2,8 +2,9 @@
 
 from typing import Annotated
 
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.tools.base import MAX_SHOWN, ToolOutput, declare_tool, plural
+from zkchat_cli.tools.base import MAX_SHOWN, ToolOutput, declare_tool
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.vault import Vault
 

@@ -3,7 +3,8 @@
 from typing import Annotated
 
 from zkchat_cli.memory.memory import Memory
-from zkchat_cli.tools.base import ToolOutput, WordsToSearch, declare_tool, plural
+from zkchat_cli.text.numbers import plural
+from zkchat_cli.tools.base import ToolOutput, WordsToSearch, declare_tool
 
 DEFAULT_LIMIT, MOST = 5, 20
 

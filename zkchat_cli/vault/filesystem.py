@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
+from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
@@ -162,7 +163,7 @@ def is_ignored(ignore: Sequence[str], path: str) -> bool:
 
 def resolve_inside(root: Path, relative_path: str) -> Path:
     """The real path of `relative_path`, which need not exist. Raises VaultError for anything outside of the vault or hidden."""
-    name, hint = _short(relative_path), "Give a path in the vault, such as `Folder/Note.md`."
+    name, hint = short_path(relative_path), "Give a path in the vault, such as `Folder/Note.md`."
     problem = _path_problem(relative_path)
     if problem:
         raise VaultError(f"{name} is not a path in the vault: {problem}", hint)
@@ -196,11 +197,13 @@ def read_text(root: Path, relative_path: str) -> str:
     try:
         if not file.is_file():
             missing = "is a folder" if file.is_dir() else "does not exist"
-            raise VaultError(f"{_short(relative_path)} {missing} in the vault {root}", "`zkchat vault resolve` names the nearest notes.")
+            raise VaultError(
+                f"{short_path(relative_path)} {missing} in the vault {root}", "`zkchat vault resolve` names the nearest notes."
+            )
         raw = read_file(file, LARGEST_NOTE)
     except OSError as e:
         hint = "Split it." if e.errno == errno.EFBIG else "Check its permissions."
-        raise VaultError(f"{_short(relative_path)} cannot be read: {_cause(e)}", hint) from e
+        raise VaultError(f"{short_path(relative_path)} cannot be read: {_cause(e)}", hint) from e
     refuse_binary(relative_path, raw)
     return decode(NoteBytes(raw))[0]
 
@@ -208,7 +211,7 @@ def read_text(root: Path, relative_path: str) -> str:
 def refuse_binary(relative_path: str, raw: bytes) -> None:
     """Raises VaultError for pictures and the like; a note may contain a NUL."""
     if b"\0" in raw and not relative_path.lower().endswith(NOTE_SUFFIXES):
-        raise VaultError(f"{_short(relative_path)} is not a text file", "Only text can be read.")
+        raise VaultError(f"{short_path(relative_path)} is not a text file", "Only text can be read.")
 
 
 def read_note(root: Path, relative_path: str) -> NoteBytes | None:
@@ -243,6 +246,11 @@ def decode(note: NoteBytes) -> tuple[str, str | None]:
     return text, "; ".join(problems) or None
 
 
+def short_path(path: str) -> str:
+    """A path for a message, in at most 80 characters."""
+    return truncate(printable(path), 80)
+
+
 def printable(path: str) -> str:
     """A path for a message: on one line, and valid Unicode."""
     return replace_surrogates(path).replace("\n", "\\n").replace("\r", "\\r")
@@ -252,8 +260,3 @@ def _cause(error: Exception) -> str:
     if isinstance(error, RuntimeError):
         return "a link that leads to itself"
     return reason(error)
-
-
-def _short(path: str) -> str:
-    shown = printable(path)
-    return shown if len(shown) <= 80 else shown[:79] + "…"

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import LinkResolution
 from zkchat_cli.text.dates import Period
-from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.filesystem import printable
+from zkchat_cli.vault.filesystem import short_path
 from zkchat_cli.vault.index.database import IndexDatabase, in_period
 from zkchat_cli.vault.links.wikilinks import fold_name
 
@@ -56,7 +55,7 @@ def require_unambiguous(text: str, link: LinkResolution, titled: Sequence[str]) 
         return link.target, link.heading
     if not link.target and len(titled) == 1:
         return titled[0], None
-    name = truncate(printable(text), 80)
+    name = short_path(text)
     if several := (link.target, *link.candidates) if link.target else tuple(titled):
         raise VaultError(f"{name} may mean {len(several)} notes", f"Give a path: {', '.join(several[:MOST_NAMED])}")
     near = ", ".join(link.candidates)
@@ -80,7 +79,7 @@ def _folder_prefix(index: IndexDatabase, folder: str) -> str:
 def _unknown(kind: str, name: str, known: list[str]) -> VaultError:
     near = difflib.get_close_matches(name[:200], known, 3, 0.4) or known
     hint = f"There are: {', '.join(near[:MOST_NAMED])}" + (", …" if len(near) > MOST_NAMED else "")
-    return VaultError(f"no note has the {kind} {truncate(printable(name), 80)}", hint if near else "No note has any.")
+    return VaultError(f"no note has the {kind} {short_path(name)}", hint if near else "No note has any.")
 
 
 def tags(index: IndexDatabase) -> list[str]:

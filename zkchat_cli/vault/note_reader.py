@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault import filesystem, front_matter, note_parser, sections
 from zkchat_cli.vault.chunking import chunk_note
 from zkchat_cli.vault.index.database import LinkRow, make_chunk
@@ -60,7 +59,7 @@ class NoteReader:
         return NoteOpening(properties.text("title") or stem(relative_path), properties.text("description", "summary"), body)
 
     def missing_note(self, relative_path: str) -> VaultError:
-        name = truncate(filesystem.printable(relative_path), 80)
+        name = filesystem.short_path(relative_path)
         near = ", ".join(f"[[{name}]]" for name in self.suggest_names(relative_path))
         return VaultError(
             f"there is no note {name} in {self.root}", f"Nearest: {near}" if near else "`zkchat vault search` finds notes by their words."

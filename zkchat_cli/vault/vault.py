@@ -10,9 +10,11 @@ import posixpath
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import date
+from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import IndexUnwritable, ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
@@ -20,7 +22,6 @@ from zkchat_cli.text.dates import Period
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem, listing, note_parser, sections
 from zkchat_cli.vault.edit.change_journal import finish_interrupted
-from zkchat_cli.vault.edit.note_editor import NoteEditor
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
 from zkchat_cli.vault.index.indexer import Progress
 from zkchat_cli.vault.index.manager import IndexManager, IndexRefresh
@@ -39,6 +40,9 @@ from zkchat_cli.vault.search.related import RelatedNote
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.search.snippets import Snippet
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.edit.note_editor import NoteEditor
 
 MOST_CHUNKS_OF_A_NOTE = 3
 MOST_COMPARED = 50
@@ -68,9 +72,8 @@ class Vault:
         self._index = IndexManager(root, index_file, ignore)
         self._ask = self._index.ask
         self._completer: tuple[tuple[object, ...], NoteCompleter] | None = None
-        journal = index_file.with_suffix(".changes")
-        finish_interrupted(journal)
-        self.editor = NoteEditor(root, self._index, self.refresh, journal)
+        self._journal = index_file.with_suffix(".changes")
+        finish_interrupted(self._journal)
         self._embedding: EmbeddingThread | None = None
         self.semantic: SemanticSearch | None = None
         if embedder:
@@ -88,6 +91,13 @@ class Vault:
         """
         root = filesystem.resolve_root(folder)
         return cls(root, cache_dir / "index" / f"{blake2b(os.fsencode(root), digest_size=16).hexdigest()}.db", ignore, embedder)
+
+    @cached_property
+    def editor(self) -> "NoteEditor":
+        """Changes notes."""
+        from zkchat_cli.vault.edit.note_editor import NoteEditor  # 5 ms that only changes need
+
+        return NoteEditor(self.root, self._index, self.refresh, self._journal)
 
     def close(self) -> None:
         if self._embedding:

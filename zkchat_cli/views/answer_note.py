@@ -13,9 +13,9 @@ from itertools import count
 from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
 from zkchat_cli.models import Citation
+from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.wikilinks import write_link
-from zkchat_cli.views.sources import line_range
 
 MAX_QUESTION = 2000
 MAX_NAME = 60

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from zkchat_cli.context.tool_result_masking import is_masked
 from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import CELLS, BudgetBar, short_count
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
@@ -81,7 +82,7 @@ def overview_lines(prompt: Prompt) -> Iterator[str]:
     for kind, of_kind in messages.items():
         names = ", ".join(truncate(id_, 60) for message in of_kind for id_ in message.source_ids)
         count = sum(len(message.source_ids) for message in of_kind) if kind == "recalled" else len(of_kind)
-        what = names if kind == "memory" else f"{count} message{'s' * (count > 1)}"
+        what = names if kind == "memory" else plural(count, "message")
         tokens = short_count(sum(message.tokens for message in of_kind))
         yield f"  - {kind.replace('_', ' ')}: {what} ({mark}{tokens} tokens)"
         if kind == "recalled":

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 from zkchat_cli.models import ConversationSummary, FoundMessage, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
@@ -65,9 +66,17 @@ def search_result_lines(said: Sequence[FoundMessage], text: str) -> Iterator[Sty
         yield styled_line(f"    {best_line(each.message.content, text)}")
 
 
-def without_tool_results(said: Iterable[FoundMessage], most: int) -> list[FoundMessage]:
-    """Questions and answers only: what tools returned is in the notes."""
-    return [each for each in said if each.message.role != "tool"][:most]
+def search_result_document(found: FoundMessage, text: str) -> dict[str, Any]:
+    """A found message as JSON."""
+    return {
+        "conversation_id": found.conversation_id,
+        "title": found.title,
+        "message_id": found.message.id,
+        "role": found.message.role,
+        "timestamp": found.message.timestamp,
+        "snippet": best_line(found.message.content, text),
+        "score": found.score,
+    }
 
 
 def best_line(content: str, text: str) -> str:

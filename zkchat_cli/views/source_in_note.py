@@ -41,7 +41,7 @@ def locate_chunk(chunk: ContentChunk, note: str) -> SourceLocation:
 
 def _places(words: str, chunk: ContentChunk, citation: Citation) -> list[tuple[int, int]]:
     """The ranges that a citation quotes; whole lines where the words cannot be located exactly."""
-    if citation.effective_verdict not in ("verified", "cut") or not citation.quote:
+    if citation.verdict not in ("verified", "cut") or not citation.quote:
         return []
     if found := quote_ranges(words, citation.quote):
         return found

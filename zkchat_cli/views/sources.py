@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from zkchat_cli.models import Citation, CitationVerdict, DocumentReference
 from zkchat_cli.references.provenance import link_names
+from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.wikilinks import stem, write_link
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
@@ -64,7 +65,7 @@ def source_lines(
 
 def worst_verdict(citations: Iterable[Citation]) -> CitationVerdict:
     """The verdict on several citations of one source: the worst counts."""
-    found = {citation.effective_verdict for citation in citations}
+    found = {citation.verdict for citation in citations}
     order: tuple[CitationVerdict, ...] = ("missing", "misquoted", "cut", "verified")
     return next((each for each in order if each in found), "cited")
 
@@ -73,11 +74,6 @@ def source_name(relative_path: str, name: str, heading: str | None) -> str:
     """`[[note]] › heading`, with the note's `name` in links; a heading equal to its file's name is left out."""
     link = write_link(relative_path, name)
     return f"{link} › {truncate(heading, MAX_HEADING)}" if heading and heading != stem(relative_path) else link
-
-
-def line_range(start: int | None, end: int | None) -> str:
-    """`12` or `12-14`."""
-    return f"{start}" if end in (None, start) else f"{start}-{end}"
 
 
 def number_ranges(numbers: Iterable[int]) -> list[str]:
@@ -98,18 +94,18 @@ def _cited(number: int, citations: Sequence[Citation], digits: int, name: Callab
     indent = digits + 7
     if first.relative_path is None:
         return [StyledLine((*head, StyledSpan(" no such source was in the prompt", mark.style)), indent=indent)]
-    exact = [c for c in citations if c.effective_verdict == "verified"] or citations
+    exact = [c for c in citations if c.verdict == "verified"] or citations
     places = ", ".join(dict.fromkeys(line_range(c.start_line, c.end_line) for c in exact if c.start_line))
     where = StyledSpan(f"{first.relative_path}:{places}" if places else first.relative_path, "dim", first.relative_path)
     note = source_name(first.relative_path, name(first.relative_path), first.heading)
     lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(note)), (where,), indent)]
     for citation in citations:
-        if citation.effective_verdict == "misquoted":
+        if citation.verdict == "misquoted":
             said = truncate(citation.quote or "", MAX_QUOTE)
             lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{said}”", mark.style, indent))
-        elif citation.effective_verdict == "cut":
+        elif citation.verdict == "cut":
             lines.append(styled_line(f"{' ' * indent}the quotation is cut; the note says: {citation.sentence}", MARKS["cut"].style, indent))
-    if any(c.support == "does_not_support" and c.effective_verdict != "misquoted" for c in citations):
+    if any(c.support == "does_not_support" and c.verdict != "misquoted" for c in citations):
         lines.append(styled_line(f"{' ' * indent}{UNSUPPORTED}", "yellow", indent))
     return lines
 

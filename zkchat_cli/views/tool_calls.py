@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from zkchat_cli.models import ToolRun
 from zkchat_cli.text.arguments import format_arguments
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize_name
 
 SEARCHES = ("find_excerpts", "find_zk_documents_related_to")
@@ -15,15 +16,11 @@ def tools_line(finished: Sequence[tuple[ToolRun, int]]) -> str:
     calls = Counter("searched" if run.name in SEARCHES else run.name for run, _ in finished)
     words = [f"{name}{'' if count == 1 else ' twice' if count == 2 else f' {count} times'}" for name, count in calls.items()]
     excerpts = sum(count for _, count in finished)
-    return f"  {', '.join([*words, *([_count_excerpts(excerpts)] if excerpts or 'searched' in calls else [])])}"
+    return f"  {', '.join([*words, *([plural(excerpts, 'excerpt')] if excerpts or 'searched' in calls else [])])}"
 
 
 def tool_line(run: ToolRun, excerpts: int) -> str:
     """A tool call with all of its arguments, its result and its cost."""
-    result = f"{_count_excerpts(excerpts)}, {run.tokens} tokens" if excerpts else f"{run.tokens} tokens"
+    result = f"{plural(excerpts, 'excerpt')}, {run.tokens} tokens" if excerpts else f"{run.tokens} tokens"
     failure = f"failed: {run.outcome}" if run.outcome else "failed"
     return sanitize_name(f"  {run.name} {format_arguments(run.arguments)}  {result if run.ok else failure}, {run.duration_ms:.0f} ms")
-
-
-def _count_excerpts(count: int) -> str:
-    return f"{count} excerpt{'' if count == 1 else 's'}"

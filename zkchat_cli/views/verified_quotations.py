@@ -6,9 +6,10 @@ from difflib import SequenceMatcher
 
 from zkchat_cli.citations.quotes import QuotationVerdict
 from zkchat_cli.citations.verify_text import TextQuotation
+from zkchat_cli.text.numbers import line_range, plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import fold
-from zkchat_cli.views.sources import line_range, source_name
+from zkchat_cli.views.sources import source_name
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_QUOTE = 200
@@ -34,7 +35,7 @@ def quotation_lines(quotations: Sequence[TextQuotation], link_name: Callable[[st
             yield StyledLine((StyledSpan(" " * (_WIDTH + 2)), *spans), indent=_WIDTH + 2)
     counts = Counter(each.found.verdict for each in quotations)
     said = ", ".join(f"{counts[verdict]} {label.partition(' ')[2]}" for verdict, (label, _) in VERDICTS.items() if counts[verdict])
-    yield styled_line(f"{len(quotations)} quotation{'s' if len(quotations) != 1 else ''}: {said}", "bold")
+    yield styled_line(f"{plural(len(quotations), 'quotation')}: {said}", "bold")
 
 
 def _place(each: TextQuotation, link_name: Callable[[str], str]) -> tuple[StyledSpan, ...]:

@@ -148,8 +148,9 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
     """The values as an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool, strategy or provider."""
     from zkchat_cli.agents import loader
     from zkchat_cli.agents.profile import Agent
-    from zkchat_cli.app.settings import check_agent, check_settings, settings_schema
+    from zkchat_cli.app.settings import check_agent, check_settings
     from zkchat_cli.config.loader import load_config
+    from zkchat_cli.llm.providers import settings_schema
 
     values = loader.validate_profile(COMMAND_LINE, given)
     agent = check_agent(Agent(COMMAND_LINE, values, file=Path(COMMAND_LINE)))

@@ -1,9 +1,10 @@
 """Ask one question and print the answer with its sources."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,7 +58,7 @@ def ask(
     Several arguments form one message. Text from a pipe, up to ten million characters, is put before it; only the arguments can name files.
     """
     from zkchat_cli.chat.turn_recorder import default_title
-    from zkchat_cli.terminal.change_approval import policy, warn_if_unable
+    from zkchat_cli.terminal.approval import policy, warn_if_unable
     from zkchat_cli.terminal.hyperlinks import note_opener
     from zkchat_cli.terminal.plain_view import note_printer
     from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
@@ -70,7 +71,7 @@ def ask(
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         interactive = sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
         approve = policy(unsafe=unsafe, yes=yes, screen=ctx.screen, interactive=interactive)
-        app = replace(opened, approve=approve, approve_call=_call_approval(ctx.screen) if interactive and opened.external else None)
+        app = replace(opened, approve=approve, approve_call=partial(_approve_call, ctx.screen) if interactive and opened.external else None)
         screen = replace(ctx.screen, address=note_opener(app.vault.root))
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
@@ -101,12 +102,12 @@ def ask(
         ctx.embed_for_a_moment(app.vault, app.message_embedder())
 
 
-def _call_approval(screen: Screen) -> "Callable[[ToolCall], Decision]":
-    """Asks on the terminal about calls of other programs' tools."""
-    from zkchat_cli.terminal.call_approval import ask_about_call
+def _approve_call(screen: Screen, call: "ToolCall") -> "Decision":
+    """Asks on the terminal about a call of another program's tool."""
+    from zkchat_cli.terminal.approval import ask_about_call
     from zkchat_cli.terminal.confirm import Confirmation
 
-    return lambda call: ask_about_call(call, Confirmation(colour=screen.colour, accessible=screen.accessible))
+    return ask_about_call(call, Confirmation(screen))
 
 
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:
@@ -133,7 +134,7 @@ def _quote_path(argument: str) -> str:
 
 def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", screen: Screen, hints: "CommandHints", *, stream: bool) -> None:
     from zkchat_cli import events
-    from zkchat_cli.terminal.change_approval import show_change
+    from zkchat_cli.terminal.approval import show_change
     from zkchat_cli.views.compaction import compaction_line
 
     last: events.Event | None = None

@@ -47,7 +47,7 @@ def chat(
     overrides = _choose_notes_and_model(ctx) if is_first else {}
     approve, asking = None, None
     if unsafe or yes:
-        from zkchat_cli.terminal.change_approval import ApprovalPrompt, policy  # only needed for changes
+        from zkchat_cli.terminal.approval import ApprovalPrompt, policy  # only needed for changes
 
         approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
         asking = approve if isinstance(approve, ApprovalPrompt) else None
@@ -75,7 +75,7 @@ def chat(
             if (last := repl.current()) is not None:
                 last.flush()
         else:
-            from zkchat_cli.terminal.change_approval import warn_if_unable  # as above
+            from zkchat_cli.terminal.approval import warn_if_unable  # as above
 
             started = start_session()
             for warning in started.warnings:

@@ -15,7 +15,7 @@ from zkchat_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from zkchat_cli.mcp.note_tools import NoteTools
-    from zkchat_cli.memory.lasting_files import LastingFiles
+    from zkchat_cli.memory.memory_paths import MemoryPaths
     from zkchat_cli.store.chat_session_store import ChatSessionStore
     from zkchat_cli.vault.vault import Vault
 
@@ -52,7 +52,7 @@ def serve(
         if unsafe:
             from zkchat_cli.mcp.write_tools import add_write_tools
 
-            add_write_tools(notes, vault, _lasting_files(ctx, vault))
+            add_write_tools(notes, vault, _memory_paths(ctx, vault))
         if http is None:
             transports.serve_stdio(notes)
             return
@@ -119,7 +119,7 @@ def _note_tools(ctx: CommandContext, vault: "Vault") -> "NoteTools":
     return NoteTools(vault, open_store)
 
 
-def _lasting_files(ctx: CommandContext, vault: "Vault") -> "LastingFiles":
+def _memory_paths(ctx: CommandContext, vault: "Vault") -> "MemoryPaths":
     """The files that instruct later conversations, which a change is marked with."""
     from zkchat_cli.agents import loader as agents
     from zkchat_cli.app import factory
@@ -127,4 +127,4 @@ def _lasting_files(ctx: CommandContext, vault: "Vault") -> "LastingFiles":
 
     with ctx.open_store() as (store, _):
         folder = agents.agents_folder(ctx.config.places.config_file)
-        return Memory(vault, store, ctx.config.values, factory.now, agents_folder=folder).lasting_files
+        return Memory(vault, store, ctx.config.values, factory.now, agents_folder=folder).memory_paths

@@ -10,6 +10,7 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError
+from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
@@ -64,7 +65,6 @@ def import_(
     from zkchat_cli.chat.user_message import import_roots
     from zkchat_cli.memory.fact_ranking import MAX_FACT, parse_facts
     from zkchat_cli.references.file_imports import find_imports, read_import
-    from zkchat_cli.tools.base import plural
 
     wanted = find_imports(f'@"{path.removeprefix("@")}"')
     if not wanted:

@@ -14,8 +14,6 @@ from zkchat_cli.text.sanitize import sanitize
 COMMAND = command_group("Stored conversations.")
 
 DEFAULT_LIMIT = 20
-OVERSAMPLING = 4
-"""Messages fetched per message shown, since most matches may be tool results."""
 MAX_SOURCES = 10
 
 AllOption = Annotated[bool, typer.Option("--all", "-a", help="All vaults, not only this one.")]
@@ -89,21 +87,8 @@ def search(
     from zkchat_cli.views import conversation_list
 
     with ctx.open_store(anywhere=everywhere) as (store, root):
-        matches = conversation_list.without_tool_results(
-            store.search(None if everywhere else root, text, limit=OVERSAMPLING * limit), limit
-        )
-    documents = [
-        {
-            "conversation_id": match.conversation_id,
-            "title": match.title,
-            "message_id": match.message.id,
-            "role": match.message.role,
-            "timestamp": match.message.timestamp,
-            "snippet": conversation_list.best_line(match.message.content, text),
-            "score": match.score,
-        }
-        for match in matches
-    ]
+        matches = store.search(None if everywhere else root, text, limit=limit, tool_results=False)
+    documents = [conversation_list.search_result_document(match, text) for match in matches]
     more = "" if everywhere or root is None else " --all searches the conversations of all vaults."
     ctx.result(documents, conversation_list.search_result_lines(matches, text), f"No message matches.{more}")
 

@@ -31,8 +31,8 @@ from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import SpokenMessage
 from zkchat_cli.text.languages import detect_language, main_languages
-from zkchat_cli.text.stopwords import ENGLISH
-from zkchat_cli.text.words import QUESTION_WORDS, content_terms, stem
+from zkchat_cli.text.stopwords import ENGLISH, QUESTION_WORDS
+from zkchat_cli.text.words import content_terms, stem
 from zkchat_cli.tokens.counter import TokenCounter
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quote_ranges import quote_ranges
-from zkchat_cli.exporters.base import note_name
 from zkchat_cli.models import Citation, CitationVerdict, ContentChunk
+from zkchat_cli.vault.links.wikilinks import stem
 
 
 class Status(NamedTuple):
@@ -64,7 +64,7 @@ class SourceListBuilder:
         for citation in citations:
             self._by_number.setdefault(citation.number, []).append(citation)
             for span in citation.spans:
-                self._by_span.setdefault((citation.number, span), []).append(citation.effective_verdict)
+                self._by_span.setdefault((citation.number, span), []).append(citation.verdict)
 
     def link(self, mark: CitationMark, text: str) -> Markup:
         """A citation mark as a link to its source; one with several numbers as a link for each number that is a citation."""
@@ -81,7 +81,7 @@ class SourceListBuilder:
         return _MARK % {**values, **STATUSES[status]._asdict()}
 
     def _statuses(self, number: int) -> list[CitationVerdict]:
-        return [citation.effective_verdict for citation in self._by_number[number]]
+        return [citation.verdict for citation in self._by_number[number]]
 
     def sources(self) -> list[Source]:
         """The list; call it after all links are made."""
@@ -94,7 +94,7 @@ class SourceListBuilder:
         if citation is None or chunk is None or chunk.relative_path != citation.relative_path:
             chunk = None
         quotes = {each.quote: each for each in citations if each.quote}
-        present = [quote for quote, each in quotes.items() if each.effective_verdict in ("verified", "cut")]
+        present = [quote for quote, each in quotes.items() if each.verdict in ("verified", "cut")]
         return Source(
             number=number,
             status=_worst(self._statuses(number)),
@@ -102,7 +102,7 @@ class SourceListBuilder:
             citation=citation,
             mark_ids=self._mark_ids.get(number, [])[:MOST_BACK_LINKS],
             quotes=quotes,
-            unsupported=any(each.support == "does_not_support" and each.effective_verdict != "misquoted" for each in citations),
+            unsupported=any(each.support == "does_not_support" and each.verdict != "misquoted" for each in citations),
             excerpt=highlight_quotes(chunk.text, present) if chunk else None,
         )
 
@@ -114,7 +114,7 @@ def _worst(statuses: Iterable[CitationVerdict]) -> CitationVerdict:
 def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = None) -> str:
     """Note and heading."""
     chunk = source if isinstance(source, ContentChunk) else chunk
-    title = chunk.title if chunk else note_name(source.relative_path or "")
+    title = chunk.title if chunk else stem(source.relative_path or "")
     return f"{title} › {source.heading}" if source.heading and source.heading != title else title
 
 

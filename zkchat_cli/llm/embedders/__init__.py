@@ -3,14 +3,14 @@
 import sys
 
 from zkchat_cli import registry
-from zkchat_cli.llm.embedders.base import EmbedderKind
+from zkchat_cli.llm.embedders.base import OpenEmbedder
 
 
 def names() -> list[str]:
     return registry.names(sys.modules[__name__])
 
 
-def embedder(name: str) -> EmbedderKind:
+def embedder(name: str) -> OpenEmbedder:
     """Raises KeyError for an unknown name."""
-    found: EmbedderKind = registry.load(sys.modules[__name__], name, "EMBEDDER")
+    found: OpenEmbedder = registry.load(sys.modules[__name__], name, "EMBEDDER")
     return found

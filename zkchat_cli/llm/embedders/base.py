@@ -1,18 +1,11 @@
-"""What an embedder declares, and one that asks a server."""
+"""What an embedder declares."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli.credentials import ApiKey
-from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.json_client import JsonClient, LookupLimits
-from zkchat_cli.llm.sentence_models import add_prefixes, model_family
-from zkchat_cli.vault.search.vector_store import Embedder, Purpose
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from zkchat_cli.vault.search.vector_store import Embedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,48 +23,5 @@ class EmbedderConfig:
     """Where a model may keep what it can make again."""
 
 
-class EmbedderKind(NamedTuple):
-    """One way to get vectors. A missing key, file or package is an error of the first call, not of `open`."""
-
-    name: str
-    help: str
-    open: Callable[[EmbedderConfig], Embedder]
-
-
-MAX_VECTORS = 8_000_000
-"""Bytes of an answer: 64 vectors of 4096 numbers take 6 MB as JSON, so the 1 MB of other look-ups is not enough."""
-LIMITS = {
-    "query": LookupLimits(seconds=30, retry=2, max_bytes=MAX_VECTORS),
-    "document": LookupLimits(seconds=300, retry=10, max_bytes=MAX_VECTORS),
-}
-"""The first call may load a model, which takes seconds; a batch on a slow processor takes minutes."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerEmbedder:
-    """A model on a server. `rows` reads the vectors out of its answer."""
-
-    id: str
-    model: str
-    server: JsonClient
-    path: str
-    rows: Callable[[Any], "ArrayLike"]
-    batch: int = 32
-
-    @property
-    def languages(self) -> Collection[str] | None:
-        return model_family(self.model).languages
-
-    def load(self) -> None:
-        """Nothing: the server loads it."""
-
-    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
-        texts = add_prefixes(texts, model_family(self.model), purpose)
-        answer = self.server.fetch(self.path, LIMITS[purpose], {"model": self.model, "input": texts})
-        try:
-            return self.rows(answer)
-        except (LookupError, TypeError, AttributeError) as e:
-            raise ProviderError("bad_answer", f"{self.id}: the answer contains no embeddings", self.server.check) from e
-
-    def close(self) -> None:
-        self.server.close()
+OpenEmbedder = Callable[[EmbedderConfig], Embedder]
+"""One way to get vectors. A missing key, file or package is an error of the embedder's first call."""

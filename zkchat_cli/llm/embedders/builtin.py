@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind
+from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.sentence_models import SentenceModel, model_family
 from zkchat_cli.vault.search.vector_store import Embedder
 
@@ -19,4 +19,4 @@ def _open(config: EmbedderConfig, folder: Path = FOLDER) -> Embedder:
     return SentenceModel(folder / "model.onnx", model_family(NAME), "Install zkchat again.", f"builtin/{NAME}", SHA256, prepared)
 
 
-EMBEDDER = EmbedderKind("builtin", f"the model that comes with zkchat, {NAME} (English): no server, no network", _open)
+EMBEDDER = _open

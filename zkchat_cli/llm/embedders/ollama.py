@@ -1,8 +1,9 @@
 """Vectors from an Ollama server, on this machine or where OLLAMA_HOST says."""
 
-from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind, ServerEmbedder
+from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.providers.ollama import parse_address
+from zkchat_cli.llm.server_embedder import ServerEmbedder
 from zkchat_cli.vault.search.vector_store import Embedder
 
 DEFAULT_MODEL = "nomic-embed-text"
@@ -16,4 +17,4 @@ def _open(config: EmbedderConfig) -> Embedder:
     return ServerEmbedder(f"ollama/{model}", model, server, "/api/embed", lambda answer: answer["embeddings"])
 
 
-EMBEDDER = EmbedderKind("ollama", f"a model on your own machine, {DEFAULT_MODEL} by default", _open)
+EMBEDDER = _open

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind
+from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.sentence_models import SentenceModel, model_family
 from zkchat_cli.vault.search.vector_store import Embedder
 
@@ -17,4 +17,4 @@ def _open(config: EmbedderConfig) -> Embedder:
     return SentenceModel(None, family, "`zkchat semantic status` lists models to download.")
 
 
-EMBEDDER = EmbedderKind("onnx", "a downloaded model, named by semantic.model, or an .onnx file, named by semantic.path", _open)
+EMBEDDER = _open

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.llm.base import ModelConfig
-from zkchat_cli.llm.embedders.base import EmbedderConfig, EmbedderKind, ServerEmbedder
+from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.remote_model import OPENAI, KeyedSettings, bearer
+from zkchat_cli.llm.server_embedder import ServerEmbedder
 from zkchat_cli.text.numbers import whole_number
 from zkchat_cli.vault.search.vector_store import Embedder
 
@@ -30,4 +31,4 @@ def _open(config: EmbedderConfig) -> Embedder:
     return ServerEmbedder(f"openai/{model}", model, server, "/embeddings", _rows, batch=64)
 
 
-EMBEDDER = EmbedderKind("openai", f"OpenAI or a compatible server, {DEFAULT_MODEL} by default; your notes are sent there", _open)
+EMBEDDER = _open

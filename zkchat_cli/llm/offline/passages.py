@@ -19,6 +19,8 @@ LONGEST = 480
 """Characters of a piece; a longer one is cut at a word and marked with an ellipsis."""
 MAX_GROUP = 240
 """Characters up to which sentences that follow each other are one piece: many a sentence means little without the next."""
+ITEMS = " | "
+"""Between the items of a list in one piece: a mark that no note has to contain for the quotation to be verified."""
 _LINK = re.compile(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
 _NUMBERED = re.compile(r"\[\s*\d")
 _WORD = re.compile(r"[^\W\d_]{2}")
@@ -40,6 +42,7 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
     found: list[QuotablePassage] = []
     headings: list[tuple[int, str]] = [(0, heading)] if heading else []
     place = 0
+    lead: int | None = None
     for block in blocks(text):
         if block.kind == "heading":
             headings = [*((level, name) for level, name in headings if 0 < level < block.level), (block.level, block.text)]
@@ -52,7 +55,21 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
             piece = truncate(piece, LONGEST) if len(piece) > LONGEST else " ".join(piece.split())
             found.append(QuotablePassage(piece, kind, tuple(name for _, name in headings), place))
             place += 1
+        lead = _extend_lead(found, lead, block)
     return found
+
+
+def _extend_lead(found: list[QuotablePassage], lead: int | None, block: MarkdownBlock) -> int | None:
+    """Quote the items of a list with the sentence above that leads in to it, as far as they fit; the index of that sentence in `found`."""
+    if block.kind != "item" or lead is None:
+        return len(found) - 1 if found and found[-1].text.endswith((":", "：")) else None
+    above = found[lead].text
+    longer = f"{above}{' ' if above.endswith((':', '：')) else ITEMS}{' '.join(block.text.split())}"
+    if len(longer) > LONGEST:
+        found[lead] = found[lead]._replace(text=above if above.endswith((":", "：")) else f"{above} …")
+        return None
+    found[lead] = found[lead]._replace(text=longer)
+    return lead
 
 
 def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | None:

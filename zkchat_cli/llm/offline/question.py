@@ -14,7 +14,7 @@ from typing import NamedTuple
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.dates import find_period
-from zkchat_cli.text.stopwords import language_of, stopwords
+from zkchat_cli.text.stopwords import cjk_question_words, language_of, stopwords
 from zkchat_cli.text.words import content_terms, is_filler, stem, terms
 
 MAX_WORDS = 64
@@ -65,11 +65,6 @@ _ANY_DAY = date(1950, 1, 1)
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」|`[^`]*`")
 _OPERATORS = re.compile(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
 """A question about `find -name` excludes nothing, and words in quotation marks need not be found as a phrase."""
-_CJK_QUESTION_WORDS = re.compile(
-    "什么是|什麼是|是什么意思|是什麼意思|是什么|是什麼|为什么|為什麼|什么|什麼|怎么样|怎麼樣|怎样|怎樣|怎么|怎麼|如何|哪些|哪里|哪裡|哪个|哪個|哪|多少|"
-    "是否|能不能|可不可以|可以|有没有|有沒有|请问|請問|需要|应该|應該|关于|關於|之间|之間|还有|還有|吗|嗎|呢|吧|的|了|是|它们|它們|它|说|說|"
-    "とは|ですか|なに|何|どう|どこ|なぜ|いつ|무엇|어떻게|왜"
-)
 _SUMMARIZED_QUESTION = re.compile(r"\buser: (.*)$", re.MULTILINE)
 
 
@@ -187,7 +182,7 @@ def _without(words: Sequence[str], others: Iterable[str], language: str) -> list
 
 
 def _content_words(text: str) -> list[str]:
-    return content_terms(_CJK_QUESTION_WORDS.sub(" ", text).strip() or text)[:MAX_WORDS]
+    return content_terms(cjk_question_words().sub(" ", text).strip() or text)[:MAX_WORDS]
 
 
 def _question_before(before: Sequence[PromptMessage]) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.base import Similarities
 from zkchat_cli.llm.offline.passages import MAX_GROUP, QuotablePassage, quotable_chunk, quotable_passages, render_passage
-from zkchat_cli.llm.offline.question import AnalyzedQuestion
+from zkchat_cli.llm.offline.question import FILLER_WEIGHT, AnalyzedQuestion
 from zkchat_cli.text.languages import detect_languages
 from zkchat_cli.text.near_words import COMPOUNDING, SHORTEST_CONTAINED, compound_parts, edits
 from zkchat_cli.text.stopwords import ENGLISH, language_of
@@ -25,7 +25,7 @@ SOURCE_ROWS, NAME_ROWS = 2, 2
 """A source with its heading and path often takes two rows; the name of a section has an empty one below it."""
 MAX_SOURCES = 2
 """Notes cited for the same sentence."""
-MAX_COMPARED = 32
+MAX_BY_MEANING = 32
 """Passages that are compared by meaning, the likeliest by all else; each takes about 8 ms."""
 MIN_SHARE = 0.6
 """A further quote must be worth at least this share of the best one."""
@@ -33,7 +33,7 @@ MAX_OVERLAP = 0.6
 """The share of a quote's words that an already selected one may contain."""
 ABOVE = 0.5
 """What words of the question in the headings above are worth; those in the passage are worth 1."""
-WORDS, HEADING, FOUND_FIRST = 0.6, 0.4, 0.2
+WORDS, HEADING, FOUND_FIRST = 0.6, 0.3, 0.2
 """What the words, the heading's similarity and the first place among the results are worth; the similarity of the passage is worth 1."""
 MIN_HEADING, OPENING = 0.3, 1.5
 """From this similarity of its heading on (without a sentence model: share of the question) the opening of a section is worth more, by the
@@ -150,7 +150,12 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
     candidates = _candidates(excerpts, languages)
     vocabulary = Counter(word for c in candidates for word in c.words | c.above)
     forms = {word: _find_forms(word, vocabulary, languages) for word in {*question.weights, *question.subject}}
-    weights = {form: weight for word, weight in question.weights.items() for form in (*forms[word], *_characters(word))}
+    weights = {
+        form: weight
+        for word, weight in question.weights.items()
+        for form in (*forms[word], *_characters(word))
+        if weight > FILLER_WEIGHT or form in vocabulary  # a filler that the notes do not have is not missing
+    }
     subject = {form for word in question.subject for form in forms[word]}
     rarity = {
         word: weight * (CHARACTER if len(word) == 1 else 1.0) * math.log(1 + len(candidates) / (vocabulary[word] or 0.5))
@@ -170,7 +175,7 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
         """The worth of a candidate without its similarities."""
         return (WORDS * lexical[i] + FOUND_FIRST / math.sqrt(1 + candidates[i].order[0])) * candidates[i].quality
 
-    compared = sorted(sorted(lexical, key=likely, reverse=True)[:MAX_COMPARED])
+    compared = sorted(sorted(lexical, key=likely, reverse=True)[:MAX_BY_MEANING])
     sections = list(dict.fromkeys(candidates[i].section for i in compared))
     texts = [*(candidates[i].text for i in compared), *map(" › ".join, sections)]
     cosines = similarities(question.text, texts) if similarities is not None and texts else None

@@ -39,14 +39,19 @@ _ABOUT_ME = re.compile(
     r"|你是谁|你能做什么",
     re.I,
 )
-_ASKED = re.compile(r"\bwhat (?:did|have|had) (?:i|we)\b|\bwhat (?:was|were) (?:my|our)\b|我(?:之前|刚才|一开始|先前).*(?:问|說|说)", re.I)
+_ASKED = re.compile(
+    r"\bwhat (?:did|have|had) (?:i|we)\b|\bwhat (?:was|were) (?:my|our)\b|我(?:之前|刚才|一开始|先前).*(?:问|說|说)"
+    r"|\bwas (?:habe?|hatte) ich\b|\bqu['’](?:ai[- ]je|est[- ]ce que j['’]ai)\b|\bqué (?:te )?(?:pregunté|he preguntado)\b",
+    re.I,
+)
 _REPEAT = re.compile(r"\brepeat\b|\b(?:say|tell|show)\b.*\bagain\b|\bwhat did you (?:say|answer)\b|再说一遍|重复一遍", re.I)
 _CONVERSATION_WORDS = frozenset(
     """ask asked asking question questions first last say said tell told talk talked talking discuss discussed answer answers answered
-    repeat again conversation chat far earlier previously start beginning begin please you me kindly just one show""".split()
+    repeat again conversation chat far earlier previously start beginning begin please you me kindly just one show
+    gefragt gesagt zuerst zuletzt frage demande dit d'abord pregunte preguntado primero""".split()
 )
-_FIRST = re.compile(r"\b(?:first|start|beginning|begin)\b|最初|一开始|第一", re.I)
-_LAST = re.compile(r"\b(?:last|just|previously)\b|刚才|上一", re.I)
+_FIRST = re.compile(r"\b(?:first|start|beginning|begin|zuerst|anfang|d['’]abord|primero)\b|最初|一开始|第一", re.I)
+_LAST = re.compile(r"\b(?:last|just|previously|zuletzt|eben|gerade)\b|刚才|上一", re.I)
 _MARKS = re.compile(r"[“”„«»「」『』\"`\[\]<>]")
 """Would turn a question of the user into a quotation or a citation."""
 _LONGEST_QUESTION = 200

@@ -36,6 +36,4 @@ def _open(config: ModelConfig) -> Model:
     return OfflineModel(config.similarities)
 
 
-PROVIDER = Provider(
-    "offline", "quotes your notes, no model", _open, tools=frozenset(("find_excerpts", "read_zk_document")), summarizes=False
-)
+PROVIDER = Provider("offline", _open, tools=frozenset(("find_excerpts", "read_zk_document")), summarizes=False)

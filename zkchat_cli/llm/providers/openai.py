@@ -15,7 +15,7 @@ from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import openai_chat, openai_responses
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.known_models import calls_no_tools, openai_input
@@ -31,6 +31,7 @@ from zkchat_cli.llm.remote_model import (
     RemoteModel,
     bearer,
     fetch_models,
+    remote_provider,
     settings_of,
 )
 from zkchat_cli.text.numbers import whole_number
@@ -39,9 +40,6 @@ _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "loaded_c
 """Where servers report a model's window: vLLM, OpenRouter, Groq, LM Studio. llama.cpp has `n_ctx` in a table `meta`."""
 _O200K_MODELS = ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")
 """Prefixes of OpenAI's models with the tokenizer o200k_base (tiktoken's own table)."""
-
-
-"""Older llama.cpp sends a list of all tokens."""
 
 
 class OpenAISettings(KeyedSettings):
@@ -190,10 +188,4 @@ def _open(config: ModelConfig) -> OpenaiModel:
     return (OpenaiResponsesModel if responses else OpenaiModel)(config.name, server, settings)
 
 
-PROVIDER = Provider(
-    "openai",
-    "OpenAI or a compatible server; your prompts are sent there",
-    _open,
-    OpenAISettings,
-    server_info=lambda config: _open(config).server_info(),
-)
+PROVIDER = remote_provider("openai", _open, OpenAISettings)

@@ -122,4 +122,4 @@ def _open(config: ModelConfig) -> ScriptedModel:
     return ScriptedModel(f"scripted/{file}", tuple(replies))
 
 
-PROVIDER = Provider("scripted", "replies from a file: scripted/FILE", _open)
+PROVIDER = Provider("scripted", _open)

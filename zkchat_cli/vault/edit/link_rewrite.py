@@ -14,11 +14,11 @@ from zkchat_cli.errors import VaultError
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.edit.file_text import Edit, apply_edits
-from zkchat_cli.vault.links.resolver import BulkLinkResolver, Name
+from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, key, stem, strip_suffix
 from zkchat_cli.vault.note_parser import ParsedNote
 
-Names = Mapping[str, Sequence[Name]]
+Names = Mapping[str, Sequence[LinkName]]
 
 
 class Move(NamedTuple):
@@ -87,15 +87,15 @@ def relink(link: WrittenLink, text: str, source: str, target: str, names: Names)
     return _edit_target(link, text, spelling) if spelling is not None else None
 
 
-def _move_names(names: Names, move: Move) -> dict[str, Sequence[Name]]:
-    after: dict[str, list[Name]] = {folded: [] for folded in names}
+def _move_names(names: Names, move: Move) -> dict[str, Sequence[LinkName]]:
+    after: dict[str, list[LinkName]] = {folded: [] for folded in names}
     for folded, found in names.items():
         for name in found:
             if name.path != move.old:
                 after[folded].append(name)
             elif name.kind in ("alias", "title"):
                 after[folded].append(name._replace(path=move.new))
-    after.setdefault(key(move.new), []).append(Name(move.new, "note", stem(move.new)))
+    after.setdefault(key(move.new), []).append(LinkName(move.new, "note", stem(move.new)))
     return {folded: tuple(found) for folded, found in after.items()}
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.models import IndexReport
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.edit import link_rewrite, section_edit
@@ -24,7 +25,7 @@ from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move
 from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_files, resolve_path
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable
 from zkchat_cli.vault.index.manager import IndexManager
-from zkchat_cli.vault.links.resolver import Name
+from zkchat_cli.vault.links.resolver import LinkName
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, key
 from zkchat_cli.vault.note_parser import ParsedNote
 
@@ -100,7 +101,7 @@ class NoteEditor:
         move = Move(path, self._new_path(new_path, old=path))
         files, links = self._rewrite_links(move)
         rewritten = sum(each.before != each.after for each in files)
-        and_links = f", {_count(links, 'link')} in {_count(rewritten, 'note')} rewritten" if links else ""
+        and_links = f", {plural(links, 'link')} in {plural(rewritten, 'note')} rewritten" if links else ""
         return Change(f"rename {path} to {move.new}{and_links}", files, self._ignored_note(move.new))
 
     def trash(self, path: str) -> Change:
@@ -112,7 +113,7 @@ class NoteEditor:
         new_path = next(new for new in numbered if not os.path.lexists(resolve_path(self.root, new)))
         rows = self.index.ask(lambda index: index.links_to(path))
         sources = len({row.source for row in rows})
-        note = f"{_count(len(rows), 'link')} in {_count(sources, 'note')} will be broken." if rows else ""
+        note = f"{plural(len(rows), 'link')} in {plural(sources, 'note')} will be broken." if rows else ""
         return Change(f"move {path} to {new_path}", (FileChange(path, new_path, raw, raw),), note)
 
     def fix_links(self, fixes: Sequence[LinkFix]) -> Change:
@@ -132,7 +133,7 @@ class NoteEditor:
                     links += 1
             if edits:
                 files.append(FileChange(source, source, raw, FileText.decode(raw).encode(apply_edits(note.text, edits))))
-        return Change(f"fix {_count(links, 'link')} in {_count(len(files), 'note')}", tuple(files))
+        return Change(f"fix {plural(links, 'link')} in {plural(len(files), 'note')}", tuple(files))
 
     def _rewrite_links(self, move: Move) -> tuple[tuple[FileChange, ...], int]:
         """The notes that a move changes, itself first, and the number of rewritten links."""
@@ -155,7 +156,7 @@ class NoteEditor:
                  WHERE links.target = ? OR links.key IN (SELECT value FROM json_each(?)) ORDER BY notes.path"""
         return [source for (source,) in self.index.ask(lambda index: index.rows(sql, path, json.dumps(keys)))]
 
-    def _names(self, keys: Iterable[str]) -> dict[str, list[Name]]:
+    def _names(self, keys: Iterable[str]) -> dict[str, list[LinkName]]:
         wanted = dict.fromkeys(keys)
         return self.index.ask(lambda index: {folded: index.names(folded) for folded in wanted})
 
@@ -207,7 +208,3 @@ def _edit(summary: str, path: str, raw: bytes, text: str) -> Change:
     if text == file.text:
         raise VaultError(f"{path} has exactly this text already", "Nothing needs to be changed.")
     return Change(summary, (FileChange(path, path, raw, file.encode(text)),))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

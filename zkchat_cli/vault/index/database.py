@@ -22,7 +22,7 @@ from zkchat_cli.text.dates import Period
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.index.checksum import forget_checksum
 from zkchat_cli.vault.index.sqlite import connect, damaged, sqlite_errors, transaction
-from zkchat_cli.vault.links.resolver import Name
+from zkchat_cli.vault.links.resolver import LinkName
 from zkchat_cli.vault.search.embedding_windows import chunk_key
 
 VERSION = 11
@@ -113,7 +113,7 @@ class LinkRow(NamedTuple):
     status: str = "found"
 
 
-class Sizes(NamedTuple):
+class IndexSizes(NamedTuple):
     """Stored totals, because counting a million rows takes longer than a search. `tokens` are estimated, of all chunks."""
 
     notes: int = 0
@@ -163,7 +163,7 @@ class IndexDatabase:
         for statement in _SCHEMA.split(";\n"):
             self.rows(statement)
         self.rows(f"PRAGMA user_version = {VERSION}")
-        meta = {"unicode": unicodedata.unidata_version, **dict.fromkeys(Sizes._fields, "0")}
+        meta = {"unicode": unicodedata.unidata_version, **dict.fromkeys(IndexSizes._fields, "0")}
         self.connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         for table in _FTS:
             self.rows(f"INSERT INTO {table} ({table}, rank) VALUES ('hashsize', ?)", _HASH_BYTES)
@@ -222,12 +222,12 @@ class IndexDatabase:
     def has_file(self, path: str) -> bool:
         return bool(self.rows("SELECT 1 FROM names WHERE path = ?", path))
 
-    def names(self, key: str) -> list[Name]:
-        return [Name(*row) for row in self.rows("SELECT path, kind, spelled FROM names WHERE key = ?", key)]
+    def names(self, key: str) -> list[LinkName]:
+        return [LinkName(*row) for row in self.rows("SELECT path, kind, spelled FROM names WHERE key = ?", key)]
 
-    def sizes(self) -> Sizes:
+    def sizes(self) -> IndexSizes:
         found = dict(self.rows("SELECT key, value FROM meta"))
-        return Sizes(*(int(found[name]) for name in Sizes._fields))
+        return IndexSizes(*(int(found[name]) for name in IndexSizes._fields))
 
     def languages(self) -> tuple[str, ...]:
         """The languages that the notes are written in, each with its stems in the vocabulary."""

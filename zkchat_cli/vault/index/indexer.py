@@ -19,10 +19,10 @@ from zkchat_cli.text.words import fold
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.chunking import estimate_tokens
 from zkchat_cli.vault.filesystem import Listing, NoteBytes, Stamp
-from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, Sizes
+from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, IndexSizes
 from zkchat_cli.vault.index.vocabulary import WordTables
 from zkchat_cli.vault.links.name_suggestions import pairs
-from zkchat_cli.vault.links.resolver import BulkLinkResolver, Name
+from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
 from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key, stem
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.search.embedding_windows import chunk_key
@@ -49,11 +49,11 @@ def _digest(note: NoteBytes) -> bytes:
     return blake2b(note.raw, digest_size=16).digest()
 
 
-def _title(note: ParsedNote) -> Iterator[Name]:
+def _title(note: ParsedNote) -> Iterator[LinkName]:
     """The title in a note's front matter as a name of it, unless that is its name already."""
     names = {fold_name(name) for name in (stem(note.relative_path), *note.aliases)}
     if fold_name(note.title) not in names:
-        yield Name(note.relative_path, "title", note.title)
+        yield LinkName(note.relative_path, "title", note.title)
 
 
 class _IndexedNote(NamedTuple):
@@ -105,7 +105,7 @@ class _IndexUpdate:
     """Notes whose links must be resolved or whose names must be written to `note_words`."""
     chunk_rows: list[tuple[object, ...]] = field(default_factory=list)
     growth: Counter[str] = field(default_factory=Counter)
-    """The changes of the `Sizes`."""
+    """The changes of the `IndexSizes`."""
 
     def __post_init__(self) -> None:
         sql = "SELECT path, id, mtime_ns, ctime_ns, size, hash FROM notes"
@@ -201,7 +201,9 @@ class _IndexUpdate:
         dates = {(note_id, period.first.isoformat(), period.last.isoformat()) for period in parsed.dates}
         self.connection.executemany("INSERT INTO dates VALUES (?, ?, ?)", dates)
         self._collect_chunks(note_id, parsed)
-        self._set_names(path, [Name(path, "note", stem(path)), *(Name(path, "alias", alias) for alias in parsed.aliases), *_title(parsed)])
+        self._set_names(
+            path, [LinkName(path, "note", stem(path)), *(LinkName(path, "alias", alias) for alias in parsed.aliases), *_title(parsed)]
+        )
         if problem := "; ".join(p for p in (problem, parsed.front_matter.problem) if p):
             self._problem(path, problem, from_scan=False)
         self.pending_notes.add(note_id)
@@ -245,7 +247,7 @@ class _IndexUpdate:
             self.connection.execute(f"DELETE FROM {table} WHERE note_id = ?", (note_id,))
         self.connection.execute("DELETE FROM problems WHERE path = ?", (filesystem.printable(path),))
 
-    def _set_names(self, path: str, names: Iterable[Name]) -> None:
+    def _set_names(self, path: str, names: Iterable[LinkName]) -> None:
         """Replace the names of `path`."""
         wanted = {(key(name.spelled) if name.kind in ("alias", "title") else key(name.path), *name) for name in names}
         sql = "SELECT key, path, kind, spelled, rowid FROM names WHERE path = ?"
@@ -267,7 +269,7 @@ class _IndexUpdate:
             sql += " AND path IN (SELECT value FROM listed)"
         known = {path for (path,) in self.connection.execute(sql)}
         for path in sorted(known ^ self.listing.attachments):
-            self._set_names(path, [Name(path, "file", path.rpartition("/")[2])] if path in self.listing.attachments else [])
+            self._set_names(path, [LinkName(path, "file", path.rpartition("/")[2])] if path in self.listing.attachments else [])
 
     def _update_scan_problems(self) -> None:
         if self.listing.only is None:
@@ -299,11 +301,11 @@ class _IndexUpdate:
                FROM pending CROSS JOIN links ON links.rowid = pending.value CROSS JOIN notes ON notes.id = links.note_id"""
         ).fetchall()
         self._stage("wanted", ((k,) for k in {row[4] for row in links}))
-        names: dict[str, list[Name]] = defaultdict(list)
+        names: dict[str, list[LinkName]] = defaultdict(list)
         # CROSS JOIN: otherwise SQLite, which does not know the sizes, scans all names
         found = self.connection.execute("SELECT key, path, kind, spelled FROM wanted CROSS JOIN names ON names.key = wanted.value")
         for folded, *name in found:
-            names[folded].append(Name(*name))
+            names[folded].append(LinkName(*name))
         resolver = BulkLinkResolver(names)
         resolved: list[tuple[str | None, str | None, int]] = []
         for rowid, target, status, source, _, *written in links:
@@ -347,7 +349,7 @@ class _IndexUpdate:
         self.growth["broken_links"] += more if status == "broken" else 0
 
     def _update_sizes(self) -> None:
-        for name in Sizes._fields:
+        for name in IndexSizes._fields:
             self.connection.execute("UPDATE meta SET value = value + ? WHERE key = ?", (self.growth[name], name))
 
     def _stage(self, table: str, values: Iterable[tuple[object, ...]]) -> None:

@@ -17,7 +17,7 @@ SAMPLED_CHUNKS = 500
 END = "\u3040"
 """Indexed words from here on are CJK."""
 
-_TERM = re.compile("[0-9A-Za-z\x80-\U0010ffff]+")
+_TERM = re.compile("[^\x00-/:-@\\[-`{-\x7f]+")  # [0-9A-Za-z\x80-\U0010ffff], which takes 2 ms to compile
 """What the index's tokenizer takes for a word."""
 
 

@@ -11,7 +11,7 @@ from zkchat_cli.models import LinkResolution, ReferenceStatus
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, fold_name, key, stem, strip_suffix
 
 
-class Name(NamedTuple):
+class LinkName(NamedTuple):
     """A name that a link may use for the file at `path`; `spelled` as the file system or the front matter spells it."""
 
     path: str
@@ -20,10 +20,10 @@ class Name(NamedTuple):
 
 
 _FROM_FRONT_MATTER: tuple[Literal["alias", "title"], ...] = ("alias", "title")
-Lookup = Callable[[str], Sequence[Name]]
+Lookup = Callable[[str], Sequence[LinkName]]
 
 
-class Resolved(NamedTuple):
+class ResolvedTarget(NamedTuple):
     """`status` is None for a Markdown link that means no note, such as `[manual](manual.html)`.
 
     `reason` says why the target of an ambiguous link was preferred to the best of the `losers`.
@@ -39,7 +39,7 @@ class Resolved(NamedTuple):
 class _LinkCandidate(NamedTuple):
     """A file that a link may mean, with what decides between several."""
 
-    name: Name
+    name: LinkName
     is_exact: bool = False
     is_in_own_folder: bool = False
     is_same_spelling: bool = False
@@ -55,44 +55,44 @@ _CRITERIA: tuple[tuple[str, Callable[[_LinkCandidate], bool | int | str]], ...] 
 """What makes one candidate better than another: the first criterion that differs, smaller is better. Paths always differ."""
 
 
-def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> Resolved:
+def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> ResolvedTarget:
     """What `link` points to in the note `source` (None: outside of notes, such as in a chat message)."""
     if not link.text:
-        return Resolved(source, "found") if source else Resolved(None, "broken" if link.kind == "wikilink" else None)
+        return ResolvedTarget(source, "found") if source else ResolvedTarget(None, "broken" if link.kind == "wikilink" else None)
     names = lookup(key(link.text))
     folder = source.rpartition("/")[0] if source else ""
     kinds = ("note",) if link.kind == "markdown" else ("note", "file")
     if files := _matching_files(link.text, folder, [n for n in names if n.kind in kinds]):
         return _choose(files, is_certain=_is_whole_path(link.text, files[0].name))
     if link.kind == "markdown":
-        return Resolved(None, "broken" if link.text.lower().endswith(NOTE_SUFFIXES) else None)
+        return ResolvedTarget(None, "broken" if link.text.lower().endswith(NOTE_SUFFIXES) else None)
     folded = fold_name(link.text)
     for kind in _FROM_FRONT_MATTER:
         if named := {n.path: n for n in names if n.kind == kind and fold_name(n.spelled) == folded}:
             return _choose(_rank(map(_LinkCandidate, named.values())))._replace(via=kind)
-    return Resolved(None, "broken")
+    return ResolvedTarget(None, "broken")
 
 
 def _rank(candidates: Iterable[_LinkCandidate]) -> list[_LinkCandidate]:
     return sorted(candidates, key=lambda candidate: tuple(value(candidate) for _, value in _CRITERIA))
 
 
-def _choose(ranked: Sequence[_LinkCandidate], *, is_certain: bool = False) -> Resolved:
+def _choose(ranked: Sequence[_LinkCandidate], *, is_certain: bool = False) -> ResolvedTarget:
     """The first of `ranked`; ambiguous if there are others, unless it `is_certain`."""
     winner, *losers = ranked
     paths = tuple(loser.name.path for loser in losers)
     if is_certain or not losers:
-        return Resolved(winner.name.path, "found", paths)
+        return ResolvedTarget(winner.name.path, "found", paths)
     reason = next(reason for reason, value in _CRITERIA if value(winner) != value(losers[0]))
-    return Resolved(winner.name.path, "ambiguous", paths, reason=reason)
+    return ResolvedTarget(winner.name.path, "ambiguous", paths, reason=reason)
 
 
-def _is_whole_path(target: str, winner: Name) -> bool:
+def _is_whole_path(target: str, winner: LinkName) -> bool:
     """Whether the target is the whole path, folders included: then it is not ambiguous. A bare name never is."""
     return "/" in target.strip("/") and fold_name(strip_suffix(target.lstrip("/"))) == fold_name(strip_suffix(winner.path))
 
 
-def _matching_files(target: str, folder: str, files: Sequence[Name]) -> list[_LinkCandidate]:
+def _matching_files(target: str, folder: str, files: Sequence[LinkName]) -> list[_LinkCandidate]:
     """The files that `target` may mean, best first; at most one for a relative or absolute path."""
     if target.startswith(("./", "../")):
         joined = _join(folder, target)
@@ -112,7 +112,7 @@ def _matching_files(target: str, folder: str, files: Sequence[Name]) -> list[_Li
     )
 
 
-def _match_whole_path(wanted: str, files: Sequence[Name]) -> list[_LinkCandidate]:
+def _match_whole_path(wanted: str, files: Sequence[LinkName]) -> list[_LinkCandidate]:
     found = (n for n in files if _matches(fold_name(wanted), fold_name(n.path)))
     return _rank(_LinkCandidate(n, True, True, strip_suffix(n.path) == strip_suffix(wanted)) for n in found)[:1]
 
@@ -170,11 +170,11 @@ def resolve_all(
 class BulkLinkResolver:
     """Resolves many links by one table of names; equal links of one folder are resolved once."""
 
-    def __init__(self, names: Mapping[str, Sequence[Name]]) -> None:
+    def __init__(self, names: Mapping[str, Sequence[LinkName]]) -> None:
         self._names = names
-        self._answers: dict[tuple[str, str, str], Resolved] = {}
+        self._answers: dict[tuple[str, str, str], ResolvedTarget] = {}
 
-    def resolve(self, link: WrittenLink, source: str) -> Resolved:
+    def resolve(self, link: WrittenLink, source: str) -> ResolvedTarget:
         if not link.text:
             return resolve(link, source, lambda _: ())
         question = (link.kind, link.text, source.rpartition("/")[0])

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 from zkchat_cli.errors import UsageError
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period, find_period, is_all_stopwords, parse_period
+from zkchat_cli.text.stopwords import FUNCTION_CHARACTERS
 from zkchat_cli.text.truncate import truncate
 
 MOST_WORDS = 48
@@ -19,12 +20,6 @@ MOST_WORDS = 48
 _MOST_FILTERS = 8
 _LONGEST = 20_000
 _OPERATOR = re.compile(r"""(?<!\S)(?:(-?(?:tag|path)|after|before|on):|-(?="|[^\W\d_]{2}))(?:"([^"]*)"|(\S+))|"([^"]+)\"""", re.IGNORECASE)
-
-_FUNCTION_CHARACTERS = frozenset(
-    "的了吗呢吧啊么什怎哪这那是有没不在和就都还也要给被把跟与或及其之于对从向到为以而且但因所如果会能可我你他她它们个些谁几多少样点里上下"
-    "时候再很太更最着过得地自己一"
-)
-"""Chinese characters that are common in any question."""
 
 T = TypeVar("T")
 
@@ -69,7 +64,7 @@ class SearchQuery(NamedTuple):
     def characters(self) -> tuple[str, ...]:
         """The CJK characters of its words that mean something by themselves."""
         return tuple(
-            dict.fromkeys(c for word in self.words if is_cjk(word) and not is_part(word) for c in word if c not in _FUNCTION_CHARACTERS)
+            dict.fromkeys(c for word in self.words if is_cjk(word) and not is_part(word) for c in word if c not in FUNCTION_CHARACTERS)
         )
 
     @property

@@ -24,7 +24,7 @@ MOST_COMPARED_PAIRWISE = 40
 
 TITLE = 8.0
 ALIASES = 6.0
-HEADINGS = 5.0
+HEADINGS = 2.0
 TAGS = 2.0
 ANCHORS = 2.0
 """Of the aliases of links to the note. More would only overfit queries made from those links."""

@@ -41,7 +41,7 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 
-class Ask(Protocol):
+class AskIndex(Protocol):
     """Runs a query on the vault's index, with its lock held."""
 
     def __call__(self, question: Callable[[IndexDatabase], T], /) -> T: ...
@@ -66,7 +66,7 @@ class SemanticSearch:
         self,
         embedder: Embedder,
         store: VectorStore,
-        ask: Ask,
+        ask: AskIndex,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:

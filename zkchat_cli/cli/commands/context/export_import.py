@@ -11,6 +11,7 @@ from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples, read_input
 from zkchat_cli.errors import StoreError, StoreUnwritable, UsageError, reason
 from zkchat_cli.fileio import atomic_write
+from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
@@ -174,8 +175,6 @@ def _document(archive: "ConversationArchive", conversation: "Conversation", new:
 
 
 def _line(document: dict[str, Any]) -> str:
-    from zkchat_cli.tools.base import plural
-
     copy = "  (imported as a copy: the id already exists)" if document["copy"] else ""
     return f"{document['conversation_id']}  {plural(document['messages'], 'message')}  {document['title'] or ''}{copy}"
 

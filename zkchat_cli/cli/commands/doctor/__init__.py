@@ -8,9 +8,10 @@ import typer
 from zkchat_cli import __version__
 from zkchat_cli.cli.command import CommandContext, command, command_group
 from zkchat_cli.errors import ZkchatError
+from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
-    from zkchat_cli.store.repair import Counts
+    from zkchat_cli.store.repair import RowCounts
     from zkchat_cli.views.text import StyledLine
 
 COMMAND = command_group()
@@ -71,7 +72,5 @@ def _repair_store(ctx: CommandContext) -> dict[str, Any] | None:
     return {"kept": str(done.kept), "saved": done.saved._asdict(), "lost": done.lost._asdict()}
 
 
-def _describe(counts: "Counts") -> str:
-    from zkchat_cli.tools.base import plural
-
+def _describe(counts: "RowCounts") -> str:
     return ", ".join(plural(number, name.removesuffix("s")) for name, number in counts._asdict().items())

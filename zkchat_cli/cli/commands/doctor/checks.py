@@ -18,12 +18,13 @@ from zkchat_cli.errors import ConfigError, ProviderError, StoreError, StoreUnwri
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ServerInfo
 from zkchat_cli.llm.http_errors import mask_address
+from zkchat_cli.llm.providers import settings_schema
 from zkchat_cli.llm.remote_model import unlisted_model
 from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
-from zkchat_cli.tools.base import plural
 from zkchat_cli.vault.search import vector_store
 from zkchat_cli.views.semantic_status import describe_semantic_status
 
@@ -59,7 +60,7 @@ def _load_settings(choices: StartupOptions) -> tuple[LoadedConfig, ZkchatError |
         vault = choices.vault or os.environ.get("ZKCHAT_VAULT")
         flags = {"vault.path": str(vault)} if vault else {}
         nothing = where._replace(config_file=where.config_file / "none")
-        return replace(load_config(flags, {}, nothing, schema=settings.settings_schema()), places=where, env=os.environ, cwd=Path.cwd()), e
+        return replace(load_config(flags, {}, nothing, schema=settings_schema()), places=where, env=os.environ, cwd=Path.cwd()), e
 
 
 def _check(name: str, run: Callable[[], str]) -> dict[str, Any]:

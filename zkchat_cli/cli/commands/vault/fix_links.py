@@ -3,7 +3,7 @@
 import sys
 
 from zkchat_cli.cli.command import CommandContext, confirm
-from zkchat_cli.terminal.change_approval import show_diff
+from zkchat_cli.terminal.approval import show_diff
 from zkchat_cli.vault.edit.note_editor import LinkFix
 from zkchat_cli.vault.links.broken import certain_target
 from zkchat_cli.vault.vault import Vault

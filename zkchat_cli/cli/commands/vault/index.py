@@ -7,6 +7,7 @@ import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group
+from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
     from zkchat_cli.models import IndexReport
@@ -47,7 +48,6 @@ def _print_report(ctx: CommandContext, notes: "Vault", report: "IndexReport") ->
 
 
 def _report_lines(report: "IndexReport") -> "Iterator[StyledLine]":
-    from zkchat_cli.tools.base import plural
     from zkchat_cli.views.semantic_status import describe_semantic_status
     from zkchat_cli.views.text import styled_line
 

@@ -1,7 +1,9 @@
 """`zkchat vault links`, `backlinks`, `path`, `mentions` and `broken`."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +11,7 @@ import typer
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import CommandContext, command, command_group, examples
 from zkchat_cli.errors import UsageError, VaultError
+from zkchat_cli.text.numbers import plural
 
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
@@ -76,21 +79,21 @@ def mentions(
     with ctx.open_app() as app:
         if top:
             used = app.store.most_used_notes(str(app.vault.root), limit)
-            ctx.result(used, _usage_lines(used), "No answer has used a note.")
+            ctx.result(used, _usage_lines(used, app.vault.root), "No answer has used a note.")
             return
         app.vault.refresh()
         found = _find_mentions(app, note)
     ctx.result(found, _mention_lines(found), "No answer has used this note.")
 
 
-def _usage_lines(used: "Iterable[NoteUsage]") -> "Iterator[StyledLine]":
-    from zkchat_cli.tools.base import plural
+def _usage_lines(used: "Iterable[NoteUsage]", root: Path) -> "Iterator[StyledLine]":
     from zkchat_cli.views.text import StyledLine, StyledSpan
 
     for each in used:
         counts = f"{plural(each.answers, 'answer')}, {plural(each.citations, 'citation')}, {plural(each.conversations, 'conversation')}"
         path = StyledSpan(each.relative_path, "cyan", each.relative_path)
-        yield StyledLine((path,), (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),))
+        mark = () if os.path.lexists(root / each.relative_path) else (StyledSpan("  deleted since", "yellow"),)
+        yield StyledLine((path, *mark), (StyledSpan(f"{counts}, last on {each.last_used[:10]}", "dim"),))
 
 
 def _mention_lines(found: "Iterable[Mention]") -> "Iterator[StyledLine]":
@@ -119,9 +122,7 @@ def _find_mentions(app: "App", note: str) -> "tuple[Mention, ...]":
 def _use_text(mention: "Mention") -> str:
     how = ", ".join(_USES[kind] for kind in mention.how)
     numbers = f" {' '.join(f'[{number}]' for number in mention.numbers)}" if mention.numbers else ""
-    verified = (
-        f", {mention.held} of {mention.citations} citation{'s' if mention.citations > 1 else ''} verified" if mention.citations else ""
-    )
+    verified = f", {mention.held} of {plural(mention.citations, 'citation')} verified" if mention.citations else ""
     return f"{how}{numbers}{verified}"
 
 
@@ -153,7 +154,7 @@ def path_of(notes: "Vault", note: str) -> str:
     """The path of a note named by its path, name or link. Raises VaultError with the nearest ones."""
     if path := notes.find_file(note):
         return path
-    link = notes.resolve(note.strip().removeprefix("[[").removesuffix("]]"))
+    link = notes.resolve(note)
     if link.target is None:
         near = ", ".join(link.candidates)
         raise VaultError(f"there is no note {note}", f"Nearest: {near}" if near else "zkchat vault search finds notes by words.")

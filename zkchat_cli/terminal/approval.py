@@ -1,23 +1,24 @@
-"""Approval of note changes: each is shown as a diff, and in a chat the user approves them one by one or all of a turn."""
+"""Approval on a screen: of note changes, which are shown as diffs, and of calls of other programs' tools, with what they would be sent."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zkchat_cli import events
 from zkchat_cli.errors import UsageError
+from zkchat_cli.models import ToolCall
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, Approve, Decision, approve_notes, decline
+from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Approve, Decision, approve_notes, decline
 from zkchat_cli.vault.edit.transaction import Change
-from zkchat_cli.views.approval import diff_lines
+from zkchat_cli.views.approval import call_question, diff_lines
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.confirm import Confirmation
 
-YES, NO, ALL = ("y", "yes"), ("n", "no", ""), ("a", "all")
+YES, NO, ALL, ALWAYS = ("y", "yes"), ("n", "no", "", STOPPED), ("a", "all"), ("a", "always")
 DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
 
 
@@ -47,11 +48,21 @@ class ApprovalPrompt:
             text = self.question.read_answer(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
         answer, self._decline_all = text.lower(), text == STOPPED
         self._approve_all = self._approve_all or answer in ALL
-        if answer in (*YES, *ALL):
-            return ALLOWED
-        if answer in (*NO, STOPPED):
-            return DECLINED
-        return decline(DECLINED, text)
+        return _decide(text, (*YES, *ALL), DECLINED)
+
+
+def ask_about_call(call: ToolCall, question: "Confirmation", pausing: Callable[[], AbstractContextManager[None]] = nullcontext) -> Decision:
+    """The user's decision about one call. `pausing` is entered while the question is shown, so that Ctrl-C answers it."""
+    with pausing():
+        text = question.read_answer(call_question(call), "y/N, always, or the reason why not")
+    return _decide(text, (*YES, *ALWAYS), DECLINED_CALL)._replace(always=text.lower() in ALWAYS)
+
+
+def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
+    """What an answer means: any other text than these for yes and those for no is the reason why not."""
+    if text.lower() in yes:
+        return ALLOWED
+    return declined if text.lower() in NO else decline(declined, text)
 
 
 def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:
@@ -61,7 +72,7 @@ def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> App
     if unsafe and interactive:
         from zkchat_cli.terminal.confirm import Confirmation  # imports prompt_toolkit, which pipes do not need
 
-        return ApprovalPrompt(Confirmation(colour=screen.colour, accessible=screen.accessible), yes=yes)
+        return ApprovalPrompt(Confirmation(screen), yes=yes)
     if yes:
         return approve_notes
     if unsafe:

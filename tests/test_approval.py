@@ -4,7 +4,7 @@ from io import StringIO
 
 import pytest
 
-from zkchat_cli.terminal.change_approval import DECLINED_ALL, ApprovalPrompt, show_diff
+from zkchat_cli.terminal.approval import DECLINED_ALL, ApprovalPrompt, show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import reveal_invisible

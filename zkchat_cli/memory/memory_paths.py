@@ -25,7 +25,7 @@ MAX_PATHS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class LastingFiles:
+class MemoryPaths:
     """`names` are those of memory files; `agents_folder` has the agents' memory."""
 
     root: Path

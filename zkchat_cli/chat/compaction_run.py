@@ -1,0 +1,258 @@
+"""Makes a conversation smaller by the cheapest step that suffices, and stores the resulting compaction.
+
+    mask        old tool results and documents lose their middles             (context/tool_result_masking.py)
+    full        the model folds the oldest turns into its rolling summary     (chat/summary_writer.py)
+    simple      if that fails: one request with short instructions and half as much text
+    extractive  if that fails or no model can: sentences, word for word       (summarization/extractive.py)
+    truncated   if there are none: the oldest turns are dropped, with a notice
+
+Each step is tried once, and a failure leads to the next one, so the number of model calls is bounded: 3, with a correction of the summary.
+A prompt that is still too large raises PromptTooLarge, which names the largest items (context/prompt_assembly.py).
+"""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+
+from zkchat_cli import events
+from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.runtime import Runtime, SessionServices
+from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.chat.summary_writer import ModelSummary, SummaryWriter
+from zkchat_cli.chat.turn import PhaseTimer
+from zkchat_cli.context import compaction_policy as policy
+from zkchat_cli.context.budget import remaining_message_budget, turn_budget_after_compaction
+from zkchat_cli.context.compaction_policy import CompactionRequest, FoldPlan
+from zkchat_cli.context.prompt_assembly import PromptInputs, count_covered_turns
+from zkchat_cli.context.tool_result_masking import find_maskable
+from zkchat_cli.context.turns import Turn
+from zkchat_cli.errors import PromptTooLarge
+from zkchat_cli.models import Compaction, CompactionMode, ContextUsage
+from zkchat_cli.summarization.extractive import extract_summary
+
+WORTH_ASKING = 0.02
+"""Share of the limit that must be folded before a model is called for an automatic summary."""
+MANUAL = "requested by you"
+
+
+@dataclass
+class CompactionRun:
+    """One compaction of a conversation; `run` may be called once."""
+
+    services: SessionServices
+    state: ConversationState
+    prompts: PromptBuilder
+    runtime: Runtime
+    request: CompactionRequest
+    timer: PhaseTimer
+
+    def run(self) -> Generator[events.Event, None, Compaction]:
+        with self.timer("prepare"):
+            kept = self._kept_preview()
+            masking, fold = self._plan() if kept is None else (None, None)
+        if kept is None and masking is None and fold is None:
+            return self._unchanged
+        yield events.CompactionStarted(self.request.reason or MANUAL)
+        done = kept or (yield from self._compact(masking, fold))
+        if not done.preview and done.mode != "none":
+            with self.timer("store"):
+                self.state.add_compaction(done)
+        elif done.preview and done.model_calls:
+            self.state.keep_preview(done.model_copy(update={"state": self._digest}))
+        yield events.CompactionDone(done)
+        return done
+
+    def _plan(self) -> tuple[Compaction | None, FoldPlan | None]:
+        """What to mask and what to fold."""
+        masking = self._mask_oldest()
+        suffices = masking is not None and bool(self.request.reason) and self._suffices(masking)
+        return masking, None if suffices else self._plan_fold(masking)
+
+    def _compact(self, masking: Compaction | None, fold: FoldPlan | None) -> Generator[events.Event, None, Compaction]:
+        done = masking or self._unchanged
+        if fold is not None:
+            merged = self._previous_summary if len(fold.new) < len(fold.turns) else None
+            asks = self._may_ask(fold)
+            answer = (yield from self._writer.write(fold, merged, self._previous)) if asks else ModelSummary()
+            with self.timer("prepare"):
+                done = self._fold(fold, masking, answer)
+        return done if done.mode == "none" else self._with_sent_tokens(done)
+
+    # a preview that was made of the same
+
+    def _kept_preview(self) -> Compaction | None:
+        """The result of the last preview, if nothing has changed since: no model is called again for what the user has just seen."""
+        kept = self.state.preview
+        if kept is None or not self.request.ask or kept.state != self._digest:
+            return None
+        own = {"id", "created_at", "tokens_before", "tokens_after", "preview", "state", "undone"}
+        if kept.mode == "none":
+            return self._unchanged.model_copy(update=kept.model_dump(include={"model", "model_calls", "problem"}) | {"usage": kept.usage})
+        return self._measured(**{name: getattr(kept, name) for name in Compaction.model_fields.keys() - own})
+
+    @cached_property
+    def _digest(self) -> str:
+        """A digest of all that the result depends on: the conversation, the request, the model and the settings."""
+        request, runtime, counter = self.request, self.runtime, self.runtime.counter
+        fixed = [id_ for _, turn in self.state.turns(counter).turns_with_fixed() for m in turn.fixed for id_ in m.source_ids]
+        made_from = (
+            self.state.head, self._previous.id if self._previous else None, fixed, request.reason, request.instructions, request.target,
+            request.keep, runtime.summary_model.model.name, runtime.window.tokens, runtime.strategy.name, counter.factor, counter.exact,
+            runtime.settings.context.model_dump_json(),
+        )  # fmt: skip
+        return blake2b(repr(made_from).encode(), digest_size=16).hexdigest()
+
+    # the conversation before
+
+    @cached_property
+    def _unchanged(self) -> Compaction:
+        """A compaction that changes nothing."""
+        tokens = self.prompts.uncompacted_tokens(self.runtime, self._previous, self._inputs)
+        return Compaction(
+            id=self.services.new_id(), created_at=self.services.now(), tokens_before=tokens, tokens_after=tokens, messages_folded=0,
+            mode="none", instructions=self.request.instructions, preview=self.request.preview, made_after=self.state.head,
+        )  # fmt: skip
+
+    @cached_property
+    def _previous(self) -> Compaction | None:
+        return self.state.compaction
+
+    @cached_property
+    def _previous_summary(self) -> str | None:
+        """The summary in use; one that is too large was made for a larger window, and is replaced."""
+        previous = self._previous
+        return previous.summary if previous is not None and previous.summary_tokens <= self.runtime.largest_summary else None
+
+    @cached_property
+    def _inputs(self) -> PromptInputs:
+        """The other inputs of a prompt, looked up once for all compactions that are compared."""
+        return self.prompts.inputs(self.runtime, (), self._previous)
+
+    def _turns(self, compaction: Compaction | None) -> tuple[Turn, ...]:
+        return self.prompts.masked_turns(self.runtime, compaction).sendable_turns()
+
+    def _count_covered(self, turns: Sequence[Turn]) -> int:
+        return count_covered_turns(self._previous, turns) if self._previous is not None and self._previous_summary else 0
+
+    def _measured(self, **changes: object) -> Compaction | None:
+        """A compaction with its figures; None when it would not make the prompt smaller."""
+        compaction = self._unchanged.model_copy(update=changes)
+        after = self.prompts.uncompacted_tokens(self.runtime, compaction.with_summary_of(self._previous), self._inputs)
+        return compaction.model_copy(update={"tokens_after": after}) if after < compaction.tokens_before else None
+
+    def _with_sent_tokens(self, done: Compaction) -> Compaction:
+        """In a turn, the figures of the prompt that is then sent: with the turn's messages and what recall adds."""
+        runtime, current = self.runtime, self.request.current
+        if not current:
+            return done
+        inputs = self.prompts.inputs(runtime, current, done.with_summary_of(self._previous))
+        with suppress(PromptTooLarge):
+            before = self.prompts.uncompacted_tokens(runtime, self._previous, inputs)
+            after = self.prompts.assemble(runtime, inputs).usage.total_tokens
+            return done.model_copy(update={"tokens_before": before, "tokens_after": after})
+        return done
+
+    # masking
+
+    def _mask_oldest(self) -> Compaction | None:
+        """A compaction that only masks what is older than the newest messages, or if that does not suffice, all but the last turn; in a
+        tool loop also that. A repeated request, without new messages, masks nothing more."""
+        previous, keep = self._previous, self.request.keep
+        if not self.request.reason and previous is not None and previous.made_after == self.state.head:
+            return None
+        turns = self._turns(previous)
+        recent = turns[self._count_covered(turns) :]
+        last = max(0, len(recent) - 1)
+        border = min(policy.first_kept_turn(recent, self.runtime.settings.context.recent_messages_to_keep if keep is None else keep), last)
+        masking = self._mask(recent[:border])
+        if self.request.reason and not (masking and self._suffices(masking)):
+            masking = self._mask(recent[:last]) or masking
+        if len(self.request.current) > 1 and not (masking and self._suffices(masking)):  # else the last turn would be left out whole
+            masking = self._mask(recent) or masking
+        return masking
+
+    def _mask(self, turns: Sequence[Turn]) -> Compaction | None:
+        ids = find_maskable(turns, self.runtime.counter)
+        if not ids:
+            return None
+        previous = self._previous
+        masked = previous.masked if previous is not None else ()
+        return self._measured(mode="masked", masked=(*masked, *ids), results_masked=len(ids), last_id=ids[-1])
+
+    def _suffices(self, compaction: Compaction) -> bool:
+        """Whether compaction will not be due again at once."""
+        history = compaction.tokens_after - self.prompts.fixed_cost(self.runtime, ()).total_tokens
+        return history <= policy.RELIEF * remaining_message_budget(self._fixed_cost, self.runtime.budget)
+
+    @cached_property
+    def _fixed_cost(self) -> ContextUsage:
+        """The prompt without any history, with the turn in progress if that fits."""
+        with suppress(PromptTooLarge):
+            return self.prompts.fixed_cost(self.runtime, self.request.current)
+        return self.prompts.fixed_cost(self.runtime, ())
+
+    # folding
+
+    def _plan_fold(self, masking: Compaction | None) -> FoldPlan | None:
+        turns = self._turns(masking or self._previous)
+        covered = self._count_covered(turns)
+        if self.request.keep is not None:
+            return policy.plan_fold(turns, covered, self.request.keep)
+        pinned = sum(turn.fixed_tokens for _, turn in self.state.turns(self.runtime.counter).turns_with_fixed())
+        room = turn_budget_after_compaction(self._fixed_cost, self.runtime.budget, self.runtime.largest_summary + pinned)
+        return policy.plan_fold(turns, covered, self.runtime.settings.context.recent_messages_to_keep, budget=room)
+
+    def _fold(self, fold: FoldPlan, masking: Compaction | None, answer: ModelSummary) -> Compaction:
+        """The compaction with the first summary that makes the prompt smaller, or else the masking alone."""
+        model = self._writer.model.name if answer.calls else None
+        cost = {"model": model, "model_calls": answer.calls, "usage": answer.usage, "problem": answer.problem}
+        base = masking or self._previous
+        kept = {id_ for turn in self._turns(base)[len(fold.turns) :] for id_ in turn.ids}
+        masked = tuple(id_ for id_ in base.masked if id_ in kept) if base is not None else ()
+        new = set(masked) - set(self._previous.masked if self._previous is not None else ())
+        fields = {"last_id": fold.last_id, "messages_folded": fold.messages_folded, "masked": masked, "results_masked": len(new)}
+        for mode, summary, quoted in self._summaries(fold, answer):
+            tokens = self.runtime.counter.count(summary)
+            folded = self._measured(summary=summary, summary_tokens=tokens, quoted=quoted, mode=mode, **fields)
+            if folded is not None:
+                return folded.model_copy(update=cost)
+            if summary is answer.summary:
+                cost["problem"] = "it would not make the prompt smaller"
+        return (masking or self._unchanged).model_copy(update=cost)
+
+    def _summaries(self, fold: FoldPlan, answer: ModelSummary) -> Iterator[tuple[CompactionMode, str, tuple[str, ...]]]:
+        """Modes, summaries and the turns that these quote, the best first."""
+        if answer.summary is not None:
+            yield answer.mode, answer.summary, ()
+        request, counter = self.request, self.runtime.counter
+        extracted = extract_summary(fold, self._limit, counter, request.instructions, self._quoted_turns())
+        if extracted is not None:
+            yield "extractive", extracted.text, extracted.quoted
+        if request.reason:
+            yield "truncated", policy.truncation_notice(fold), ()
+
+    def _quoted_turns(self) -> list[Turn]:
+        """The turns that the last summary quotes, unless the user wants something else of this one."""
+        if self.request.instructions or self.request.target is not None or not self._previous_summary:
+            return []
+        history = self.state.turns(self.runtime.counter)
+        quoted = self._previous.quoted if self._previous is not None else ()
+        return [history[count - 1] for id_ in quoted if (count := history.count_through(id_))]
+
+    @property
+    def _limit(self) -> int:
+        """Tokens that the summary may take."""
+        largest = self.runtime.largest_summary
+        return largest if self.request.target is None else min(self.request.target, largest)
+
+    @cached_property
+    def _writer(self) -> SummaryWriter:
+        request = self.request
+        return SummaryWriter(self.services, self.runtime, self.timer, self._limit, request.target is not None, request.instructions)
+
+    def _may_ask(self, fold: FoldPlan) -> bool:
+        if not self.request.ask or not self._writer.is_able:
+            return False
+        return not self.request.reason or fold.new_tokens >= WORTH_ASKING * self.runtime.budget.effective_limit

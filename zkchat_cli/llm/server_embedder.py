@@ -1,0 +1,51 @@
+"""An embedder that asks a server."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm.json_client import JsonClient, LookupLimits
+from zkchat_cli.llm.sentence_models import add_prefixes, model_family
+from zkchat_cli.vault.search.vector_store import Purpose
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+MAX_VECTORS = 8_000_000
+"""Bytes of an answer: 64 vectors of 4096 numbers take 6 MB as JSON, so the 1 MB of other look-ups is not enough."""
+LIMITS = {
+    "query": LookupLimits(seconds=30, retry=2, max_bytes=MAX_VECTORS),
+    "document": LookupLimits(seconds=300, retry=10, max_bytes=MAX_VECTORS),
+}
+"""The first call may load a model, which takes seconds; a batch on a slow processor takes minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEmbedder:
+    """A model on a server. `rows` reads the vectors out of its answer."""
+
+    id: str
+    model: str
+    server: JsonClient
+    path: str
+    rows: Callable[[Any], "ArrayLike"]
+    batch: int = 32
+
+    @property
+    def languages(self) -> Collection[str] | None:
+        return model_family(self.model).languages
+
+    def load(self) -> None:
+        """Nothing: the server loads it."""
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
+        texts = add_prefixes(texts, model_family(self.model), purpose)
+        answer = self.server.fetch(self.path, LIMITS[purpose], {"model": self.model, "input": texts})
+        try:
+            return self.rows(answer)
+        except (LookupError, TypeError, AttributeError) as e:
+            raise ProviderError("bad_answer", f"{self.id}: the answer contains no embeddings", self.server.check) from e
+
+    def close(self) -> None:
+        self.server.close()
