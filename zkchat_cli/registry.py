@@ -30,11 +30,6 @@ def _is_entry(name: str) -> bool:
     return name.isidentifier() and not name.startswith("_") and name != "base"
 
 
-def load_all(package: ModuleType, constant: str) -> list[Any]:
-    """The `constant` of every entry, sorted by name."""
-    return [load(package, name, constant) for name in names(package)]
-
-
 def summary_line(package: ModuleType, name: str) -> str:
     """The first line of an entry's docstring, read without importing the file."""
     for folder in map(Path, package.__path__):

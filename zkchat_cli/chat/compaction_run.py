@@ -139,7 +139,7 @@ class CompactionRun:
     def _measured(self, **changes: object) -> Compaction | None:
         """A compaction with its figures; None when it would not make the prompt smaller."""
         compaction = self._unchanged.model_copy(update=changes)
-        after = self.prompts.uncompacted_tokens(self.runtime, compaction, self._inputs)
+        after = self.prompts.uncompacted_tokens(self.runtime, compaction.with_summary_of(self._previous), self._inputs)
         return compaction.model_copy(update={"tokens_after": after}) if after < compaction.tokens_before else None
 
     def _with_sent_tokens(self, done: Compaction) -> Compaction:
@@ -147,7 +147,7 @@ class CompactionRun:
         runtime, current = self.runtime, self.request.current
         if not current:
             return done
-        inputs = self.prompts.inputs(runtime, current, done)
+        inputs = self.prompts.inputs(runtime, current, done.with_summary_of(self._previous))
         with suppress(PromptTooLarge):
             before = self.prompts.uncompacted_tokens(runtime, self._previous, inputs)
             after = self.prompts.assemble(runtime, inputs).usage.total_tokens
@@ -179,13 +179,7 @@ class CompactionRun:
             return None
         previous = self._previous
         masked = previous.masked if previous is not None else ()
-        summary = previous.model_dump(include={"summary", "summary_tokens", "quoted", "last_id"}) if previous is not None else {}
-        measured = self._measured(mode="masked", masked=(*masked, *ids), results_masked=len(ids), **summary)
-        return (
-            measured.model_copy(update={"summary": None, "summary_tokens": 0, "quoted": (), "last_id": ids[-1]})
-            if measured is not None
-            else None
-        )
+        return self._measured(mode="masked", masked=(*masked, *ids), results_masked=len(ids), last_id=ids[-1])
 
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""

@@ -198,8 +198,7 @@ class ConversationState:
         for compaction in self._branch_compactions():
             newest = newest or compaction
             if compaction.summary:
-                summary = {name: getattr(compaction, name) for name in ("summary", "summary_tokens", "quoted", "last_id")}
-                return newest if newest is compaction else newest.model_copy(update=summary)
+                return newest.with_summary_of(compaction)
         return newest
 
     def _branch_compactions(self) -> Iterator[Compaction]:
