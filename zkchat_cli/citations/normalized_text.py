@@ -136,14 +136,14 @@ def is_word_border(text: str, at: int) -> bool:
         return True
     if "a" <= before <= "z" and (after in " )" or (after in ".,;:!?" and text[at + 1 : at + 2] in ("", " "))):
         return True
-    words = _word_pattern(text.isascii()).finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
+    words = _word_pattern().finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
     return not any(word.start() < at < word.end() for word in words)
 
 
 @cache
-def _word_pattern(is_ascii: bool) -> re.Pattern[str]:
+def _word_pattern() -> re.Pattern[str]:
     """A word of a normalized text; compiled when first needed, because the class of all letters takes milliseconds."""
-    letters = r"\w++" if is_ascii else rf"(?:[^\W{_SPACELESS}]|[\u0900-\u0963\u0966-\u0dff])++"
+    letters = rf"(?:[^\W{_SPACELESS}]|[\u0900-\u0963\u0966-\u0dff])++"
     sign = r"(?:(?<![\w)%°-])(?:[-+.]|[±≈≤≥<>]\ ?)(?=[$€£¥₹.]?\ ?\d)\.?)"
     joined = (
         r"(?:(?<=[^\W\d_])'(?=[^\W\d_])|\.(?=\w)|(?<=\d)[,:'/^*×·⁄]-?(?=\d)|(?<=\d)-(?=\d)|(?<=\d)(?<!\d{4})\ (?=\d{3}(?!\d))"
