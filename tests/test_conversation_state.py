@@ -50,11 +50,11 @@ def test_call_ids_are_unique_in_a_conversation(app: AppFixture) -> None:
 
 def test_a_long_chat_reads_turns_that_it_no_longer_sends_from_the_store(app: AppFixture) -> None:
     app.max_context = 4000
-    session = app.session(DeltaModel([tool_reply(find_call("filters tasks")), *[reply("It is so [1]. " * 30)] * 40]))
-    for number in range(40):
+    session = app.session(DeltaModel([tool_reply(find_call("filters tasks")), *[reply("It is so [1]. " * 60)] * 40]))
+    for number in range(24):
         report_of(session.send(f"What about filter {number}?"))
     unloaded = [exchange.loaded is None for exchange in session.history.exchanges()]
-    assert sum(unloaded) > 10 and unloaded == sorted(unloaded, reverse=True)
+    assert sum(unloaded) > 4 and unloaded == sorted(unloaded, reverse=True)
     id_ = session.conversation.id
     assert session.history == app.store.history(id_)
     first = session.references.chunk(1)
