@@ -248,6 +248,14 @@ def test_a_stopped_answer_and_one_whose_window_is_closed_are_stored_unfinished(o
     assert again.shown.count("Unfinished: the answer was cut off here.") == 2
 
 
+def test_a_message_that_is_sent_while_notes_are_indexed_is_answered_after_that(open_window: OpenWindow) -> None:
+    user = open_window(wait=False)
+    user.wait(lambda: user.window._indexing)
+    user.ask("What is a filter?")
+    user.wait()
+    assert "A filter is a line" in user.shown
+
+
 def test_an_error_is_shown_in_the_window_with_the_next_step(open_window: OpenWindow, script: Script) -> None:
     user = open_window(script({"error": "auth"}))
     user.ask("Hello?")

@@ -62,9 +62,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._store: ChatSessionStore | None = None
         self._line = self._streamed = self.idle = ""
         self._notices: list[str] = []
-        self._counted = 0
-        """Characters of the answer that are in the prompt that was measured last."""
-        self._completed, self._approve_all = True, False
+        self._counted = 0  # characters of the answer that are in the prompt that was measured last
+        self._completed, self._approve_all, self._indexing = True, False, False
         self.context_dialog: menu.ContextDialog | None = None
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
         self._completer = InputCompleter(lambda: self.session)
@@ -117,9 +116,9 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.panes = QtWidgets.QSplitter()
         self.panes.setContentsMargins(6, 6, 6, 0)
         self.panes.setChildrenCollapsible(False)
-        for n, pane in enumerate((left, middle, self.references)):
+        for pane, width in zip((left, middle, self.references), WIDTHS, strict=True):
             self.panes.addWidget(pane)
-            self.panes.setStretchFactor(n, WIDTHS[n])
+            self.panes.setStretchFactor(self.panes.count() - 1, width)
         self.panes.setSizes(WIDTHS)
         for layout in (column, grid):
             layout.setContentsMargins(0, 0, 0, 0)
@@ -152,9 +151,10 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.run(lambda session: slash.run(line, session) if is_command else CommandResult(turn=session.send(line)), self._carry_out)
 
     def send(self, line: str) -> None:
-        """Send a message, or run a command."""
-        if self._work.busy or self.session is None or not line.strip():
+        """Send a message, or run a command. While notes are indexed, one is done after that."""
+        if (self._work.busy and not self._indexing) or self.session is None or not line.strip():
             return
+        self._indexing = False
         self.input.remember(line)
         self.result.hide()
         self.run_command(line)
@@ -181,7 +181,8 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.look_up(lambda _: list(read_lines(file)), self.input.history.extend)
             self.input.remembered.connect(lambda line: self.look_up(lambda _: append_line(file, line)))
         self.switch_to(None)
-        self._work.submit(lambda: opened.app.vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report))
+        self._indexing = True
+        self.run(lambda _: opened.app.vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report))
         if opened.app.unstored is not None:
             self.result.show_notice(f"This chat is not stored: {on_one_line(opened.app.unstored.message, opened.app.unstored.hint)}")
         if opened.app.choices.unsafe and not any(tool.writes for tool in opened.session.runtime.tools):
@@ -193,6 +194,7 @@ class ChatWindow(QtWidgets.QMainWindow):
             self._work.post(lambda: self.state.setText(f"indexing {done}/{total}"))
 
     def _indexed(self, opened: Opened, report: IndexReport) -> None:
+        self._indexing = False
         self.run(lambda session: session.apply_scan(report))
         self.idle = f"{opened.app.vault.name}: {report.notes:,} notes"
         self.state.setText(self.idle)
