@@ -31,6 +31,7 @@ from zkchat_cli.models import ContextUsage, ConversationSummary, IndexReport, Pr
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.input_history import append_line, read_lines
+from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import estimate_tokens
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision, decline
 from zkchat_cli.vault.edit.transaction import Change
@@ -64,7 +65,6 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._notices: list[str] = []
         self._counted = 0  # characters of the answer that are in the prompt that was measured last
         self._completed, self._approve_all, self._indexing = True, False, False
-        self.context_dialog: menu.ContextDialog | None = None
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
         self._completer = InputCompleter(lambda: self.session)
         self._actions = menu.build_menus(self)
@@ -134,13 +134,13 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     # the session
 
-    def run(self, work: Work, done: Callable[[Any], None] = lambda _: None, stopped: Callable[[], None] = lambda: None) -> None:
+    def run(self, work: Work, done: Callable[[Any], object] = lambda _: None, stopped: Callable[[], None] = lambda: None) -> None:
         """Do something with the session after all that was asked for before."""
         if (session := self.session) is not None:
             self._set_busy(True)
             self._work.submit(lambda: work(session), lambda result: self._finish(lambda: done(result)), lambda: self._finish(stopped))
 
-    def look_up(self, work: Work, done: Callable[[Any], None] = lambda _: None) -> None:
+    def look_up(self, work: Work, done: Callable[[Any], object] = lambda _: None) -> None:
         """Ask something that changes nothing, also while a turn runs."""
         if (session := self.session) is not None:
             self._side.submit(lambda: work(session), done)
@@ -200,7 +200,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.state.setText(self.idle)
         opened.app.vault.embed_in_background(lambda: self._work.busy, opened.app.message_embedder())
 
-    def _finish(self, then: Callable[[], None]) -> None:
+    def _finish(self, then: Callable[[], object]) -> None:
         then()
         self._set_busy(self._work.busy)
 
@@ -284,7 +284,7 @@ class ChatWindow(QtWidgets.QMainWindow):
     def _show_snapshot(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self.setWindowTitle(f"{snapshot.title} — zkchat")
-        self.speaker.setText(snapshot.speaker)
+        self.speaker.setText(truncate(snapshot.speaker, 40))
         self.transcript.show_page(snapshot.page)
         self.list_conversations()
 
