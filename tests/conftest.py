@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -25,6 +25,7 @@ from factories import AppFixture, make_app
 from fake_embedders import EmbeddingServers
 from fork_server import run_piped, use_empty_certificates
 from hypothesis import settings
+from model_server import ModelServer, running_server
 from pytest_httpserver import HTTPServer
 
 from zkchat_cli import exporters
@@ -173,7 +174,7 @@ def start_fork_server() -> str:
 def fork_server_folder() -> Path:
     """Where a loaded zkchat waits at `program`; `printed` has what was written while it was loaded."""
     folder = Path(os.environ.get(SHARED) or start_fork_server())
-    patient_until = time.monotonic() + 60
+    patient_until = time.monotonic() + 200  # on a machine with much else to do
     while not (folder / "program").exists():
         assert time.monotonic() < patient_until, (folder / "printed").read_text()
         time.sleep(0.01)
@@ -185,10 +186,11 @@ def fork_server_address() -> str:
 
 
 @cache
-def syntax_trees() -> dict[str, ast.Module]:
-    """The modules of the package by their paths in it."""
+def syntax_nodes() -> dict[str, tuple[ast.AST, ...]]:
+    """The nodes of each module's syntax, by its path in the package. To find them takes most of the time of a test that looks at them."""
     package = Path(exporters.__file__).parent.parent
-    return {file.relative_to(package).as_posix(): ast.parse(file.read_bytes()) for file in sorted(package.rglob("*.py"))}
+    files = sorted(package.rglob("*.py"))
+    return {file.relative_to(package).as_posix(): tuple(ast.walk(ast.parse(file.read_bytes()))) for file in files}
 
 
 def write_notes(folder: Path, notes: dict[str, str]) -> Path:
@@ -207,10 +209,8 @@ def vault(tmp_path: Path) -> Path:
 @pytest.fixture
 def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
     """Sessions on these notes, with a store of their own."""
-    made = make_app(vault, tmp_path / "cache", tmp_path / "store.db")
-    yield made
-    made.store.close()
-    made.vault.close()
+    with closing(make_app(vault, tmp_path / "cache", tmp_path / "store.db")) as made:
+        yield made
 
 
 @pytest.fixture
@@ -277,6 +277,12 @@ def script(tmp_path: Path) -> Callable[..., str]:
         return f"scripted/{file}"
 
     return write_script
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with running_server() as running:
+        yield running
 
 
 @pytest.fixture

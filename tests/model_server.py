@@ -140,7 +140,7 @@ def running_server() -> Iterator[ModelServer]:
     http.daemon_threads = True
     http.block_on_close = False
     handler.model_server = server = ModelServer(f"http://127.0.0.1:{http.server_port}")
-    thread = threading.Thread(target=http.serve_forever, args=(0.02,), daemon=True)
+    thread = threading.Thread(target=http.serve_forever, args=(0.005,), daemon=True)
     thread.start()
     try:
         yield server

@@ -1,7 +1,6 @@
 """Claude over the wire: Anthropic's own faults, whole answers, the key, the window. test_model_faults.py has the faults of all servers."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from model_server import (
     anthropic_start,
     anthropic_text,
     anthropic_thinking,
-    running_server,
 )
 
 from zkchat_cli.llm.base import (
@@ -38,12 +36,6 @@ from zkchat_cli.llm.providers.anthropic import PROVIDER, AnthropicSettings
 from zkchat_cli.models import TokenUsage, ToolCall
 
 MIN_WINDOW = Window(200_000, "the minimum of all Claude models; the server does not say")
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as running:
-        yield running
 
 
 def call(server: ModelServer, *replies: Reply, **model: Any) -> Answer:

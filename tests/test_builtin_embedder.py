@@ -77,6 +77,7 @@ def test_a_prepared_copy_gives_the_same_vectors_and_is_made_again_if_it_is_damag
         [prepared, second] = compute_vectors(builtin.EMBEDDER(EmbedderConfig(cache_dir=tmp_path)), texts, "document")
         assert (float(own @ prepared), float(other @ second)) == pytest.approx((1.0, 1.0), abs=1e-5)
         [numbers] = tmp_path.rglob("numbers.bin")
+        assert numbers.stat().st_mode & 0o077 == 0
         os.truncate(numbers, 10_000)
 
 

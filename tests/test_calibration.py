@@ -1,7 +1,6 @@
 """What a model's reports teach about how it counts: never that its tokens are fewer than they are."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from factories import COUNTER, AppFixture, failure_of, report_of, run_turn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from model_calls import OPENAI, open_model
-from model_server import ModelServer, Reply, openai_text, running_server
+from model_server import ModelServer, Reply, openai_text
 
 from zkchat_cli.config.schema import Config
 from zkchat_cli.events import Notice
@@ -102,12 +101,6 @@ class CountingServer:
             return OPENAI.error(400, said)
         self.accepted.append(counted)
         return Reply(openai_text("Yes.", usage={"prompt_tokens": counted, "completion_tokens": 1}))
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as running:
-        yield running
 
 
 texts = st.lists(

@@ -3,7 +3,6 @@
 import json
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from model_server import (
     openai_delta,
     openai_error,
     openai_text,
-    running_server,
     sse,
 )
 from terminal_screen import CTRL_C, TAB, Chat, stored_conversations
@@ -30,13 +28,12 @@ KEY = "sk-this-is-a-secret-4711"
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as made:
-        made.gets["/v1/models"] = {"data": [{"id": "tiny", "max_model_len": 8192}, {"id": "large", "max_model_len": 200_000}]}
-        made.gets["/api/tags"] = {"models": [{"name": "qwen3:8b"}]}
-        made.gets["/api/show"] = {"model_info": {"qwen3.context_length": 40_960}}
-        made.says(Reply(openai_text("A filter says ", "which tasks you want.")))
-        yield made
+def server(server: ModelServer) -> ModelServer:
+    server.gets["/v1/models"] = {"data": [{"id": "tiny", "max_model_len": 8192}, {"id": "large", "max_model_len": 200_000}]}
+    server.gets["/api/tags"] = {"models": [{"name": "qwen3:8b"}]}
+    server.gets["/api/show"] = {"model_info": {"qwen3.context_length": 40_960}}
+    server.says(Reply(openai_text("A filter says ", "which tasks you want.")))
+    return server
 
 
 @pytest.fixture

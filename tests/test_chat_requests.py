@@ -1,12 +1,11 @@
 """Requests to OpenAI-compatible servers and Ollama: options, ids, proxies, windows, and requests that cannot be sent."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, call_model, open_model
-from model_server import ModelServer, Reply, openai_text, running_server
+from model_server import ModelServer, Reply, openai_text
 
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request
@@ -15,12 +14,6 @@ from zkchat_cli.llm.openai_chat import request_body
 from zkchat_cli.models import PromptMessage, ToolCall
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as running:
-        yield running
 
 
 @pytest.mark.parametrize(

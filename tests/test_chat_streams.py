@@ -16,7 +16,6 @@ from model_server import (
     openai_calls,
     openai_delta,
     openai_text,
-    running_server,
     sse,
 )
 
@@ -24,17 +23,6 @@ from zkchat_cli.llm.base import Request, ThinkingPart
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
-
-
-@pytest.fixture(scope="module")
-def server() -> Any:
-    with running_server() as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def _unused(server: ModelServer) -> None:
-    server.asked.clear()
 
 
 def read_stream(server: ModelServer, *frames: Any, done: bool = True, finish: str = "stop") -> Answer:

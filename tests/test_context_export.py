@@ -1,14 +1,14 @@
 """`context export --format context`: the very request that the next call would send; and the schema of the lossless format."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import Program, write_notes
 from factories import NOON, AppFixture, CountingIds, exchanges, message, report_of, resume
 from model_calls import KEY
-from model_server import ModelServer, Reply, anthropic_text, ollama_text, openai_text, running_server
+from model_server import ModelServer, Reply, anthropic_text, ollama_text, openai_text
 from summary_models import SummaryModel, numbered_exchanges, summary_reply
 
 from zkchat_cli.exporters import exporter
@@ -20,12 +20,6 @@ from zkchat_cli.slash import run
 
 TEXTS: dict[str, Callable[..., list[bytes | float | str]]] = {"openai": openai_text, "ollama": ollama_text, "anthropic": anthropic_text}
 QUESTION = "Where is the anvil? [[Filters]]"
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as running:
-        yield running
 
 
 def a_model(provider: str, address: str) -> Model:

@@ -1,12 +1,11 @@
 """Keys that zkchat keeps: where they are, who may read them, which one counts, and that nothing ever says them."""
 
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import Program
-from model_server import ModelServer, Reply, openai_text, running_server
+from model_server import ModelServer, Reply, openai_text
 
 from zkchat_cli import credentials, logging_setup, paths
 from zkchat_cli.app.model_access import model_config, open_model, server_info
@@ -33,11 +32,10 @@ def where(tmp_path: Path) -> paths.AppPaths:
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as made:
-        made.gets["/v1/models"] = {"data": [{"id": "tiny"}]}
-        made.says(Reply(openai_text("yes")))
-        yield made
+def server(server: ModelServer) -> ModelServer:
+    server.gets["/v1/models"] = {"data": [{"id": "tiny"}]}
+    server.says(Reply(openai_text("yes")))
+    return server
 
 
 def store(where: paths.AppPaths, **keys: str) -> None:

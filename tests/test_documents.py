@@ -17,7 +17,7 @@ from typing import Any, get_args
 
 import pytest
 import typer
-from conftest import syntax_trees
+from conftest import syntax_nodes
 from transcript_player import Transcript
 
 from zkchat_cli import agents, exporters, registry, slash, tools
@@ -105,7 +105,7 @@ def test_every_call_of_zkchat_is_one() -> None:
 
 
 def test_every_check_of_doctor_is_listed() -> None:
-    nodes = ast.walk(syntax_trees()["cli/commands/doctor/checks.py"])
+    nodes = syntax_nodes()["cli/commands/doctor/checks.py"]
     calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "_check"]
     checked = {ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)}
     assert len(checked) >= 9
@@ -142,7 +142,7 @@ def test_every_tool_is_listed_and_no_other() -> None:
 
 def test_tools_that_write_are_marked_and_no_other() -> None:
     marked = {code(row[0])[0] for row in rows(section("# What the model may call")) if row[1].startswith("with `--unsafe`")}
-    assert marked == {tool.name for tool in registry.load_all(tools, "TOOL") if tool.writes}
+    assert marked == {tool.name for tool in tools.load_tools(unsafe=True) if tool.writes}
 
 
 def test_every_provider_is_listed_and_no_other() -> None:
@@ -197,18 +197,18 @@ def test_every_setting_that_the_text_names_exists() -> None:
 def test_every_environment_variable_is_listed_and_no_other() -> None:
     told = {each for row in rows(section("# Settings")) if len(row) == 2 for each in code(row[0])}
     read = set(
-        _read_from_the_environment(tree for name, tree in syntax_trees().items() if name != "terminal/shell.py")
+        _read_from_the_environment(nodes for name, nodes in syntax_nodes().items() if name != "terminal/shell.py")
     )  # what it reads a shell sets
     assert {name for name in read if not name.startswith("_")} - told == set()
-    texts = [node.value for tree in syntax_trees().values() for node in ast.walk(tree) if _is_text(node)]
+    texts = [node.value for nodes in syntax_nodes().values() for node in nodes if _is_text(node)]
     named = {name for text in texts for name in re.findall(r"\b[A-Z_]{4,}\b", text)}
     settings = {f"ZKCHAT_{key.upper().replace('.', '__')}" for key in loader.default_values(settings_schema())}
     assert told - named - settings == set()
 
 
-def _read_from_the_environment(trees: Iterable[ast.Module]) -> Iterator[str]:
-    for tree in trees:
-        for node in ast.walk(tree):
+def _read_from_the_environment(modules: Iterable[tuple[ast.AST, ...]]) -> Iterator[str]:
+    for nodes in modules:
+        for node in nodes:
             match node:
                 case ast.Call(func=ast.Attribute(attr="get", value=where), args=[ast.Constant(value=str(name)), *_]) if _is_environment(
                     where
@@ -240,8 +240,8 @@ def test_every_error_that_can_be_looked_up_is_one_of_the_programs() -> None:
 
 def _texts() -> Iterator[str]:
     """All texts of the source, those with values in them with nothing in their place."""
-    for tree in syntax_trees().values():
-        for node in ast.walk(tree):
+    for nodes in syntax_nodes().values():
+        for node in nodes:
             if isinstance(node, ast.JoinedStr):
                 yield "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
             elif _is_text(node):

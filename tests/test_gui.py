@@ -1,6 +1,7 @@
 """The window, as its user sees it: the real engine behind it, Qt without a display in front."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -8,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import Program
 from factories import COUNTER, NOON, exchanges
 
 from zkchat_cli.app import factory
@@ -15,7 +17,7 @@ from zkchat_cli.app.factory import App
 from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.cli.commands import gui
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import Conversation, ToolCall
+from zkchat_cli.models import Conversation, ConversationArchive, ToolCall
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 QtWidgets = pytest.importorskip("PySide6.QtWidgets", reason="PySide6 is not installed: pip install 'zkchat[gui]'", exc_type=ImportError)
@@ -154,12 +156,13 @@ def open_window(application: QApplication, vault: Path, tmp_path: Path) -> Itera
     application.processEvents()
 
 
-def store_turns(open_window: OpenWindow, count: int) -> str:
+def store_turns(open_window: OpenWindow, count: int, text: str = LONG) -> str:
     """Store a conversation of so many turns, and return its id."""
     app = open_window.app()  # type: ignore[attr-defined]
-    app.store.start(Conversation(id="longone", vault=str(app.vault.root), created_at=NOON, updated_at=NOON, title="A long one"))
-    for message in exchanges(*((f"Question {n}?", f"Answer {n}. {LONG}") for n in range(1, count + 1))):
-        app.store.add("longone", message)
+    messages = exchanges(*((f"Question {n}?", f"Answer {n}. {text}") for n in range(1, count + 1)))
+    times = {"created_at": NOON, "updated_at": NOON}
+    conversation = Conversation(id="longone", vault=str(app.vault.root), title="A long one", head_id=messages[-1].id, **times)
+    app.store.restore(ConversationArchive(conversation=conversation, messages=messages), lambda: "longone")
     app.close()
     return "longone"
 
@@ -168,7 +171,6 @@ def test_a_question_is_answered_once_and_its_references_open(open_window: OpenWi
     opened = tmp_path / "opened"
     user = open_window(**{"terminal.open_command": f"cp {{path}} {opened}"})
     user.write("What is a filter, and what is [[Nowhere]]?")
-    assert "message: " in user.window.typed.text()
     user.press(Qt.Key.Key_Return)
     user.wait()
     assert user.shown.count("A filter is a line that says which tasks you want to see.") == 1
@@ -176,7 +178,13 @@ def test_a_question_is_answered_once_and_its_references_open(open_window: OpenWi
     first, broken, *_ = user.window.references.rows
     assert (first.verdict, first.where) == ("verified", "[[Filters]], line 7")
     assert broken.text.startswith("✗ [[Nowhere]]\nbroken: not found")
-    user.window.references.select_number(first.key)
+    link = re.search(r'href="(#source-[^"]+)"', user.window.transcript.toHtml())
+    assert link is not None
+    user.window.transcript.anchorClicked.emit(QUrl(link[1]))
+    assert user.window.references.list.currentRow() == 0
+    user.window.transcript.selectAll()
+    user.window.transcript.copy()
+    assert "A filter is a line" in QApplication.clipboard().text()
     user.wait()
     assert "A filter is a line" in user.window.references.passage.toPlainText()
     user.window.references.list.itemActivated.emit(user.window.references.list.item(0))
@@ -202,17 +210,24 @@ def test_a_compaction_is_previewed_made_and_undone(open_window: OpenWindow) -> N
     assert user.window.budget.components == {**user.window.budget.components, "summary": 0, "conversation": before}
 
 
-def test_a_long_conversation_shows_its_end_and_more_at_the_top(open_window: OpenWindow) -> None:
-    user = open_window(resume=store_turns(open_window, 40))
-    assert "Question 40?" in user.shown and "Question 5?" not in user.shown
+def test_a_conversation_of_10_000_turns_opens_in_less_than_a_second_and_a_half_and_scrolls(open_window: OpenWindow) -> None:
+    id_ = store_turns(open_window, 10_000, "")
+    user = open_window()
+    began = time.process_time()  # the clock would show how busy the machine is
+    user.window.resume(id_)
+    user.wait(lambda: "Question 10000?" in user.shown)
+    at_once = time.process_time() - began
+    user.wait()
+    assert (at_once < 0.5, time.process_time() - began < 1.5) == (True, True)
     assert user.window.windowTitle().startswith("A long one")
+    assert "Question 9980?" in user.shown and "Question 9970?" not in user.shown
     bar = user.window.transcript.verticalScrollBar()
     bar.setValue(bar.minimum())
     user.wait()
-    assert "Question 5?" in user.shown and "Question 40?" not in user.shown
+    assert "Question 9970?" in user.shown and "Question 10000?" not in user.shown
     bar.setValue(bar.maximum())
     user.wait()
-    assert "Question 40?" in user.shown
+    assert "Question 10000?" in user.shown
 
 
 def test_a_stopped_answer_and_one_whose_window_is_closed_are_stored_unfinished(open_window: OpenWindow, script: Script) -> None:
@@ -281,7 +296,12 @@ def test_links_tags_and_files_are_completed_and_typed_lines_recalled(open_window
         assert user.window.input.toPlainText().rstrip() == expected.rstrip()
     user.window.input.clear()
     user.write("one two three")
+    user.wait()
     assert user.window.typed.text() == "message: 3 tokens"
+    user.window.input.set_text("one two [[Compost]]")
+    user.wait()
+    assert int(user.window.typed.text().split()[1]) > 20  # with the note
+    user.window.input.set_text("one two three")
     QTest.keyClick(user.window.input, Qt.Key.Key_Return, Qt.KeyboardModifier.AltModifier)
     assert user.window.input.toPlainText() == "one two three\n"
     user.ask("/tokens")
@@ -484,6 +504,22 @@ def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: 
     user.press(Qt.Key.Key_Escape)
     user.wait()
     assert not panel.isVisible() and "Line 0" not in note.read_text()
+
+
+def test_without_tools_that_write_unsafe_says_that_it_has_no_effect(open_window: OpenWindow) -> None:
+    assert open_window(unsafe=True).result.startswith("--unsafe has no effect: offline")
+
+
+def test_a_conversation_goes_on_in_the_terminal_and_in_the_window_again(open_window: OpenWindow, zkchat: Program) -> None:
+    user = open_window()
+    user.ask("What is compost?")
+    user.wait()
+    user.window.close()
+    assert zkchat("ask", "-c", "And what is a filter?").exit_status == 0
+    session = user.window.session
+    assert session is not None
+    again = open_window(resume=session.conversation.id)
+    assert again.shown.index("What is compost?") < again.shown.index("And what is a filter?")
 
 
 def test_a_conversation_open_in_another_program_too_becomes_two_branches(open_window: OpenWindow, script: Script) -> None:

@@ -3,14 +3,14 @@
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from factories import DeltaModel, make_app, reply, tool_reply
 from model_calls import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, open_model
-from model_server import ModelServer, Reply, running_server, unresponsive_port
+from model_server import ModelServer, Reply, unresponsive_port
 
 from zkchat_cli.events import ToolCallStarted
 from zkchat_cli.llm.base import RetryDelay, TextPart
@@ -21,12 +21,6 @@ from zkchat_cli.vault.vault import Vault
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name)
 AT_ONCE = 0.5
 """Seconds; 0.2 are promised, the rest is for a busy machine."""
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as running:
-        yield running
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -17,7 +17,6 @@ from model_server import (
     openai_error,
     responses_message,
     responses_response,
-    running_server,
 )
 
 from zkchat_cli.llm.base import Options, Request, RetryDelay
@@ -30,17 +29,8 @@ BOTH = pytest.mark.parametrize("protocol", [OPENAI, RESPONSES, OLLAMA], ids=lamb
 PAGE = b"<!DOCTYPE html>\n<html><body><h1>502 Bad Gateway</h1></body></html>\n"
 
 
-@pytest.fixture(scope="module")
-def server() -> Any:
-    with running_server() as running:
-        yield running
-
-
 @pytest.fixture(autouse=True)
-def _reset(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    server.asked.clear()
-    server.everything.clear()
-    server.gets.clear()
+def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(variable, raising=False)
 

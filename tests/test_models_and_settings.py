@@ -3,12 +3,11 @@
 import json
 import logging
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import Program, fork_server_folder
-from model_server import ModelServer, Reply, closed_port, openai_text, running_server
+from model_server import ModelServer, Reply, closed_port, openai_text
 
 from zkchat_cli import logging_setup
 from zkchat_cli.app.model_access import available_models
@@ -17,13 +16,12 @@ from zkchat_cli.errors import ConfigError
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as made:
-        made.gets["/v1/models"] = {"data": [{"id": "tiny"}, {"id": "large"}]}
-        made.gets["/api/tags"] = {"models": [{"name": "qwen3:latest"}]}
-        made.gets["/api/show"] = {"model_info": {"qwen3.context_length": 8192}}
-        made.says(Reply(openai_text("yes")))
-        yield made
+def server(server: ModelServer) -> ModelServer:
+    server.gets["/v1/models"] = {"data": [{"id": "tiny"}, {"id": "large"}]}
+    server.gets["/api/tags"] = {"models": [{"name": "qwen3:latest"}]}
+    server.gets["/api/show"] = {"model_info": {"qwen3.context_length": 8192}}
+    server.says(Reply(openai_text("yes")))
+    return server
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import ast
 from collections import defaultdict
 from pathlib import Path, PurePath
 
-from conftest import syntax_trees
+from conftest import syntax_nodes
 
 ROOT = Path(__file__).parent.parent
 
@@ -28,13 +28,13 @@ MODULES_IN_ING = {
 
 
 def module_names() -> set[str]:
-    return {PurePath(file).stem for file in syntax_trees()}
+    return {PurePath(file).stem for file in syntax_nodes()}
 
 
 def test_no_class_name_is_defined_twice() -> None:
     defined = defaultdict(list)
-    for file, tree in syntax_trees().items():
-        for node in ast.walk(tree):
+    for file, nodes in syntax_nodes().items():
+        for node in nodes:
             if isinstance(node, ast.ClassDef):
                 defined[node.name].append(file)
     assert {name: files for name, files in defined.items() if len(files) > 1} == {}
@@ -50,6 +50,6 @@ def test_every_term_of_the_glossary_is_in_the_code() -> None:
     terms = {row.split("|")[1].strip(): row.split("`")[1] for row in table.splitlines() if row.startswith("|")}
     assert 30 <= len(terms) <= 50
     names = module_names()
-    for tree in syntax_trees().values():
-        names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    for nodes in syntax_nodes().values():
+        names |= {node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     assert {term: name for term, name in terms.items() if name not in names} == {}

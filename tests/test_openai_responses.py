@@ -1,7 +1,6 @@
 """OpenAI's Responses API on the wire, in the shapes of OpenAI's SDK: requests, events, reasoning between tool calls, and refusals."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -26,7 +25,6 @@ from model_server import (
     responses_start,
     responses_text,
     responses_text_delta,
-    running_server,
 )
 from pydantic import TypeAdapter
 
@@ -37,12 +35,6 @@ from zkchat_cli.llm.providers.openai import OpenaiModel, OpenaiResponsesModel
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
 
 THOUGHT = {"type": "reasoning", "id": "rs_0", "summary": [{"type": "summary_text", "text": "Look."}], "encrypted_content": "c2VjcmV0"}
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as running:
-        yield running
 
 
 @cache

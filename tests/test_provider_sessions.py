@@ -1,14 +1,13 @@
 """A conversation with a server of models: what is sent to it, turn by turn, and what is left of a turn that broke off."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from factories import AppFixture, failure_of, report_of, run_turn
 from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, open_model
-from model_server import ModelServer, Reply, ndjson, ollama_end, ollama_frame, openai_text, running_server
+from model_server import ModelServer, Reply, ndjson, ollama_end, ollama_frame, openai_text
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
@@ -18,12 +17,6 @@ from zkchat_cli.llm.base import Effort, ModelConfig, Options
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol: protocol.name)
 LONG = "Compost needs air and water. " * 60
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as running:
-        yield running
 
 
 def open_session(app: AppFixture, protocol: Protocol, server: ModelServer, *replies: Reply, **changes: Any) -> ZkChatSession:

@@ -3,8 +3,6 @@
 import os
 import signal
 import stat
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +14,7 @@ import pytest
 from conftest import Program, write_notes
 from fake_embedders import EmbeddingServers, SynonymEmbedder
 from slow_hour import LINKED, SHARE, embed_for_an_hour
+from turn_killer import start
 
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import ProviderError
@@ -494,7 +493,7 @@ def test_an_unwritable_file_is_a_warning(notes: Notes) -> None:
 
 
 def test_a_full_disk_is_a_warning_and_words_go_on(tmp_path: Path, embedding_servers: EmbeddingServers) -> None:
-    notes = write_notes(tmp_path / "notes", {f"Note {n}.md": f"This is number {n}, about a vessel.\n" for n in range(300)})
+    notes = write_notes(tmp_path / "notes", {f"Note {n}.md": f"This is number {n}, about a vessel.\n" for n in range(100)})
     program = Program(notes, tmp_path / "home", {**embedding_servers.env, "ZKCHAT_SEMANTIC__PROVIDER": "ollama"})
     program("vault", "index")
     size = max(file.stat().st_size for file in (tmp_path / "home").rglob("*") if file.is_file())
@@ -504,7 +503,7 @@ def test_a_full_disk_is_a_warning_and_words_go_on(tmp_path: Path, embedding_serv
     (tmp_path / "limit").mkdir()
     (tmp_path / "limit" / "sitecustomize.py").write_text(limit)
     program.env["PYTHONPATH"] = str(tmp_path / "limit")
-    embedding_servers.twist = lambda rows: [row * 40 for row in rows]  # vectors of 2,560 numbers fill the disk sooner
+    embedding_servers.twist = lambda rows: [row * 40 for row in rows]  # vectors of 7,680 numbers fill the disk sooner
     indexed = program("vault", "index", "--semantic", "--json")
     assert (indexed.exit_status, indexed.json["semantic"]["complete"]) == (0, False)
     [warning] = indexed.err.splitlines()
@@ -581,27 +580,16 @@ def test_doctor_tries_the_embedder(program: Program) -> None:
     assert check()["detail"].startswith("off: search by words only")
 
 
-def running(program: Program) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "zkchat_cli", "vault", "index", "--semantic"],
-        env=program.environment,
-        cwd=program.vault,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_continues_where_it_stopped(program: Program, embedding_servers: EmbeddingServers, signal_: int) -> None:
     write_notes(program.vault, {f"Note {n}.md": f"This is number {n}.\n" for n in range(124)})
     embedding_servers.before = lambda: time.sleep(0.1)
-    process = running(program)
+    run = start(program, "vault", "index", "--semantic")
     while len(embedding_servers.requests) < 3:
-        assert process.poll() is None
+        assert not run.ended()
         time.sleep(0.01)
-    process.send_signal(signal_)
-    process.wait(30)
+    os.kill(run.pid, signal_)
+    run.end()
     embedding_servers.before = lambda: None
     time.sleep(0.3)  # what it had just asked for is still being answered
     kept = program("vault", "status", "--json").json["semantic"]["embedded"]

@@ -2,7 +2,6 @@
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from factories import (
     exchanges,
     failure_of,
     find_call,
-    message,
     prompt_texts,
     reply,
     report_of,
@@ -39,10 +37,8 @@ from zkchat_cli.events import (
     ToolCallStarted,
     TurnCompleted,
 )
-from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import (
     Delta,
-    ModelConfig,
     ReasoningPart,
     Request,
     StreamFailed,
@@ -322,15 +318,6 @@ def test_a_stream_without_an_end_is_a_failure_that_keeps_the_text(app: AppFixtur
     assert (last.error.kind, last.partial) == ("cut", "Half")
 
 
-def test_a_message_too_large_for_the_window_is_stored_and_fails_clearly(app: AppFixture) -> None:
-    app.max_context = 1600
-    session = app.session(DeltaModel([reply("Yes.")]))
-    last = failure_of(session.send("word " * 3000))
-    assert last.error.code == "prompt_too_large"
-    assert stored_log(session)[0][:2] == ("user", "failed")
-    report_of(session.send("Short."))
-
-
 def test_a_model_that_raises_leaves_the_message_stored_and_marked(app: AppFixture) -> None:
     class Broken:
         name = "broken"
@@ -348,16 +335,6 @@ def test_a_model_that_raises_leaves_the_message_stored_and_marked(app: AppFixtur
         list(session.send("Is it so?"))
     assert stored_log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half")]
     assert app.reopen(session, DeltaModel([reply("Yes.")])).prompt().messages[1:] == ()
-
-
-@pytest.mark.parametrize("kind", ["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"])
-def test_every_error_of_a_provider_ends_the_turn_with_a_hint(app: AppFixture, tmp_path: Path, kind: str) -> None:
-    (tmp_path / "r.jsonl").write_text(f'{{"text": "Half", "error": "{kind}"}}\n{{"text": "Whole"}}\n')
-    session = app.session(providers.provider("scripted").open(ModelConfig(str(tmp_path / "r.jsonl"))))
-    last = failure_of(session.send("Is it so?"))
-    assert last.partial == "Half"
-    assert last.error.hint
-    assert report_of(session.send("Again?")).answer == "Whole"
 
 
 # a turn that is stopped
@@ -453,20 +430,6 @@ def test_a_resumed_session_has_the_same_prompt_and_continues_the_numbering(app: 
     numbers = {c.relative_path: c.number for c in again.history[-2].chunks}
     assert numbers["Garden/Compost.md"] == session.history[2].chunks[0].number
     assert numbers["Queries/Limiting.md"] == len(session.references.chunks) + 1
-
-
-def test_a_message_that_a_killed_process_left_pending_is_not_sent(app: AppFixture) -> None:
-    history = (*exchanges(("Before?", "Yes.")), message("user", "Killed?", "k", parent_id="t1-a", status="pending"))
-    assert prompt_texts(resume(app, history)) == ["Before?", "Yes."]
-
-
-def test_the_prompt_shown_is_the_prompt_sent(app: AppFixture) -> None:
-    model = DeltaModel([reply("Yes.")])
-    session = resume(app, exchanges(("Before?", "Yes.")), model=model)
-    shown = session.prompt("See [[Filters]]")
-    report_of(session.send("See [[Filters]]"))
-    assert [(m.role, m.content) for m in model.requests[0].messages] == [(m.role, m.content) for m in shown.messages]
-    assert model.requests[0].tools == shown.tools
 
 
 # the vault changes or goes

@@ -193,9 +193,3 @@ def test_an_unknown_name_is_reported_with_its_origin(where: AppPaths) -> None:
     told = settings.invalid_value("model", "gpt", "offline", "See doctor.").message
     assert told == f'{where.config_file}: model = "gpt" is not valid; it must be offline'
     assert settings.invalid_value("context.strategy", "x", "hybrid").message.startswith("defaults: ")
-
-
-def test_a_vaults_own_file_cannot_send_one_to_another_vault(where: AppPaths) -> None:
-    error = refused(where, project='vault.path = "/etc"')
-    assert ".zkchat.toml" in error.message
-    assert "vault.path" in error.hint

@@ -61,10 +61,6 @@ def test_tools_relevant_to_recent_turns_are_offered() -> None:
     assert "list_zk_documents" in offered(select_tools(REAL, ToolRelevanceInput("And the next ones?", ["List my documents"]), AMPLE, 4096))
 
 
-def test_used_tools_are_offered_again() -> None:
-    assert "find_link_path" in offered(select_tools(REAL, ToolRelevanceInput("Hello!", used=frozenset({"find_link_path"})), AMPLE, 4096))
-
-
 def test_the_most_relevant_tools_that_fit_are_offered() -> None:
     filtered = select_tools(REAL, ToolRelevanceInput("What is related to composting?"), 400, LARGE)
     assert offered(filtered) == {*CORE, "find_zk_documents_related_to"}

@@ -1,9 +1,7 @@
 """The tool loop: whatever a model does, a turn ends once, its history is well-formed, and the next turn goes on from there."""
 
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import closing
 from typing import Any, get_args
 
 import pytest
@@ -90,7 +88,8 @@ def test_calls_of_one_reply_run_in_order(app: AppFixture) -> None:
 
 
 def test_more_calls_than_the_window_holds_fail_the_turn_only(app: AppFixture) -> None:
-    many = [find_call(f"filter {n}", f"c{n}") for n in range(700)]
+    many = [find_call(f"filter {n}", f"c{n}") for n in range(300)]
+    app.max_context = 8000
     session = app.session(DeltaModel([tool_reply(*many), reply("A filter.")]))
     error = failure_of(session.send("What is a filter?")).error
     assert isinstance(error, ProviderError)
@@ -183,10 +182,7 @@ def test_a_tool_that_fails_is_a_short_error(app: AppFixture) -> None:
 @pytest.mark.parametrize(
     ("call", "expected"),
     [
-        (ToolCall(id="x", name="delete", arguments={}), "unknown tool delete; the tools are count"),
         (count("many"), "count: n must be of type integer"),
-        (ToolCall(id="x", name="count", arguments={}), "count needs n"),
-        (ToolCall(id="x", name="count", arguments={"n": 1, "m": 2}), "count has no argument 'm'"),
         (garbled(), "the arguments of count are not a JSON object"),
     ],
 )
@@ -273,19 +269,11 @@ DELTAS: st.SearchStrategy[Delta] = st.one_of(
 REPLIES = st.lists(st.lists(DELTAS, max_size=5), min_size=1, max_size=5)
 
 
-@contextmanager
-def open_fresh_app() -> Iterator[AppFixture]:
-    with tempfile.TemporaryDirectory() as folder:
-        app = make_app(write_notes(Path(folder) / "notes", NOTES), Path(folder) / "cache")
-        app.settings = Config.model_validate({"llm": {"max_tool_rounds": 3}})
-        yield app
-        app.store.close()
-        app.vault.close()
-
-
 @pytest.fixture(scope="module")
-def shared_app() -> Iterator[AppFixture]:
-    with open_fresh_app() as app:
+def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
+    folder = tmp_path_factory.mktemp("runner")
+    with closing(make_app(write_notes(folder / "notes", NOTES), folder / "cache")) as app:
+        app.settings = Config.model_validate({"llm": {"max_tool_rounds": 3}})
         yield app
 
 

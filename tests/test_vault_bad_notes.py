@@ -32,12 +32,6 @@ def test_a_note_changed_during_a_refresh_is_updated_by_the_next_one(notes):
     notes.check()
 
 
-def test_nul_bytes_are_replaced_and_reported(notes):
-    notes.write("Binary.md", b"zebra \0\0\0 stripes")
-    assert problems(notes) == {"Binary.md": "contains NUL characters, replaced"}
-    assert notes.found("stripes") == ["Binary.md"]
-
-
 def test_a_note_of_50_megabytes_is_left_out(notes):
     notes.write("Huge.md", "zebra\n")
     os.truncate(notes.root / "Huge.md", 50_000_000)

@@ -18,10 +18,6 @@ def test_index_reports_what_it_found_and_what_changed(zkchat: Program) -> None:
     assert (second["notes"], second["added"], second["removed"], second["broken_links"]) == (4, 1, 1, 1)
 
 
-def test_status_is_for_people_too(zkchat: Program) -> None:
-    assert "4 notes" in zkchat("vault", "status").out
-
-
 def test_search_finds_the_words_and_shows_the_lines(zkchat: Program) -> None:
     results = zkchat("vault", "search", "nest brackets", "--json").json
     assert set(results[0]) == {
@@ -90,21 +86,6 @@ def test_a_note_is_named_by_its_path_whatever_that_means_in_a_link(zkchat: Progr
     for written in (f"{name}.md", name, zkchat.vault / f"{name}.md"):
         [link] = zkchat("vault", "links", written, "--json").json
         assert (link["source"], link["target"]) == (f"{name}.md", "Filters.md")
-
-
-def test_links_and_backlinks_know_the_line(zkchat: Program) -> None:
-    links = zkchat("vault", "links", "Filters", "--json").json
-    assert links[0]["target"] == "Queries/Combining.md"
-    assert links[0]["line"] == 7
-    back = zkchat("vault", "backlinks", "Queries/Combining.md", "--json").json
-    assert [row["source"] for row in back] == ["Filters.md"]
-    assert "Filters.md:7" in zkchat("vault", "backlinks", "Combining").out
-
-
-def test_an_unknown_note_names_the_nearest(zkchat: Program) -> None:
-    done = zkchat("vault", "links", "Combinng")
-    assert done.exit_status == 3
-    assert "Combining" in done.err
 
 
 def test_broken_links_are_listed_with_the_nearest_notes(zkchat: Program) -> None:

@@ -53,7 +53,7 @@ def test_two_processes_may_write_one_index(notes):
 
 def test_an_index_is_read_while_it_is_written_and_rebuilt(notes):
     reading = [start(notes, READ) for _ in range(2)]
-    writing = [start(notes, WRITE, 0, 10, 1), start(notes, WRITE, 1, 50, 1000)]
+    writing = [start(notes, WRITE, 0, 6, 1), start(notes, WRITE, 1, 30, 1000)]
     try:
         assert [process.wait(60) for process in writing] == [0, 0]
     finally:

@@ -2,10 +2,12 @@
 
 import math
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import write_notes
+from factories import open_vault
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from notes_folder import NotesFolder
@@ -35,10 +37,8 @@ def vault(tmp_path_factory):
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
     (folder / "figure.png").write_bytes(b"\x89PNG")
-    opened = Vault.open(folder, tmp_path_factory.mktemp("cache"))
-    opened.refresh()
-    yield opened
-    opened.close()
+    with closing(open_vault(folder, tmp_path_factory.mktemp("cache"))) as opened:
+        yield opened
 
 
 def paths(chunks) -> list[str]:
@@ -172,20 +172,6 @@ def test_a_title_in_front_matter_resolves_last_and_is_marked(tmp_path: Path):
     opened.close()
 
 
-def test_names_that_differ_in_case_or_unicode_form_are_found(tmp_path: Path):
-    folder = tmp_path / "v"
-    folder.mkdir()
-    names = ["Note.md", "note.md", "caf\u00e9.md", "cafe\u0301.md"]
-    for name in names:
-        (folder / name).write_text(name)
-    if len(list(folder.iterdir())) < 4:
-        pytest.skip("this file system takes them for the same")
-    opened = Vault.open(folder, tmp_path)
-    assert [opened.resolve(name).target for name in names] == names
-    assert opened.resolve("note").status == "ambiguous"
-    opened.close()
-
-
 class Library:
     """`library(**notes)` is a vault of these notes; its `search` answers with their names, best first, each once."""
 
@@ -239,6 +225,13 @@ TAGGED = {
 }
 
 
+@pytest.fixture(scope="module")
+def tagged(tmp_path_factory):
+    made = Library(tmp_path_factory.mktemp("tagged"))
+    yield made(TAGGED)
+    made.notes.vault.close()
+
+
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -268,9 +261,8 @@ TAGGED = {
         ('tag:"" path:sub', {"Sub/Café"}),
     ],
 )
-def test_tags_and_paths_filter(library, query, found):
-    library(TAGGED)
-    assert set(library.search(query)) == found
+def test_tags_and_paths_filter(tagged, query, found):
+    assert set(tagged.search(query)) == found
 
 
 def test_filters_alone_list_the_newest_notes(library):

@@ -36,7 +36,6 @@ from model_server import (
     responses_start,
     responses_text,
     responses_text_delta,
-    running_server,
     sse,
 )
 
@@ -58,12 +57,6 @@ LISTING = {"openai": "/v1/models", "ollama": "/api/tags", "anthropic": "/v1/mode
 
 def short(value: object) -> str:
     return repr(value)[:20]
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with running_server() as running:
-        yield running
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-from conftest import Program, needs_permissions, syntax_trees, write_notes
+from conftest import Program, needs_permissions, syntax_nodes, write_notes
 from factories import COUNTER, AppFixture, DeltaModel, reply, run_turn, tool_reply
 from pytest_httpserver import HTTPServer
 from terminal_screen import CTRL_C, Chat, Script
@@ -156,9 +156,7 @@ OPENERS = {
 
 
 def test_every_file_is_read_through_fileio() -> None:
-    openers = {
-        file for file, tree in syntax_trees().items() for node in ast.walk(tree) if isinstance(node, ast.Call) and _opens_to_read(node)
-    }
+    openers = {file for file, nodes in syntax_nodes().items() for node in nodes if isinstance(node, ast.Call) and _opens_to_read(node)}
     assert openers == set(OPENERS)
 
 

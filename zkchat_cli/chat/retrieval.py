@@ -5,17 +5,16 @@ far, and finds the passages.
 """
 
 from collections.abc import Generator, Sequence
-from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.errors import VaultError
-from zkchat_cli.events import Event, Waiting
+from zkchat_cli.events import Event
 from zkchat_cli.llm.base import Model, Options, ReportsToolSupport, Request
 from zkchat_cli.llm.plain_excerpts import SMALL_WINDOW
-from zkchat_cli.llm.tasks import CollectedAnswer, collect
+from zkchat_cli.llm.tasks import collect
 from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, TokenUsage, ZkChatMessage
 from zkchat_cli.references.chunk_format import Count
 from zkchat_cli.references.fit_to_budget import rank_chunks, reduce_to_fit
@@ -77,7 +76,7 @@ class Retriever:
         self._found: dict[str, bool] = {}
         """Whether the notes have something about a question."""
         self._completed: dict[str, str] = {}
-        """Follow-up questions as the model has completed them."""
+        """The last follow-up question as the model has completed it."""
 
     def choose(self, runtime: Runtime, wanted: RetrievalMode | None = None) -> Runtime:
         """The runtime with the mode of its next turn: `wanted`, or what the settings say."""
@@ -139,17 +138,10 @@ class Retriever:
             PromptMessage(role="user", content=said, tokens=0, kind="conversation"),
         )
         options = Options(QUESTION_TOKENS, 0.0, runtime.options.light_effort)
-        with closing(collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))) as call:
-            while True:
-                try:
-                    delay = next(call)
-                except StopIteration as end:
-                    answer: CollectedAnswer = end.value
-                    break
-                yield Waiting(delay.seconds, delay.reason)
+        answer = yield from collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
         completed = next((line.strip() for line in answer.text.splitlines() if line.strip()), "")
         if completed and answer.problem is None:
-            self._completed[text] = truncate(completed, MAX_QUERY)
+            self._completed = {text: truncate(completed, MAX_QUERY)}
         return answer.usage
 
     def _analyze(self, text: str, *, follows: bool) -> "AnalyzedQuestion | None":

@@ -6,8 +6,9 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 import re
 from collections.abc import Generator
 from contextlib import closing
+from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zkchat_cli import events
 from zkchat_cli.chat import branch_navigation, pins
@@ -19,7 +20,6 @@ from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import AvailableModels, Runtime, SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
-from zkchat_cli.chat.turn_pipeline import TurnPipeline
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.user_message import (
     UserInput,
@@ -42,11 +42,17 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.manager import ReferenceManager
+from zkchat_cli.tokens.counter import estimate_tokens
+
+if TYPE_CHECKING:
+    from zkchat_cli.chat.turn_pipeline import TurnPipeline
 
 MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
 SCAN_SECONDS = 2.0
 """For how long a scan of the vault counts as current, so that one command does not scan twice."""
+MAX_COUNTED = 20_000
+"""Characters up to which a message is counted at each key, in under 2 ms; a longer one is estimated."""
 
 _NAMED = re.compile(r"\[\[[^\[\]\n]+\]\]|(?<!\w)@[^\s]+")
 
@@ -61,7 +67,6 @@ class ZkChatSession:
         self._compactor = Compactor(services, self._state, self._prompts)
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._retriever = Retriever(services, self._state)
-        self._pipeline = TurnPipeline(services, self._state, self._prompts, self._compactor, self._recorder, self._retriever)
         self._scanned_at = float("-inf")
         self._rebuilt: str | None = None
         self._mentioned: tuple[object, int] = (None, 0)
@@ -71,6 +76,12 @@ class ZkChatSession:
         """Whether the user wants to see the details of each turn."""
         if conversation is not None:
             self._restore_agent()
+
+    @cached_property
+    def _pipeline(self) -> "TurnPipeline":
+        from zkchat_cli.chat.turn_pipeline import TurnPipeline  # 40 ms, for which the budget bar does not wait
+
+        return TurnPipeline(self.services, self._state, self._prompts, self._compactor, self._recorder, self._retriever)
 
     # what the conversation works with
 
@@ -221,13 +232,20 @@ class ZkChatSession:
         the window has changed since."""
         compaction, version = self._state.compaction, self._state.version
         if compaction is None or compaction.made_after != self._state.head:
-            last = self._pipeline.last_usage
+            last = self._state.last_usage
             question = next((m for m in reversed(self.history) if m.role == "user"), None)
             if last is None and question is not None and (sent := self.store.prompts(question.id)):
                 last = version, sent[-1].prompt.usage
             if last is not None and last[0] == version and last[1].max_context == self._runtime.window.tokens:
                 return last[1]
         return self.usage
+
+    def count_typed(self, text: str, *, with_documents: bool = True) -> tuple[int, bool]:
+        """Tokens of a message that is being typed, with the documents that it names, and whether they are estimated."""
+        counter = self._runtime.counter
+        if not counter.ready or len(text) > MAX_COUNTED:
+            return estimate_tokens(text), bool(text)
+        return counter.count(text) + (self.count_mentioned(text) if with_documents else 0), bool(text) and counter.estimated
 
     def count_mentioned(self, text: str) -> int:
         """Tokens of the documents that a message with this text would bring into the prompt by naming them."""
@@ -249,6 +267,7 @@ class ZkChatSession:
 
     def warm_up(self) -> None:
         """Do in advance what the first question would wait for; see PromptBuilder."""
+        _ = self._pipeline
         self._prompts.warm_up(self._runtime)
 
     def _next_message(self, text: str | None) -> tuple[Runtime, tuple[ZkChatMessage, ...]]:

@@ -21,7 +21,6 @@ from zkchat_cli.llm.tasks import CollectedAnswer, collect
 from zkchat_cli.models import Compaction, CompactionMode, PromptMessage, TokenUsage
 from zkchat_cli.summarization import summary_check
 from zkchat_cli.summarization.prompt import SummaryRequest, build_summary_request, count_request_overhead, fit_transcript, parse_summary
-from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.counter import TokenCounter
 
 LEAST_ROOM = 150
@@ -165,6 +164,6 @@ class SummaryWriter:
                     except StopIteration as end:
                         answer: CollectedAnswer = end.value
                         break
-                yield events.Waiting(waiting.seconds, replace_surrogates(waiting.reason))
+                yield waiting
         counted = TokenUsage(prompt_tokens=sum(m.tokens for m in messages), completion_tokens=self._counter.count(answer.text))
         return answer if answer.usage is not None else answer._replace(usage=counted)

@@ -43,8 +43,6 @@ SEARCH_DELAY = 200
 """Milliseconds after a key before the conversations are searched."""
 WIDTHS = (220, 600, 360)
 """Of the three panes; they keep their proportions."""
-MAX_COUNTED = 20_000
-"""Characters up to which the message is counted at each key, in under 2 ms; a longer one is estimated."""
 READ_FIRST = 100
 """Messages of a conversation that are shown while all of it is loaded, which takes 2 s for 10,000 turns with tools."""
 Work = Callable[[ZkChatSession], Any]
@@ -185,7 +183,9 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.switch_to(None)
         self._work.submit(lambda: opened.app.vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report))
         if opened.app.unstored is not None:
-            self.result.show_notice(f"This chat is not stored: {opened.app.unstored.message}. {opened.app.unstored.hint}")
+            self.result.show_notice(f"This chat is not stored: {on_one_line(opened.app.unstored.message, opened.app.unstored.hint)}")
+        if opened.app.choices.unsafe and not any(tool.writes for tool in opened.session.runtime.tools):
+            self.result.show_notice(f"--unsafe has no effect: {opened.session.runtime.speaker_label} has no tools that write.")
 
     def _show_progress(self, done: int, total: int) -> None:
         raise_if_stopped()
@@ -292,11 +292,12 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._set_busy(self._work.busy)
 
     def _count_typed(self) -> None:
-        text = self.input.toPlainText()
-        counter = self.session.runtime.counter if self.session is not None else None
-        exact = counter is not None and counter.ready and len(text) <= MAX_COUNTED
-        tokens = counter.count(text) if counter is not None and exact else estimate_tokens(text)
-        self.typed.setText(f"message: {'' if exact else '~'}{short_count(tokens)} tokens" if text else "")
+        text, alone = self.input.toPlainText(), self._work.busy
+        self.look_up(lambda session: session.count_typed(text, with_documents=not alone), lambda counted: self._show_typed(text, *counted))
+
+    def _show_typed(self, text: str, tokens: int, estimated: bool) -> None:
+        if text == self.input.toPlainText():
+            self.typed.setText(f"message: {'~' if estimated else ''}{short_count(tokens)} tokens" if text else "")
 
     def _show_passage(self, key: str) -> None:
         show = self.references.passage.show_html

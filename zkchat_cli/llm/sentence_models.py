@@ -232,6 +232,8 @@ def _prepare(model: Path, folder: Path) -> None:
     scratch = Path(tempfile.mkdtemp(prefix=".zkchat-", dir=folder.parent))
     try:
         _open_session(model, copy=scratch / "model.onnx")
+        for file in scratch.iterdir():
+            file.chmod(0o600)  # onnxruntime has written it
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):  # another process was faster
             scratch.replace(folder)

@@ -5,6 +5,7 @@ from collections.abc import Generator
 from contextlib import closing
 from typing import NamedTuple
 
+from zkchat_cli.events import Waiting
 from zkchat_cli.llm.base import Model, Request, RetryDelay, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.models import TokenUsage
 from zkchat_cli.text.words import replace_surrogates
@@ -22,8 +23,8 @@ class CollectedAnswer(NamedTuple):
     problem: str | None = None
 
 
-def collect(model: Model, request: Request) -> Generator[RetryDelay, None, CollectedAnswer]:
-    """Make the call and return its whole answer; yields only delays. Closing it ends the call."""
+def collect(model: Model, request: Request) -> Generator[Waiting, None, CollectedAnswer]:
+    """Make the call and return its whole answer; yields only why it is made again. Closing it ends the call."""
     text = ""
     with closing(model.stream(request)) as stream:
         for delta in stream:
@@ -32,8 +33,8 @@ def collect(model: Model, request: Request) -> Generator[RetryDelay, None, Colle
                     text += replace_surrogates(more)
                     if len(text) > MAX_CHARS_PER_TOKEN * (request.options.max_output_tokens or len(text)):
                         return CollectedAnswer(text, problem="the answer had no end")
-                case RetryDelay():
-                    yield delta
+                case RetryDelay(seconds, reason):
+                    yield Waiting(seconds, replace_surrogates(reason))
                 case StreamFinished(reason, usage):
                     problem = f"the summary was not finished ({reason})" if reason in ("length", "content_filter", "cancelled") else None
                     return CollectedAnswer(text, usage, problem or (None if text.strip() else "the model's answer was empty"))

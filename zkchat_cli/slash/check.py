@@ -11,7 +11,7 @@ from zkchat_cli.citations.support import Similarities, judge_by_meaning
 from zkchat_cli.citations.support_check import read_verdicts, support_request
 from zkchat_cli.citations.verify import CitedSentence, cited_sentences
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import Event, TextDelta, Waiting
+from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.llm.tasks import collect
 from zkchat_cli.models import PromptMessage, Support, TokenUsage
@@ -57,14 +57,7 @@ def _ask(session: ZkChatSession, every: Sequence[CitedSentence], passages: Mappi
         count -= 1
     messages = support_request(every[:count], passages)
     options = Options(_answer_tokens(count), reasoning_effort=runtime.options.light_effort)
-    call = collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
-    while True:
-        try:
-            delay = next(call)
-        except StopIteration as end:
-            answer = end.value
-            break
-        yield Waiting(delay.seconds, delay.reason)
+    answer = yield from collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
     checked = read_verdicts(answer.text, every)
     if not checked:
         raise ProviderError("bad_answer", f"the sentences were not checked: {answer.problem or 'the model gave no verdicts'}")

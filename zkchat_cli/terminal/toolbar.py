@@ -25,8 +25,6 @@ FIGURES_FROM = 100
 """Columns from which the bar has its figures."""
 SHOWN_SHARE = 0.01
 """Share of the limit from which the tokens of the line being typed are shown."""
-MAX_COUNTED = 20_000
-"""Characters up to which the line is counted at each key, in under 2 ms; a longer line is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +80,8 @@ class Toolbar:
 
 def measure_line(session: "ZkChatSession", text: str) -> dict[str, Any]:
     """The toolbar's fields about the line being typed, with the documents that it names."""
-    counter = session.runtime.counter
-    if counter.ready and len(text) <= MAX_COUNTED:
-        return {"typed": counter.count(text) + session.count_mentioned(text), "typed_estimated": bool(text) and counter.estimated}
-    from zkchat_cli.tokens.counter import estimate_tokens  # the session has loaded it
-
-    return {"typed": estimate_tokens(text), "typed_estimated": bool(text)}
+    tokens, estimated = session.count_typed(text)
+    return {"typed": tokens, "typed_estimated": estimated}
 
 
 def measure_prompt(session: "ZkChatSession") -> dict[str, Any]:
