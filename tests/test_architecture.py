@@ -138,6 +138,16 @@ def test_asking_offline_loads_only_what_it_needs(zkchat: Program) -> None:
     }
 
 
+def test_opening_a_session_does_not_load_what_only_a_turn_needs(zkchat: Program) -> None:
+    assert not loaded_by(zkchat, "context", "memory") & {
+        "zkchat_cli.chat.turn_pipeline",
+        "zkchat_cli.citations.marks",
+        "zkchat_cli.citations.verify",
+        "zkchat_cli.llm.remote_model",
+        "tiktoken",
+    }
+
+
 def test_a_search_by_words_alone_loads_no_numbers(zkchat: Program) -> None:
     assert not loaded_by(zkchat, "vault", "search", "filter") & {"numpy", "httpx", "onnxruntime", "tokenizers"}
 

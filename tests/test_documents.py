@@ -142,7 +142,7 @@ def test_every_tool_is_listed_and_no_other() -> None:
 
 def test_tools_that_write_are_marked_and_no_other() -> None:
     marked = {code(row[0])[0] for row in rows(section("# What the model may call")) if row[1].startswith("with `--unsafe`")}
-    assert marked == {tool.name for tool in registry.load_all(tools, "TOOL") if tool.writes}
+    assert marked == {tool.name for tool in tools.load_tools(unsafe=True) if tool.writes}
 
 
 def test_every_provider_is_listed_and_no_other() -> None:

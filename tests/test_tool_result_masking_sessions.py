@@ -5,6 +5,7 @@ from summary_models import SummaryModel, check_prompt, find_compaction, search_t
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
+from zkchat_cli.events import PromptBuilt
 
 
 def prompt(session: ZkChatSession) -> str:
@@ -90,3 +91,15 @@ def test_the_discard_strategy_sends_results_whole(app: AppFixture) -> None:
     session = resume(app, search_turns(12), model=SummaryModel())
     list(session.send("And now?"))
     assert "left out" not in prompt(app.reopen(session, strategy="discard"))
+
+
+def test_what_masking_reports_is_the_prompt_that_is_then_sent_with_the_earlier_summary(app: AppFixture) -> None:
+    app.max_context = 6000
+    session = resume(app, search_turns(12), model=SummaryModel([summary_reply(), summary_reply()]))
+    assert session.compact(keep=36).mode == "full"
+    events = list(session.send("And now?"))
+    done = find_compaction(events)
+    [sent] = [event.usage for event in events if isinstance(event, PromptBuilt)]
+    assert (done.mode, done.summary) == ("masked", None)
+    assert sent.message_breakdown.summary > 0
+    assert done.tokens_after == sent.total_tokens

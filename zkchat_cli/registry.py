@@ -7,6 +7,7 @@ anything, so that `--help` stays fast.
 
 import ast
 import importlib
+import importlib.util
 import pkgutil
 from pathlib import Path
 from types import ModuleType
@@ -15,19 +16,18 @@ from typing import Any
 
 def names(package: ModuleType) -> list[str]:
     """The names of a registry's entries, sorted, without importing them. `base.py` has what they share."""
-    return sorted(found.name for found in pkgutil.iter_modules(package.__path__) if not found.name.startswith("_") and found.name != "base")
+    return sorted(found.name for found in pkgutil.iter_modules(package.__path__) if _is_entry(found.name))
 
 
 def load(package: ModuleType, name: str, constant: str) -> Any:
     """The `constant` of the entry `name`. Raises KeyError when there is no such file."""
-    if name not in names(package):
+    if not _is_entry(name) or importlib.util.find_spec(f"{package.__name__}.{name}") is None:
         raise KeyError(name)
     return getattr(importlib.import_module(f"{package.__name__}.{name}"), constant)
 
 
-def load_all(package: ModuleType, constant: str) -> list[Any]:
-    """The `constant` of every entry, sorted by name."""
-    return [load(package, name, constant) for name in names(package)]
+def _is_entry(name: str) -> bool:
+    return name.isidentifier() and not name.startswith("_") and name != "base"
 
 
 def summary_line(package: ModuleType, name: str) -> str:

@@ -130,6 +130,11 @@ class CompactionRun:
         """The other inputs of a prompt, looked up once for all compactions that are compared."""
         return self.prompts.inputs(self.runtime, (), self._previous)
 
+    @cached_property
+    def _inputs_of_turn(self) -> PromptInputs:
+        """The same with the turn in progress."""
+        return self.prompts.inputs(self.runtime, self.request.current, self._previous) if self.request.current else self._inputs
+
     def _turns(self, compaction: Compaction | None) -> tuple[Turn, ...]:
         return self.prompts.masked_turns(self.runtime, compaction).sendable_turns()
 
@@ -139,15 +144,16 @@ class CompactionRun:
     def _measured(self, **changes: object) -> Compaction | None:
         """A compaction with its figures; None when it would not make the prompt smaller."""
         compaction = self._unchanged.model_copy(update=changes)
-        after = self.prompts.uncompacted_tokens(self.runtime, compaction, self._inputs)
+        after = self.prompts.uncompacted_tokens(self.runtime, compaction.with_summary_of(self._previous), self._inputs)
         return compaction.model_copy(update={"tokens_after": after}) if after < compaction.tokens_before else None
 
     def _with_sent_tokens(self, done: Compaction) -> Compaction:
         """In a turn, the figures of the prompt that is then sent: with the turn's messages and what recall adds."""
-        runtime, current = self.runtime, self.request.current
-        if not current:
+        runtime = self.runtime
+        if not self.request.current:
             return done
-        inputs = self.prompts.inputs(runtime, current, done)
+        sent = done.with_summary_of(self._previous)
+        inputs = self._inputs_of_turn._replace(history=self.prompts.masked_turns(runtime, sent), compaction=sent)
         with suppress(PromptTooLarge):
             before = self.prompts.uncompacted_tokens(runtime, self._previous, inputs)
             after = self.prompts.assemble(runtime, inputs).usage.total_tokens
@@ -179,25 +185,24 @@ class CompactionRun:
             return None
         previous = self._previous
         masked = previous.masked if previous is not None else ()
-        summary = previous.model_dump(include={"summary", "summary_tokens", "quoted", "last_id"}) if previous is not None else {}
-        measured = self._measured(mode="masked", masked=(*masked, *ids), results_masked=len(ids), **summary)
-        return (
-            measured.model_copy(update={"summary": None, "summary_tokens": 0, "quoted": (), "last_id": ids[-1]})
-            if measured is not None
-            else None
-        )
+        return self._measured(mode="masked", masked=(*masked, *ids), results_masked=len(ids), last_id=ids[-1])
 
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""
-        history = compaction.tokens_after - self.prompts.fixed_cost(self.runtime, ()).total_tokens
+        history = compaction.tokens_after - self._bare_cost.total_tokens
         return history <= policy.RELIEF * remaining_message_budget(self._fixed_cost, self.runtime.budget)
 
     @cached_property
     def _fixed_cost(self) -> ContextUsage:
         """The prompt without any history, with the turn in progress if that fits."""
         with suppress(PromptTooLarge):
-            return self.prompts.fixed_cost(self.runtime, self.request.current)
-        return self.prompts.fixed_cost(self.runtime, ())
+            return self.prompts.fixed_cost(self.runtime, self._inputs_of_turn)
+        return self._bare_cost
+
+    @cached_property
+    def _bare_cost(self) -> ContextUsage:
+        """The prompt without any history, and without the turn in progress."""
+        return self.prompts.fixed_cost(self.runtime, self._inputs)
 
     # folding
 
@@ -233,8 +238,10 @@ class CompactionRun:
         if answer.summary is not None:
             yield answer.mode, answer.summary, ()
         request, counter = self.request, self.runtime.counter
-        extracted = extract_summary(fold, self._limit, counter, request.instructions, self._quoted_turns())
+        sources = self.state.summary_sources
+        extracted = extract_summary(fold, self._limit, counter, request.instructions, self._quoted_turns(), sources)
         if extracted is not None:
+            self.state.summary_sources = extracted.said
             yield "extractive", extracted.text, extracted.quoted
         if request.reason:
             yield "truncated", policy.truncation_notice(fold), ()

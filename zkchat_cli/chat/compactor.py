@@ -59,8 +59,7 @@ class Compactor:
             mode="masked", masked=(*earlier, *turn.shortened), results_masked=len(turn.shortened), last_id=list(turn.shortened)[-1],
             made_after=self.state.head,
         )  # fmt: skip
-        summary = previous.model_dump(include={"summary", "summary_tokens", "quoted", "last_id"}) if previous is not None else {}
-        after = self.prompts.uncompacted_tokens(runtime, done.model_copy(update=summary), inputs)
+        after = self.prompts.uncompacted_tokens(runtime, done.with_summary_of(previous), inputs)
         done = done.model_copy(update={"tokens_after": min(after, unmasked)})
         yield events.CompactionStarted("tool results filled the window")
         with turn.timer("store"), suppress(StoreError):  # the turn itself was not stored, and that is reported

@@ -6,8 +6,9 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 import re
 from collections.abc import Generator
 from contextlib import closing
+from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zkchat_cli import events
 from zkchat_cli.chat import branch_navigation, pins
@@ -19,7 +20,6 @@ from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import AvailableModels, Runtime, SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
-from zkchat_cli.chat.turn_pipeline import TurnPipeline
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.user_message import (
     UserInput,
@@ -44,6 +44,9 @@ from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.tokens.counter import estimate_tokens
 
+if TYPE_CHECKING:
+    from zkchat_cli.chat.turn_pipeline import TurnPipeline
+
 MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
 SCAN_SECONDS = 2.0
@@ -64,7 +67,6 @@ class ZkChatSession:
         self._compactor = Compactor(services, self._state, self._prompts)
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._retriever = Retriever(services, self._state)
-        self._pipeline = TurnPipeline(services, self._state, self._prompts, self._compactor, self._recorder, self._retriever)
         self._scanned_at = float("-inf")
         self._rebuilt: str | None = None
         self._mentioned: tuple[object, int] = (None, 0)
@@ -74,6 +76,12 @@ class ZkChatSession:
         """Whether the user wants to see the details of each turn."""
         if conversation is not None:
             self._restore_agent()
+
+    @cached_property
+    def _pipeline(self) -> "TurnPipeline":
+        from zkchat_cli.chat.turn_pipeline import TurnPipeline  # 40 ms, for which the budget bar does not wait
+
+        return TurnPipeline(self.services, self._state, self._prompts, self._compactor, self._recorder, self._retriever)
 
     # what the conversation works with
 
@@ -224,7 +232,7 @@ class ZkChatSession:
         the window has changed since."""
         compaction, version = self._state.compaction, self._state.version
         if compaction is None or compaction.made_after != self._state.head:
-            last = self._pipeline.last_usage
+            last = self._state.last_usage
             question = next((m for m in reversed(self.history) if m.role == "user"), None)
             if last is None and question is not None and (sent := self.store.prompts(question.id)):
                 last = version, sent[-1].prompt.usage
@@ -259,6 +267,7 @@ class ZkChatSession:
 
     def warm_up(self) -> None:
         """Do in advance what the first question would wait for; see PromptBuilder."""
+        _ = self._pipeline
         self._prompts.warm_up(self._runtime)
 
     def _next_message(self, text: str | None) -> tuple[Runtime, tuple[ZkChatMessage, ...]]:

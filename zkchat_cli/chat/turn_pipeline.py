@@ -22,7 +22,6 @@ from zkchat_cli.citations.verify import VerificationResult, verify_citations
 from zkchat_cli.errors import StoreError, VaultError, ZkchatError
 from zkchat_cli.models import (
     ContentChunk,
-    ContextUsage,
     DocumentReference,
     FinishReason,
     MessageStatus,
@@ -52,8 +51,6 @@ class TurnPipeline:
         self._messages = UserMessageBuilder(services, state, prompts, retriever)
         self._turn: TurnInProgress | None = None
         """The last one that got as far as a prompt, or the one in progress."""
-        self.last_usage: tuple[tuple[str | None, str | None], ContextUsage] | None = None
-        """The conversation's version after its turn, and its figures."""
 
     @property
     def last_prompt(self) -> Prompt | None:
@@ -74,12 +71,12 @@ class TurnPipeline:
                 prepare_model(turn.runtime.model)
                 turn.calibration = self._services.store.calibration(turn.runtime.model.name)
                 turn.runtime = turn.runtime.calibrated(turn.calibration)
-            known, offered = self._state.references.copy(), turn.runtime
+            known, offered = self._state.references.checkpoint(), turn.runtime
 
             def decide_documents(retrieval: RetrievalMode | None) -> Sequence[events.Notice]:
                 """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more."""
                 with turn.timer("prepare"):
-                    self._state.references = known.copy()
+                    self._state.references.roll_back(known)
                     runtime = replace(turn.runtime, tools=offered.tools, instructions=offered.instructions)
                     turn.runtime = self._retriever.choose(runtime, retrieval or user_input.retrieval)
                     turn.messages[0], warnings = self._messages.add_documents(turn.runtime, bare, user_input, self._state.references)
@@ -125,7 +122,7 @@ class TurnPipeline:
         yield from notices
         yield from self._compactor.keep_shortened(turn)
         if turn.prompt is not None:
-            self.last_usage = self._state.version, turn.prompt.usage
+            self._state.last_usage = self._state.version, turn.prompt.usage
         yield events.TurnCompleted(self._report(turn, self._state.history[-1], finish))
 
     def _verify(self, turn: TurnInProgress) -> VerificationResult:

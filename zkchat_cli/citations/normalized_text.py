@@ -142,7 +142,7 @@ def is_word_border(text: str, at: int) -> bool:
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    """A word of a normalized text; compiled when first needed, because so large a class takes milliseconds."""
+    """A word of a normalized text; compiled when first needed, because the class of all letters takes milliseconds."""
     letters = rf"(?:[^\W{_SPACELESS}]|[\u0900-\u0963\u0966-\u0dff])++"
     sign = r"(?:(?<![\w)%°-])(?:[-+.]|[±≈≤≥<>]\ ?)(?=[$€£¥₹.]?\ ?\d)\.?)"
     joined = (

@@ -14,7 +14,7 @@ import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
@@ -57,7 +57,14 @@ from mojentic.llm.gateways.openai_recovery import OpenAIStreamRecovery  # noqa: 
 from mojentic.llm.recovery import AdmissionContext, LifecycleEvent, RecoveryCall, RecoveryError, RecoveryPolicy  # noqa: E402
 from mojentic.llm.recovery_stream import recover_stream  # noqa: E402
 
-from zkchat_cli.llm.remote_model import CONNECT_SECONDS, MAX_ATTEMPTS, MAX_DELAY, RETRY_STATUSES, RemoteModel  # noqa: E402
+if TYPE_CHECKING:
+    from zkchat_cli.llm.remote_model import RemoteModel
+
+CONNECT_SECONDS = 10.0
+MAX_ATTEMPTS = 3
+MAX_DELAY = 120.0
+"""If a server asks to wait longer, the call fails and the user decides."""
+RETRY_STATUSES = frozenset({429, 500, 502, 503, 504, 529})
 
 
 class _Body(httpx.AsyncByteStream):
@@ -110,7 +117,7 @@ def _tls() -> ssl.SSLContext:
 class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untyped
     """mojentic's engine with a client that uses the environment's proxies and a reader for each response."""
 
-    def __init__(self, readers: list[ChatReader], model: RemoteModel, emit: Emit, *args: Any) -> None:
+    def __init__(self, readers: list[ChatReader], model: "RemoteModel", emit: Emit, *args: Any) -> None:
         super().__init__(*args)
         self._readers, self._model, self._emit = readers, model, emit
 
@@ -132,7 +139,7 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
             return await super().exchange_stream(own, url, body, headers, attempt, decode)
 
 
-async def stream_chat(model: RemoteModel, body: dict[str, Any], emit: Emit) -> None:
+async def stream_chat(model: "RemoteModel", body: dict[str, Any], emit: Emit) -> None:
     """Emit the deltas of an answer. Raises the ProviderError with which it ends."""
     with model.server.explained_environment():
         _tls()  # mojentic reads the certificates, too, and explains nothing
@@ -161,7 +168,7 @@ async def stream_chat(model: RemoteModel, body: dict[str, Any], emit: Emit) -> N
                         raise error
 
 
-def _policy(model: RemoteModel, emit: Emit) -> RecoveryPolicy:
+def _policy(model: "RemoteModel", emit: Emit) -> RecoveryPolicy:
     """Three attempts for a server that fails or asks to wait, one for a server that cannot be reached, none after the first word."""
 
     def observe(event: LifecycleEvent) -> None:
@@ -184,7 +191,7 @@ def _policy(model: RemoteModel, emit: Emit) -> RecoveryPolicy:
     )
 
 
-def _error(error: RecoveryError, model: RemoteModel) -> ProviderError | None:
+def _error(error: RecoveryError, model: "RemoteModel") -> ProviderError | None:
     """The error with which the last attempt ended; None if it was cancelled."""
     failure, cause, server = error.report.final_failure, error.inspect_cause(), model.server
     if failure is None or failure.category == "cancellation":

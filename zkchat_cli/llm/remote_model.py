@@ -18,6 +18,7 @@ from zkchat_cli.llm.base import (
     Delta,
     ModelConfig,
     ModelInfo,
+    Provider,
     Request,
     ServerInfo,
     StreamFailed,
@@ -37,15 +38,8 @@ from zkchat_cli.text.truncate import truncate
 
 LIST_LIMITS = LookupLimits(seconds=10, retry=0.5)
 COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
-CONNECT_SECONDS = 10.0
-MAX_ATTEMPTS = 3
-MAX_DELAY = 120.0
-"""If a server asks to wait longer, the call fails and the user decides."""
-RETRY_STATUSES = frozenset({429, 500, 502, 503, 504, 529})
 FIRST_DELAY = 1.0
 """Seconds before the second attempt if the server names none; twice as long before the third."""
-
-
 LLAMA_CPP = "llamacpp"
 """The owner of its models, as llama.cpp lists them."""
 MAX_WINDOW = 1_048_576
@@ -64,6 +58,11 @@ class KeyedSettings(ServerSettings):
 
 
 S = TypeVar("S", bound=ServerSettings)
+
+
+def remote_provider(name: str, open_model: "Callable[[ModelConfig], RemoteModel]", settings: type[Section]) -> Provider:
+    """The provider of models on a server."""
+    return Provider(name, open_model, settings, server_info=lambda config: open_model(config).server_info())
 
 
 def settings_of(config: ModelConfig, kind: type[S]) -> S:

@@ -2,7 +2,6 @@
 
 import re
 
-from zkchat_cli.citations.marks import cited_marks, split_at_marks
 from zkchat_cli.models import FoundMessage, ZkChatMessage
 from zkchat_cli.text.languages import detect_languages
 from zkchat_cli.text.words import stem, terms
@@ -30,6 +29,8 @@ def describe_message(found: FoundMessage, query: str, *, same_conversation: bool
 
 def citations_to_links(message: ZkChatMessage) -> str:
     """The text of an answer with a link to each cited note in place of its number."""
+    from zkchat_cli.citations.marks import cited_marks, split_at_marks  # 20 ms, which the budget bar does not need
+
     paths = {citation.number: citation.relative_path for citation in message.citations if citation.relative_path}
     text = ""
     for piece, mark in split_at_marks(message.content, cited_marks(message.content, message.citations)):

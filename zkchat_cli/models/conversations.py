@@ -45,6 +45,12 @@ class Compaction(Value):
     undone: bool = False
     """An undone compaction is not used any more, but earlier prompts had it."""
 
+    def with_summary_of(self, earlier: "Compaction | None") -> "Compaction":
+        """A compaction that only masks, as prompts use it: with the earlier summary. Others are used as they are."""
+        if self.summary or earlier is None:
+            return self
+        return self.model_copy(update=earlier.model_dump(include={"summary", "summary_tokens", "quoted", "last_id"}))
+
 
 class Conversation(Value):
     """`vault` is the real path of its notes, `head_id` the newest message of the current branch."""

@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from zkchat_cli.citations import marks
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.words import replace_surrogates
@@ -65,6 +64,8 @@ def find_imports(text: str) -> tuple[FileImport, ...]:
     """The `@paths` of a text outside of code. Punctuation at the end of a sentence does not belong to a path."""
     if "@" not in text:
         return ()
+    from zkchat_cli.citations import marks  # 20 ms, which a text without an @ does not need
+
     code = marks.read_marks(text).code
 
     def is_code(start: int) -> bool:

@@ -8,7 +8,7 @@ APPLICATION_ID = 0x7A6B6368
 """`zkch`, in the file's header: a store of ours, not another program's database."""
 
 VERSION = 14
-"""`PRAGMA user_version` of a store with the tables of `SCHEMA`. Others are refused: no release has made one."""
+"""`PRAGMA user_version` of a store with the tables of `SCHEMA`. Others are refused."""
 
 _TOKENS = """(CASE WHEN json_valid({0}.rest)
     THEN max(0, min(1000000000, CAST(coalesce(json_extract({0}.rest, '$.token_count'), 0) AS INTEGER))) ELSE 0 END)"""

@@ -27,6 +27,8 @@ STOP_TIMEOUT_OPENING = 5.0
 """The same while store and vault are being opened: interrupted, that work might have to be done again."""
 SWITCH_INTERVAL = 0.001
 """Python's thread switch interval during startup: with the default of 5 ms, a key takes up to five times as long to appear."""
+DRAWING_SECONDS = 0.05
+"""Pause for the prompt's thread to draw the budget bar, which a busy thread delays."""
 PROGRESS_INTERVAL = 0.2
 """Seconds between two updates of the toolbar while notes are indexed: drawing it takes time from indexing."""
 
@@ -103,7 +105,7 @@ class BackgroundLoader:
             self._check_stopped()
             self.opened = self._start_session()
             self._check_stopped()
-            threading.Thread(target=self._check_model, args=(self.opened,), name="check model", daemon=True).start()
+            threading.Thread(target=self._check_model, args=(self.opened.session,), name="check model", daemon=True).start()
             if self.opened.app.vault.has_index:
                 self._announce_index(self.opened)
             self.ready.set()
@@ -118,25 +120,31 @@ class BackgroundLoader:
         finally:
             sys.setswitchinterval(interval)
 
-    def _check_model(self, opened: StartedSession) -> None:
+    def _check_model(self, session: "ZkChatSession") -> None:
         """On a thread of its own, since a server that cannot be reached takes seconds."""
-        from zkchat_cli.app.model_access import reachable_providers  # the session has loaded these
-        from zkchat_cli.llm.base import ChecksServer
+        from zkchat_cli.llm.base import ChecksServer  # the session has loaded it
 
-        if isinstance(model := opened.session.runtime.model, ChecksServer):
+        if isinstance(model := session.runtime.model, ChecksServer):
             self.model_problem = model.check()
-        elif "model" not in opened.app.loaded.origins and (names := reachable_providers(opened.app.loaded)):
+            self._notify()
+
+    def _offer_models(self, opened: StartedSession) -> None:
+        """For a chat without a chosen model. Loads all providers: 40 ms, and the budget bar comes first."""
+        from zkchat_cli.app.model_access import reachable_providers  # the session has loaded it
+
+        if "model" not in opened.app.loaded.origins and (names := reachable_providers(opened.app.loaded)):
             self.offer = f"{' and '.join(names)} could answer, too: /model lists the models"
-        self._notify()
+            self._notify()
 
     def _prepare(self, opened: StartedSession) -> None:
-        """While the user reads or types: index, completion lists, tokenizer, model, and what the first answer needs."""
-        warming = opened.app.counter.load_in_background()
+        """While the user reads or types: index, budget bar, completion lists, model, and what the first answer needs."""
         self._index(opened)
+        self._measure()
+        self._stopped.wait(DRAWING_SECONDS)
+        self._offer_models(opened)
         with suppress(ZkchatError):
             opened.app.vault.complete("", 1)  # builds its list, which takes a second for 100,000 notes
-        warming.join()
-        self._measure()
+        opened.app.counter.load_vocabulary()
         self._set_state("loading the model")
         opened.session.runtime.model.prepare()
         self._set_state("")

@@ -7,7 +7,7 @@ the past, and `3/5/2024` is the third of May. "may", "march" and weekdays are da
 import re
 from calendar import monthrange
 from datetime import date, datetime, timedelta
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 from typing import NamedTuple
 
 from zkchat_cli.text.stopwords import FUNCTION_CHARACTERS, language_of, stopwords
@@ -36,20 +36,39 @@ _COUNT = (
     r"eine[mnr]?|zwei|drei|vier|fünf|sechs|une?|deux|trois|quatre|un[ao]?|dos|tres"
 )
 _BEFORE = "in|during|since|after|before|until|between|from|on|of|im|am|seit|vor|nach|zwischen|en|depuis|desde|el|le"
-_DATE = re.compile(
-    rf"""(?<![\w-])(?:(?P<before>{_BEFORE})\s+)?(?:the\s+)?(?P<date>
-        (?P<iso>\d{{4}}-(?:W\d\d|\d\d(?:-\d\d)?)(?![\w-])) | \d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}(?!\w)
-      | (?:the\s+)?day\ before\ yesterday\b | (?:yesterday|today|vorgestern|gestern|heute|anteayer|ayer|hoy|avant-hier|aujourd'hui)\b
-      | (?:{_LAST})\s+(?:{_UNIT}|{_WEEKDAY}|{_MONTH})\b | (?:(?:la|le|el)\s+)?(?:{_UNIT}|{_WEEKDAY})\s+(?:derni[eè]re?|passée?|pasad[oa])\b
-      | (?:{_COUNT})\s+(?:{_UNIT})\s+ago\b | (?:vor|il\ y\ a|hace)\s+(?:{_COUNT})\s+(?:{_UNIT})\b
-      | (?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b\.?
-        (?P<after>\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\w))?(?P<year>,?\s+\d{{4}}(?!\w))?
-      | (?P<weekday>{_WEEKDAY})\b
-      | (?P<bare_year>(?:19|20)\d\d)(?![\w-]) )
-    | (?P<chinese>前天|昨天|今天|上个?星期|上周|[这本]周|上个?月|[这本]个?月|去年|今年
-      | (?:\d{{4}}年)?\d{{1,2}}月(?:\d{{1,2}}[日号])? | \d{{4}}年)""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_DAY = "yesterday|today|vorgestern|gestern|heute|anteayer|ayer|hoy|avant-hier|aujourd'hui"
+_CHINESE = "天周期月年"
+"""A date in Chinese contains one of these."""
+_BEGINNINGS = frozenset(word[:3] for word in f"{_MONTH}|{_WEEKDAY}|{_UNIT}|{_DAY}|il|dernier|passé".split("|"))
+"""Of the words of dates; "an" alone is more often another word."""
+
+
+def _may_name_date(text: str) -> bool:
+    """Whether a text may name a date: a digit, or a word that begins like those of dates. Spares most questions the pattern."""
+    words = re.findall(r"\w+", text.lower())
+    return any(word[:3] in _BEGINNINGS for word in words) or any(c.isdigit() or c in _CHINESE for c in text)
+
+
+@cache
+def _date_pattern() -> re.Pattern[str]:
+    """Compiled when first needed, which takes 5 ms."""
+    return re.compile(
+        rf"""(?<![\w-])(?:(?P<before>{_BEFORE})\s+)?(?:the\s+)?(?P<date>
+            (?P<iso>\d{{4}}-(?:W\d\d|\d\d(?:-\d\d)?)(?![\w-])) | \d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}(?!\w)
+          | (?:the\s+)?day\ before\ yesterday\b | (?:{_DAY})\b
+          | (?:{_LAST})\s+(?:{_UNIT}|{_WEEKDAY}|{_MONTH})\b
+          | (?:(?:la|le|el)\s+)?(?:{_UNIT}|{_WEEKDAY})\s+(?:derni[eè]re?|passée?|pasad[oa])\b
+          | (?:{_COUNT})\s+(?:{_UNIT})\s+ago\b | (?:vor|il\ y\ a|hace)\s+(?:{_COUNT})\s+(?:{_UNIT})\b
+          | (?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b\.?
+            (?P<after>\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\w))?(?P<year>,?\s+\d{{4}}(?!\w))?
+          | (?P<weekday>{_WEEKDAY})\b
+          | (?P<bare_year>(?:19|20)\d\d)(?![\w-]) )
+        | (?P<chinese>前天|昨天|今天|上个?星期|上周|[这本]周|上个?月|[这本]个?月|去年|今年
+          | (?:\d{{4}}年)?\d{{1,2}}月(?:\d{{1,2}}[日号])? | \d{{4}}年)""",
+        re.IGNORECASE | re.VERBOSE,
+    )
+
+
 _OPEN_START = frozenset(("until", "before", "bis"))
 _OPEN_END = frozenset(("since", "after", "seit", "nach", "depuis", "desde"))
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th|\.(?=\s))")
@@ -79,10 +98,12 @@ def find_period(text: str, today: date) -> tuple[Period, str] | None:
     found: list[Period] = []
     rest: list[str] = []
     at = 0
-    subject = _DATE.sub(" ", text[:MAX_TEXT])
+    if not _may_name_date(text[:MAX_TEXT]):
+        return None
+    subject = _date_pattern().sub(" ", text[:MAX_TEXT])
     has_subject = not is_all_stopwords(subject)
     is_long = len(terms(subject)) > MAX_BESIDE_BARE
-    for match in _DATE.finditer(text[:MAX_TEXT]):
+    for match in _date_pattern().finditer(text[:MAX_TEXT]):
         period = _read(match, today)
         is_present = period is not None and period.first <= today <= period.last < date.max
         is_bare = not match["before"] and bool(match["iso"] or match["month"] or re.search(r"\d", match[0]))

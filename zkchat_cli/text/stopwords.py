@@ -120,8 +120,8 @@ def language_of(words: Sequence[str]) -> str:
     """The language of a text by its folded words: English unless more stopwords of another one tell otherwise."""
     by_word = _languages_by_stopword()
     counts = Counter(language for word in islice(words, _COUNTED) for language in by_word.get(word.partition("'")[0], ()))
-    best = max(FREQUENT_WORDS, key=lambda language: counts[language])
-    return best if counts[best] > max(1, counts[ENGLISH]) else ENGLISH
+    most = max(counts.values(), default=0)
+    return next(each for each in FREQUENT_WORDS if counts[each] == most) if most > max(1, counts[ENGLISH]) else ENGLISH
 
 
 def is_stopword(word: str) -> bool:

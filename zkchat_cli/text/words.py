@@ -32,10 +32,13 @@ _RARE_DIACRITICS = re.compile(
 """Ranges with all other combining characters and many that are not. Searching for these first makes folding twice as fast."""
 
 
+_LETTER_RUN = re.compile(r"[\u0900-\u0963\u0966-\u0dff]+|[^\W_]+(?:['’][^\W\d_]+)*")
+"""A word of a text without CJK characters. In Indian scripts vowels are marks, which `\\w` does not match."""
+
+
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    """A run of letters or of CJK characters. In Indian scripts vowels are marks, which `\\w` does not match. Compiled when first needed: so
-    large a class takes 8 ms of start-up."""
+    """A word of any text, or a run of CJK characters. Compiled when first needed: so large a class takes 4 ms."""
     return re.compile(rf"[{CJK}]+|[\u0900-\u0963\u0966-\u0dff]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
 
 
@@ -73,8 +76,11 @@ def _tokenize(text: str) -> tuple[list[str], set[str]]:
         return _ASCII_RUN.findall(folded), set()
     found: list[str] = []
     ends: set[str] = set()
-    for run in _word_pattern().findall(folded):
-        if cjk_pattern().match(run):
+    runs = _LETTER_RUN.findall(folded)
+    if any(not run.isascii() and max(run) >= CJK[0] for run in runs):
+        runs = _word_pattern().findall(folded)
+    for run in runs:
+        if run >= CJK[0] and cjk_pattern().match(run):
             found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
             ends |= {run[-1]} if len(run) > 1 else set()
         else:
@@ -162,7 +168,7 @@ def _restore_short_i(word: str) -> str:
     return f"{word[:-1]}й" if word.endswith("и") and word[-2:-1] in "аеиоуыэюя" else word
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def stem(word: str, languages: tuple[str, ...] = (ENGLISH,)) -> str:
     """The stem by which words of a question and of a message or note are compared.
 

@@ -8,5 +8,6 @@ from zkchat_cli.tools.base import Tool
 
 def load_tools(*, unsafe: bool = False) -> list[Tool]:
     """The tools of a conversation by name; with `unsafe` those that write notes too."""
-    tools: list[Tool] = registry.load_all(sys.modules[__name__], "TOOL")
+    package = sys.modules[__name__]
+    tools: list[Tool] = [registry.load(package, name, "TOOL") for name in registry.names(package)]
     return [tool for tool in tools if unsafe or not tool.writes]

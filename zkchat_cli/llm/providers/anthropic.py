@@ -13,7 +13,7 @@ from pydantic import Field
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import anthropic_chat
 from zkchat_cli.llm.anthropic_citations import REFUSED
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window, with_wire_names
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window, with_wire_names
 from zkchat_cli.llm.remote_model import (
     ANTHROPIC,
     COUNT_LIMITS,
@@ -23,6 +23,7 @@ from zkchat_cli.llm.remote_model import (
     RemoteModel,
     bearer,
     fetch_models,
+    remote_provider,
     settings_of,
 )
 from zkchat_cli.text.numbers import whole_number
@@ -90,9 +91,4 @@ def _open(config: ModelConfig) -> AnthropicModel:
     return AnthropicModel(config.name, server, settings, window=MIN_WINDOW if config.name.startswith("claude-") else None)
 
 
-PROVIDER = Provider(
-    "anthropic",
-    _open,
-    AnthropicSettings,
-    server_info=lambda config: _open(config).server_info(),
-)
+PROVIDER = remote_provider("anthropic", _open, AnthropicSettings)

@@ -14,12 +14,12 @@ from typing import Any
 from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Provider, Request, Window
+from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
-from zkchat_cli.llm.remote_model import LIST_LIMITS, ROLES, Refusal, RemoteModel, ServerSettings, fetch_models, settings_of
+from zkchat_cli.llm.remote_model import LIST_LIMITS, ROLES, Refusal, RemoteModel, ServerSettings, fetch_models, remote_provider, settings_of
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
@@ -169,9 +169,4 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
     return body
 
 
-PROVIDER = Provider(
-    "ollama",
-    _open,
-    OllamaSettings,
-    server_info=lambda config: _open(config).server_info(),
-)
+PROVIDER = remote_provider("ollama", _open, OllamaSettings)

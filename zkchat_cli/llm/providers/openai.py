@@ -15,7 +15,7 @@ from pydantic import Field
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import openai_chat, openai_responses
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Provider, Request, Window
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.known_models import calls_no_tools, openai_input
@@ -31,6 +31,7 @@ from zkchat_cli.llm.remote_model import (
     RemoteModel,
     bearer,
     fetch_models,
+    remote_provider,
     settings_of,
 )
 from zkchat_cli.text.numbers import whole_number
@@ -187,9 +188,4 @@ def _open(config: ModelConfig) -> OpenaiModel:
     return (OpenaiResponsesModel if responses else OpenaiModel)(config.name, server, settings)
 
 
-PROVIDER = Provider(
-    "openai",
-    _open,
-    OpenAISettings,
-    server_info=lambda config: _open(config).server_info(),
-)
+PROVIDER = remote_provider("openai", _open, OpenAISettings)

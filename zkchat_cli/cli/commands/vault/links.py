@@ -154,7 +154,7 @@ def path_of(notes: "Vault", note: str) -> str:
     """The path of a note named by its path, name or link. Raises VaultError with the nearest ones."""
     if path := notes.find_file(note):
         return path
-    link = notes.resolve(note.strip().removeprefix("[[").removesuffix("]]"))
+    link = notes.resolve(note)
     if link.target is None:
         near = ", ".join(link.candidates)
         raise VaultError(f"there is no note {note}", f"Nearest: {near}" if near else "zkchat vault search finds notes by words.")
