@@ -133,11 +133,22 @@ class AppFixture:
         """The same conversation, as another process would open it."""
         return self.session(model or session.runtime.model, self.store.conversation(session.conversation.id), **changes)
 
+    def close(self) -> None:
+        self.store.close()
+        self.vault.close()
+
+
+def open_vault(folder: Path, index_folder: Path) -> Vault:
+    """These notes, with their index."""
+    vault = Vault.open(folder, index_folder)
+    vault.refresh()
+    return vault
+
 
 def make_app(vault_folder: Path, index_folder: Path, store_file: Path | None = None, **changes: Any) -> AppFixture:
-    vault = Vault.open(vault_folder, index_folder)
-    vault.refresh()
-    return AppFixture(vault, open_store(store_file or index_folder.with_name(f"{index_folder.name}-store.db")), **changes)
+    return AppFixture(
+        open_vault(vault_folder, index_folder), open_store(store_file or index_folder.with_name(f"{index_folder.name}-store.db")), **changes
+    )
 
 
 def open_store(file: Path) -> ChatSessionStore:

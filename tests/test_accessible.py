@@ -3,7 +3,6 @@
 import io
 import re
 import signal
-import time
 from collections.abc import Iterable
 
 from conftest import Program
@@ -27,7 +26,7 @@ def spoken(lines: Iterable[StyledLine]) -> str:
 
 
 def test_marks_arrows_and_bars_are_words() -> None:
-    cited = Citation(number=1, relative_path="Roof.md", heading=None, start_line=3, end_line=3, quote="dry", valid=True)
+    cited = Citation(number=1, relative_path="Roof.md", heading=None, start_line=3, end_line=3, quote="dry", valid=True, verdict="verified")
     lines = source_lines([cited], [], 0, 5)
     assert spoken(lines) == "Sources\n  [1] verified: [[Roof]]   Roof.md:3\n"
     assert spoken([styled_line("→ hybrid"), styled_line("✗ [[Ruf]] not found")]) == "current: hybrid\nproblem: [[Ruf]] not found\n"
@@ -48,9 +47,7 @@ def test_printed_lines_begin_with_words_and_progress_is_one_line() -> None:
 def test_a_signal_ends_a_chat_that_waits_for_a_line(zkchat: Program) -> None:
     with Chat(zkchat, ZKCHAT_TERMINAL__ACCESSIBLE="true") as chat:
         chat.wait_for("you:")
-        time.sleep(0.3)  # readline shows the prompt before it waits, and only its wait is ended by a signal
-        chat.kill(signal.SIGTERM)
-        assert chat.wait_for_end() == 128 + signal.SIGTERM
+        assert chat.wait_for_end(lambda: chat.kill(signal.SIGTERM)) == 128 + signal.SIGTERM
 
 
 def test_a_chat_only_adds_lines(zkchat: Program) -> None:

@@ -91,12 +91,6 @@ def test_stream_json_of_a_failed_turn_ends_with_an_event_too(zkchat: Program, sc
     assert zkchat("ask", "Why?", "--stream-json", "--cid", "zzz").lines[-1]["type"] == "error"
 
 
-def test_answer_only_leaves_the_sources_out(zkchat: Program) -> None:
-    out = zkchat("ask", "How are filters joined?", "--answer-only").out
-    assert "capitals" in out
-    assert "Sources" not in out
-
-
 def test_no_store_leaves_no_trace(zkchat: Program) -> None:
     assert zkchat("ask", "How are filters joined?", "--no-store").exit_status == 0
     assert not list(zkchat.home.rglob("conversations.db*"))
@@ -125,13 +119,6 @@ def test_a_provider_error_is_exit_code_4_and_keeps_the_text_that_came(zkchat: Pr
     exported = zkchat("context", "export", "--format", "json").json["messages"]
     assert [m["content"] for m in exported] == ["Hello?", "Half an ans"]
     assert exported[0]["status"] == "failed"
-
-
-def test_a_failed_turn_is_not_in_the_next_prompt(zkchat: Program, script: Callable[..., str]) -> None:
-    zkchat("ask", "Remember this.", "--model", script({"text": "Half", "error": "server"}))
-    document = zkchat("ask", "-c", "What now?", "--model", script({"echo": True}), "--json").json
-    said = [m["content"] for m in json.loads(document["answer"])["messages"] if m["kind"] == "conversation"]
-    assert said == ["What now?"]
 
 
 def test_a_long_conversation_is_compacted_by_itself_and_says_so(zkchat: Program, script: Callable[..., str]) -> None:

@@ -78,16 +78,6 @@ def test_an_invalid_number_is_refused(app: AppFixture, line: str) -> None:
     assert history_texts(session) == ["What is one?", "1"]
 
 
-def test_retry_makes_a_new_branch(app: AppFixture) -> None:
-    session = app.session(DeltaModel([reply("Four."), reply("Five."), reply("Six.")]))
-    report_of(session.send("What is 2 + 3?"))
-    assert turn("/retry", session) == "Five."
-    assert history_texts(session) == history_texts(app.reopen(session)) == ["What is 2 + 3?", "Five."]
-    assert len(session.store.log(session.conversation.id)) == 4
-    assert "Switched to branch 1" in slash_output("/branches 1", session)
-    assert history_texts(session) == ["What is 2 + 3?", "Four."]
-
-
 def test_retry_after_a_failure_asks_the_question_that_failed(app: AppFixture) -> None:
     session = app.session(DeltaModel([[StreamFailed(ProviderError("timeout", "too slow", "Wait."))], reply("Five.")]))
     failure_of(session.send("What is 2 + 3?"))
@@ -150,31 +140,6 @@ def test_a_stopped_retry_keeps_both_branches(app: AppFixture) -> None:
     events.close()
     assert history_texts(app.reopen(session)) == ["What is one?", "A "]
     assert len(session.store.log(session.conversation.id)) == 4
-
-
-def test_clear_empties_the_context_and_redo_restores_it(app: AppFixture) -> None:
-    session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2")), model=DeltaModel([reply("3")]))
-    assert slash_output("/clear", session).startswith("Context cleared: 2 turns no longer sent")
-    assert session.history == app.reopen(session).history == ()
-    assert slash_output("/clear", session) == "The context is already empty."
-    assert "beginning" in slash_output("/branches", session)
-    with pytest.raises(UsageError, match="nothing to undo"):
-        slash.run("/undo", session)
-    assert "ends with turn 2" in slash_output("/redo", session)
-
-
-def test_branches_shows_where_they_part_and_where_one_is(app: AppFixture) -> None:
-    session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2")), model=DeltaModel([reply("3")]))
-    turn("/edit 2 And three?", session)
-    assert slash_output("/branches", session).splitlines() == [
-        "  ·  turn 1  “What is one?”   2025-05-02 12:00",
-        "    1  turn 2  “And two?”   2025-05-03 12:00",
-        "→   2  turn 2  “And three?”   2025-05-08 12:00",
-        "/branches N switches to the end of a branch.",
-    ]
-    slash_output("/undo", session)
-    assert slash_output("/branches", session).splitlines()[0] == "→ ·  turn 1  “What is one?”   2025-05-02 12:00"
-    assert slash_output("/branches", app.session()) == "No messages yet."
 
 
 def test_a_summary_of_undone_turns_is_not_used(app: AppFixture) -> None:

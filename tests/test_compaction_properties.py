@@ -5,6 +5,7 @@ CI runs `tests/bench/properties.py`, which tries 2,000 and 1,000, or as many as 
 """
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from compaction_properties import (
@@ -27,10 +28,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
     folder = tmp_path_factory.mktemp("properties")
     (folder / "notes").mkdir()
     (folder / "notes" / "Filters.md").write_text("# Filters\n\nFilters say which tasks you want to see.\n")
-    made = make_app(folder / "notes", folder / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
+    with closing(make_app(folder / "notes", folder / "cache")) as made:
+        yield made
 
 
 @pytest.mark.untraced

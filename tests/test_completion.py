@@ -1,6 +1,7 @@
 """What is offered for completion, as the lines that it would make."""
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import pytest
 from conftest import write_notes
@@ -29,12 +30,8 @@ Offers = Callable[..., list[str]]
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
     folder = tmp_path_factory.mktemp("completion")
     notes = NOTES | {f"Many/Sort {i}.md": "" for i in range(2 * MAX_COMPLETIONS)}
-    made = make_app(
-        write_notes(folder / "notes", notes), folder / "cache", folder / "conversations.db"
-    )  # completion has its own connection
-    yield made
-    made.vault.close()
-    made.store.close()
+    with closing(make_app(write_notes(folder / "notes", notes), folder / "cache", folder / "conversations.db")) as made:
+        yield made
 
 
 @pytest.fixture

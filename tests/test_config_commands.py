@@ -50,9 +50,3 @@ def test_show_says_who_set_what(zkchat: Program) -> None:
     assert f"context.max_tokens = 4096   # {zkchat.vault / '.zkchat.toml'}" in out
     assert "context.auto_summarize = false   # ZKCHAT_CONTEXT__AUTO_SUMMARIZE" in out
     assert zkchat("config", "show", "--json").json["context.max_tokens"] == 4096
-
-
-def test_unset_brings_the_default_back(zkchat: Program) -> None:
-    zkchat("config", "set", "context.max_tokens", "4096")
-    zkchat("config", "unset", "context.max_tokens")
-    assert zkchat("config", "get", "context.max_tokens", "--json").json["value"] == 32768

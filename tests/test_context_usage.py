@@ -93,7 +93,9 @@ def test_a_document_is_in_the_prompt_only_while_its_excerpts_are() -> None:
 
 
 def test_recalled_passages_are_a_component_and_the_overview_quotes_them() -> None:
-    prompt = prompt_of((*exchanges(("My anvil stands on shelf seven.", "Noted.")), *CHATTER), "Where is the anvil?", window=2000)
+    prompt = prompt_of(
+        (*exchanges(("My anvil stands on shelf seven.", "Noted."), prefix="a"), *CHATTER), "Where is the anvil?", window=2000
+    )
     assert "  recalled" in usage_text(prompt)
     assert "      user: My anvil stands on shelf seven." in list(context_usage.overview_lines(prompt))
 

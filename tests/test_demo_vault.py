@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import typer
+from factories import open_vault
 
 from zkchat_cli import paths, slash
 from zkchat_cli.cli import app
@@ -70,8 +71,7 @@ def notes(demo: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def vault(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
-    with closing(Vault.open(demo, tmp_path_factory.mktemp("cache"))) as vault:
-        vault.refresh()
+    with closing(open_vault(demo, tmp_path_factory.mktemp("cache"))) as vault:
         yield vault
 
 

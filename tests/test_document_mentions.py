@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import write_notes
-from factories import chunk
+from factories import chunk, open_vault
 
 from zkchat_cli.events import Notice
 from zkchat_cli.models import DocumentReference
@@ -21,10 +22,8 @@ from zkchat_cli.vault.vault import Vault
 @pytest.fixture
 def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
     write_notes(vault, {"A/Twin.md": "One twin stands here.", "B/Twin.md": "The other twin stands there."})
-    opened = Vault.open(vault, tmp_path / "cache")
-    opened.refresh()
-    yield opened
-    opened.close()
+    with closing(open_vault(vault, tmp_path / "cache")) as opened:
+        yield opened
 
 
 def mentioned(text: str, notes: Vault) -> tuple[DocumentReference, ...]:

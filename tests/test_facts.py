@@ -2,11 +2,10 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from factories import COUNTER, NOON, AppFixture, DeltaModel, make_app, message, reply, report_of, tool_reply
+from factories import COUNTER, NOON, AppFixture, DeltaModel, message, reply, report_of, tool_reply
 
 from zkchat_cli import tools
 from zkchat_cli.app import factory
@@ -119,14 +118,6 @@ def test_the_prompt_line_of_a_fact_has_key_date_and_source() -> None:
 # storage
 
 
-@pytest.fixture
-def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
-    made = make_app(vault, tmp_path / "cache", tmp_path / "c.db")
-    yield made
-    made.store.close()
-    made.vault.close()
-
-
 def stored_facts(session: ZkChatSession) -> list[tuple[str, str]]:
     return [(fact.key, fact.content) for fact in session.memory.facts()]
 
@@ -164,7 +155,7 @@ def test_a_fact_outlasts_its_conversation_and_belongs_to_one_vault(app: AppFixtu
     session = app.session(DeltaModel([reply("Noted.")]))
     report_of(session.send("Hello?"))
     session.memory.remember("the cat: Tom")
-    database = connect(tmp_path / "c.db")
+    database = connect(tmp_path / "store.db")
     database.execute("DELETE FROM conversation")
     database.close()
     assert stored_facts(app.session()) == [("cat", "the cat: Tom")]
@@ -203,7 +194,7 @@ def test_forget_names_the_nearest_keys_if_the_key_is_not_clear(app: AppFixture, 
 
 
 def test_two_processes_see_each_others_facts(app: AppFixture, tmp_path: Path) -> None:
-    mine, other = app.session(), ChatSessionStore.open(tmp_path / "c.db")
+    mine, other = app.session(), ChatSessionStore.open(tmp_path / "store.db")
     theirs = app.session(store=other)
     assert stored_facts(mine) == []
     theirs.memory.remember("deadline: May")
@@ -217,10 +208,10 @@ def test_two_processes_see_each_others_facts(app: AppFixture, tmp_path: Path) ->
 
 
 def test_concurrent_writers_lose_no_fact(tmp_path: Path) -> None:
-    ChatSessionStore.open(tmp_path / "c.db").close()
+    ChatSessionStore.open(tmp_path / "store.db").close()
 
     def write(n: int) -> None:
-        store = ChatSessionStore.open(tmp_path / "c.db")
+        store = ChatSessionStore.open(tmp_path / "store.db")
         for i in range(20):
             store.remember("/notes", Fact(key="deadline", content=f"{n}-{i}", source="user", created_at=NOON))
         store.close()
@@ -230,7 +221,7 @@ def test_concurrent_writers_lose_no_fact(tmp_path: Path) -> None:
         writer.start()
     for writer in writers:
         writer.join()
-    store = ChatSessionStore.open(tmp_path / "c.db")
+    store = ChatSessionStore.open(tmp_path / "store.db")
     assert len(store.facts("/notes")) == 1
     assert store._db.execute("SELECT count(DISTINCT content) FROM fact").fetchone() == (80,)
     store.close()
@@ -238,7 +229,7 @@ def test_concurrent_writers_lose_no_fact(tmp_path: Path) -> None:
 
 def test_unreadable_facts_are_a_warning(app: AppFixture, tmp_path: Path) -> None:
     session = app.session(DeltaModel([reply("So.")]))
-    database = sqlite3.connect(tmp_path / "c.db")
+    database = sqlite3.connect(tmp_path / "store.db")
     database.execute("DROP TABLE fact")
     database.commit()
     database.close()

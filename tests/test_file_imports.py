@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import needs_permissions, write_notes
+from factories import open_vault
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,10 +21,8 @@ from zkchat_cli.vault.vault import Vault
 @pytest.fixture
 def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
     write_notes(vault, {"data/rows.csv": "name,price\nhoe,12\n", ".secret/key.md": "never"})
-    opened = Vault.open(vault, tmp_path / "cache")
-    opened.refresh()
-    yield opened
-    opened.close()
+    with closing(open_vault(vault, tmp_path / "cache")) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -3,10 +3,12 @@
 import random
 from collections import deque
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import write_notes
+from factories import open_vault
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -29,10 +31,8 @@ NOTES = {
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[Vault]:
-    vault = Vault.open(write_notes(tmp_path / "notes", NOTES), tmp_path / "cache")
-    vault.refresh()
-    yield vault
-    vault.close()
+    with closing(open_vault(write_notes(tmp_path / "notes", NOTES), tmp_path / "cache")) as vault:
+        yield vault
 
 
 def way(notes: Vault, source: str, target: str) -> tuple[str, ...] | None:

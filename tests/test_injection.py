@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,8 @@ BIG = "# Big\n\nWhat it is about.\n\n" + "\n".join(
 def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
     write_notes(vault, {"Big.md": BIG, "Hub.md": "[[Filters]] [[Combining]] [[Big]]", "Empty.md": "", "list.txt": "a, b"})
     (vault / "pic.png").write_bytes(b"\x89PNG\0")
-    made = make_app(vault, tmp_path / "cache", max_context=8000)
-    yield made
-    made.vault.close()
+    with closing(make_app(vault, tmp_path / "cache", max_context=8000)) as made:
+        yield made
 
 
 def deltas() -> DeltaModel:

@@ -1,9 +1,11 @@
 """Completion of links, and fuzzy matching."""
 
 import time
+from contextlib import closing
 
 import pytest
 from conftest import write_notes
+from factories import open_vault
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -29,10 +31,8 @@ LETTERS = st.text(st.sampled_from("abcxyz -_É渐"), max_size=12)
 @pytest.fixture(scope="module")
 def vault(tmp_path_factory):
     folder = tmp_path_factory.mktemp("names")
-    opened = Vault.open(write_notes(folder / "notes", NOTES), folder / "cache")
-    opened.refresh()
-    yield opened
-    opened.close()
+    with closing(open_vault(write_notes(folder / "notes", NOTES), folder / "cache")) as opened:
+        yield opened
 
 
 # notes

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import NOTES, write_notes
-from factories import COUNTER, TickingClock
+from factories import COUNTER, TickingClock, open_vault
 
 from zkchat_cli import tools
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolResult
@@ -34,10 +35,8 @@ def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
     write_notes(vault, {**MORE, ".obsidian/app.json": '{"secret": 42}', ".obsidian/note.md": "The secret is 42."})
     (vault / "Link.md").symlink_to(tmp_path / "secret.md")
     (vault / "Way").symlink_to(tmp_path / "outside")
-    opened = Vault.open(vault, tmp_path / "cache")
-    opened.refresh()
-    yield opened
-    opened.close()
+    with closing(open_vault(vault, tmp_path / "cache")) as opened:
+        yield opened
 
 
 def run(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> ToolResult:

@@ -15,15 +15,6 @@ from zkchat_cli.config.schema import Config
 # in the chat
 
 
-def test_a_fact_is_remembered_corrected_and_forgotten(app: AppFixture) -> None:
-    session = app.session()
-    assert slash_output("/remember The deadline is 1 May", session) == "Remembered as deadline: The deadline is 1 May"
-    assert slash_output("/remem The deadline is 3 June", session).endswith("It replaces the fact of 2025-05-08: The deadline is 1 May")
-    assert "replaces" not in slash_output("/remember The deadline is 3 June", session)
-    assert slash_output("/forget Deadline", session) == "Forgotten: The deadline is 3 June (deadline)"
-    assert "nothing is remembered as 'deadline'" in slash_error("/forget deadline", session).message
-
-
 def test_forget_asks_for_more_than_the_exact_key(app: AppFixture) -> None:
     session = app.session()
     session.memory.remember("The deadline is 1 May")

@@ -186,12 +186,6 @@ def test_a_note_that_is_gone_is_found_by_the_path_it_had(zkchat: Program, script
     assert [m["how"] for m in zkchat("vault", "mentions", "Garden/Compost.md", "--json").json] == [["found", "cited"]]
 
 
-def test_a_note_that_never_was_is_an_error_with_the_nearest_names(zkchat: Program) -> None:
-    done = zkchat("vault", "mentions", "Compst", "--json")
-    assert done.exit_status == 3
-    assert "Compost" in json.loads(done.out)["error"]["hint"]
-
-
 def test_a_hostile_title_cannot_act_in_the_terminal(zkchat: Program, tmp_path: Path) -> None:
     entry = {"wikilink": "[[Filters]]", "relative_path": "Filters.md", "reference_type": "direct"}
     file = tmp_path / "talk.json"

@@ -1,6 +1,7 @@
 """The offline provider: quotes from real notes through a real session, the likeliest sections, or "nothing in your notes"."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -33,10 +34,8 @@ def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
             "Gärten/Kompost 堆肥.md": "堆肥需要空氣、水和耐心。九個月後就可以用了。\n",
         },
     )
-    made = make_app(vault, tmp_path / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
+    with closing(make_app(vault, tmp_path / "cache")) as made:
+        yield made
 
 
 def answer(app: AppFixture, question: str) -> str:

@@ -83,8 +83,7 @@ def test_ctrl_c_leaves_and_nothing_was_changed(stranger: Program) -> None:
         chat.wait_for("[1]")
         chat.type("2\r")
         chat.wait_for("Which model should answer?")
-        chat.type(CTRL_C)
-        assert chat.wait_for_end() == 130
+        assert chat.wait_for_end(lambda: chat.type(CTRL_C)) == 130
     assert not config(stranger).exists()
 
 
@@ -93,7 +92,7 @@ def test_the_others_are_offered_when_one_server_does_not_answer(httpserver: HTTP
     openai = {"OPENAI_BASE_URL": httpserver.url_for("/v1"), "OPENAI_API_KEY": "k"}
     with socket.create_server(("127.0.0.1", 0)) as silent:  # takes calls and never answers
         env = {"OLLAMA_HOST": f"127.0.0.1:{silent.getsockname()[1]}", "ZKCHAT_HOME": str(tmp_path), **openai}
-        offers = {offer.provider: offer for offer in available_models(load_settings(StartupOptions(), env, tmp_path), 1.0)}
+        offers = {offer.provider: offer for offer in available_models(load_settings(StartupOptions(), env, tmp_path), 3.0)}
     assert offers["openai"].names == ("openai/gpt-5",)
     assert (offers["ollama"].names, "did not answer in time" in offers["ollama"].problem) == ((), True)
 

@@ -1,11 +1,10 @@
 """What is pinned, and what the user instructed, is in every prompt word for word, whatever is folded or dropped; `/pin` and its kin."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from factories import COUNTER, AppFixture, DeltaModel, chunk, exchanges, make_app, make_compaction, message, reply, report_of, resume
+from factories import COUNTER, AppFixture, DeltaModel, chunk, exchanges, make_compaction, message, reply, report_of, resume
 from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -131,11 +130,9 @@ def test_pinned_messages_are_in_every_prompt_verbatim(
 
 
 @pytest.fixture
-def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
-    made = make_app(vault, tmp_path / "cache", tmp_path / "store.db", max_context=8000)
-    yield made
-    made.store.close()
-    made.vault.close()
+def app(app: AppFixture) -> AppFixture:
+    app.max_context = 8000
+    return app
 
 
 def test_pins_instructions_and_facts_survive_ten_compactions(app: AppFixture) -> None:

@@ -1,6 +1,7 @@
 """Project memory: ZKCHAT.md and WILK.md in the root and in folders, their imports, and hostile files."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -211,10 +212,8 @@ def test_an_unreadable_file_is_a_warning(notes: Notes) -> None:
 @pytest.fixture
 def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
     write_notes(vault, {"Queries/ZKCHAT.md": "Queries are in capitals.", "Garden/ZKCHAT.md": "We garden in zone 7."})
-    made = make_app(vault, tmp_path / "cache")
-    yield made
-    made.store.close()
-    made.vault.close()
+    with closing(make_app(vault, tmp_path / "cache")) as made:
+        yield made
 
 
 def memory_of(session: ZkChatSession, text: str | None = None) -> list[tuple[str, str]]:

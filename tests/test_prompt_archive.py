@@ -1,9 +1,8 @@
 """The prompts of past calls in an export: they come back unchanged, and a file that is wrong is refused."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from factories import (
     DeltaModel,
     compact_session,
     find_call,
-    make_app,
     make_compaction,
     reply,
     report_of,
@@ -36,11 +34,9 @@ Document = dict[str, Any]
 
 
 @pytest.fixture
-def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
-    made = make_app(vault, tmp_path / "cache", max_context=1800)
-    yield made
-    made.store.close()
-    made.vault.close()
+def app(app: AppFixture) -> AppFixture:
+    app.max_context = 1800
+    return app
 
 
 class Obedient(DeltaModel):

@@ -1,18 +1,17 @@
 """Slash commands: what they answer, and what they do to the session."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from factories import AppFixture, DeltaModel, exchanges, find_call, make_app, reply, report_of, resume, tool_reply
+from factories import AppFixture, DeltaModel, exchanges, find_call, reply, report_of, resume, tool_reply
 from slash_results import slash_error, slash_output
 
 from zkchat_cli import slash
 from zkchat_cli.chat.runtime import AvailableModels, OpenedModel
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
-from zkchat_cli.llm.base import StreamFinished, TextPart, Window
+from zkchat_cli.llm.base import Window
 
 MOVES = [
     (f"On day {i} I moved thing {i} to shelf {i * 7}, for a reason that only day {i} knows.", f"Noted: shelf {i * 7}.")
@@ -21,13 +20,10 @@ MOVES = [
 
 
 @pytest.fixture
-def app(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppFixture]:
-    made = make_app(vault, tmp_path / "cache")
+def app(app: AppFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppFixture:
     (tmp_path / "out").mkdir()
     monkeypatch.chdir(tmp_path / "out")
-    yield made
-    made.store.close()
-    made.vault.close()
+    return app
 
 
 @pytest.fixture
@@ -52,20 +48,6 @@ def test_anything_else_is_a_message(line: str) -> None:
     assert not slash.is_command(line)
 
 
-@pytest.mark.parametrize(
-    ("line", "problem", "hint"),
-    [
-        ("/co", "/co is ambiguous", "Did you mean /context, /compact, /continue"),
-        ("/hlep", "unknown command /hlep", "Did you mean /help"),
-        ("/", "unknown command /", "/help lists all commands."),
-        ("/nonsense", "unknown command /nonsense", "/help lists all commands."),
-    ],
-)
-def test_an_unknown_command_is_refused_with_the_nearest(session: ZkChatSession, line: str, problem: str, hint: str) -> None:
-    error = slash_error(line, session)
-    assert error.message == problem and error.hint.startswith(hint)
-
-
 @pytest.mark.parametrize("line", ["/h", "/hel", "/help", "/HELP", "  /help  "])
 def test_a_unique_beginning_will_do(session: ZkChatSession, line: str) -> None:
     assert "/compact" in slash_output(line, session)
@@ -74,31 +56,11 @@ def test_a_unique_beginning_will_do(session: ZkChatSession, line: str) -> None:
 # what they do
 
 
-def test_compact_folds_and_undo_unfolds(app: AppFixture) -> None:
-    session = resume(app, exchanges(*MOVES))
-    before = session.prompt()
-    assert "Would summarize 14 messages" in slash_output("/compact preview", session)
-    assert session.prompt() == before
-    assert "ummarized 14 messages" in slash_output("/compact", session)
-    assert session.prompt() != before
-    assert "undone" in slash_output("/compact undo", session)
-    assert session.prompt() == before
-    assert "No compaction" in slash_output("/compact undo", session)
-
-
 def test_compact_takes_instructions(app: AppFixture) -> None:
     session = resume(app, exchanges(*MOVES))
     slash_output("/compact keep what concerns\nshelf 21", session)
     assert session.compaction is not None
     assert session.compaction.instructions == "keep what concerns\nshelf 21"
-
-
-def test_new_begins_another_conversation_and_says_where_this_one_is(session: ZkChatSession) -> None:
-    outcome = slash.run("/new", session)
-    assert outcome.session is not None
-    assert outcome.session.conversation.id != session.conversation.id
-    assert outcome.session.history == ()
-    assert session.conversation.id in outcome.text
 
 
 # export
@@ -152,39 +114,12 @@ def offering(app: AppFixture, *offers: AvailableModels) -> ZkChatSession:
     return app.session(DeltaModel([reply("Hello.")]), open_model=use, list_models=lambda: offers)
 
 
-def test_model_shows_its_name_window_and_alternatives(app: AppFixture) -> None:
-    session = offering(app, AvailableModels("big", ("big/one", "big/two")), AvailableModels("down", problem="down cannot be reached"))
-    said = slash_output("/model", session)
-    assert said.startswith(f"{session.runtime.model.name}, context window 32,768 tokens (default")
-    assert "\n  big/one\n  big/two\n  down: down cannot be reached\n" in said
-
-
-def test_model_switches_to_another_and_its_window(app: AppFixture) -> None:
-    session = offering(app, AvailableModels("big", ("big/one", "big/two")))
-    report_of(session.send("Hello?"))
-    assert slash_output("/model big/two", session) == (
-        "Switched to big/two, context window 5,000 tokens (a test)\nFor this chat; `zkchat config set model big/two` makes it permanent."
-    )
-    assert session.runtime.budget.max_context == 5000
-    assert report_of(session.send("And who are you?")).model == "big/two"
-
-
 def test_a_model_may_be_named_without_its_provider_if_that_is_enough(app: AppFixture) -> None:
     session = offering(app, AvailableModels("a", ("a/x", "a/y")), AvailableModels("b", ("b/y",)))
     assert slash_output("/model x", session).startswith("Switched to a/x")
     with pytest.raises(ProviderError, match="there is no y"):
         slash_output("/model y", session)
     assert session.runtime.model.name == "a/x"
-
-
-def test_continue_continues_a_cut_answer(app: AppFixture) -> None:
-    session = app.session(DeltaModel([[TextPart("The first half"), StreamFinished("length")], reply(" and the second.")]))
-    report_of(session.send("Tell me all."))
-    turn = slash.run("/continue", session).turn
-    assert turn is not None
-    assert report_of(turn).answer == " and the second."
-    with pytest.raises(UsageError, match="was not cut"):
-        slash.run("/continue", session)
 
 
 def test_commands_read_the_number_of_a_turn_alike(app: AppFixture) -> None:

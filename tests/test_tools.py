@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import write_notes
-from factories import COUNTER, TickingClock
+from factories import COUNTER, TickingClock, open_vault
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,10 +26,8 @@ TOOLS = {tool.name: tool for tool in tools.load_tools()}
 def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
     (tmp_path / "secret.md").write_text("The secret is 42.")
     (vault / "Link.md").symlink_to(tmp_path / "secret.md")
-    opened = Vault.open(vault, tmp_path / "cache")
-    opened.refresh()
-    yield opened
-    opened.close()
+    with closing(open_vault(vault, tmp_path / "cache")) as opened:
+        yield opened
 
 
 def toolbox(notes: Vault, offered: tuple[Tool, ...] = tuple(TOOLS.values())) -> ToolExecutor:

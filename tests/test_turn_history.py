@@ -6,7 +6,7 @@ from factories import COUNTER, message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory
+from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory, read_spoken
 from zkchat_cli.context.turn_history import NEVER_UNLOADED, TurnHistory
 from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.models import SpokenMessage, ToolCall, ZkChatMessage
@@ -69,14 +69,14 @@ class Kept:
 
     def read_spoken(self, ids: Sequence[str], *, links: bool = False) -> tuple[SpokenMessage, ...]:
         assert links, "a summary names the documents"
-        return LoadableExchange(self.read_messages(ids)).spoken
+        return tuple(read_spoken([LoadableExchange(self.read_messages(ids))], links=True).values())
 
 
 def test_unloaded_turns_say_what_they_said() -> None:
     history = TurnHistory(make_turns(*"sftst" * 10))
     store = Kept(message for turn in history for message in turn.messages)
     masked = history.with_replaced({2: history[2].with_prompt(history[2].prompt[:1], frozenset())})
-    before = [(turn.messages, turn.exchange.spoken, turn.prompt, turn.tokens, turn.failed) for turn in masked]
+    before = [(turn.messages, read_spoken([turn.exchange], links=True), turn.prompt, turn.tokens, turn.failed) for turn in masked]
     history.unload(history.tokens(), store)
     assert masked[0].prompt is masked[0].prompt, "all of them fit"
     history.unload(0, Kept(()))
@@ -84,7 +84,7 @@ def test_unloaded_turns_say_what_they_said() -> None:
     history.unload(0, store)
     assert masked[0].prompt is not masked[0].prompt
     assert masked[-NEVER_UNLOADED].prompt is masked[-NEVER_UNLOADED].prompt
-    assert [(turn.messages, turn.exchange.spoken, turn.prompt, turn.tokens, turn.failed) for turn in masked] == before
+    assert [(turn.messages, read_spoken([turn.exchange], links=True), turn.prompt, turn.tokens, turn.failed) for turn in masked] == before
     check_totals(history, tuple(history))
 
 

@@ -1,9 +1,7 @@
 """The tool loop: whatever a model does, a turn ends once, its history is well-formed, and the next turn goes on from there."""
 
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import closing
 from typing import Any, get_args
 
 import pytest
@@ -271,19 +269,11 @@ DELTAS: st.SearchStrategy[Delta] = st.one_of(
 REPLIES = st.lists(st.lists(DELTAS, max_size=5), min_size=1, max_size=5)
 
 
-@contextmanager
-def open_fresh_app() -> Iterator[AppFixture]:
-    with tempfile.TemporaryDirectory() as folder:
-        app = make_app(write_notes(Path(folder) / "notes", NOTES), Path(folder) / "cache")
-        app.settings = Config.model_validate({"llm": {"max_tool_rounds": 3}})
-        yield app
-        app.store.close()
-        app.vault.close()
-
-
 @pytest.fixture(scope="module")
-def shared_app() -> Iterator[AppFixture]:
-    with open_fresh_app() as app:
+def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
+    folder = tmp_path_factory.mktemp("runner")
+    with closing(make_app(write_notes(folder / "notes", NOTES), folder / "cache")) as app:
+        app.settings = Config.model_validate({"llm": {"max_tool_rounds": 3}})
         yield app
 
 

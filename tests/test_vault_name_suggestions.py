@@ -1,7 +1,10 @@
 """Suggestions for misspelt names."""
 
+from contextlib import closing
+
 import pytest
 from conftest import write_notes
+from factories import open_vault
 
 from zkchat_cli.vault.vault import Vault
 
@@ -21,10 +24,8 @@ NOTES = {
 @pytest.fixture(scope="module")
 def vault(tmp_path_factory):
     folder = tmp_path_factory.mktemp("names")
-    opened = Vault.open(write_notes(folder / "notes", NOTES), folder / "cache")
-    opened.refresh()
-    yield opened
-    opened.close()
+    with closing(open_vault(write_notes(folder / "notes", NOTES), folder / "cache")) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("typed", ['"', "'", "*", "%", "_", "!", "\0", "\ud800", "·", "^", "AND", "x" * 10_000, "/", "//", "[["])

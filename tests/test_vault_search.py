@@ -2,10 +2,12 @@
 
 import math
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import write_notes
+from factories import open_vault
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from notes_folder import NotesFolder
@@ -35,10 +37,8 @@ def vault(tmp_path_factory):
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
     (folder / "figure.png").write_bytes(b"\x89PNG")
-    opened = Vault.open(folder, tmp_path_factory.mktemp("cache"))
-    opened.refresh()
-    yield opened
-    opened.close()
+    with closing(open_vault(folder, tmp_path_factory.mktemp("cache"))) as opened:
+        yield opened
 
 
 def paths(chunks) -> list[str]:

@@ -1,10 +1,12 @@
 """`zkchat verify`: the quotations of any text, looked up in the notes."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import Program, write_notes
+from factories import open_vault
 
 from zkchat_cli.citations.verify_text import TextQuotation, verify_text
 from zkchat_cli.vault.vault import Vault
@@ -23,10 +25,8 @@ PUMP = "The pump needs 2.4 kW at −5 °C"
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     folder = tmp_path_factory.mktemp("verify")
-    vault = Vault.open(write_notes(folder / "notes", NOTES), folder / "cache")
-    vault.refresh()
-    yield vault
-    vault.close()
+    with closing(open_vault(write_notes(folder / "notes", NOTES), folder / "cache")) as vault:
+        yield vault
 
 
 def places(verified: list[TextQuotation]) -> list[str]:

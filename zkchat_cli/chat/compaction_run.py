@@ -130,6 +130,11 @@ class CompactionRun:
         """The other inputs of a prompt, looked up once for all compactions that are compared."""
         return self.prompts.inputs(self.runtime, (), self._previous)
 
+    @cached_property
+    def _inputs_of_turn(self) -> PromptInputs:
+        """The same with the turn in progress."""
+        return self.prompts.inputs(self.runtime, self.request.current, self._previous) if self.request.current else self._inputs
+
     def _turns(self, compaction: Compaction | None) -> tuple[Turn, ...]:
         return self.prompts.masked_turns(self.runtime, compaction).sendable_turns()
 
@@ -144,10 +149,11 @@ class CompactionRun:
 
     def _with_sent_tokens(self, done: Compaction) -> Compaction:
         """In a turn, the figures of the prompt that is then sent: with the turn's messages and what recall adds."""
-        runtime, current = self.runtime, self.request.current
-        if not current:
+        runtime = self.runtime
+        if not self.request.current:
             return done
-        inputs = self.prompts.inputs(runtime, current, done.with_summary_of(self._previous))
+        sent = done.with_summary_of(self._previous)
+        inputs = self._inputs_of_turn._replace(history=self.prompts.masked_turns(runtime, sent), compaction=sent)
         with suppress(PromptTooLarge):
             before = self.prompts.uncompacted_tokens(runtime, self._previous, inputs)
             after = self.prompts.assemble(runtime, inputs).usage.total_tokens
@@ -183,15 +189,20 @@ class CompactionRun:
 
     def _suffices(self, compaction: Compaction) -> bool:
         """Whether compaction will not be due again at once."""
-        history = compaction.tokens_after - self.prompts.fixed_cost(self.runtime, ()).total_tokens
+        history = compaction.tokens_after - self._bare_cost.total_tokens
         return history <= policy.RELIEF * remaining_message_budget(self._fixed_cost, self.runtime.budget)
 
     @cached_property
     def _fixed_cost(self) -> ContextUsage:
         """The prompt without any history, with the turn in progress if that fits."""
         with suppress(PromptTooLarge):
-            return self.prompts.fixed_cost(self.runtime, self.request.current)
-        return self.prompts.fixed_cost(self.runtime, ())
+            return self.prompts.fixed_cost(self.runtime, self._inputs_of_turn)
+        return self._bare_cost
+
+    @cached_property
+    def _bare_cost(self) -> ContextUsage:
+        """The prompt without any history, and without the turn in progress."""
+        return self.prompts.fixed_cost(self.runtime, self._inputs)
 
     # folding
 
@@ -227,8 +238,10 @@ class CompactionRun:
         if answer.summary is not None:
             yield answer.mode, answer.summary, ()
         request, counter = self.request, self.runtime.counter
-        extracted = extract_summary(fold, self._limit, counter, request.instructions, self._quoted_turns())
+        sources = self.state.summary_sources
+        extracted = extract_summary(fold, self._limit, counter, request.instructions, self._quoted_turns(), sources)
         if extracted is not None:
+            self.state.summary_sources = extracted.said
             yield "extractive", extracted.text, extracted.quoted
         if request.reason:
             yield "truncated", policy.truncation_notice(fold), ()

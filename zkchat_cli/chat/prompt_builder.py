@@ -26,6 +26,8 @@ from zkchat_cli.references.document_summaries import DocumentSummaryService
 RECENT_TURNS = 2
 """Turns before this one whose notes still choose the folders whose memory is read."""
 MOST_MEMORIES = 2
+MOST_OFFERED = 32
+"""Turns whose tools are known; an undo of more begins anew."""
 
 
 class PromptBuilder:
@@ -49,6 +51,8 @@ class PromptBuilder:
         self._state.unload_old_turns(runtime.counter, runtime.budget.effective_limit)
         if current and offer_tools:
             self._offered_tools[current[0].id] = frozenset(tool.name for tool in prompt.tools)
+            if len(self._offered_tools) > MOST_OFFERED:
+                del self._offered_tools[next(iter(self._offered_tools))]
         return prompt
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
@@ -115,9 +119,9 @@ class PromptBuilder:
         inputs = inputs._replace(history=self.masked_turns(runtime, compaction), compaction=compaction)
         return count_uncompacted_tokens(inputs, runtime.budget, runtime.strategy, runtime.counter)
 
-    def fixed_cost(self, runtime: Runtime, current: tuple[ZkChatMessage, ...]) -> ContextUsage:
-        """The figures of a prompt without any history. Raises PromptTooLarge."""
-        return self.assemble(runtime, self.inputs(runtime, current, None)._replace(history=())).usage
+    def fixed_cost(self, runtime: Runtime, inputs: PromptInputs) -> ContextUsage:
+        """The figures of a prompt of these inputs without any history. Raises PromptTooLarge."""
+        return self.assemble(runtime, inputs._replace(history=(), compaction=None)).usage
 
     # memory and document summaries
 

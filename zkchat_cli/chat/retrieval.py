@@ -76,7 +76,7 @@ class Retriever:
         self._found: dict[str, bool] = {}
         """Whether the notes have something about a question."""
         self._completed: dict[str, str] = {}
-        """Follow-up questions as the model has completed them."""
+        """The last follow-up question as the model has completed it."""
 
     def choose(self, runtime: Runtime, wanted: RetrievalMode | None = None) -> Runtime:
         """The runtime with the mode of its next turn: `wanted`, or what the settings say."""
@@ -141,7 +141,7 @@ class Retriever:
         answer = yield from collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
         completed = next((line.strip() for line in answer.text.splitlines() if line.strip()), "")
         if completed and answer.problem is None:
-            self._completed[text] = truncate(completed, MAX_QUERY)
+            self._completed = {text: truncate(completed, MAX_QUERY)}
         return answer.usage
 
     def _analyze(self, text: str, *, follows: bool) -> "AnalyzedQuestion | None":

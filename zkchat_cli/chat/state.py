@@ -5,7 +5,7 @@ rendered) is cached and only extended.
 """
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -68,6 +68,8 @@ class ConversationState:
         """The version after the last turn, and its figures."""
         self._exchange_of: dict[str, LoadableExchange] = {}
         """By the ids of its messages."""
+        self.summary_sources: Mapping[str, SpokenMessage] = {}
+        """What was said in the turns that the last summary without a model quotes, by the messages' ids: the next one begins with it."""
         self._load()
 
     def _load(self) -> None:
@@ -75,10 +77,10 @@ class ConversationState:
         head = self._store.conversation(id_).head_id if self.is_stored else None
         with long_lived_allocation():
             log = self.log()
-            self._replace_history(map(LoadableExchange, split_into_exchanges(_settle_pending(branch_to(log, head)))))
+            self._replace_history(self._stored_exchanges(_settle_pending(branch_to(log, head))))
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
-            self.references = ReferenceManager.from_log(log, self.history)
+            self.references = ReferenceManager.from_log(log, self.history, self._find_readable)
             self._call_ids = {call.id for message in log for call in message.tool_calls}
 
     # messages
@@ -111,6 +113,11 @@ class ConversationState:
         exchange = self._exchange_of.get(message_id)
         return None if exchange is None else exchange.messages[exchange.ids.index(message_id)]
 
+    def _find_readable(self, message_id: str) -> ZkChatMessage | None:
+        with suppress(StoreError):
+            return self.find_message(message_id)
+        return None
+
     def append(self, turn: Sequence[ZkChatMessage]) -> None:
         """Add a finished turn to the branch."""
         exchange = LoadableExchange(turn)
@@ -126,8 +133,8 @@ class ConversationState:
     def branch_off(self, head: str | None) -> None:
         """Continue from another message here; the store follows with the next turn. Undo can go back. Raises StoreError."""
         log, left = self.log(), self.head
-        self.references = ReferenceManager.from_log(log, branch := BranchTree(log).branch(head))
-        self._replace_history(map(LoadableExchange, split_into_exchanges(branch)))
+        self.references = ReferenceManager.from_log(log, branch := BranchTree(log).branch(head), self._find_readable)
+        self._replace_history(self._stored_exchanges(branch))
         self.undo_stack += [left] if left is not None else []
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:
@@ -141,6 +148,10 @@ class ConversationState:
             else LoadableExchange([instead.get(message.id, message) for message in each.messages])
             for each in self.history.exchanges()
         )
+
+    def _stored_exchanges(self, branch: Sequence[ZkChatMessage]) -> Iterator[LoadableExchange]:
+        reader = StoredMessages(self._store, self.conversation.id)
+        return (LoadableExchange(messages, reader) for messages in split_into_exchanges(branch))
 
     def _replace_history(self, exchanges: Iterable[LoadableExchange]) -> None:
         history = MessageHistory(exchanges)
@@ -166,7 +177,8 @@ class ConversationState:
     def unload_old_turns(self, counter: TokenCounter, tokens: int) -> None:
         """Forget the messages of turns before the newest ones, which take so many tokens: they are read from the store when needed."""
         if self.is_stored:
-            self.turns(counter).unload(tokens, StoredMessages(self._store, self.conversation.id))
+            for message in self.turns(counter).unload(tokens, StoredMessages(self._store, self.conversation.id)):
+                self.references.leave_to_store(message)
 
     def make_call_id_unique(self, given: str) -> str:
         """An id that no other tool call of this conversation has: some models number theirs afresh in every process or turn, some give two

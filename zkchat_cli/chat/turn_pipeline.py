@@ -71,12 +71,12 @@ class TurnPipeline:
                 prepare_model(turn.runtime.model)
                 turn.calibration = self._services.store.calibration(turn.runtime.model.name)
                 turn.runtime = turn.runtime.calibrated(turn.calibration)
-            known, offered = self._state.references.copy(), turn.runtime
+            known, offered = self._state.references.checkpoint(), turn.runtime
 
             def decide_documents(retrieval: RetrievalMode | None) -> Sequence[events.Notice]:
                 """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more."""
                 with turn.timer("prepare"):
-                    self._state.references = known.copy()
+                    self._state.references.roll_back(known)
                     runtime = replace(turn.runtime, tools=offered.tools, instructions=offered.instructions)
                     turn.runtime = self._retriever.choose(runtime, retrieval or user_input.retrieval)
                     turn.messages[0], warnings = self._messages.add_documents(turn.runtime, bare, user_input, self._state.references)

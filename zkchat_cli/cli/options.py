@@ -70,3 +70,5 @@ NOTES = ("as_json", "vault", "config_file")
 CHAT = ("agent", "strategy", "max_context", "vault", "model", "config_file")
 PROMPT = tuple(SHARED)
 """Options of commands that build a prompt."""
+COMPACT, EXPORT = PROMPT[1:], CHAT[1:]
+"""The same for a stored conversation, which has its agent."""

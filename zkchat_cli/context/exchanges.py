@@ -27,55 +27,57 @@ class MessageReader(Protocol):
 class LoadableExchange:
     """A question with its answers; in some imports, what was said before the first question."""
 
-    __slots__ = ("_messages", "_reader", "_state", "ids")
+    __slots__ = ("_state", "ids", "loaded", "reader")
 
-    def __init__(self, messages: Sequence[ZkChatMessage]) -> None:
+    def __init__(self, messages: Sequence[ZkChatMessage], reader: MessageReader | None = None) -> None:
+        """With a `reader` the messages come from the store."""
         self.ids = tuple(message.id for message in messages)
         self._state = hash(tuple((message.status, message.pinned, len(message.content)) for message in messages))
-        self._messages: tuple[ZkChatMessage, ...] | None = tuple(messages)
-        self._reader: MessageReader | None = None
+        self.loaded: tuple[ZkChatMessage, ...] | None = tuple(messages)
+        """None if they are only in the store."""
+        self.reader = reader
 
     @property
     def messages(self) -> tuple[ZkChatMessage, ...]:
         """Raises StoreError if they have to be read from the store and cannot be."""
-        messages = self._messages  # read once: another thread may unload them
+        messages = self.loaded  # read once: another thread may unload them
         if messages is None:
-            assert self._reader is not None
-            messages = self._reader.read_messages(self.ids)
+            assert self.reader is not None
+            messages = self.reader.read_messages(self.ids)
         return messages
-
-    @property
-    def spoken(self) -> tuple[SpokenMessage, ...]:
-        """What the user and the model said, which is read faster. Raises StoreError as `messages` does."""
-        messages = self._messages
-        if messages is None:
-            assert self._reader is not None
-            return self._reader.read_spoken(self.ids, links=True)
-        return tuple(SpokenMessage(m.id, m.role, m.content, m.timestamp, _links(m)) for m in messages if m.role != "tool" and m.content)
 
     def unload(self, reader: MessageReader) -> bool:
         """Forget the messages if the store has all of them; whether they are forgotten."""
-        if self._messages is not None and reader.has_messages(self.ids):
-            self._reader, self._messages = reader, None
-        return self._messages is None
+        if self.reader is None and reader.has_messages(self.ids):
+            self.reader = reader
+        if self.reader is not None:
+            self.loaded = None
+        return self.loaded is None
 
     def says_the_same(self, other: "LoadableExchange") -> bool:
         """Whether the other has the same messages, with the same marks: a message's text never changes."""
         return self is other or (self.ids == other.ids and self._state == other._state)
 
 
-def read_spoken_messages(exchanges: Iterable[LoadableExchange], wanted: Container[str]) -> dict[str, SpokenMessage]:
-    """What was said in the wanted messages of these exchanges of one conversation, by id; those in the store with one query."""
+def read_spoken(
+    exchanges: Iterable[LoadableExchange], wanted: Container[str] | None = None, *, links: bool = False
+) -> dict[str, SpokenMessage]:
+    """What was said in these exchanges of one conversation, or in the wanted messages of them, by the messages' ids. Those that are only in
+    the store are read with one query; one that is gone is missing."""
     found: dict[str, SpokenMessage] = {}
     unread: list[str] = []
     reader: MessageReader | None = None
     for exchange in exchanges:
-        if exchange._messages is None:
-            reader = exchange._reader
-            unread += [id_ for id_ in exchange.ids if id_ in wanted]
-        else:
-            found |= {message.id: message for message in exchange.spoken}
-    return found | ({message.id: message for message in reader.read_spoken(unread)} if reader is not None else {})
+        messages = exchange.loaded
+        if messages is None:
+            reader = exchange.reader
+            unread += [id_ for id_ in exchange.ids if wanted is None or id_ in wanted]
+            continue
+        for m in messages:
+            if m.role != "tool" and m.content:
+                documents = _links(m) if links else ()
+                found[m.id] = SpokenMessage(m.id, m.role, m.content, m.timestamp, documents)
+    return found | ({message.id: message for message in reader.read_spoken(unread, links=links)} if reader is not None else {})
 
 
 class MessageHistory(Sequence[ZkChatMessage]):

@@ -11,8 +11,8 @@ from zkchat_cli.models import ZkChatMessage
 
 MAX_CLASSIFIED = 2000
 """Characters; a longer message is a text to work on."""
-CACHED_MESSAGES = 32_768
-"""Each compaction looks at every message again."""
+CACHED_MESSAGES = 512
+"""Each compaction looks at every message of the window again."""
 
 _START = r"(?:^|(?<=[.!?。！？\n]))[ \t]{0,8}(?:[-*] )?(?:(?:and|but|so|please|also|und|aber|bitte|请)[ ,，]{0,2}){0,3}"
 """The start of a sentence. All repetitions are bounded: a text of blank lines must not take a second."""

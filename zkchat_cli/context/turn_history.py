@@ -14,6 +14,7 @@ from typing import overload
 
 from zkchat_cli.context.exchanges import MessageReader
 from zkchat_cli.context.turns import Turn
+from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.rows import paused_gc
 
 NEVER_UNLOADED = 16
@@ -150,13 +151,20 @@ class TurnHistory(Sequence[Turn]):
         )
         return tokens[before[self._length]] - tokens[before[start]] - saved
 
-    def unload(self, tokens: int, reader: MessageReader) -> None:
-        """Leave the messages of the turns before the newest ones, which take so many tokens, to the store; a few turns at a time."""
+    def unload(self, tokens: int, reader: MessageReader) -> list[ZkChatMessage]:
+        """Leave the messages of the turns before the newest ones, which take so many tokens, to the store; a few turns at a time. Returns
+        the messages."""
         log, least = self._log, self.tokens() - tokens
         first = bisect_left(log.sendable_before, bisect_left(log.tokens_before, least)) if least > 0 else 0
         end = min(first - 1, self._length - NEVER_UNLOADED, log.unloaded + MOST_UNLOADED_AT_ONCE)
-        while log.unloaded < end and log.turns[log.unloaded].unload(reader):
+        left: list[ZkChatMessage] = []
+        while log.unloaded < end:
+            messages = log.turns[log.unloaded].exchange.loaded or ()
+            if not log.turns[log.unloaded].unload(reader):
+                break
+            left += messages
             log.unloaded += 1
+        return left
 
     @property
     def called_tools(self) -> frozenset[str]:

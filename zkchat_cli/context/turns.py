@@ -23,6 +23,7 @@ _FENCED = re.compile(
     r"(?:<(conversation-summary|recalled-conversation|project-memory|agent-memory|smart-memory|kept-message)\b[^<>\n]*>\n.*?\n</\1>\s*)+",
     re.DOTALL,
 )
+_NONE: frozenset[str] = frozenset()
 _MAX_TOKEN_LENGTH = 128
 """Characters of the longest token in the shipped vocabularies."""
 
@@ -40,7 +41,7 @@ class Turn:
         self._rendered: tuple[PromptMessage, ...] | None = _render_whole(messages, counter)
         self.fixed = _render_fixed(messages, number, counter)
         """Its pinned messages and standing instructions, as they are sent without the turn."""
-        self.masked: frozenset[str] = frozenset()
+        self.masked = _NONE
         """The messages of which the middles of results or documents are left out."""
         self.tokens = sum(m.tokens for m in self._rendered)
         self.fixed_tokens = sum(m.tokens for m in self.fixed)

@@ -158,7 +158,7 @@ def _find_similar(cosines: Mapping[int, float]) -> set[int]:
     return {number for number, cosine in cosines.items() if cosine >= max(SIMILAR, usual)}
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def _count_words(key: str, content: str, languages: tuple[str, ...]) -> Counter[str]:
     return Counter(content_stems(f"{key.replace('-', ' ')} {content}", languages))
 

@@ -1,15 +1,16 @@
 """One numbering of all chunks of a conversation, across tools, rounds and turns.
 
 The model cites `[n]`, so n must mean the same chunk for the whole conversation. The same chunk keeps its number, and a chunk whose text
-changed gets a new one. The numbers are stored with the messages, so that resuming, compaction and undo keep them.
+changed gets a new one. The numbers are stored with the messages, so that resuming, compaction and undo keep them. Of a chunk in a message
+that is only in the store, its number and that message are known: 10,000 chunks with their texts would take 20 MB.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from zkchat_cli.models import Citation, ContentChunk, ZkChatMessage
 from zkchat_cli.references.chunk_format import MAX_NUMBER
 
-_Identity = tuple[str, str, str]
+FindMessage = Callable[[str], ZkChatMessage | None]
 _MAX_COUNTED = MAX_NUMBER // 10
 """Larger numbers come only from imports; numbering never continues from one."""
 
@@ -17,10 +18,13 @@ _MAX_COUNTED = MAX_NUMBER // 10
 class ReferenceManager:
     """Numbers chunks, finds them by number and by tool, and remembers what answers cited."""
 
-    def __init__(self) -> None:
-        self._chunks: dict[int, ContentChunk] = {}
-        """By number, with the score of the first call that found it."""
-        self._numbers: dict[_Identity, int] = {}
+    def __init__(self, find_message: FindMessage = lambda _: None) -> None:
+        """`find_message` reads a message from the store by its id."""
+        self._find_message = find_message
+        self._chunks: dict[int, ContentChunk | str] = {}
+        """By number, with the score of the first call that found it; or the id of the message that has it."""
+        self._numbers: dict[int, int] = {}
+        """By the hashes of their identities."""
         self._by_tool: dict[str, dict[int, None]] = {}
         """The numbers that each tool found, in order."""
         self._highest = 0
@@ -28,14 +32,16 @@ class ReferenceManager:
         """What the last answer with citations cited."""
 
     @classmethod
-    def from_log(cls, log: Iterable[ZkChatMessage], branch: Iterable[ZkChatMessage] | None = None) -> "ReferenceManager":
+    def from_log(
+        cls, log: Iterable[ZkChatMessage], branch: Iterable[ZkChatMessage] | None = None, find_message: FindMessage = lambda _: None
+    ) -> "ReferenceManager":
         """The manager of a stored conversation.
 
         It knows the chunks of all messages in `log`, including other branches, so that no number is used twice. The references are those of
         the answers on `branch`, by default of all.
         """
         log = tuple(log)
-        manager = cls()
+        manager = cls(find_message)
         for message in log:
             if message.role == "user" or message.tool_call_id is not None:
                 manager._add(message.chunks, message.tool_name or "")
@@ -45,11 +51,22 @@ class ReferenceManager:
 
     def copy(self) -> "ReferenceManager":
         """An independent copy, to see which numbers chunks would get."""
-        other = ReferenceManager()
+        other = ReferenceManager(self._find_message)
         other._chunks, other._numbers, other._highest = {**self._chunks}, {**self._numbers}, self._highest
         other._by_tool = {tool: {**numbers} for tool, numbers in self._by_tool.items()}
         other.latest_references = self.latest_references
         return other
+
+    def checkpoint(self) -> tuple[int, int, int]:
+        """What `roll_back` takes to forget the chunks that user messages brought since."""
+        return len(self._chunks), len(self._numbers), self._highest
+
+    def roll_back(self, to: tuple[int, int, int]) -> None:
+        chunks, numbers, self._highest = to
+        while len(self._chunks) > chunks:
+            self._chunks.popitem()
+        while len(self._numbers) > numbers:
+            self._numbers.popitem()
 
     def extract_referenceable_chunks(self, chunks: Sequence[ContentChunk], tool: str = "") -> tuple[ContentChunk, ...]:
         """The chunks of one tool response or user message with their numbers, known ones or the next free ones."""
@@ -58,17 +75,35 @@ class ReferenceManager:
         return numbered
 
     def chunk(self, number: int) -> ContentChunk | None:
-        """The chunk with this number; None if no call has it."""
-        return self._chunks.get(number)
+        """The chunk with this number; None if no call has it, or its message is gone from the store."""
+        chunk = self._chunks.get(number)
+        if isinstance(chunk, str):
+            message = self._find_message(chunk)
+            return next((each for each in message.chunks if each.number == number), None) if message is not None else None
+        return chunk
+
+    def leave_to_store(self, message: ZkChatMessage) -> None:
+        """Forget the chunks of a message that can be read from the store."""
+        for number in (chunk.number for chunk in message.chunks):
+            if number is not None and isinstance(self._chunks.get(number), ContentChunk):
+                self._chunks[number] = message.id
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Of all chunks."""
+        return tuple(sorted(self._chunks))
 
     @property
     def chunks(self) -> tuple[ContentChunk, ...]:
         """All chunks, each once, by number."""
-        return tuple(self._chunks[number] for number in sorted(self._chunks))
+        return self._read(self.numbers)
 
     def chunks_of_all_tools(self) -> dict[str, tuple[ContentChunk, ...]]:
         """The chunks of each tool by its name, each once; those of user messages belong to none."""
-        return {tool: tuple(self._chunks[number] for number in numbers) for tool, numbers in self._by_tool.items()}
+        return {tool: self._read(numbers) for tool, numbers in self._by_tool.items()}
+
+    def _read(self, numbers: Iterable[int]) -> tuple[ContentChunk, ...]:
+        return tuple(chunk for chunk in map(self.chunk, numbers) if chunk is not None)
 
     def add_references(self, citations: Iterable[Citation]) -> None:
         """Add what an answer cited; an answer without citations leaves the latest references unchanged."""
@@ -88,8 +123,11 @@ class ReferenceManager:
         left out."""
         for chunk in chunks:
             number, identity = chunk.number, _identity(chunk)
-            if number is None or not 0 < number <= MAX_NUMBER or _identity(self._chunks.setdefault(number, chunk)) != identity:
+            if number is None or not 0 < number <= MAX_NUMBER:
                 continue
+            if number in self._chunks and self._numbers.get(identity) != number:
+                continue
+            self._chunks.setdefault(number, chunk)
             self._numbers.setdefault(identity, number)
             if number <= _MAX_COUNTED:
                 self._highest = max(self._highest, number)
@@ -97,6 +135,6 @@ class ReferenceManager:
                 self._by_tool.setdefault(tool, {})[number] = None
 
 
-def _identity(chunk: ContentChunk) -> _Identity:
-    """The identity of a chunk. Its id alone would do, but imports may contain anything."""
-    return chunk.id, chunk.relative_path, chunk.text
+def _identity(chunk: ContentChunk) -> int:
+    """A hash of what makes a chunk the same. Its id alone would do, but imports may contain anything."""
+    return hash((chunk.id, chunk.relative_path, chunk.text))

@@ -35,7 +35,7 @@ def _answer_sources(session: ZkChatSession) -> list[StyledLine]:
 def _excerpt_lines(session: ZkChatSession, argument: str) -> list[StyledLine]:
     chunk = base.numbered_chunk(session, argument)
     if chunk is None or chunk.number is None:
-        valid = ", ".join(number_ranges(sorted(c.number for c in session.references.chunks if c.number is not None)))
+        valid = ", ".join(number_ranges(session.references.numbers))
         raise UsageError(f"unknown source {truncate(argument, 40)}", f"Valid numbers: {valid}" if valid else "Nothing has been found yet.")
     citations = provenance.find_citations(chunk.number, session.history)
     location = base.locate_in_note(session, chunk)
@@ -50,4 +50,4 @@ def _excerpt_lines(session: ZkChatSession, argument: str) -> list[StyledLine]:
     return [head, *changed, styled_line(), *excerpt, *cut, styled_line(), *base.citation_lines(citations)]
 
 
-COMMAND = SlashCommand(_sources, "[N]", lambda session: [str(chunk.number) for chunk in session.references.chunks])
+COMMAND = SlashCommand(_sources, "[N]", lambda session: [str(number) for number in session.references.numbers])

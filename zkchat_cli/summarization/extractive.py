@@ -7,14 +7,14 @@ summary takes as long after 10,000 turns as after 100.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
+from zkchat_cli.context.exchanges import read_spoken
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import SpokenMessage
-from zkchat_cli.summarization.sentence_scoring import CACHED_MESSAGES, ScoredSentence, light_stem, score_sentences
+from zkchat_cli.summarization.sentence_scoring import ScoredSentence, light_stem, score_sentences
 from zkchat_cli.summarization.sentence_selection import SummaryCandidate, rank_sentences
 from zkchat_cli.text.words import content_terms
 from zkchat_cli.tokens.counter import TokenCounter
@@ -59,18 +59,24 @@ class SpeakerMessage(NamedTuple):
 
 
 class ExtractiveSummary(NamedTuple):
-    """A summary, and the ids of the turns that it quotes."""
+    """A summary, the ids of the turns that it quotes, and what was said in them."""
 
     text: str
     quoted: tuple[str, ...]
+    said: Mapping[str, SpokenMessage]
 
 
 def extract_summary(
-    fold: FoldPlan, target: int, counter: TokenCounter, instructions: str | None = None, quoted: Sequence[Turn] = ()
+    fold: FoldPlan,
+    target: int,
+    counter: TokenCounter,
+    instructions: str | None = None,
+    quoted: Sequence[Turn] = (),
+    said: Mapping[str, SpokenMessage] | None = None,
 ) -> ExtractiveSummary | None:
     """A summary of the fold in at most `target` tokens; None if it would not be clearly smaller than the fold.
 
-    Of the turns that the last summary covers it reads those that this one `quoted`, or all if there are none.
+    Of the turns that the last summary covers it reads those that this one `quoted`, or all if there are none; what was `said` is known.
     """
     replaced = 0
     for turn in reversed(fold.turns):
@@ -78,15 +84,19 @@ def extract_summary(
         if SMALLER_BY * replaced >= target:
             break
     budget = min(target, int(SMALLER_BY * replaced))
-    return summarize((*quoted, *fold.new) if quoted else fold.turns, budget, counter, instructions or "")
+    return summarize((*quoted, *fold.new) if quoted else fold.turns, budget, counter, instructions or "", said or {})
 
 
-def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instructions: str = "") -> ExtractiveSummary | None:
+def summarize(
+    turns: Sequence[Turn], budget: int, counter: TokenCounter, instructions: str = "", known: Mapping[str, SpokenMessage] | None = None
+) -> ExtractiveSummary | None:
     """A summary in at most `budget` tokens; None if not even one sentence fits.
 
     Sentences that share words with `instructions` are preferred, those with a phrase it quotes come first.
     """
-    spoken = [_SpokenTurn(turn.id, turn.exchange.spoken, turn.fixed_ids) for turn in turns if not turn.failed]
+    known = known or {}
+    said = {**known, **read_spoken((turn.exchange for turn in turns if turn.ids[-1] not in known), links=True)}
+    spoken = [_SpokenTurn(turn.id, [said[id_] for id_ in turn.ids if id_ in said], turn.fixed_ids) for turn in turns if not turn.failed]
     messages = _speaker_messages(spoken)
     ranked = rank_sentences(_prefer_instructed(_find_candidates(messages), instructions))
     links = _links_line(spoken, budget // 4, counter)
@@ -99,7 +109,8 @@ def summarize(turns: Sequence[Turn], budget: int, counter: TokenCounter, instruc
         while chosen and left < 0:
             left += counter.count(chosen.pop().sentence.text)
     quoted = dict.fromkeys(messages[number].turn_id for number in sorted(candidate.message for candidate in chosen))
-    return ExtractiveSummary(text, tuple(quoted)) if chosen else None
+    kept = {message.id: message for turn in spoken if turn.id in quoted for message in turn.messages}
+    return ExtractiveSummary(text, tuple(quoted), kept) if chosen else None
 
 
 class _SpokenTurn(NamedTuple):
@@ -125,7 +136,6 @@ def _speaker_messages(turns: Iterable[_SpokenTurn]) -> list[SpeakerMessage]:
     return made
 
 
-@lru_cache(maxsize=CACHED_MESSAGES)
 def _find_speaker(content: str) -> re.Match[str] | None:
     return _SPEAKER.match(content)
 

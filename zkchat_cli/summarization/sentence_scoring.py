@@ -12,8 +12,8 @@ from typing import NamedTuple
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.text.words import STOPWORDS, terms
 
-CACHED_MESSAGES = 32_768
-"""A rolling summary reads the same messages again each time."""
+CACHED_MESSAGES = 2048
+"""A rolling summary reads those that the last one quotes again each time."""
 FEATURE_WEIGHT = 1.4
 """Factor for each of these features."""
 QUESTION_WEIGHT = 0.6
@@ -81,7 +81,7 @@ class ScoredSentence(NamedTuple):
     is_lead_in: bool
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def light_stem(word: str) -> str:
     """A word without common English endings. Snowball's stems join more words, and a sentence with a form of a chosen word then counts as
     a repetition: LoCoMo answers in a summary of 4000 tokens .71 instead of .73."""

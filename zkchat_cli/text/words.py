@@ -168,7 +168,7 @@ def _restore_short_i(word: str) -> str:
     return f"{word[:-1]}й" if word.endswith("и") and word[-2:-1] in "аеиоуыэюя" else word
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def stem(word: str, languages: tuple[str, ...] = (ENGLISH,)) -> str:
     """The stem by which words of a question and of a message or note are compared.
 

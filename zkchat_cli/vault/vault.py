@@ -232,10 +232,14 @@ class Vault:
         """The shortest name of the file at `path` for a link from outside of notes: with folders as far as other files have its name."""
 
         def find(index: IndexDatabase) -> str:
-            links = [(name, WrittenLink("", "wikilink", name, None, None, embed=False)) for name in possible_names(path)]
-            found = [(name, resolved) for name, link in links if (resolved := resolve(link, None, index.names)).target == path]
-            certain = (name for name, resolved in found if resolved.status == "found")
-            return next(certain, found[0][0] if found else strip_suffix(path))
+            found = ""
+            for name in possible_names(path):
+                resolved = resolve(WrittenLink("", "wikilink", name, None, None, embed=False), None, index.names)
+                if resolved.target == path:
+                    if resolved.status == "found":
+                        return name
+                    found = found or name
+            return found or strip_suffix(path)
 
         return self._ask(find)
 

@@ -25,10 +25,11 @@ from collections.abc import Callable, Sequence
 from operator import is_not
 from typing import TYPE_CHECKING
 
-from zkchat_cli.context.exchanges import read_spoken_messages
+from zkchat_cli.context.exchanges import read_spoken
 from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, RecallPassage, split_into_passages
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
+from zkchat_cli.models import SpokenMessage
 from zkchat_cli.text.languages import detect_language, main_languages
 from zkchat_cli.text.stopwords import ENGLISH, QUESTION_WORDS
 from zkchat_cli.text.words import content_terms, stem
@@ -106,6 +107,8 @@ class RecallIndex:
         self._ends_with_question, self._is_fixed = array("B"), array("B")
         self._tokens = array("H")
         """Their tokens, without calibration."""
+        self._messages: dict[str, SpokenMessage] = {}
+        """Those that the last question found: all prompts of a turn quote much the same."""
         self._last_search: tuple[tuple[str, int], list[int]] | None = None
         self._last_scores: tuple[str, NDArray[np.float64]] | None = None
         self._history: TurnHistory | None = None
@@ -149,7 +152,7 @@ class RecallIndex:
         position = len(self._turns)
         self._last_search = self._last_scores = None
         self._turns.append(turn)
-        spoken = turn.exchange.spoken
+        spoken = read_spoken([turn.exchange]).values()
         self._turn_languages.append(detect_language(" ".join(message.content[:MAX_OPENING] for message in spoken)))
         self._starts.append(len(self._keys))
         fixed = turn.fixed_ids
@@ -192,13 +195,19 @@ class RecallIndex:
         """The passages with these numbers, read from their turns; without those that are gone from the store."""
         turns = {number: bisect_right(self._starts, number) - 1 for number in numbers}
         keys = [self._keys[number] for number in numbers]
-        messages = read_spoken_messages((self._turns[turn].exchange for turn in dict.fromkeys(turns.values())), {id_ for id_, _ in keys})
+        unread = {id_ for id_, _ in keys} - self._messages.keys()
+        exchanges = (self._turns[turn].exchange for number, turn in turns.items() if self._keys[number][0] in unread)
+        self._messages = messages = self._messages | read_spoken(dict.fromkeys(exchanges), unread)
         split = {
             id_: split_into_passages(messages[id_], turns[number])
             for number, (id_, _) in zip(numbers, keys, strict=True)
             if id_ in messages
         }
-        return tuple(split[id_][part] for id_, part in keys if part < len(split.get(id_, ())))
+        return tuple(
+            split[id_][part]._replace(raw_tokens=self._tokens[number])
+            for number, (id_, part) in zip(numbers, keys, strict=True)
+            if part < len(split.get(id_, ()))
+        )
 
     def day_number(self, number: int) -> int:
         """A number for the day of the passage with this number, without reading it."""
@@ -213,6 +222,7 @@ class RecallIndex:
         if self._last_search is None or self._last_search[0] != query:
             if self._last_scores is None or self._last_scores[0] != question:
                 self._last_scores = question, self._score(question)
+                self._messages = {}
             self._last_search = query, self._choose(self._last_scores[1], before)
         return self._last_search[1]
 

@@ -31,6 +31,8 @@ class RecallPassage(NamedTuple):
     turn: int
     part: int = 0
     parts: int = 1
+    raw_tokens: int | None = None
+    """If they have been counted."""
 
     @property
     def day(self) -> str:
@@ -46,6 +48,8 @@ class RecallPassage(NamedTuple):
 
     def count_raw_tokens(self, counter: TokenCounter) -> int:
         """Tokens with speaker, line end and gap mark, without calibration."""
+        if self.raw_tokens is not None:
+            return self.raw_tokens
         return counter.count_raw(self.text_with_speaker) + (1 if self.parts == 1 else 4)
 
     def count_tokens(self, counter: TokenCounter) -> int:

@@ -15,12 +15,7 @@ PreviewOption = Annotated[bool, typer.Option("--preview", help="Only print what 
 
 @command(
     COMMANDS,
-    "strategy",
-    "max_context",
-    "as_json",
-    "vault",
-    "model",
-    "config_file",
+    *options.COMPACT,
     epilog=examples(
         "zkchat context compact --preview", 'zkchat context compact --instructions "keep all dates"', "zkchat context compact --undo"
     ),

@@ -26,15 +26,7 @@ MAX_IMPORT = 500_000_000
 """Bytes; an export of 10,000 turns with their prompts is smaller."""
 
 
-@command(
-    COMMANDS,
-    "strategy",
-    "max_context",
-    "vault",
-    "model",
-    "config_file",
-    epilog=examples("zkchat context export --format html -o talk.html"),
-)
+@command(COMMANDS, *options.EXPORT, epilog=examples("zkchat context export --format html -o talk.html"))
 def export(
     ctx: CommandContext,
     id_: options.ConversationArgument = None,
