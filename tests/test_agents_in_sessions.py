@@ -224,7 +224,7 @@ def test_settings_overridden_in_the_chat_stay_with_another_agent(installation: I
     slash.run("/agent critic", session)
     assert (session.runtime.strategy.name, session.runtime.settings.context.injection_ratio) == ("summarize", 0.5)
     assert session.runtime.settings.context.max_tokens == 5000
-    slash.run("/config llm.temperature 1.5", session)
+    slash.run("/config set llm.temperature 1.5", session)
     assert session.runtime.speaker_label.startswith("critic")
     assert session.prompt().messages[0].content.endswith("Find faults.")
 

@@ -1,6 +1,6 @@
 """ConversationState: the branch and its turns, compactions, call ids."""
 
-from factories import COUNTER, AppFixture, exchanges, make_compaction
+from factories import COUNTER, AppFixture, DeltaModel, exchanges, find_call, make_compaction, reply, report_of, tool_reply
 
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.models import ZkChatMessage
@@ -46,3 +46,20 @@ def test_call_ids_are_unique_in_a_conversation(app: AppFixture) -> None:
     state = make_state(app)
     ids = [state.make_call_id_unique(given) for given in ("call-1", "call-1", "", "")]
     assert ids[0] == "call-1" and len(set(ids)) == 4
+
+
+def test_a_long_chat_reads_turns_that_it_no_longer_sends_from_the_store(app: AppFixture) -> None:
+    app.max_context = 4000
+    session = app.session(DeltaModel([tool_reply(find_call("filters tasks")), *[reply("It is so [1]. " * 60)] * 40]))
+    for number in range(24):
+        report_of(session.send(f"What about filter {number}?"))
+    unloaded = [exchange.loaded is None for exchange in session.history.exchanges()]
+    assert sum(unloaded) > 4 and unloaded == sorted(unloaded, reverse=True)
+    id_ = session.conversation.id
+    assert session.history == app.store.history(id_)
+    first = session.references.chunk(1)
+    assert first is not None and first == app.reopen(session).references.chunk(1)
+    app.store.delete(id_)  # by another program
+    assert (session.history[0].status, session.references.chunk(1)) == ("damaged", None)
+    report_of(session.send("And now?"))
+    assert session.history[-1].content.startswith("It is so")

@@ -35,6 +35,7 @@ from PySide6.QtWidgets import (  # noqa: E402
     QWidget,
 )
 
+from zkchat_cli.gui.menu import ContextDialog  # noqa: E402
 from zkchat_cli.gui.panels import Question  # noqa: E402
 from zkchat_cli.gui.window import ChatWindow  # noqa: E402
 from zkchat_cli.views.prompts import prompt_text  # noqa: E402
@@ -248,6 +249,14 @@ def test_a_stopped_answer_and_one_whose_window_is_closed_are_stored_unfinished(o
     assert again.shown.count("Unfinished: the answer was cut off here.") == 2
 
 
+def test_a_message_that_is_sent_while_notes_are_indexed_is_answered_after_that(open_window: OpenWindow) -> None:
+    user = open_window(wait=False)
+    user.wait(lambda: user.window._indexing)
+    user.ask("What is a filter?")
+    user.wait()
+    assert "A filter is a line" in user.shown
+
+
 def test_an_error_is_shown_in_the_window_with_the_next_step(open_window: OpenWindow, script: Script) -> None:
     user = open_window(script({"error": "auth"}))
     user.ask("Hello?")
@@ -265,17 +274,18 @@ def test_a_click_on_the_budget_shows_the_table_and_the_exact_prompt_with_what_is
     user.write("What is compost?")
     user.window.budget.click()
     user.wait()
-    dialog, session = user.window.context_dialog, user.window.session
-    assert dialog is not None and session is not None
+    (dialog,), session = user.window.findChildren(ContextDialog), user.window.session
+    assert session is not None
     assert dialog.prompt.toPlainText() == prompt_text(session.prompt("What is compost?"))
     assert "total" in dialog.table.toPlainText()
     user.press(Qt.Key.Key_Return)
     user.wait(lambda: "slow" in user.shown)
+    assert "No messages yet." not in user.shown
     figure = user.window.budget.components["conversation"]
     user.wait(lambda: user.window.budget.components["conversation"] > figure)
     user.window.budget.click()  # also while the answer is written: what was sent for it
-    user.wait(lambda: user.window.context_dialog is not dialog)
-    assert user.window.context_dialog is not None and "What is compost?" in user.window.context_dialog.prompt.toPlainText()
+    user.wait(lambda: len(user.window.findChildren(ContextDialog)) == 2)
+    assert "What is compost?" in user.window.findChildren(ContextDialog)[1].prompt.toPlainText()
     assert user.window._work.busy
 
 

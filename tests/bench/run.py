@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import platform
+import resource
 import signal
 import sqlite3
 import sys
@@ -44,7 +45,7 @@ SEED = 7
 COMPACTING = {"none": "turns that do not compact", "masked": "turns that mask old results", "extractive": "turns that fold into a summary"}
 WHERE_IS_THE_CURSOR, IN_ROW_2 = "\x1b[6n", "\x1b[2;1R"
 """What a terminal is asked, and what it answers: without an answer there is no toolbar."""
-LIBRARIES = "import sqlite3, typer, zkchat_cli.models, zkchat_cli.tokens.counter as t; t.load_vocabulary('o200k_base')"
+LIBRARIES = "import sqlite3, typer, zkchat_cli.models"
 
 
 def starting(ground: Ground) -> Iterator[Row]:
@@ -74,10 +75,22 @@ def starting(ground: Ground) -> Iterator[Row]:
         yield Row(f"{what} visible", *figures, imports, goal)
 
     ask = (*ZKCHAT, "ask", ground.words.question(), "--json", *of_vault)
+    imports = "import typer, rich, prompt_toolkit, pydantic"
+    by_words = {**ground.env, "ZKCHAT_SEMANTIC__PROVIDER": "none"}
+
+    def processor_time(*command: str) -> float:
+        """In ms, user's and system's."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ground.run(*command, env=by_words)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+    figures = in_turns(lambda _: processor_time(*ask), lambda _: processor_time(*PYTHON, imports), ground.times(10))
+    yield Row("processor time of ask, by words", *figures, imports, Goal(2.2, "ratio"))
     builds = range(ground.repetitions(3, large=1))
     for what, homes in (("first ask", [ground.fresh() for _ in builds]), ("ask", [ground.home for _ in builds])):
         figures = ground.peaks(homes, ask, LIBRARIES)
-        yield Row(f"peak memory, {what}", *figures, "typer, models, vocabulary", Goal(200, "median"), "MB")
+        yield Row(f"peak memory, {what}", *figures, "typer, models", Goal(200, "median"), "MB")
 
 
 def counting(ground: Ground) -> Iterator[Row]:

@@ -22,7 +22,6 @@ from zkchat_cli.views import context_usage, conversation_list, prompts
 from zkchat_cli.views.text import StyledLine, styled_line
 from zkchat_cli.views.tool_calls import tool_line
 
-MAX_FOUND = 200
 NOTE_LINES = 60
 """Lines shown of a note without a numbered passage."""
 
@@ -86,7 +85,7 @@ def list_conversations(store: ChatSessionStore, vault: str, words: str) -> list[
     if not words.strip():
         return known
     by_title = conversation_list.filter_by_title(known, words)
-    found = {each.conversation_id for each in store.search(vault, words, limit=MAX_FOUND)}
+    found = {each.conversation_id for each in store.search(vault, words, limit=MAX_LISTED_CONVERSATIONS)}
     return by_title + [each for each in known if each.id in found and each not in by_title]
 
 

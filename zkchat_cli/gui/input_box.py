@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QCompleter, QPlainTextEdit
 
 from zkchat_cli.completion import Suggestion, can_complete
 
-LINES = 5
 _MODIFIERS = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
 
 
@@ -24,7 +23,7 @@ class InputBox(QPlainTextEdit):
         self.setAccessibleName("Message")
         self.setPlaceholderText("Ask your notes. Enter sends, Alt+Enter starts a line; / [[ # and @ complete.")
         self.setTabChangesFocus(True)
-        self.setFixedHeight(self.fontMetrics().lineSpacing() * LINES)
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * 5)
         self.history: list[str] = []
         """Newest first."""
         self._at = -1

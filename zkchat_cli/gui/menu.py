@@ -66,6 +66,7 @@ class ContextDialog(QDialog):
     def __init__(self, window: "ChatWindow", table: Sequence[StyledLine], prompt: str) -> None:
         super().__init__(window)
         self.setWindowTitle("Context of the next message")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(720, 520)
         self.table, self.prompt = StyledBrowser("Tokens by component"), QPlainTextEdit(prompt)
         self.table.document().setDefaultFont(fixed_font())
@@ -85,13 +86,8 @@ def show_context(window: "ChatWindow") -> None:
     typed, sent = window.input.toPlainText(), window.sent_prompt
     message = None if slash.is_command(typed) else typed or None
 
-    def show(found: tuple[Sequence[StyledLine], str]) -> None:
-        window.context_dialog = ContextDialog(window, *found)
-
-    if sent is not None:
-        window.look_up(lambda session: engine.explain_prompt(session, sent), show)
-    else:
-        window.run(lambda session: engine.explain_prompt(session, session.prompt(message)), show)
+    ask = window.look_up if sent is not None else window.run
+    ask(lambda session: engine.explain_prompt(session, sent or session.prompt(message)), lambda found: ContextDialog(window, *found))
 
 
 def compact(window: "ChatWindow", instructions: str = "") -> None:

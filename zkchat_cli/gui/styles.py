@@ -34,7 +34,8 @@ def document_style(*, dark: bool) -> str:
             *(f".{name} .sign, span.{name} {{ color: {c[name]}; }}" for name in verdicts),
             f".user .prose, pre {{ background-color: {c['raised']}; }} code, pre {{ font-family: monospace; }}",
             f".call, .note, .unused {{ color: {c['quiet']}; font-size: small; }} blockquote, .quiet {{ color: {c['quiet']}; }}",
-            f"td, th {{ padding: 3px; }} .quoted {{ background-color: {c['marked']}; color: {c['on-marked']}; }}",
+            f"table {{ border-collapse: collapse; }} td, th {{ padding: 3px; border: 1px solid {c['line']}; }}",
+            f".quoted {{ background-color: {c['marked']}; color: {c['on-marked']}; }}",
             f".link {{ color: {c['link']}; }} .problem {{ color: {c['misquoted']}; font-weight: bold; }}",
             "pre.lines { white-space: pre-wrap; background-color: transparent; }",
         )

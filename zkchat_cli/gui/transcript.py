@@ -29,7 +29,6 @@ DRAW_INTERVAL = 60
 SETTLED = 2000
 """Characters of a streamed answer that may change with the next delta; what is longer ago is drawn once."""
 _UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>')
-"""What the page hides for screen readers; Qt would show it."""
 _SOURCE = re.compile(r"source-(\d+)\.\d+-(\d+)")
 
 
@@ -63,17 +62,20 @@ def render_page(history: MessageHistory, first: int | None = None) -> Transcript
     exchanges = list(history.exchanges())
     start = max(0, min(len(exchanges) - PAGE, first - 1 if first is not None else len(exchanges)))
     shown = enumerate((exchange.messages for exchange in exchanges[start : start + PAGE]), start + 1)
-    return TranscriptPage(tuple(ShownTurn(n, _turn_html(turn, n), tuple(reference_rows(turn))) for n, turn in shown), len(exchanges))
+    return TranscriptPage(
+        tuple(ShownTurn(n, _for_qt(html.turn_html(turn, n)), tuple(reference_rows(turn))) for n, turn in shown), len(exchanges)
+    )
 
 
 def render_end(messages: Sequence[ZkChatMessage]) -> TranscriptPage:
     """The last turns, to be read while the conversation before them is loaded: without the references, which are looked up in all of it."""
     turns = list(split_into_exchanges(messages))[-PAGE:]
-    return TranscriptPage(tuple(ShownTurn(n, _turn_html(turn, n), ()) for n, turn in enumerate(turns, 1)), 0)
+    return TranscriptPage(tuple(ShownTurn(n, _for_qt(html.turn_html(turn, n)), ()) for n, turn in enumerate(turns, 1)), 0)
 
 
-def _turn_html(messages: Sequence[ZkChatMessage], number: int) -> str:
-    return _UNSEEN.sub("", html.turn_html(messages, number))
+def _for_qt(text: str) -> str:
+    """Without what only Qt would show: words for screen readers, and an empty line at the end of code."""
+    return _UNSEEN.sub("", text).replace("\n</code></pre>", "</code></pre>")
 
 
 class TranscriptView(StyledBrowser):
@@ -137,6 +139,8 @@ class TranscriptView(StyledBrowser):
 
     def begin_turn(self, question: str) -> None:
         """Show the question, and make room for its answer."""
+        if not self.page.turns:
+            self.clear()
         self._append(f"<h2>You</h2><p>{escape(question).replace(chr(10), '<br>')}</p><h2>zkchat</h2><p></p>")
         self._answer, self._drawn = "", 0
         self._stream_start = self._end().position()
@@ -168,12 +172,12 @@ class TranscriptView(StyledBrowser):
         pending = self._answer[self._drawn :]
         cut = pending.rfind("\n\n", 0, max(0, len(pending) - SETTLED))
         if cut > 0 and pending.count("```", 0, cut) % 2 == 0:
-            cursor.insertHtml(str(render_markdown(pending[:cut])))
+            cursor.insertHtml(_for_qt(render_markdown(pending[:cut])))
             cursor.insertBlock()
             self._drawn += cut
             self._stream_start = cursor.position()
             pending = pending[cut:]
-        cursor.insertHtml(str(render_markdown(pending)))
+        cursor.insertHtml(_for_qt(render_markdown(pending)))
         if at_end:
             self._scroll_to_end()
 

@@ -31,6 +31,7 @@ from zkchat_cli.models import ContextUsage, ConversationSummary, IndexReport, Pr
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.input_history import append_line, read_lines
+from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import estimate_tokens
 from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision, decline
 from zkchat_cli.vault.edit.transaction import Change
@@ -62,10 +63,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._store: ChatSessionStore | None = None
         self._line = self._streamed = self.idle = ""
         self._notices: list[str] = []
-        self._counted = 0
-        """Characters of the answer that are in the prompt that was measured last."""
-        self._completed, self._approve_all = True, False
-        self.context_dialog: menu.ContextDialog | None = None
+        self._counted = 0  # characters of the answer that are in the prompt that was measured last
+        self._completed, self._approve_all, self._indexing = True, False, False
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
         self._completer = InputCompleter(lambda: self.session)
         self._actions = menu.build_menus(self)
@@ -117,9 +116,9 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.panes = QtWidgets.QSplitter()
         self.panes.setContentsMargins(6, 6, 6, 0)
         self.panes.setChildrenCollapsible(False)
-        for n, pane in enumerate((left, middle, self.references)):
+        for pane, width in zip((left, middle, self.references), WIDTHS, strict=True):
             self.panes.addWidget(pane)
-            self.panes.setStretchFactor(n, WIDTHS[n])
+            self.panes.setStretchFactor(self.panes.count() - 1, width)
         self.panes.setSizes(WIDTHS)
         for layout in (column, grid):
             layout.setContentsMargins(0, 0, 0, 0)
@@ -135,13 +134,13 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     # the session
 
-    def run(self, work: Work, done: Callable[[Any], None] = lambda _: None, stopped: Callable[[], None] = lambda: None) -> None:
+    def run(self, work: Work, done: Callable[[Any], object] = lambda _: None, stopped: Callable[[], None] = lambda: None) -> None:
         """Do something with the session after all that was asked for before."""
         if (session := self.session) is not None:
             self._set_busy(True)
             self._work.submit(lambda: work(session), lambda result: self._finish(lambda: done(result)), lambda: self._finish(stopped))
 
-    def look_up(self, work: Work, done: Callable[[Any], None] = lambda _: None) -> None:
+    def look_up(self, work: Work, done: Callable[[Any], object] = lambda _: None) -> None:
         """Ask something that changes nothing, also while a turn runs."""
         if (session := self.session) is not None:
             self._side.submit(lambda: work(session), done)
@@ -152,9 +151,10 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.run(lambda session: slash.run(line, session) if is_command else CommandResult(turn=session.send(line)), self._carry_out)
 
     def send(self, line: str) -> None:
-        """Send a message, or run a command."""
-        if self._work.busy or self.session is None or not line.strip():
+        """Send a message, or run a command. While notes are indexed, one is done after that."""
+        if (self._work.busy and not self._indexing) or self.session is None or not line.strip():
             return
+        self._indexing = False
         self.input.remember(line)
         self.result.hide()
         self.run_command(line)
@@ -181,7 +181,8 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.look_up(lambda _: list(read_lines(file)), self.input.history.extend)
             self.input.remembered.connect(lambda line: self.look_up(lambda _: append_line(file, line)))
         self.switch_to(None)
-        self._work.submit(lambda: opened.app.vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report))
+        self._indexing = True
+        self.run(lambda _: opened.app.vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report))
         if opened.app.unstored is not None:
             self.result.show_notice(f"This chat is not stored: {on_one_line(opened.app.unstored.message, opened.app.unstored.hint)}")
         if opened.app.choices.unsafe and not any(tool.writes for tool in opened.session.runtime.tools):
@@ -193,12 +194,13 @@ class ChatWindow(QtWidgets.QMainWindow):
             self._work.post(lambda: self.state.setText(f"indexing {done}/{total}"))
 
     def _indexed(self, opened: Opened, report: IndexReport) -> None:
+        self._indexing = False
         self.run(lambda session: session.apply_scan(report))
         self.idle = f"{opened.app.vault.name}: {report.notes:,} notes"
         self.state.setText(self.idle)
         opened.app.vault.embed_in_background(lambda: self._work.busy, opened.app.message_embedder())
 
-    def _finish(self, then: Callable[[], None]) -> None:
+    def _finish(self, then: Callable[[], object]) -> None:
         then()
         self._set_busy(self._work.busy)
 
@@ -282,7 +284,7 @@ class ChatWindow(QtWidgets.QMainWindow):
     def _show_snapshot(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self.setWindowTitle(f"{snapshot.title} — zkchat")
-        self.speaker.setText(snapshot.speaker)
+        self.speaker.setText(truncate(snapshot.speaker, 40))
         self.transcript.show_page(snapshot.page)
         self.list_conversations()
 

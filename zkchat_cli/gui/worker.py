@@ -45,7 +45,7 @@ class Worker(QObject):
         return self._unfinished > 0
 
     def submit(
-        self, work: Callable[[], Any], done: Callable[[Any], None] = lambda _: None, stopped: Callable[[], None] = lambda: None
+        self, work: Callable[[], Any], done: Callable[[Any], object] = lambda _: None, stopped: Callable[[], None] = lambda: None
     ) -> None:
         """Do `work` after all that was submitted before; its result goes to `done`. `stopped` is called if it was stopped."""
         self._unfinished += 1
@@ -96,7 +96,7 @@ class Worker(QObject):
                 gc.collect()
         gc.enable()
 
-    def _end(self, then: Callable[[], None]) -> None:
+    def _end(self, then: Callable[[], object]) -> None:
         self._unfinished -= 1
         self._stop.clear()
         then()

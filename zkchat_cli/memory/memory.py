@@ -17,7 +17,6 @@ from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import StoreError, UsageError, VaultError
 from zkchat_cli.memory.conversation_excerpts import describe_message
-from zkchat_cli.memory.fact_keys import free_key, slugify, suggest_key
 from zkchat_cli.memory.fact_ranking import (
     MAX_FACT,
     MAX_WITHOUT_VECTOR,
@@ -294,6 +293,8 @@ class Memory:
 
     def remember(self, text: str, *, key: str = "", source: str = "user") -> FactUpdate:
         """Store a fact; it replaces an older one with the same key. Raises UsageError if it is empty or too long, or memory is off."""
+        from zkchat_cli.memory.fact_keys import free_key, slugify, suggest_key  # 2 ms that a question does not need
+
         if not self.enabled:
             raise UsageError("memory is switched off", "Switch it on: zkchat config set context.memory_integration true")
         content = clean_fact(text)
@@ -337,6 +338,8 @@ class Memory:
 
     def find_fact(self, key: str) -> Fact:
         """The fact with this key or prefix of a key. Raises UsageError that names the nearest keys if that is not one fact."""
+        from zkchat_cli.memory.fact_keys import slugify  # as above
+
         known = {fact.key: fact for fact in self.facts()}
         prefix = slugify(key)
         matches = [prefix] if prefix in known else [key for key in known if prefix and key.startswith(prefix)]

@@ -13,7 +13,7 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
 def _config(session: ZkChatSession, argument: str) -> CommandResult:
-    key, value = (*argument.split(maxsplit=1), "", "")[:2]
+    key, value = (*argument.removeprefix("set ").split(maxsplit=1), "", "")[:2]  # `config set`, as in the shell
     if value:
         changed = session.override_setting(key, value)
         return CommandResult(

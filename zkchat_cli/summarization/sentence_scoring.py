@@ -100,8 +100,14 @@ def score_sentences(content: str) -> tuple[ScoredSentence, ...]:
     found = sentences(content)
     if content == content.lower():  # without capital letters each full stop ends a sentence
         found = [piece for sentence in found for piece in _FULL_STOP.split(sentence)]
-    pieces = (piece for sentence in found for piece in textwrap.wrap(sentence, _MAX_SENTENCE, break_on_hyphens=False))
+    pieces = (piece for sentence in found for piece in _split_long(sentence))
     return tuple(_score(text) for text in dict.fromkeys(_CITED.sub("", " ".join(piece.split())) for piece in pieces) if text)
+
+
+def _split_long(sentence: str) -> list[str]:
+    if len(sentence) <= _MAX_SENTENCE and "\t" not in sentence:  # wrapping takes as long as all the rest
+        return [sentence]
+    return textwrap.wrap(sentence, _MAX_SENTENCE, break_on_hyphens=False)
 
 
 def _score(text: str) -> ScoredSentence:

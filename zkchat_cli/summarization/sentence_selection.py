@@ -38,8 +38,8 @@ class SummaryCandidate(NamedTuple):
 def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[SummaryCandidate]]:
     """The candidates, best first, each with the sentences it needs that did not come before.
 
-    The heap is lazy: it begins with bounds, and gains fall as others are chosen, so only the top is computed. Where a gain rises, because a
-    neighbour was chosen, a second entry is pushed.
+    The heap is lazy: gains fall as others are chosen, so only the top is computed again. Where a gain rises, because a neighbour was
+    chosen, a second entry is pushed.
     """
     frequency = Counter(chain.from_iterable(candidate.sentence.words for candidate in candidates))
     value_of = {n: math.log(1 + len(candidates) / n) for n in set(frequency.values())}
@@ -79,14 +79,7 @@ def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[Summ
         bonus = NEIGHBOUR_BONUS if group and group[0].position in near_chosen else 1.0
         return float(bonus * total / (1 + length) ** LENGTH_POWER)
 
-    def bound(candidate: SummaryCandidate) -> float:
-        """At least the first gain of a sentence: words that it shares with those it needs count twice."""
-        group = group_of(candidate.position) if candidate.needs else (candidate,)
-        size = sum(c.sentence.size for c in group) + OPENING_BYTES * len({c.message for c in group})
-        return sum(totals[c.position] for c in group) / float((1 + size) ** LENGTH_POWER)
-
-    totals = [c.sentence.weight * c.factor * sum(map(values.__getitem__, c.sentence.words)) for c in candidates]
-    heap = [(-bound(c), c.position) for c in candidates if c.sentence.words and c.factor > 0]
+    heap = [(-gain(group_of(c.position)), c.position) for c in candidates if c.sentence.words and c.factor > 0]
     heapq.heapify(heap)
     while heap:
         before, position = heapq.heappop(heap)

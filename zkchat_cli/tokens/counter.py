@@ -42,9 +42,9 @@ _SPLIT = {
 }
 """Where a text is split before tokens are looked up, as tiktoken has it."""
 _MAX_SIZE = 10_000_000
-_MAX_CACHED = 5_000
+_MAX_CACHED = 10_000
 _SHORT = 300
-"""Characters of a text that is cached itself: hashing it would take longer than all else, and 5,000 of them take 2 MB."""
+"""Characters of a text that is cached itself: hashing it would take longer than all else, and 10,000 of them take 4 MB."""
 _PIECE = 100_000
 """Characters of a long text to count at once: a longer run of white space would overflow tiktoken's stack."""
 _COUNTED_BY_LINE = range(2000, _PIECE)

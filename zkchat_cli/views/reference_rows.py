@@ -52,7 +52,7 @@ def _cited(number: int, group: Sequence[Citation], summaries: Mapping[str | None
     verdict = worst_verdict(group)
     first = next((each for each in group if each.relative_path), group[0])
     if first.relative_path is None:
-        return ReferenceRow("", BROKEN, verdict, f"[{number}]", STATUSES[verdict].description)
+        return ReferenceRow("", BROKEN, verdict, f"[{number}]", STATUSES[verdict].description.removeprefix(f"{verdict}: "))
     line = f", line {line_range(first.start_line, first.end_line)}" if first.start_line is not None else ""
     where = source_name(first.relative_path, stem(first.relative_path), first.heading) + line
     return ReferenceRow(str(number), STATUSES[verdict].sign, verdict, where, summaries.get(first.relative_path, ""))

@@ -1,0 +1,61 @@
+"""Learns in a turn how its model counts tokens, from the server's own counts and reports (tokens/calibration.py has the rules)."""
+
+import json
+from dataclasses import dataclass
+
+from zkchat_cli.chat.turn import TurnInProgress
+from zkchat_cli.llm.base import CountsTokens, Request, SupportsRequestBody
+from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
+from zkchat_cli.models import Prompt, TokenUsage
+from zkchat_cli.tokens.calibration import CountedPrompt
+from zkchat_cli.tokens.calibration import learn as learn_calibration
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalibrator:
+    turn: TurnInProgress
+
+    def count_by_server(self, prompt: Prompt) -> int | None:
+        """The tokens of a prompt that might be too long, as the server counts them; None if it cannot be, or the server does not count. No
+        token is shorter than a byte."""
+        model, limit = self.turn.runtime.model, prompt.usage.effective_limit
+        if not isinstance(model, CountsTokens) or model.exact or _count_bytes(prompt) <= limit:
+            return None
+        with self.turn.timer("model"):
+            return model.count_tokens(Request(prompt.messages, prompt.tools, self.turn.runtime.options, self.turn.runtime.window.tokens))
+
+    def learn(self, prompt: Prompt, counted: int) -> None:
+        """Count from now on so that this prompt has so many tokens, if it was counted with fewer."""
+        turn = self.turn
+        turn.calibration = learn_calibration(turn.calibration, self._counted_prompt(prompt, counted), turn.counted)
+        if turn.calibration.text > turn.runtime.counter.factor or turn.calibration.tool_factor > turn.runtime.counter.tool_factor:
+            turn.runtime = turn.runtime.calibrated(turn.calibration)
+
+    def _counted_prompt(self, prompt: Prompt, counted: int) -> CountedPrompt:
+        """A prompt with our count of it, without calibration, and the model's."""
+        counter, usage = self.turn.runtime.counter, prompt.usage
+        overhead = usage.components.overhead
+        tools = sum(counter.count_raw(json.dumps(tool.descriptor, ensure_ascii=False)) for tool in prompt.tools)
+        text = (usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration
+        if isinstance(self.turn.runtime.model, SupportsRequestBody):  # its excerpts are shorter, and must not make text look smaller
+            sent = with_plain_excerpts(Request(prompt.messages, window=usage.max_context)).messages
+            pairs = ((ours, theirs) for ours, theirs in zip(prompt.messages, sent, strict=True) if ours is not theirs)
+            text -= sum(counter.count_raw(ours.content) - counter.count_raw(theirs.content) for ours, theirs in pairs)
+        return CountedPrompt(text, tools, counted - overhead)
+
+    def calibrate(self, prompt: Prompt, usage: TokenUsage | None) -> None:
+        """Learn how the model counts by what its server reports."""
+        if usage is not None:
+            self.learn(prompt, usage.prompt_tokens)
+            self.turn.counted = self._counted_prompt(prompt, usage.prompt_tokens)
+
+
+def _count_bytes(prompt: Prompt) -> int:
+    """The bytes of a prompt as text."""
+    calls = (call for message in prompt.messages for call in message.tool_calls)
+    texts = (
+        *(m.content for m in prompt.messages),
+        *(json.dumps(c.arguments) for c in calls),
+        *(json.dumps(t.descriptor) for t in prompt.tools),
+    )
+    return sum(len(text.encode("utf-8", "replace")) for text in texts) + 16 * len(prompt.messages)

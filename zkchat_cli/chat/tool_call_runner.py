@@ -1,0 +1,173 @@
+"""Runs the tool calls of a model's reply within a turn: asks about them, fits their results into the window, and adds both to the turn.
+
+ToolExecutor runs a single call; this knows the turn: what is left of its window, and which earlier results lose their middles.
+"""
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from zkchat_cli import events
+from zkchat_cli.chat.prompt_builder import PromptBuilder
+from zkchat_cli.chat.runtime import SessionServices
+from zkchat_cli.chat.state import ConversationState
+from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult
+from zkchat_cli.chat.turn import TurnInProgress
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD
+from zkchat_cli.context.tool_result_masking import mask_result
+from zkchat_cli.context.turns import count_call_tokens, render_turn
+from zkchat_cli.models import ToolCall, ZkChatMessage
+from zkchat_cli.tools.base import ToolOutput
+from zkchat_cli.vault.approval import mark_memory_file
+from zkchat_cli.vault.edit.transaction import Change
+
+MIN_TOOL_TOKENS = 300
+"""Tokens below which another round of tools is not worth it: describing them takes as many."""
+ENOUGH_SHARE = 0.25
+"""Share of the room of a turn that new results may have, before earlier ones of the same turn lose their middles for them."""
+_STOPPED = ToolOutput(data={"error": "not done: the turn was stopped"})
+
+
+@dataclass
+class ToolCallRunner:
+    services: SessionServices
+    state: ConversationState
+    prompts: PromptBuilder
+    turn: TurnInProgress
+    outcomes: list[ToolOutcome] = field(default_factory=list)
+    """Outcomes of the current reply's calls so far."""
+    notes_changed: bool = False
+    """Whether one of them has changed notes."""
+
+    def run(self, calls: tuple[ToolCall, ...]) -> Generator[events.Event, None, int]:
+        """Run the calls of one reply. Calls and results enter the turn together and in order, so that neither is ever alone in the log.
+
+        Returns the tokens that are left for more of them.
+        """
+        turn, runtime = self.turn, self.turn.runtime
+        counter, earlier = runtime.counter, len(turn.messages)
+        assert turn.prompt is not None
+        request = self._request(calls)
+        fixed = sum(tool.tokens for tool in turn.prompt.tools)
+        fixed += sum(m.tokens for m in turn.prompt.messages if m.kind in ("system", "memory", "summary"))
+        reply = counter.count(turn.text) + count_call_tokens(calls, counter) + MESSAGE_OVERHEAD * (1 + len(calls))
+        limit = runtime.budget.effective_limit - fixed
+        executor = self._executor()
+        try:
+            yield from self._run_calls(calls, executor)
+        except BaseException:
+            if self.notes_changed:  # the log must tell that, whatever stopped the turn
+                stopped = [ToolOutcome(call, _STOPPED, False, 0.0) for call in calls[len(self.outcomes) :]]
+                self._add_results(request, executor.results([*self.outcomes, *stopped], self._room(limit - reply) // 2))
+            raise
+        with turn.timer("tools"):
+            wanted = min(executor.count_tokens(self.outcomes), int(ENOUGH_SHARE * limit))
+            self.shorten_results(earlier, limit - reply, 2 * wanted)
+            results = executor.results(self.outcomes, self._room(limit - reply) // 2)
+        for call, result in zip(calls, results, strict=True):
+            yield events.ToolCallFinished(call, result.run, len(result.chunks))
+        self._add_results(request, results)
+        return self.shorten_results(earlier, limit, MIN_TOOL_TOKENS)
+
+    def refuse(self, calls: tuple[ToolCall, ...], refusal: ToolOutput) -> None:
+        """Answer calls that are not run."""
+        outcomes = [ToolOutcome(call, refusal, False, 0.0) for call in calls]
+        self._add_results(self._request(calls), self._executor().results(outcomes, MIN_TOOL_TOKENS))
+
+    def _executor(self) -> ToolExecutor:
+        runtime = self.turn.runtime
+        memory = self.prompts.memory(runtime)
+        return ToolExecutor(runtime.tools, self.services.vault, self.state.references, runtime.counter, self.services.clock, memory)
+
+    def _room(self, limit: int) -> int:
+        """Tokens that the turn leaves of `limit`."""
+        return max(0, limit - self._count(self.turn.sent_messages))
+
+    def shorten_results(self, earlier: int, limit: int, wanted: int) -> int:
+        """Take the middles out of the turn's first results, the oldest first, until so many tokens are left of `limit`; returns the tokens
+        that are. Only those among the first `earlier` messages: the model has read them."""
+        turn, room = self.turn, self._room(limit)
+        for message in turn.messages[:earlier]:
+            if room >= wanted:
+                break
+            if message.id not in turn.shortened and (shorter := mask_result(message, turn.runtime.counter)) is not None:
+                turn.shortened[message.id] = shorter
+                room = self._room(limit)
+        return room
+
+    def _request(self, calls: tuple[ToolCall, ...]) -> ZkChatMessage:
+        """The message with the model's calls."""
+        turn, counter = self.turn, self.turn.runtime.counter
+        return self.services.new_message(
+            "assistant",
+            turn.text,
+            turn.messages[-1].id,
+            tool_calls=calls,
+            reasoning=turn.reasoning or None,
+            thinking=turn.thinking,
+            finish_reason="tool_calls",
+            model=turn.runtime.model.name,
+            token_count=counter.count_raw(turn.text),
+            tool_tokens=count_call_tokens(calls, counter),
+        )
+
+    def _run_calls(self, calls: tuple[ToolCall, ...], executor: ToolExecutor) -> Iterator[events.Event]:
+        """Run the calls one after another, and make the changes that the user approves."""
+        memory = self.prompts.memory(self.turn.runtime)
+        self.outcomes, self.notes_changed = [], False
+        for call in calls:
+            yield events.ToolCallStarted(call)
+            refused = self._ask_about(call, executor)  # the user's time, not the tools'
+            with self.turn.timer("tools"):
+                outcome = refused or executor.run_call(call)
+            if outcome.finding.change is not None:
+                yield from self._decide(outcome, outcome.finding.change, executor)
+            else:
+                self.outcomes.append(outcome)
+            yield from (events.Notice(w.message, w.hint) for w in self.services.vault.take_warnings())
+            yield from (events.Notice(*each) for each in memory.pop_notices())
+
+    def _ask_about(self, call: ToolCall, executor: ToolExecutor) -> ToolOutcome | None:
+        """Ask the user about the call of another program's tool; its outcome if it is refused."""
+        if not executor.is_external(call.name):
+            return None
+        decision = self.services.approve_call(call)
+        return None if decision.allowed else ToolOutcome(call, ToolOutput(data={"error": decision.reason}), False, 0.0)
+
+    def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:
+        """Show a proposed change, get it approved or declined, and make it."""
+        call = outcome.call
+        lasting = self.prompts.memory(self.turn.runtime).memory_paths.first_among(proposed.paths)
+        change = mark_memory_file(proposed, lasting)
+        yield events.ChangeProposed(call, change.summary, change.diff, change.note)
+        decision = self.services.approve(change)  # the user's time, not the tools'
+        with self.turn.timer("tools"):
+            decided, applied = executor.apply_decision(outcome, decision)
+        self.outcomes.append(decided)
+        if applied is not None:
+            self.notes_changed = True
+            self.prompts.forget_summaries()
+        yield events.ChangeDecided(call, applied is not None, "done" if applied is not None else str(decided.finding.data["error"]))
+        if applied is not None and applied.interrupted:
+            raise KeyboardInterrupt
+
+    def _add_results(self, request: ZkChatMessage, results: Iterable[ToolResult]) -> None:
+        """Add a reply's calls and their results to the turn."""
+        turn, messages = self.turn, [request]
+        for call, result in zip(request.tool_calls, results, strict=True):
+            message = self.services.new_message(
+                "tool",
+                result.content,
+                messages[-1].id,
+                tool_call_id=call.id,
+                tool_name=call.name,
+                tool_run=result.run,
+                chunks=result.chunks,
+                token_count=self.turn.runtime.counter.count_raw(result.content),
+            )
+            messages.append(message)
+        turn.messages += messages
+        turn.text = turn.reasoning = ""  # not before: a turn that is stopped while a tool runs keeps the model's text
+        turn.thinking = None
+
+    def _count(self, messages: Sequence[ZkChatMessage]) -> int:
+        return sum(m.tokens for m in render_turn(messages, self.turn.runtime.counter, thinking=True))
