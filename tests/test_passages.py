@@ -4,7 +4,7 @@ import json
 
 import pytest
 from factories import chunk
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.citations.quotes import QuotableChunk
@@ -83,6 +83,7 @@ def test_passage_is_shown_as_a_reader_sees_it_and_can_be_verified(written: str, 
 
 
 @settings(deadline=None, max_examples=80)
+@example("\t1 *\t1")
 @given(st.text(st.sampled_from("aB .:!?\n>-#|`~*[]()<!%1“”漢。\0\t"), max_size=120))
 def test_every_piece_is_verbatim(text: str) -> None:
     for piece in quotable_passages(text, "H"):

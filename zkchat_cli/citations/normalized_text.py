@@ -188,7 +188,7 @@ def _plain_mark(mark: re.Match[str]) -> str:
     before -= before >= 0 and text[before] == "\\"
     left = text[before] if before >= 0 else ""
     in_word = left.isascii() and left.isalnum() and after.isascii() and after.isalnum()
-    return mark[0] if in_word or (mark[0] == "*" and left == after == " ") else ""
+    return mark[0] if in_word or (mark[0] == "*" and left in (" ", "\t") and after.isspace()) else ""
 
 
 @cache
