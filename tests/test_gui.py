@@ -211,15 +211,13 @@ def test_a_compaction_is_previewed_made_and_undone(open_window: OpenWindow) -> N
     assert user.window.budget.components == {**user.window.budget.components, "summary": 0, "conversation": before}
 
 
-def test_a_conversation_of_10_000_turns_opens_in_less_than_a_second_and_a_half_and_scrolls(open_window: OpenWindow) -> None:
+def test_a_conversation_of_10_000_turns_shows_its_last_turns_and_scrolls(open_window: OpenWindow) -> None:
+    """How long it takes: tests/bench/window.py."""
     id_ = store_turns(open_window, 10_000, "")
     user = open_window()
-    began = time.process_time()  # the clock would show how busy the machine is
     user.window.resume(id_)
     user.wait(lambda: "Question 10000?" in user.shown)
-    at_once = time.process_time() - began
     user.wait()
-    assert (at_once < 0.5, time.process_time() - began < 1.5) == (True, True)
     assert user.window.windowTitle().startswith("A long one")
     assert "Question 9980?" in user.shown and "Question 9970?" not in user.shown
     bar = user.window.transcript.verticalScrollBar()
