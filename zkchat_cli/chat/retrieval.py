@@ -78,6 +78,10 @@ class Retriever:
         self._completed: dict[str, str] = {}
         """The last follow-up question as the model has completed it."""
 
+    def warm_up(self) -> None:
+        """Load in advance what the first search for a question needs."""
+        self._analyze("…", follows=False)
+
     def choose(self, runtime: Runtime, wanted: RetrievalMode | None = None) -> Runtime:
         """The runtime with the mode of its next turn: `wanted`, or what the settings say."""
         setting = wanted or runtime.settings.retrieval.mode

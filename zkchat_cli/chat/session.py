@@ -34,6 +34,7 @@ from zkchat_cli.context.branch_tree import BranchSegment
 from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.context.prompt_history import find_question, restore_sent_prompts
+from zkchat_cli.context.recall.index import preload_numpy
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
 from zkchat_cli.llm.base import Request, past_request_body, request_body
@@ -267,8 +268,10 @@ class ZkChatSession:
 
     def warm_up(self) -> None:
         """Do in advance what the first question would wait for; see PromptBuilder."""
+        preload_numpy()
         _ = self._pipeline
         self._prompts.warm_up(self._runtime)
+        self._retriever.warm_up()
 
     def _next_message(self, text: str | None) -> tuple[Runtime, tuple[ZkChatMessage, ...]]:
         if not text:

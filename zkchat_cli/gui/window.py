@@ -173,7 +173,6 @@ class ChatWindow(QtWidgets.QMainWindow):
         """Show another session, or with None this one as it is now."""
         self.session = session or self.session
         self.run(engine.take_snapshot, self._show_snapshot)
-        self.run(lambda session: session.usage, self.budget.show_usage)
 
     def _begin(self, opened: Opened) -> None:
         self.app, self.session = opened.app, opened.session
@@ -196,6 +195,7 @@ class ChatWindow(QtWidgets.QMainWindow):
     def _indexed(self, opened: Opened, report: IndexReport) -> None:
         self._indexing = False
         self.run(lambda session: session.apply_scan(report))
+        self.look_up(lambda session: session.warm_up())
         self.idle = f"{opened.app.vault.name}: {report.notes:,} notes"
         self.state.setText(self.idle)
         opened.app.vault.embed_in_background(lambda: self._work.busy, opened.app.message_embedder())
@@ -286,6 +286,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.setWindowTitle(f"{snapshot.title} — zkchat")
         self.speaker.setText(truncate(snapshot.speaker, 40))
         self.transcript.show_page(snapshot.page)
+        self.run(lambda session: session.usage, self.budget.show_usage)  # after the page: two threads would share the processor's time
         self.list_conversations()
 
     def _show_error(self, error: ZkchatError) -> None:

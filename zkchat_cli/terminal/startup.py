@@ -149,9 +149,6 @@ class BackgroundLoader:
         opened.session.runtime.model.prepare()
         self._set_state("")
         self._measure()
-        from zkchat_cli.context.recall import index  # the session has loaded it
-
-        index.preload_numpy()
         from zkchat_cli.terminal import streaming_view  # noqa: F401  loads rich and markdown-it: 80 ms that the first answer saves
 
         with suppress(ZkchatError):  # the question itself will report it
