@@ -17,16 +17,15 @@ import json
 import os
 import pkgutil
 import select
-import selectors
 import signal
 import socket
 import subprocess
 import sys
 import termios
 import threading
-import time
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
 _LENGTH, _NUMBER = 8, 4
 
@@ -181,51 +180,30 @@ class ProgramRun:
         finally:
             self._connection.setblocking(True)
 
-    def end(self) -> int:
-        """Wait for the end and return the exit code; negative for a signal, as with Popen."""
+    def end(self, timeout: float | None = None) -> int:
+        """Wait for the end and return the exit code; negative for a signal, as with Popen. Raises TimeoutError after so many seconds."""
         with self._connection:
+            self._connection.settimeout(timeout)
             return int.from_bytes(_exactly(self._connection, _NUMBER), "big", signed=True)
 
 
-def run_piped(
+def run_with_files(
     address: str, arguments: list[str], environment: dict, folder: Path, stdin: bytes, timeout: float
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the program with pipes to its end, as `subprocess.run` does."""
-    (given, keyboard), (out, output), (err, errors) = os.pipe(), os.pipe(), os.pipe()
-    run = ProgramRun(address, arguments, environment, folder, [given, output, errors], terminal=False)
-    os.set_blocking(keyboard, False)
-    said: dict[int, list[bytes]] = {out: [], err: []}
-    left, patient_until = memoryview(stdin), time.monotonic() + timeout
-    with selectors.DefaultSelector() as pipes:
-        pipes.register(keyboard, selectors.EVENT_WRITE)
-        pipes.register(out, selectors.EVENT_READ)
-        pipes.register(err, selectors.EVENT_READ)
-
-        def done_with(pipe: int) -> None:
-            pipes.unregister(pipe)
-            os.close(pipe)
-
-        while pipes.get_map():
-            ready = pipes.select(max(0, patient_until - time.monotonic()))
-            if not ready:
-                os.kill(run.pid, signal.SIGKILL)
-                for key in [*pipes.get_map().values()]:
-                    done_with(key.fd)
-                run.end()
-                raise subprocess.TimeoutExpired(arguments, timeout, *map(b"".join, said.values()))
-            for key, _ in ready:
-                if key.fd == keyboard:
-                    try:
-                        left = left[os.write(keyboard, left) :]
-                    except BrokenPipeError:
-                        left = left[:0]
-                    if not left:
-                        done_with(keyboard)
-                elif new := os.read(key.fd, 65536):
-                    said[key.fd].append(new)
-                else:
-                    done_with(key.fd)
-    return subprocess.CompletedProcess(arguments, run.end(), b"".join(said[out]), b"".join(said[err]))
+    """Run the program to its end with files for its streams: what `subprocess.run` does with pipes, which fill up."""
+    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+        given.write(stdin)
+        given.seek(0)
+        streams = [os.dup(file.fileno()) for file in (given, out, err)]
+        run = ProgramRun(address, arguments, environment, folder, streams, terminal=False)
+        try:
+            code = run.end(timeout)
+        except TimeoutError as e:
+            os.kill(run.pid, signal.SIGKILL)
+            raise subprocess.TimeoutExpired(arguments, timeout) from e
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(arguments, code, out.read(), err.read())
 
 
 def _received(connection: socket.socket) -> tuple[int, list[int]]:
