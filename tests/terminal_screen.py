@@ -225,11 +225,11 @@ class Chat:
         self.wait_until(self.at_prompt, "the prompt")
 
     def wait_for_end(self, signalled: Callable[[], None] = lambda: None) -> int:
-        """The exit code. `signalled` sends a signal, now and each ten seconds: Python misses one that comes just before it reads."""
+        """The exit code. `signalled` sends a signal, now and each second: Python misses one that comes just before it reads."""
         begin, sent = time.monotonic(), 0
         end = begin + PATIENCE
         while (code := self._child.exit_code()) is None:
-            if time.monotonic() >= begin + 10 * sent:
+            if time.monotonic() >= begin + sent:
                 signalled()
                 sent += 1
             if self._child.closed or not self._read():

@@ -114,16 +114,6 @@ def test_an_obvious_question_finds_its_note(vault: Vault, question: str, expecte
     assert expected in found[:3]
 
 
-def test_the_links_show_all_that_a_link_can_do(links: dict[str, list[LinkResolution]]) -> None:
-    every = [link for found in links.values() for link in found]
-    assert any(link.embed for link in every)
-    assert any(link.via == "alias" for link in every)
-    assert any(link.kind == "markdown" and link.target for link in every)
-    assert any(link.raw.startswith("[[#") for link in every)
-    assert any((link.heading or "").startswith("^") for link in every)
-    assert any(link.alias for link in every)
-
-
 def test_the_settings_shown_as_an_example_are_valid(notes: dict[str, str], tmp_path: Path) -> None:
     [example] = re.findall(r"```toml\n(.*?)```", notes["Using zkchat/Settings.md"], re.DOTALL)
     (tmp_path / loader.PROJECT_FILE).write_text(example, encoding="utf-8")
