@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 from factories import AppFixture, make_app
 from fake_embedders import EmbeddingServers
-from fork_server import run_with_files, use_empty_certificates
+from fork_server import run_piped, use_empty_certificates
 from hypothesis import settings
 from model_server import ModelServer, running_server
 from pytest_httpserver import HTTPServer
@@ -149,7 +149,7 @@ class Program:
                 command, input=keyboard, capture_output=True, env=self.environment, cwd=folder, timeout=timeout, check=False
             )
         else:
-            done = run_with_files(fork_server_address(), words, self.environment, folder, keyboard, timeout)
+            done = run_piped(fork_server_address(), words, self.environment, folder, keyboard, timeout)
         return ProgramResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -23,9 +23,9 @@ import subprocess
 import sys
 import termios
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryFile
 
 _LENGTH, _NUMBER = 8, 4
 
@@ -187,23 +187,31 @@ class ProgramRun:
             return int.from_bytes(_exactly(self._connection, _NUMBER), "big", signed=True)
 
 
-def run_with_files(
+def run_piped(
     address: str, arguments: list[str], environment: dict, folder: Path, stdin: bytes, timeout: float
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the program to its end with files for its streams: what `subprocess.run` does with pipes, which fill up."""
-    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
-        given.write(stdin)
-        given.seek(0)
-        streams = [os.dup(file.fileno()) for file in (given, out, err)]
-        run = ProgramRun(address, arguments, environment, folder, streams, terminal=False)
+    """Run the program with pipes to its end, as `subprocess.run` does."""
+    (given, keyboard), (out, output), (err, errors) = os.pipe(), os.pipe(), os.pipe()
+    run = ProgramRun(address, arguments, environment, folder, [given, output, errors], terminal=False)
+    with ThreadPoolExecutor() as pool:
+        shown = [pool.submit(_read_all, pipe) for pipe in (out, err)]
+        pool.submit(_write_all, keyboard, stdin)
         try:
             code = run.end(timeout)
         except TimeoutError as e:
             os.kill(run.pid, signal.SIGKILL)
             raise subprocess.TimeoutExpired(arguments, timeout) from e
-        out.seek(0)
-        err.seek(0)
-        return subprocess.CompletedProcess(arguments, code, out.read(), err.read())
+        return subprocess.CompletedProcess(arguments, code, *(each.result() for each in shown))
+
+
+def _read_all(pipe: int) -> bytes:
+    with os.fdopen(pipe, "rb") as opened:
+        return opened.read()
+
+
+def _write_all(pipe: int, data: bytes) -> None:
+    with suppress(BrokenPipeError), os.fdopen(pipe, "wb") as opened:
+        opened.write(data)
 
 
 def _received(connection: socket.socket) -> tuple[int, list[int]]:
