@@ -87,7 +87,9 @@ class PromptBuilder:
 
     def assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
         """The last prompt again when nothing has changed, which is so between the check for compaction and the call itself."""
-        key = (inputs, runtime.budget, runtime.strategy, runtime.counter, explain)
+        compaction = inputs.compaction  # its figures are no part of the prompt, and are known only when it is assembled
+        summarized = compaction and (compaction.id, compaction.summary, compaction.last_id)
+        key = (inputs._replace(compaction=None), summarized, runtime.budget, runtime.strategy, runtime.counter, explain)
         with self._assembling:
             last = self._last
             if last is None or last[0] != key:

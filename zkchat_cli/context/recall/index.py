@@ -199,12 +199,12 @@ class RecallIndex:
         """The passages with these numbers, read from their turns; without those that are gone from the store."""
         keys = [self._keys[number] for number in numbers]
         found = self._found  # read once: another thread may search, too
-        unread = {
-            id_: bisect_right(self._starts, number) - 1 for number, (id_, _) in zip(numbers, keys, strict=True) if id_ not in found
-        }
+        unread = {id_: bisect_right(self._starts, number) - 1 for number, (id_, _) in zip(numbers, keys, strict=True) if id_ not in found}
         if unread:
             spoken = read_spoken(dict.fromkeys(self._turns[turn].exchange for turn in unread.values()), unread)
-            self._found = found = found | {id_: split_into_passages(message, unread[id_]) for id_, message in spoken.items() if id_ in unread}
+            self._found = found = found | {
+                id_: split_into_passages(message, unread[id_]) for id_, message in spoken.items() if id_ in unread
+            }
         return tuple(
             found[id_][part]._replace(raw_tokens=self._tokens[number])
             for number, (id_, part) in zip(numbers, keys, strict=True)
