@@ -165,16 +165,6 @@ def test_an_agents_memory_is_cut_to_its_share_and_imports_nothing(installation: 
     ]
 
 
-def test_memory_with_an_agents_file_stays_within_its_share(installation: Installation) -> None:
-    installation.agent("critic", "context.max_tokens = 4000", memory="Words without end.\n" * 1000)
-    for name in ("ZKCHAT.md", "Garden/ZKCHAT.md"):
-        (installation.vault / name).write_text("More words without end.\n" * 1000)
-    session = installation.session(agent="critic")
-    items = session.memory_items("[[Compost]]")
-    assert {item.kind for item in items} == {"file", "agent"}
-    assert sum(item.tokens for item in items) <= 0.2 * session.runtime.budget.messages
-
-
 # in the chat
 
 
@@ -288,16 +278,6 @@ def test_a_broken_mentioned_agent_is_an_error_before_the_turn(installation: Inst
     assert session.history == ()
 
 
-def test_an_observer_in_the_middle_of_a_mentioned_agents_turn_sees_the_usual_agent(installation: Installation) -> None:
-    installation.agent("critic", CRITIC)
-    session = installation.session()
-    before = session.runtime
-    for event in session.send("@critic is it sound?"):
-        assert session.runtime is before, event
-        assert session.runtime.speaker_label == installation.model
-    assert session.history[0].agent == "critic"
-
-
 @pytest.mark.parametrize("imported", ["", " @plan.md"])
 def test_retry_asks_the_mentioned_agent_again(installation: Installation, imported: str) -> None:
     installation.agent("critic", CRITIC)
@@ -310,15 +290,6 @@ def test_retry_asks_the_mentioned_agent_again(installation: Installation, import
     assert system.endswith("Find faults.")
     assert last == f"is it sound?{imported}"
     assert [r.relative_path for r in session.history[0].references] == (["plan.md"] if imported else [])
-    assert session.runtime.speaker_label == installation.model
-
-
-def test_the_prompt_preview_uses_the_mentioned_agent(installation: Installation) -> None:
-    installation.agent("critic", CRITIC)
-    session = installation.session()
-    prompt = session.prompt("@critic is it sound?")
-    assert prompt.messages[0].content.endswith("Find faults.")
-    assert prompt.messages[-1].content == "is it sound?"
     assert session.runtime.speaker_label == installation.model
 
 

@@ -121,7 +121,6 @@ class RemoteModel(ABC):
     first_delay: float = FIRST_DELAY
     window: Window | None = None
     calls_tools: bool | None = None
-    """Whether it can call tools, if the server says so."""
     known_from: str = "its server"
     refused: list[Refusal] = field(default_factory=list)
     """What it has refused once is not sent again."""
@@ -169,6 +168,9 @@ class RemoteModel(ABC):
     @abstractmethod
     def body(self, request: Request) -> dict[str, Any]:
         """The JSON body of a call."""
+
+    def count_tokens(self, request: Request) -> int | None:  # noqa: ARG002  for servers that count
+        return None
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         """Makes the call again, without it, if the model refuses something that it can do without."""
