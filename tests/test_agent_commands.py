@@ -104,17 +104,6 @@ def test_the_list_has_every_agent_and_the_error_of_an_invalid_one(zkchat: Progra
     assert documents["researcher"]["temperature"] == 0.2
 
 
-def test_names_are_completed(zkchat: Program) -> None:
-    created(zkchat)
-
-    def completed(line: str) -> list[str]:
-        zkchat.env |= {"_ZKCHAT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
-        return zkchat().out.split()
-
-    assert completed("zkchat agent show ") == ["critic", "editor", "researcher"]
-    assert completed("zkchat ask --agent re") == ["researcher"]
-
-
 def test_context_takes_the_agent_into_account(zkchat: Program, folder: Path, script: Callable[..., str]) -> None:
     created(zkchat, "--prompt", "Find faults.")
     zkchat("agent", "config", "critic", "context.max_tokens", "5000")

@@ -26,15 +26,6 @@ def test_forget_asks_for_more_than_the_exact_key(app: AppFixture) -> None:
     assert not session.memory.facts()
 
 
-def test_forget_completes_the_keys(app: AppFixture) -> None:
-    session = app.session()
-    for text in ("cat: Tom", "dog: Rex"):
-        session.memory.remember(text)
-    [command] = [command for command in slash.commands() if command.name == "forget"]
-    session.memory.facts()
-    assert command.values(session) == ["dog", "cat"]
-
-
 def test_memory_shows_what_would_be_sent_and_why_and_all_that_is_remembered(app: AppFixture) -> None:
     write_notes(app.vault.root, {"ZKCHAT.md": "Be brief.\n" * 3000})
     session = app.session(DeltaModel([reply("So.")]))

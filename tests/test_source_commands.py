@@ -145,12 +145,6 @@ def test_a_deleted_note_is_marked(session: ZkChatSession) -> None:
     assert slash_output("/sources", session).endswith("  deleted since: Garden/Compost.md, Filters.md")
 
 
-def test_references_are_the_line_that_names_a_document_or_the_excerpt_that_was_found(session: ZkChatSession) -> None:
-    question, *_, answer = session.history
-    assert [reference.context_snippet for reference in question.references] == ["What does [[Compst]] need, and [[Filters]]?"] * 2
-    assert [(r.wikilink, (r.context_snippet or "")[:9]) for r in answer.references] == [("[[Compost]]", "# Compost")]
-
-
 def test_why_tells_what_memory_said_of_a_document(app: AppFixture) -> None:
     one = app.session(DeltaModel([reply("Dry wood.")]))
     one.memory.remember("The shed is dry", source="Garden/Compost.md")
@@ -243,15 +237,6 @@ def confirmed(line: str, session: ZkChatSession) -> str:
     return outcome.confirm.run().text
 
 
-def test_save_asks_and_writes_nothing_before_the_yes(session: ZkChatSession) -> None:
-    before = sorted(session.vault.root.rglob("*"))
-    outcome = slash.run("/save Answers/On compost", session)
-    assert outcome.confirm is not None
-    assert outcome.confirm.question == "Save the last answer as Answers/On compost.md?"
-    assert outcome.confirm.command_without_asking == "/save --yes Answers/On compost"
-    assert sorted(session.vault.root.rglob("*")) == before
-
-
 def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(session: ZkChatSession) -> None:
     assert confirmed("/save", session) == "Saved as What does Compst need and Filters.md"
     text = (session.vault.root / "What does Compst need and Filters.md").read_text(encoding="utf-8")
@@ -305,12 +290,6 @@ def test_a_name_that_two_notes_have_is_linked_by_its_path(app: AppFixture) -> No
     report_of(one.send("What does compost need?"))
     slash_output("/save --yes new", one)
     assert "Air [[Garden/Compost]]." in (app.vault.root / "new.md").read_text()
-
-
-def test_there_must_be_an_answer_to_save(app: AppFixture) -> None:
-    assert "no answer to save" in slash_error("/save", app.session()).message
-    one = a_log(app, message("assistant", "An import may begin so.", "a"))
-    assert slash_output("/save --yes", one) == "Saved as Answer.md"
 
 
 # /check
