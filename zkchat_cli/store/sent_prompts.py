@@ -153,7 +153,7 @@ class _Writer:
         self._db.execute(insert, (self._conversation, replace_surrogates(call.question_id), body))
 
     def cache_of(self, prompt: Prompt) -> PieceCache:
-        identities = map(_identity, (*prompt.messages, *prompt.tools))
+        identities = [*map(_identity, prompt.messages), *map(_identity, prompt.tools)]
         return PieceCache(self._conversation, {identity: self._pieces[identity] for identity in identities})
 
 
