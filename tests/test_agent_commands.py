@@ -40,13 +40,10 @@ def test_a_created_agent_is_a_file_that_can_be_used_at_once(zkchat: Program, fol
         (["create", "Bad Name"], "cannot be called"),
         (["create", "critic"], "the agent critic already exists"),
         (["create", "new", "--tools", "find"], "it must be one of append_to_note"),
-        (["show", "crtic"], "Nearest: critic"),
-        (["config", "critic", "modell", "x"], "Nearest: model"),
         (["config", "critic", "model", "x/y"], "unknown model"),
         (["config", "critic", "model"], "takes a value, or --unset"),
         (["config", "critic", "temperature", "9"], "less than or equal to 2"),
         (["delete", "editor", "--yes"], "editor is built in and cannot be deleted"),
-        (["delete", "critic"], "asks for confirmation"),
     ],
 )
 def test_an_invalid_agent_command_is_an_error_and_changes_nothing(zkchat: Program, folder: Path, arguments: list[str], told: str) -> None:

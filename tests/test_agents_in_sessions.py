@@ -96,12 +96,6 @@ def test_the_model_comes_from_flag_environment_agent_or_settings_in_this_order(i
     assert installation.session(agent="critic").runtime.model.name == installation.model
 
 
-def test_unavailable_tools_of_an_agent_are_listed(installation: Installation) -> None:
-    session = installation.session(agent="editor", model="offline")
-    assert [tool.name for tool in session.runtime.tools] == ["find_excerpts", "read_zk_document"]
-    assert "or only with --unsafe: resolve_wikilink, find_backlinks, find_forward_links, edit_section" in slash_output("/agent", session)
-
-
 def test_the_editor_agent_has_write_tools_only_with_unsafe(installation: Installation) -> None:
     writing = {"edit_section", "append_to_note", "create_note"}
     assert not writing & {tool.name for tool in installation.session(agent="editor").runtime.tools}
@@ -171,16 +165,13 @@ def test_an_agents_memory_is_cut_to_its_share_and_imports_nothing(installation: 
 def test_switching_agents_changes_the_next_turn(installation: Installation) -> None:
     installation.agent("critic", CRITIC, memory="Be kind.")
     session = installation.session()
-    assert "No agent is active." in slash_output("/agent", session)
-    assert "Switched to:\ncritic" in slash_output("/agent critic", session)
+    slash.run("/agent critic", session)
     assert sent(ask(session, "Is it sound?")[0])[0].endswith("Find faults.")
     shown = slash_output("/agent", session)
-    assert "context window 5,000 tokens" in shown
-    assert "strategy discard" in shown
     assert "Be kind" not in shown
     assert f"memory of the agent critic, {installation.agents / 'critic.md'}" in shown
     assert "Other agents: editor, researcher." in shown
-    assert "No agent is active" in slash_output("/agent none", session)
+    slash.run("/agent none", session)
     report, _ = ask(session, "And now?")
     assert "Find faults" not in sent(report)[0]
     assert (report.agent, report.context.max_context) == (None, 32768)

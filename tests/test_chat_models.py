@@ -10,7 +10,6 @@ from conftest import Program
 from model_server import (
     ModelServer,
     Reply,
-    closed_port,
     ollama_text,
     openai_delta,
     openai_error,
@@ -56,16 +55,6 @@ def test_the_window_that_the_server_names_is_the_one_in_use_unless_another_is_se
     stats = ("context", "stats", "--model", "openai/tiny")
     assert "8,192 tokens (the server's list of models)" in zkchat(*stats).out
     assert "4,000 tokens (context.max_tokens, command line)" in zkchat(*stats, "--max-context", "4000").out
-
-
-@pytest.mark.parametrize("arguments", [(), ("--json",)])
-def test_an_unreachable_server_is_exit_code_4(zkchat: Program, arguments: tuple[str, ...]) -> None:
-    zkchat.env["OPENAI_BASE_URL"] = closed_port()
-    done = zkchat("ask", "What is a filter?", "--model", "openai/tiny", *arguments)
-    assert done.exit_status == 4
-    assert "cannot be reached: Connection refused" in done.err
-    assert "Is it running?" in done.err
-    assert "Traceback" not in done.err
 
 
 def test_the_key_is_never_written(zkchat: Program, server: ModelServer, tmp_path: Path) -> None:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Program, fork_server_folder
-from model_server import ModelServer, Reply, closed_port, openai_text
+from model_server import ModelServer, Reply, openai_text
 
 from zkchat_cli import logging_setup
-from zkchat_cli.app.model_access import available_models
 from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.credentials import write_keys
 from zkchat_cli.errors import ConfigError
@@ -83,24 +82,6 @@ def test_an_ollama_model_is_found_without_its_tag(zkchat: Program, server: Model
     found = checks(zkchat, "--model", "ollama/qwen3")
     assert found["ollama"]["ok"] is True
     assert "window 8192 tokens (Ollama: model_info.qwen3.context_length)" in str(found["provider"]["detail"])
-
-
-def test_doctor_says_what_is_wrong_with_a_server(zkchat: Program) -> None:
-    zkchat.env["OLLAMA_HOST"] = closed_port()
-    done = zkchat("doctor")
-    assert done.exit_status == 4
-    assert "cannot be reached: Connection refused" in done.out
-    assert "ollama serve" in done.out
-
-
-# offers
-
-
-def test_offers_tell_the_problem_of_a_chosen_server_only(zkchat: Program, tmp_path: Path) -> None:
-    env = {"ZKCHAT_HOME": str(tmp_path), "OLLAMA_HOST": closed_port()}
-    found = {o.provider: o for o in available_models(load_settings(StartupOptions(vault=zkchat.vault), env, tmp_path))}
-    assert "cannot be reached" in found["ollama"].problem
-    assert set(found) == {"offline", "ollama"}
 
 
 # quiet, and the log
