@@ -119,6 +119,7 @@ class TurnPipeline:
             verified = self._verify(turn)
         with turn.timer("store"):
             notices = self._close(turn, "complete", finish, verified)
+            self._state.unload_old_turns(turn.runtime.counter, turn.runtime.budget.effective_limit)
         yield from notices
         yield from self._compactor.keep_shortened(turn)
         if turn.prompt is not None:
