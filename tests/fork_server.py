@@ -17,14 +17,13 @@ import json
 import os
 import pkgutil
 import select
-import selectors
 import signal
 import socket
 import subprocess
 import sys
 import termios
 import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -181,9 +180,10 @@ class ProgramRun:
         finally:
             self._connection.setblocking(True)
 
-    def end(self) -> int:
-        """Wait for the end and return the exit code; negative for a signal, as with Popen."""
+    def end(self, timeout: float | None = None) -> int:
+        """Wait for the end and return the exit code; negative for a signal, as with Popen. Raises TimeoutError after so many seconds."""
         with self._connection:
+            self._connection.settimeout(timeout)
             return int.from_bytes(_exactly(self._connection, _NUMBER), "big", signed=True)
 
 
@@ -193,39 +193,25 @@ def run_piped(
     """Run the program with pipes to its end, as `subprocess.run` does."""
     (given, keyboard), (out, output), (err, errors) = os.pipe(), os.pipe(), os.pipe()
     run = ProgramRun(address, arguments, environment, folder, [given, output, errors], terminal=False)
-    os.set_blocking(keyboard, False)
-    said: dict[int, list[bytes]] = {out: [], err: []}
-    left, patient_until = memoryview(stdin), time.monotonic() + timeout
-    with selectors.DefaultSelector() as pipes:
-        pipes.register(keyboard, selectors.EVENT_WRITE)
-        pipes.register(out, selectors.EVENT_READ)
-        pipes.register(err, selectors.EVENT_READ)
+    with ThreadPoolExecutor() as pool:
+        shown = [pool.submit(_read_all, pipe) for pipe in (out, err)]
+        pool.submit(_write_all, keyboard, stdin)
+        try:
+            code = run.end(timeout)
+        except TimeoutError as e:
+            os.kill(run.pid, signal.SIGKILL)
+            raise subprocess.TimeoutExpired(arguments, timeout) from e
+        return subprocess.CompletedProcess(arguments, code, *(each.result() for each in shown))
 
-        def done_with(pipe: int) -> None:
-            pipes.unregister(pipe)
-            os.close(pipe)
 
-        while pipes.get_map():
-            ready = pipes.select(max(0, patient_until - time.monotonic()))
-            if not ready:
-                os.kill(run.pid, signal.SIGKILL)
-                for key in [*pipes.get_map().values()]:
-                    done_with(key.fd)
-                run.end()
-                raise subprocess.TimeoutExpired(arguments, timeout, *map(b"".join, said.values()))
-            for key, _ in ready:
-                if key.fd == keyboard:
-                    try:
-                        left = left[os.write(keyboard, left) :]
-                    except BrokenPipeError:
-                        left = left[:0]
-                    if not left:
-                        done_with(keyboard)
-                elif new := os.read(key.fd, 65536):
-                    said[key.fd].append(new)
-                else:
-                    done_with(key.fd)
-    return subprocess.CompletedProcess(arguments, run.end(), b"".join(said[out]), b"".join(said[err]))
+def _read_all(pipe: int) -> bytes:
+    with os.fdopen(pipe, "rb") as opened:
+        return opened.read()
+
+
+def _write_all(pipe: int, data: bytes) -> None:
+    with suppress(BrokenPipeError), os.fdopen(pipe, "wb") as opened:
+        opened.write(data)
 
 
 def _received(connection: socket.socket) -> tuple[int, list[int]]:

@@ -1,4 +1,4 @@
-"""`zkchat chat` in a real pseudo-terminal, and what a person would see on it: pexpect runs the program, pyte is the terminal."""
+"""`zkchat chat` in a real pseudo-terminal, and what a person would see on it; pyte is the terminal."""
 
 import fcntl
 import os
@@ -6,6 +6,7 @@ import pty
 import select
 import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -14,7 +15,6 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
-import pexpect
 import pyte
 from conftest import Program, fork_server_address
 from fork_server import ProgramRun
@@ -55,45 +55,51 @@ class Scrolling(pyte.HistoryScreen):
     __getattribute__ = pyte.Screen.__getattribute__
 
 
-class _Forked:
-    """A started program in a pseudo-terminal of its own, with what is used here of `pexpect.spawn` (see fork_server.py)."""
+class _Started:
+    """A program in a pseudo-terminal of its own: forked from the fork server, or started by a `command`."""
 
-    def __init__(self, program: Program, arguments: list[str], env: dict[str, str], rows: int, columns: int) -> None:
+    def __init__(self, program: Program, arguments: list[str], env: dict[str, str], size: tuple[int, int], command: list[str]) -> None:
         self._terminal, inside = pty.openpty()
-        self.setwinsize(rows, columns)
-        self._run = ProgramRun(fork_server_address(), arguments, env, program.vault, [inside] * 3, terminal=True)
-        self.pid = self._run.pid
+        self.resize(*size)
         self.closed = False
         self._code: int | None = None
+        if command:
+            streams = {"stdin": inside, "stdout": inside, "stderr": inside}
+            started = subprocess.Popen(
+                command,
+                **streams,
+                env=env,
+                cwd=program.vault,
+                start_new_session=True,
+                preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            )
+            os.close(inside)
+            self.pid, self._has_ended, self._wait = started.pid, lambda: started.poll() is not None, started.wait
+        else:
+            run = ProgramRun(fork_server_address(), arguments, env, program.vault, [inside] * 3, terminal=True)
+            self.pid, self._has_ended, self._wait = run.pid, run.ended, run.end
 
     def send(self, keys: str | bytes) -> None:
         data = keys.encode() if isinstance(keys, str) else keys
         while data:
             data = data[os.write(self._terminal, data) :]
 
-    def read_nonblocking(self, size: int, timeout: float) -> bytes:
-        if not select.select([self._terminal], [], [], timeout)[0]:
-            raise pexpect.TIMEOUT("nothing came")
+    def read(self) -> bytes | None:
+        """What the program wrote meanwhile; None if it has ended."""
+        if not select.select([self._terminal], [], [], 0.05)[0]:
+            return b""
         with suppress(OSError):  # what Linux says of a terminal that nobody is in any more
-            if data := os.read(self._terminal, size):
-                return data
-        raise pexpect.EOF("it has ended")
+            return os.read(self._terminal, 65536) or None
+        return None
 
-    def setwinsize(self, rows: int, columns: int) -> None:
+    def resize(self, rows: int, columns: int) -> None:
         fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
-    def isalive(self) -> bool:
-        if self._code is None and self._run.ended():
-            self._code = self._run.end()
-        return self._code is None
-
-    @property
-    def exitstatus(self) -> int | None:
-        return self._code if self._code is not None and self._code >= 0 else None
-
-    @property
-    def signalstatus(self) -> int | None:
-        return -self._code if self._code is not None and self._code < 0 else None
+    def exit_code(self) -> int | None:
+        """None while it runs; negative for a signal."""
+        if self._code is None and self._has_ended():
+            self._code = self._wait()
+        return self._code
 
     def close_terminal(self) -> None:
         if not self.closed:
@@ -102,20 +108,9 @@ class _Forked:
 
     def end(self) -> None:
         self.close_terminal()
-        if self.isalive():
+        if self.exit_code() is None:
             os.kill(self.pid, signal.SIGKILL)
-            self._run.end()
-
-
-class _Spawned(pexpect.spawn):
-    """The program as at a user's, with Python's own start."""
-
-    def end(self) -> None:
-        self.close(force=True)
-
-    def close_terminal(self) -> None:
-        self.ptyproc.fileobj.close()  # which owns the descriptor; closing that itself would close another's later
-        self.ptyproc.closed = self.closed = True
+            self._wait()
 
 
 class Chat:
@@ -136,13 +131,8 @@ class Chat:
         self.began = time.monotonic()
         given = {k: v for k, v in {**program.environment, **plain, **env}.items() if v or k == "NO_COLOR"}
         words = [self.name, *map(str, arguments)]
-        self._child: _Forked | _Spawned
-        if self.in_shell or program.starts_anew(env):
-            child = _Spawned(*self.command(*words), env=given, cwd=str(program.vault), dimensions=(rows, columns))
-            child.delaybeforesend = None
-            self._child = child
-        else:
-            self._child = _Forked(program, words, given, rows, columns)
+        command = self.command(*words) if self.in_shell or program.starts_anew(env) else []
+        self._child = _Started(program, words, given, (rows, columns), command)
         # prompt_toolkit asks where the cursor is, and draws its toolbar when it knows
         self._screen.write_process_input = self._answer
 
@@ -152,9 +142,9 @@ class Chat:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._child.end()
 
-    def command(self, *arguments: str) -> tuple[str, list[str]]:
+    def command(self, *arguments: str) -> list[str]:
         """What is run: a program and its arguments."""
-        return sys.executable, ["-m", "zkchat_cli", *arguments]
+        return [sys.executable, "-m", "zkchat_cli", *arguments]
 
     # what a person does
 
@@ -183,7 +173,7 @@ class Chat:
     def resize(self, columns: int, rows: int) -> None:
         self._screen.resize(rows, columns)
         self._everything = None
-        self._child.setwinsize(rows, columns)
+        self._child.resize(rows, columns)
 
     def kill(self, number: signal.Signals) -> None:
         os.kill(self._child.pid, number)
@@ -214,11 +204,6 @@ class Chat:
     def title(self) -> str:
         return self._screen.title
 
-    @property
-    def colours(self) -> set[str]:
-        """The colours of everything on the screen."""
-        return {cell.fg for row in self._screen.buffer.values() for cell in row.values()}
-
     def at_prompt(self) -> bool:
         """Whether the last prompt is drawn, with its toolbar or hint beneath: keys typed now are read by it."""
         return self._screen.buffer[self._screen.cursor.y][0].data == "y" and bool(self.toolbars())
@@ -240,11 +225,11 @@ class Chat:
         self.wait_until(self.at_prompt, "the prompt")
 
     def wait_for_end(self, signalled: Callable[[], None] = lambda: None) -> int:
-        """The exit code. `signalled` sends a signal, now and each ten seconds: Python misses one that comes just before it reads."""
+        """The exit code. `signalled` sends a signal, now and each second: Python misses one that comes just before it reads."""
         begin, sent = time.monotonic(), 0
         end = begin + PATIENCE
-        while self._child.isalive():
-            if time.monotonic() >= begin + 10 * sent:
+        while (code := self._child.exit_code()) is None:
+            if time.monotonic() >= begin + sent:
                 signalled()
                 sent += 1
             if self._child.closed or not self._read():
@@ -253,7 +238,7 @@ class Chat:
                 raise AssertionError(f"the chat does not end; the screen:\n{self.everything()}")
         while not self._child.closed and self._read():
             pass
-        return 128 + self._child.signalstatus if self._child.exitstatus is None else int(self._child.exitstatus)
+        return 128 - code if code < 0 else code
 
     def _answer(self, report: str) -> None:
         with suppress(OSError):  # it may have left since it asked
@@ -261,12 +246,9 @@ class Chat:
 
     def _read(self) -> bool:
         """Take in what the program wrote meanwhile; False when it has ended."""
-        try:
-            new = self._child.read_nonblocking(65536, timeout=0.05)
-        except pexpect.TIMEOUT:
-            return True
-        except pexpect.EOF:
-            return False
+        new = self._child.read()
+        if not new:
+            return new is not None
         self.raw += new
         self._stream.feed(new)
         self._everything = None

@@ -40,13 +40,10 @@ def test_a_created_agent_is_a_file_that_can_be_used_at_once(zkchat: Program, fol
         (["create", "Bad Name"], "cannot be called"),
         (["create", "critic"], "the agent critic already exists"),
         (["create", "new", "--tools", "find"], "it must be one of append_to_note"),
-        (["show", "crtic"], "Nearest: critic"),
-        (["config", "critic", "modell", "x"], "Nearest: model"),
         (["config", "critic", "model", "x/y"], "unknown model"),
         (["config", "critic", "model"], "takes a value, or --unset"),
         (["config", "critic", "temperature", "9"], "less than or equal to 2"),
         (["delete", "editor", "--yes"], "editor is built in and cannot be deleted"),
-        (["delete", "critic"], "asks for confirmation"),
     ],
 )
 def test_an_invalid_agent_command_is_an_error_and_changes_nothing(zkchat: Program, folder: Path, arguments: list[str], told: str) -> None:
@@ -105,17 +102,6 @@ def test_the_list_has_every_agent_and_the_error_of_an_invalid_one(zkchat: Progra
     assert documents["broken"].keys() == documents["critic"].keys()
     assert (documents["broken"]["built_in"], documents["broken"]["file"]) == (False, str(folder / "broken.toml"))
     assert documents["researcher"]["temperature"] == 0.2
-
-
-def test_names_are_completed(zkchat: Program) -> None:
-    created(zkchat)
-
-    def completed(line: str) -> list[str]:
-        zkchat.env |= {"_ZKCHAT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
-        return zkchat().out.split()
-
-    assert completed("zkchat agent show ") == ["critic", "editor", "researcher"]
-    assert completed("zkchat ask --agent re") == ["researcher"]
 
 
 def test_context_takes_the_agent_into_account(zkchat: Program, folder: Path, script: Callable[..., str]) -> None:

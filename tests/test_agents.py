@@ -63,32 +63,18 @@ def test_an_agent_has_the_values_of_its_file(where: Path) -> None:
     assert agent.memory_file == where / "critic.md"
 
 
-def test_an_empty_tool_list_means_no_tools(where: Path) -> None:
-    assert written(where, "tools = []").tools == ()
-
-
-def test_a_model_that_is_left_empty_is_the_settings(where: Path) -> None:
-    assert written(where, 'model = ""').settings_layer == ()
-
-
 @pytest.mark.parametrize(
     ("text", "key", "told"),
     [
         ('modell = "x"', "modell", "Nearest: model"),
-        ("[model]\nname = 'x'", "model.name", "Nearest: "),
         ("contxt.max_tokens = 9", "contxt.max_tokens", "context.max_tokens"),
         ('strategy = "discard"\ncontext.strategy = "hybrid"', "strategy and context.strategy", "Keep one of them"),
         ('tools = ["find_excerpt"]', 'tools = "find_excerpt"', "find_excerpts"),
-        ('tools = ["finish"]', 'tools = "finish"', "read_zk_document"),
         ("tools = [1]", "tools = [1]", "a valid string"),
         ('strategy = "hybird"', 'strategy = "hybird"', "discard or hybrid or summarize"),
-        ('context.strategy = "x"', 'context.strategy = "x"', "discard or hybrid or summarize"),
         ("temperature = 9", "temperature = 9", "less than or equal to 2"),
-        ('memory = "perhaps"', 'memory = "perhaps"', "a valid boolean"),
-        ("model = 5", "model = 5", "a valid string"),
         ("context.max_tokens = 3", "context.max_tokens = 3", "greater than or equal to 512"),
         ("context.message_budget_ratio = 0.9", "context", "more than 1"),
-        ('system_prompt_file = "a.md"', "system_prompt_file", "Nearest: system_prompt"),
         ("model = [", "", "not valid TOML"),
     ],
 )
@@ -111,8 +97,9 @@ def test_built_in_agents_are_valid_profiles(where: Path) -> None:
         assert agent_loader.validate_profile("", agent.values).keys() >= {"description", "system_prompt"}
 
 
-def test_a_file_replaces_a_built_in_agent(where: Path) -> None:
-    assert written(where, 'description = "mine"', "editor").description == "mine"
+def test_a_file_replaces_a_built_in_agent_and_what_it_leaves_empty_is_the_settings(where: Path) -> None:
+    mine = written(where, 'description = "mine"\nmodel = ""\ntools = []', "editor")
+    assert (mine.description, mine.settings_layer, mine.tools) == ("mine", (), ())
     assert agent_loader.list_names(where) == ["editor", "researcher"]
 
 
@@ -178,13 +165,6 @@ def test_what_is_written_is_read_again(where: Path, given: dict[str, Any]) -> No
     file.unlink(missing_ok=True)
     agent_loader.write_agent_file(file, given)
     assert flat(tomllib.loads(file.read_text(encoding="utf-8"))) == given
-
-
-def test_a_change_keeps_comments_and_everything_else(where: Path) -> None:
-    file = where / "critic.toml"
-    file.write_text("# mine\nmodel = 'a' # the best\n\ntools = [\n  'find_excerpts', # one\n]\n")
-    agent_loader.write_agent_file(file, {"model": "b", "context.max_tokens": 4096, "tools": None, "strategy": None})
-    assert file.read_text() == '# mine\nmodel = "b" # the best\n\n\n[context]\nmax_tokens = 4096\n'
 
 
 def test_invalid_toml_is_not_changed(where: Path) -> None:

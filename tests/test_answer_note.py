@@ -35,15 +35,6 @@ def body(text: str, *citations: Citation) -> str:
     return note(text, *citations).split("\n---\n\n", 1)[1].split("\n\n## Sources")[0].rstrip("\n")
 
 
-def test_a_saved_note_has_the_question_the_model_and_the_date() -> None:
-    made = note("Yes.", question='What "is"\nit: a #tag?')
-    assert made.endswith("---\n\nYes.\n")
-    front = yaml.safe_load(made.split("---\n")[1])
-    expected = {"question": 'What "is"\nit: a #tag?', "model": "offline", "date": NOON, "conversation": "c1", "tags": []}
-    assert front == expected
-    assert "\nmodel: null\n" in answer_note.note_text(answer_note.AnswerNote("", "Yes.", (), None, NOON, "c1"), stem)
-
-
 @example("\x7f\x85\u2028\ufeff\x00---\n")
 @given(st.text())
 def test_whatever_was_asked_the_front_matter_is_yaml_and_ends_where_it_should(question: str) -> None:

@@ -4,14 +4,12 @@ import json
 import signal
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import Program
 from model_server import (
     ModelServer,
     Reply,
-    closed_port,
     ollama_text,
     openai_delta,
     openai_error,
@@ -19,10 +17,6 @@ from model_server import (
     sse,
 )
 from terminal_screen import CTRL_C, TAB, Chat, stored_conversations
-
-from zkchat_cli.app import factory
-from zkchat_cli.app.settings import StartupOptions
-from zkchat_cli.llm.base import Window
 
 KEY = "sk-this-is-a-secret-4711"
 
@@ -56,44 +50,11 @@ def test_a_question_is_answered_by_the_server_and_nothing_else_is_printed(zkchat
     assert (path, body["model"], headers["authorization"]) == ("/v1/chat/completions", "tiny", f"Bearer {KEY}")
 
 
-def in_use(zkchat: Program, **choices: Any) -> Window:
-    """The window that a session would have, once the server has been asked."""
-    env = {**zkchat.environment, "ZKCHAT_VAULT": str(zkchat.vault)}
-    bench = factory.open_app(StartupOptions(model="openai/tiny", store=False, **choices), env, zkchat.vault)
-    try:
-        session = bench.session()
-        session.prepare()
-        return session.runtime.window
-    finally:
-        bench.close()
-
-
-def test_the_window_that_the_server_names_is_the_one_in_use(zkchat: Program) -> None:
-    assert in_use(zkchat) == Window(8192, "the server's list of models")
-
-
-def test_a_configured_window_beats_the_reported_one(zkchat: Program) -> None:
-    assert in_use(zkchat, max_context=4000) == Window(4000, "context.max_tokens, command line")
-
-
-def test_where_nobody_says_how_large_it_is_the_window_is_the_default(zkchat: Program) -> None:
-    zkchat.env["OPENAI_BASE_URL"] = closed_port()
-    assert in_use(zkchat).tokens == 32768
-
-
-def test_context_show_uses_the_window_of_the_next_call(zkchat: Program) -> None:
+def test_the_window_that_the_server_names_is_the_one_in_use_unless_another_is_set(zkchat: Program) -> None:
     zkchat("ask", "What is a filter?", "--model", "offline")
-    assert "8,192 tokens (the server's list of models)" in zkchat("context", "stats", "--model", "openai/tiny").out
-
-
-@pytest.mark.parametrize("arguments", [(), ("--json",)])
-def test_an_unreachable_server_is_exit_code_4(zkchat: Program, arguments: tuple[str, ...]) -> None:
-    zkchat.env["OPENAI_BASE_URL"] = closed_port()
-    done = zkchat("ask", "What is a filter?", "--model", "openai/tiny", *arguments)
-    assert done.exit_status == 4
-    assert "cannot be reached: Connection refused" in done.err
-    assert "Is it running?" in done.err
-    assert "Traceback" not in done.err
+    stats = ("context", "stats", "--model", "openai/tiny")
+    assert "8,192 tokens (the server's list of models)" in zkchat(*stats).out
+    assert "4,000 tokens (context.max_tokens, command line)" in zkchat(*stats, "--max-context", "4000").out
 
 
 def test_the_key_is_never_written(zkchat: Program, server: ModelServer, tmp_path: Path) -> None:

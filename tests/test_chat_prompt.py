@@ -17,9 +17,9 @@ class InShell(Chat):
     PROMPT = "$ at your command"
     in_shell = True
 
-    def command(self, *arguments: str) -> tuple[str, list[str]]:
-        self._line = shlex.join((super().command()[0], *super().command(*arguments)[1]))
-        return "bash", ["--norc", "--noprofile", "-i"]
+    def command(self, *arguments: str) -> list[str]:
+        self._line = shlex.join(super().command(*arguments))
+        return ["bash", "--norc", "--noprofile", "-i"]
 
     def start(self) -> None:
         self.type(f"PS1='{self.PROMPT[:1]}''{self.PROMPT[1:]} '{ENTER}")

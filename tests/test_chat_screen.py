@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from conftest import Program, write_notes
-from terminal_screen import CTRL_J, ENTER, ESCAPE, HARMLESS, HOSTILE, TAB, UP, Chat, Script, slow_reply, stored_conversations
+from terminal_screen import CTRL_J, ENTER, ESCAPE, HARMLESS, HOSTILE, TAB, Chat, Script, slow_reply, stored_conversations
 
 # typing
 
@@ -19,17 +19,6 @@ def test_a_message_can_have_several_lines(zkchat: Program, script: Script) -> No
         chat.wait_for("Noted.")
         chat.wait_for_prompt()
     assert [m["content"] for m in stored_conversations(zkchat)] == ["one\ntwo\nthree", "Noted."]
-
-
-def test_up_recalls_messages_of_earlier_sessions(zkchat: Program, script: Script) -> None:
-    model = script({"text": "Noted."})
-    with Chat(zkchat, "--model", model) as chat:
-        chat.ask("what I asked yesterday", "Noted.")
-        chat.say("/quit")
-        chat.wait_for_end()
-    with Chat(zkchat, "--model", model) as chat:
-        chat.wait_for_prompt()
-        chat.wait_until(lambda: chat.type(UP) or "what I asked yesterday" in chat.screen_text(), "the recalled line")
 
 
 def test_text_typed_during_an_answer_is_sent_next(zkchat: Program, script: Script) -> None:
@@ -141,13 +130,6 @@ def test_the_toolbar_is_one_line_at_the_bottom_of_any_screen(zkchat: Program) ->
         chat.resize(120, 40)
         chat.wait_for("29.5k")
         chat.wait_until(lambda: len(chat.toolbars()) == 1, "one toolbar")
-
-
-def test_a_dumb_terminal_works(zkchat: Program) -> None:
-    with Chat(zkchat, TERM="dumb") as chat:
-        chat.wait_for("you ›")
-        chat.type("when is compost ready?" + ENTER)
-        chat.wait_for("It is ready after nine months")
 
 
 def test_the_demo_starts(zkchat: Program) -> None:

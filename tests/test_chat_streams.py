@@ -10,7 +10,6 @@ from model_server import (
     ModelServer,
     Reply,
     ndjson,
-    ollama_calls,
     ollama_end,
     ollama_frame,
     openai_calls,
@@ -193,11 +192,6 @@ def test_reasoning_details_of_a_call_go_back_with_it(server: ModelServer) -> Non
     result = PromptMessage(role="tool", content="{}", tool_call_id="a", tokens=9, kind="tool_results")
     OPENAI.ask(server, Reply(openai_text("Yes.")), request=Request((QUESTION, asked, result)))
     assert server.bodies[-1]["messages"][1]["reasoning_details"] == [{**text, "text": "Let me see.", "signature": "s"}, secret]
-
-
-def test_calls_without_ids(server: ModelServer) -> None:
-    answer = OLLAMA.ask(server, Reply(ollama_calls(("f", {"query": "x"}), ("f", {"query": "y"}))))
-    assert [(call.id, call.arguments) for call in answer.calls] == [("", {"query": "x"}), ("", {"query": "y"})]
 
 
 def test_reasoning_of_another_provider_is_not_sent(server: ModelServer) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 from conftest import Program
-from factories import AppFixture, exchanges, report_of, resume
+from factories import AppFixture, report_of
 from terminal_screen import Chat, Script
 
 from zkchat_cli import slash
@@ -19,7 +19,7 @@ from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
 from zkchat_cli.errors import ConfigError, UsageError
-from zkchat_cli.slash.base import CommandResult, Confirm, NoteToOpen
+from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.terminal import clipboard, command_runner, external_programs
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
@@ -197,23 +197,6 @@ class Hands:
         return written(self.screen)
 
 
-def test_resume_lists_conversations_and_opens_one_by_number_or_id(app: AppFixture) -> None:
-    first, session = resume(app, exchanges(("What is one?", "1"), prefix="x")), resume(app, exchanges(("And two?", "2")))
-    for argument in ("1", first.conversation.id[:8]):
-        chat = Hands(session)
-        chat.run("/resume")
-        assert f"  1  {first.conversation.id}" in written(chat.screen)
-        chat.run(f"/resume {argument}")
-        assert chat.session.conversation.id == first.conversation.id
-        assert "Resumed “" + first.conversation.id + "” (2 messages).\n" in written(chat.screen)
-
-
-def test_a_command_runs_only_after_a_yes(app: AppFixture) -> None:
-    asks = CommandResult(confirm=Confirm("Really?", lambda: CommandResult("Done."), "/do --yes"))
-    assert Hands(app.session()).carry_out(asks) == "Done.\n"
-    assert Hands(app.session(), yes=False).carry_out(asks) == "  canceled\n"
-
-
 def test_copying_is_confirmed_or_an_error(app: AppFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
@@ -233,18 +216,6 @@ def test_a_note_is_opened_or_printed(app: AppFixture, tmp_path: Path, monkeypatc
     app.settings = Config(terminal=TerminalSettings(open_command=f"{program(tmp_path, 'editor', f'echo $* > {tmp_path}/opened')} {{line}}"))
     assert Hands(app.session()).carry_out(opens) == ""
     assert (tmp_path / "opened").read_text() == f"7 {tmp_path}/A.md\n"
-
-
-def test_a_pipe_refuses_commands_that_need_a_terminal(app: AppFixture) -> None:
-    session = resume(app, exchanges(("What is one?", "1")))
-    shown = screen(terminal=False)
-    with pytest.raises(UsageError, match="no input line"):
-        command_runner.run_piped("/edit", session, shown, shown.print, 10)
-    with pytest.raises(UsageError, match="A piped chat cannot ask"):
-        command_runner.run_piped("/save", session, shown, shown.print, 10)
-    assert command_runner.run_piped("/sessions", session, shown, shown.print, 10) is session
-    assert session.conversation.id in written(shown)
-    assert command_runner.run_piped("/quit", session, shown, shown.print, 10) is None
 
 
 # on a real terminal

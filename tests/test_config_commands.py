@@ -41,12 +41,3 @@ def test_a_wrong_value_is_refused_and_the_file_left_alone(zkchat: Program) -> No
         assert done.exit_status == 2
         assert key in done.err
     assert not Path(zkchat("config", "path").out.strip()).exists()
-
-
-def test_show_says_who_set_what(zkchat: Program) -> None:
-    (zkchat.vault / ".zkchat.toml").write_text("[context]\nmax_tokens = 4096\n")
-    zkchat.env["ZKCHAT_CONTEXT__AUTO_SUMMARIZE"] = "false"
-    out = zkchat("config", "show").out
-    assert f"context.max_tokens = 4096   # {zkchat.vault / '.zkchat.toml'}" in out
-    assert "context.auto_summarize = false   # ZKCHAT_CONTEXT__AUTO_SUMMARIZE" in out
-    assert zkchat("config", "show", "--json").json["context.max_tokens"] == 4096

@@ -110,13 +110,6 @@ def test_clear_starts_afresh_and_the_log_stays(zkchat: Program, talk: str, scrip
     assert len(zkchat("context", "export", talk, "--format", "json").json["messages"]) == 2 * len(DAYS) + 2
 
 
-def test_memory_shows_what_is_included_and_why(zkchat: Program) -> None:
-    (zkchat.vault / "ZKCHAT.md").write_text("We garden in Zone 7.\n")
-    done = zkchat("context", "memory")
-    assert "We garden in Zone 7." in done.out
-    assert "vault's root" in done.out
-
-
 def test_a_prompt_describes_the_tools_that_its_model_can_call(zkchat: Program, talk: str, script: Script) -> None:
     def described(*choice: str) -> list[str]:
         return [tool["name"] for tool in zkchat("context", "show", talk, "--next", "hello", "--json", *choice).json["tools"]]

@@ -18,6 +18,7 @@ from typing import Any, get_args
 import pytest
 import typer
 from conftest import syntax_nodes
+from test_help import everything
 from transcript_player import Transcript
 
 from zkchat_cli import agents, exporters, registry, slash, tools
@@ -35,7 +36,10 @@ from zkchat_cli.vault.search import query
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXT = "\n".join(file.read_text(encoding="utf-8") for file in DOCUMENTS)
-PROSE = re.sub(r"^ *```.*?^ *```$", "", TEXT, flags=re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
+PROSE = BLOCK.sub("", TEXT)
+DEMO = "\n".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "zkchat_cli" / "demo").rglob("*.md")))
+EVERY_PROSE = PROSE + BLOCK.sub("", DEMO)
 TRANSCRIPT = re.compile(r"(<!-- transcript: (\S+)(?: (\d+)-(\d+))? -->\n```text\n)(.*?)(\n```)", re.DOTALL)
 """A transcript in a document, or some of its steps, counted from 1."""
 ESCAPED_BAR = "\\|"
@@ -81,24 +85,19 @@ def test_the_man_page_is_shown_as_it_is_written() -> None:
     assert "zkchat context show --turn 3" in done.stdout
 
 
-def options_of(*of: Any) -> set[str]:
-    return {
-        name for command in of for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts) if name[0] == "-"
-    }
-
-
 def test_every_call_of_zkchat_is_one() -> None:
-    """Wherever the README writes `zkchat …`, the commands and options are there."""
-    blocks = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
-    calls = [call for each in code(PROSE) for call in re.findall(r"^zkchat [a-z].*", each)]
-    calls += [call for block in blocks for call in re.findall(r"\bzkchat [a-z][^#\n]*", block)]
-    assert len(calls) > 30
+    """Wherever a document, a note of the demo or a help writes `zkchat …`, the commands and options are there."""
+    blocks = re.findall(r"```sh\n(.*?)```", TEXT + DEMO, re.DOTALL)
+    calls = [call for each in code(EVERY_PROSE) for call in re.findall(r"^zkchat [a-z].*", each)]
+    epilogs = [command.epilog or "" for _, command, _ in everything()]
+    calls += [call for each in (*blocks, *epilogs) for call in re.findall(r"\bzkchat [a-z][^#\n]*", each)]
+    assert len(calls) > 60
     root = typer.main.get_command(app.app)
     for call in calls:
         command: Any = root
         for word in re.sub(r"\"[^\"]*\"|'[^']*'|\|.*", " ", call).split()[1:]:
             if word.startswith("-") and word != "-":
-                assert word in options_of(command, root), call
+                assert any(word in (*p.opts, *p.secondary_opts) for each in (command, root) for p in each.params), call
             elif hasattr(command, "list_commands"):
                 command = command.get_command(typer.Context(command), word)
                 assert command is not None, call
@@ -112,11 +111,6 @@ def test_every_check_of_doctor_is_listed() -> None:
     assert checked - set(re.findall(r"[a-z]+", section("## `zkchat doctor`"))) == set()
 
 
-def test_every_exit_code_is_listed_and_no_other() -> None:
-    known = {0, app.INTERRUPTED, app.OUTPUT_CLOSED, *app.EXIT_CODES.values()}
-    assert {int(each) for each in first_column("## Exit codes")} == known
-
-
 # the chat
 
 
@@ -128,16 +122,28 @@ def test_every_key_of_the_help_is_listed() -> None:
     assert {key for key, _ in slash_help.KEYS} <= first_column("## Keys")
 
 
-def test_every_way_to_write_a_slash_command_names_one() -> None:
-    named = {each[1:].split()[0] for each in code(PROSE) if re.match(r"/[a-z]+\b(?!/)", each) and not each.startswith("/commands")}
-    assert named - {command.name for command in slash.commands()} == set()
+def test_every_way_to_write_a_slash_command_names_one_and_the_demo_names_all() -> None:
+    named = {each[1:].split()[0] for each in code(EVERY_PROSE) if re.match(r"/[a-z]+\b(?!/)", each) and not each.startswith("/commands")}
+    assert {slash.find(name).name for name in named} == {command.name for command in slash.commands()}
+    assert set(slash.names()) <= set(re.findall(r"`/([a-z]+)", DEMO))
 
 
 # registries
 
 
-def test_every_tool_is_listed_and_no_other() -> None:
-    assert first_column("# What the model may call") == set(registry.names(tools))
+@pytest.mark.parametrize(
+    ("heading", "known"),
+    [
+        ("# What the model may call", set(registry.names(tools))),
+        ("## Search by meaning", {NO_EMBEDDER, "semantic.provider", *embedders.names()}),
+        ("# How context works", set(strategies.strategy_names())),
+        ("# Export and import", set(exporters.names())),
+        ("## Exit codes", {str(code) for code in (0, app.INTERRUPTED, app.OUTPUT_CLOSED, *app.EXIT_CODES.values())}),
+        ("## When a model fails", set(get_args(ProviderErrorKind)) - {"unknown_provider", "not_installed", "bad_script"}),
+    ],
+)
+def test_everything_of_a_registry_is_listed_and_no_other(heading: str, known: set[str]) -> None:
+    assert first_column(heading) == known
 
 
 def test_tools_that_write_are_marked_and_no_other() -> None:
@@ -149,27 +155,10 @@ def test_every_provider_is_listed_and_no_other() -> None:
     assert {entry.split("/")[0] for entry in first_column("# Providers")} == set(providers.names())
 
 
-def test_every_embedder_is_listed_and_no_other() -> None:
-    assert first_column("## Search by meaning") - {"semantic.provider"} == {NO_EMBEDDER, *embedders.names()}
-
-
-def test_every_strategy_is_listed_and_no_other() -> None:
-    assert first_column("# How context works") == set(strategies.strategy_names())
-
-
-def test_every_export_format_is_listed_and_no_other() -> None:
-    assert first_column("# Export and import") == set(exporters.names())
-
-
 def test_every_built_in_agent_and_every_key_of_one_is_listed_and_no_other() -> None:
     keys = {key.partition(".")[0] for key in loader.default_values(agents.profile.AgentProfile)}
     told = {each.removesuffix(".…") for each in first_column("# Agents")}
     assert told == {*registry.names(builtin), *keys}
-
-
-def test_every_kind_of_server_error_is_listed_and_no_other() -> None:
-    never_a_servers = {"unknown_provider", "not_installed", "bad_script"}
-    assert first_column("## When a model fails") == set(get_args(ProviderErrorKind)) - never_a_servers
 
 
 def test_every_way_to_write_a_query_means_what_it_says() -> None:
@@ -190,7 +179,7 @@ def test_every_way_to_write_a_query_means_what_it_says() -> None:
 def test_every_setting_that_the_text_names_exists() -> None:
     known = loader.default_values(settings_schema())
     tables = {key.partition(".")[0] for key in known if "." in key}
-    named = {each.split()[0] for each in code(PROSE) if re.match(rf"(?:{'|'.join(tables)})\.[a-z_]+(?: |$)", each)}
+    named = {each.split()[0] for each in code(EVERY_PROSE) if re.match(rf"(?:{'|'.join(tables)})\.[a-z_]+(?: |$)", each)}
     assert named - set(known) == set()
 
 

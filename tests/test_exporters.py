@@ -4,11 +4,9 @@ import re
 from datetime import datetime
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.errors import UsageError
 from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.models import (
@@ -128,12 +126,6 @@ def test_any_conversation_survives_export_and_import_unchanged(archive: Conversa
     store.close()
 
 
-def test_an_unknown_format_is_refused_with_the_valid_ones_named() -> None:
-    with pytest.raises(UsageError, match="'pdf' is not an export format") as e:
-        exporter("pdf")
-    assert "json, md" in e.value.hint
-
-
 # Markdown
 
 
@@ -184,12 +176,6 @@ def test_a_conversation_is_a_readable_note() -> None:
         'In one line: "AND, OR" [^3].\n\n'
         '[^3]: [[Queries/Filters#Boolean operators]] Queries/Filters.md:12-18 "AND, OR"\n'
     )  # fmt: skip
-
-
-def test_the_front_matter_is_valid_yaml() -> None:
-    text = exporter("md").export(make_archive(make_message("assistant", "x", model='a: "b" # c\n---')))
-    front = yaml.safe_load(text.split("\n---\n")[0].removeprefix("---\n"))
-    assert front == {"conversation": "c1", "date": NOON, "vault": "/home/me/notes", "model": 'a: "b" # c\n---'}
 
 
 def test_only_the_current_branch_is_shown() -> None:

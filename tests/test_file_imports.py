@@ -152,33 +152,28 @@ def test_other_folders_are_refused(places: ImportRoots, tmp_path: Path, path: st
     assert "neither in the vault nor under the current folder" in error_of(f"@{path}", places)
 
 
-def test_a_link_out_of_the_folder_is_refused(places: ImportRoots, tmp_path: Path) -> None:
-    (tmp_path / "outside.txt").write_text("secret")
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("way.txt", "leads out"),
+        (".env", "hidden"),
+        (".secret/key.md", "hidden"),
+        ("a.png", "not a text file"),
+        (
+            "big.log",
+            "@big.log is too large to import: 195 kB of at most 97. Put the part you need into a file of its own, "
+            "or raise references.import_max_kilobytes.",
+        ),
+        ("pipe.txt", "does not exist"),
+    ],
+)
+def test_what_is_no_plain_text_in_the_folder_is_refused(places: ImportRoots, tmp_path: Path, path: str, problem: str) -> None:
     assert places.folder
+    write_notes(tmp_path, {"outside.txt": "secret", "code/.env": "KEY=1", "code/big.log": "x" * 200_000})
     (places.folder / "way.txt").symlink_to(tmp_path / "outside.txt")
-    assert "leads out" in error_of("@way.txt", places)
-
-
-def test_hidden_files_are_refused(places: ImportRoots) -> None:
-    assert places.folder
-    write_notes(places.folder, {".env": "KEY=1"})
-    assert "hidden" in error_of("@.env", places)
-    assert "hidden" in error_of("@.secret/key.md", places)
-
-
-def test_a_binary_file_is_refused(places: ImportRoots) -> None:
-    assert places.folder
     (places.folder / "a.png").write_bytes(b"\x89PNG\0\0")
-    assert "not a text file" in error_of("@a.png", places)
-
-
-def test_a_large_file_is_refused(places: ImportRoots) -> None:
-    assert places.folder
-    (places.folder / "big.log").write_text("x" * 200_000)
-    assert error_of("@big.log", places) == (
-        "@big.log is too large to import: 195 kB of at most 97. Put the part you need into a file of its own, "
-        "or raise references.import_max_kilobytes."
-    )
+    os.mkfifo(places.folder / "pipe.txt")
+    assert problem in error_of(f"@{path}", places)
 
 
 @needs_permissions
@@ -186,12 +181,6 @@ def test_an_unreadable_file_is_refused(places: ImportRoots) -> None:
     assert places.folder
     (places.folder / "main.py").chmod(0)
     assert "cannot be read" in error_of("@main.py", places)
-
-
-def test_a_named_pipe_is_refused_without_waiting(places: ImportRoots) -> None:
-    assert places.folder
-    os.mkfifo(places.folder / "pipe.txt")
-    assert "does not exist" in error_of("@pipe.txt", places)
 
 
 # as references

@@ -21,8 +21,8 @@ from zkchat_cli.models import Conversation, ConversationArchive, ToolCall
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 QtWidgets = pytest.importorskip("PySide6.QtWidgets", reason="PySide6 is not installed: pip install 'zkchat[gui]'", exc_type=ImportError)
-from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Slot  # noqa: E402
-from PySide6.QtGui import QAction, QColor, QDesktopServices, QPalette  # noqa: E402
+from PySide6.QtCore import Qt, QTimer, QUrl  # noqa: E402
+from PySide6.QtGui import QAction, QColor, QPalette  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
 from PySide6.QtWidgets import (  # noqa: E402
     QAbstractButton,
@@ -466,30 +466,10 @@ def test_model_agent_and_strategy_are_chosen_and_the_conversation_renamed_and_ex
     assert "What is a filter?" in (tmp_path / "talk.md").read_text()
 
 
-class Desktop(QObject):
-    """Opens files by remembering them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.opened: list[str] = []
-
-    @Slot(QUrl)
-    def open(self, url: QUrl) -> None:
-        self.opened.append(url.toLocalFile())
-
-
-def test_the_settings_file_is_opened_or_it_is_said_how_to_make_one(open_window: OpenWindow) -> None:
-    user, desktop = open_window(), Desktop()
+def test_where_there_is_no_settings_file_it_is_said_how_to_make_one(open_window: OpenWindow) -> None:
+    user = open_window()
     user.choose("Settings file")
     assert "zkchat config set" in user.result
-    assert user.window.app is not None
-    file = user.window.app.loaded.places.config_file
-    file.parent.mkdir(parents=True)
-    file.write_text("")
-    QDesktopServices.setUrlHandler("file", desktop, "open")
-    user.choose("Settings file")
-    QDesktopServices.unsetUrlHandler("file")
-    assert desktop.opened == [str(file)]
 
 
 def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: OpenWindow, vault: Path, script: Script) -> None:

@@ -65,16 +65,3 @@ def test_option_help_lists_the_valid_values() -> None:
     helps |= {p.help for path, command, _ in everything() for p in command.params if p.name == "format_" and "export" in path}
     for names in (strategies.strategy_names(), exporters.names(), ENCODINGS):
         assert any(all(re.search(rf"\b{name}\b", each) for name in names) for each in helps), names
-
-
-def test_examples_are_calls_that_can_be_parsed() -> None:
-    shown = [call for _, command, _ in everything() for call in (command.epilog or "").splitlines() if "zkchat " in call]
-    assert len(shown) > 12
-    for call in shown:
-        command: Any = typer.main.get_command(app.app)
-        for word in re.sub(r"\"[^\"]*\"|'[^']*'|\|.*", " ", call.partition("zkchat ")[2]).split():
-            if word.startswith("-") and word != "-":
-                assert any(word in (*p.opts, *p.secondary_opts) for p in command.params), call
-            elif hasattr(command, "list_commands"):
-                command = command.get_command(typer.Context(command), word)
-                assert command is not None, call

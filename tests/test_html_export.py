@@ -266,38 +266,13 @@ def test_an_excerpt_is_shown_only_for_its_own_note_and_the_first_of_two_with_one
     assert page.one("pre").text == CHUNK.text
 
 
-def test_documents_without_a_citation_are_listed() -> None:
-    references = (
-        DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", status="broken", candidates=("Filters",)),
-        DocumentReference(
-            wikilink="[[B]]", relative_path="B.md", reference_type="direct", delivery="partly", delivery_reason="812 of 900 tokens"
-        ),
-    )
-    found = DocumentReference(wikilink="[[C]]", relative_path="C.md", reference_type="search")
-    question, *rest = a_turn("so [3]", cite(), references=(found,), uncited_statements=2)
-    page = page_of(question.model_copy(update={"references": references}), *rest)
-    unused = page.one("div", "unused")
-    assert [e.words for e in page.all("li") if unused in e.within] == [
-        "✗ [[Filtrs]]: not found; nearest: [[Filters]]",
-        "B.md: named, a part of it was in the prompt (812 of 900 tokens)",
-        "C.md: found",
-    ]
-    assert unused.words.endswith("2 sentences have no citation.")
-
-
 @pytest.mark.parametrize(
     ("excerpt", "quotes", "shown"),
     [
         ("The Filter is here", ["filter  IS"], "The <mark>Filter is</mark> here"),
-        ("> one\n> two", ["one two"], "&gt; <mark>one\n&gt; two</mark>"),
-        ("so *it* `is` said", ["it is"], "so *<mark>it* `is</mark>` said"),
-        ("“Well” it’s", ['"well" it\'s'], "“<mark>Well” it’s</mark>"),
-        ("a 中文字 b", ["中文"], "a <mark>中文</mark>字 b"),
         ("one two three", ["two three", "one two", "two"], "<mark>one two</mark><mark> three</mark>"),
         ("so…", ["… so …", "…", " "], "<mark>so</mark>…"),
-        ("nothing of it", ["something else"], "nothing of it"),
         ("<b> & </b>", ["b> & <"], "&lt;<mark>b&gt; &amp; &lt;</mark>/b&gt;"),
-        ("a\n\n\nb", ["a b"], "<mark>a\n\n\nb</mark>"),
     ],
 )
 def test_quoted_words_are_highlighted(excerpt: str, quotes: list[str], shown: str) -> None:
@@ -336,33 +311,6 @@ def test_head_and_header_describe_the_conversation() -> None:
     assert [e.words for e in links] == ["How do I combine filters?"] * 2
     assert page.at(links[1].attributes["href"]).attributes["class"] == "user"
     assert page_of(*a_turn("so")).all("nav") == []
-
-
-def test_the_page_shows_the_current_branch_with_excerpts_of_all_branches() -> None:
-    archive = make_archive(
-        make_message("user", "first"),
-        make_message("assistant", "so [3]", citations=(cite(),)),
-        make_message("tool", "z", chunks=(CHUNK,)),
-        make_message("user", "other"),
-    )
-    page = check(archive.model_copy(update={"conversation": archive.conversation.model_copy(update={"head_id": "m1"})}))
-    assert "other" not in page.one("main").words
-    assert page.one("pre").text == CHUNK.text
-
-
-def test_the_last_summary_is_shown_and_earlier_ones_counted() -> None:
-    first, second, third = (
-        Compaction(id=f"s{n}", created_at=NOON, tokens_before=9000, tokens_after=1, messages_folded=n, summary=f"- *told {n}*", mode="full")
-        for n in range(3)
-    )
-    page = page_of(*a_turn("so"), compactions=(first, second, third))
-    [summary] = [e for e in page.all("section") if e.attributes["aria-labelledby"] == "summary"]
-    assert summary.words.startswith(
-        "Summary 2025-05-08 12:00: 2 messages, 9,000 → 1 tokens told 2 2 earlier summaries, included in this one"
-    )
-    assert "told 1" not in page.one("body").words
-    masked = first.model_copy(update={"summary": None})
-    assert "Summary" not in page_of(*a_turn("so"), compactions=(masked,)).one("body").words
 
 
 # Nothing acts, nothing is loaded

@@ -2,24 +2,9 @@
 
 import pytest
 
-from zkchat_cli.llm.http_errors import Endpoint, is_permanent, mask_address
+from zkchat_cli.llm.http_errors import Endpoint, mask_address
 
 SERVER = Endpoint("The server", "http://127.0.0.1:1/v1", "Start it.")
-
-
-@pytest.mark.parametrize(("message", "hint"), [("temperature is deprecated", "Change what it complains about"), ("", "Start it.")])
-def test_rejection_with_a_reason_has_a_hint_about_the_request(message: str, hint: str) -> None:
-    error = SERVER.error_from_response(400, f'{{"error": {{"message": "{message}"}}}}')
-    assert error.kind == "bad_request"
-    assert error.hint.startswith(hint)
-
-
-@pytest.mark.parametrize(
-    ("message", "permanent"),
-    [("This model's maximum context length is 8192 tokens", True), ("insufficient_quota", True), ("Slow down", False)],
-)
-def test_permanent_errors(message: str, permanent: bool) -> None:
-    assert is_permanent(message.encode()) == permanent
 
 
 @pytest.mark.parametrize(

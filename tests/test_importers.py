@@ -11,7 +11,6 @@ from conftest import Program
 from zkchat_cli.errors import UsageError
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.models import Conversation, ConversationArchive, DocumentReference, Timings, ToolCall, ZkChatMessage
-from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 NOW = "2025-05-08T12:00:00+02:00"
 
@@ -51,15 +50,6 @@ def test_a_list_of_messages_becomes_a_chain() -> None:
     assert (first.parent_id, second.parent_id, third.parent_id) == (None, first.id, second.id)
     assert archive.conversation.head_id == third.id
     assert (archive.conversation.vault, archive.conversation.title, archive.conversation.updated_at) == ("/notes", "why?", NOW)
-
-
-def test_what_was_imported_can_be_stored() -> None:
-    [archive] = read([{"role": "system", "content": "be brief"}, {"role": "user", "content": "why?"}])
-    store = ChatSessionStore.open(None)
-    store.restore(archive, lambda: "not needed")
-    assert store.find(None, "/notes") == archive.conversation
-    assert store.history(archive.conversation.id) == archive.messages
-    store.close()
 
 
 def test_a_missing_time_is_that_of_the_message_before() -> None:
@@ -141,29 +131,19 @@ def test_every_session_of_a_chat_sessions_file_is_read() -> None:
     assert empty.conversation.created_at == empty.conversation.updated_at == NOW
 
 
-def test_our_own_export_keeps_its_ids_and_its_vault() -> None:
-    assert read(own()) == [ConversationArchive.model_validate(own())]
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
         ('[\n {"role": "user",\n  "content": }\n]', "Not valid JSON: Expecting value: line 3 column 14"),
-        ("", "Not valid JSON"),
         ("[" * 200_000, "Not valid JSON"),
         ("[]", "This JSON holds no conversation"),
-        ("{}", "This JSON holds no conversation"),
         ("3", "The file: Input should be a valid dictionary (found 3)"),
         ({"a": {"no messages": 1}}, 'a.messages: Field required (found {"no messages": 1})'),
         ([{"role": "user"}, "text"], "[1]: Input should be a valid dictionary"),
-        ([{"content": "x"}], "[0].role: Field required"),
         ([{"role": "user", "content": 5}], "[0].content: Input should be a valid string (found 5)"),
         *(([{"role": "user", "timestamp": time}], "[0].timestamp: Input should be a") for time in ("1:56 pm on 8 May", "12", True, 1e20)),
         *(([{"role": "user", "token_count": number}], "[0].token_count: Input should be ") for number in ("12", True, -1, 1e300, 1.5)),
         ({"a": {"messages": [], "last_updated": "3"}}, 'a.last_updated: Input should be a time such as 2025-05-08T12:00:00Z (found "3")'),
-        ([{"role": "user", "references": [3]}], "[0].references[0]: "),
-        ([{"role": "user", "tool_calls": "a"}], "[0].tool_calls: "),
-        ([{"role": "user", "tool_calls": [3]}], "[0].tool_calls[0]: "),
         ([{"role": "user", "tool_calls": [{"id": 3, "name": "a"}]}], "[0].tool_calls[0].id: "),
         (
             {"a": {"messages": []}, "b": {"messages": [{"role": "bot"}]}},

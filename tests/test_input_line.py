@@ -90,11 +90,6 @@ def test_vi_keys_by_setting(at: At) -> None:
     assert at.says(f"one\ntwo{ENTER}") == "one\ntwo"
 
 
-def test_unsent_text_is_in_the_next_prompt(at: At) -> None:
-    at.keyboard.send_text(f" and more{ENTER}")
-    assert at.prompt.ask("a question") == "a question and more"
-
-
 # pasting
 
 
@@ -159,52 +154,6 @@ def test_a_history_that_cannot_be_written_does_not_end_the_chat(tmp_path: Path) 
     history.set_file(tmp_path / "file" / "lines")
     history.append_string("line")
     assert history.get_strings() == ["line"]
-
-
-# from elsewhere
-
-
-def test_leaving_ends_a_prompt_that_waits(at: At) -> None:
-    threading.Timer(0.1, at.prompt.end_input).start()
-    with pytest.raises(EOFError):
-        at.prompt.ask()
-
-
-def test_text_above_the_prompt_is_printed_in_its_thread(at: At) -> None:
-    printed: list[str] = []
-
-    def show() -> None:
-        at.prompt.print_above(lambda: printed.append(at.prompt.text))
-        at.keyboard.send_text(f" on{ENTER}")
-
-    at.keyboard.send_text("going")
-    threading.Timer(0.1, lambda: at.prompt.call_soon(show)).start()
-    assert at.prompt.ask() == "going on"
-    assert printed == ["going"]
-
-
-# choosing from the menu
-
-
-class OneNote(Completer):
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002
-        if document.text.endswith("[[F"):
-            yield Completion("Filters]]", -1)
-
-
-@pytest.mark.parametrize(("key", "line"), [("#", "[[Filters#Dates]]"), (" ", "[[Filters]] Dates]]")])
-def test_a_heading_or_a_name_goes_into_the_link_that_was_chosen(key: str, line: str) -> None:
-    with create_pipe_input() as keyboard:
-        at = At(keyboard, completer=OneNote())
-        keyboard.send_text("[[F")
-
-        def choose() -> bool:
-            chosen = at.buffer.complete_state is not None and bool(at.buffer.complete_state.completions)
-            if chosen:
-                keyboard.send_text("\t")
-            return chosen
-
-        assert at.says_when(choose, f"{key}Dates]]{ENTER}") == line
 
 
 class SlowNotes(Completer):

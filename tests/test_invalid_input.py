@@ -54,10 +54,6 @@ def test_a_note_that_is_not_utf8_is_read_with_replacement_and_reported_once(zkch
     assert "Latin.md" not in zkchat("ask", "Was steht im Keller?").err
 
 
-def test_an_unknown_model_of_a_provider(zkchat: Program) -> None:
-    refused(zkchat("ask", "hello", "--model", "offline/gpt"), 4, "gpt")
-
-
 def test_a_store_of_a_newer_version_is_refused_and_left_alone(zkchat: Program) -> None:
     zkchat("ask", "How are filters joined?")
     store = zkchat.home / "data" / "conversations.db"
@@ -105,13 +101,6 @@ def test_a_full_disk_while_storing_an_answer_still_shows_the_answer(zkchat: Prog
     assert [m["content"] for m in kept if m["role"] == "user"][-1] == "Tell me all."
 
 
-def test_a_full_disk_before_the_model_is_called_says_so(zkchat: Program) -> None:
-    zkchat("vault", "index")
-    done = full_disk(zkchat, "ask", "Tell me all.", room=1000)
-    assert done.exit_status == 3
-    assert "Traceback" not in done.err
-
-
 def test_a_chat_works_without_a_writable_store(zkchat: Program, script: Callable[..., str]) -> None:
     zkchat("vault", "index")
     (zkchat.home / "data").write_text("a file where the folder should be")
@@ -120,11 +109,6 @@ def test_a_chat_works_without_a_writable_store(zkchat: Program, script: Callable
     assert "this chat is not stored: The store " in chat.err and "cannot be opened" in chat.err
     resumed = zkchat("chat", "-c", stdin="Is it?\n")
     assert resumed.exit_status == 3 and "So it is." not in resumed.out
-
-
-@pytest.mark.parametrize("stdin", ["", " \n\n"])
-def test_asking_nothing(zkchat: Program, stdin: str) -> None:
-    refused(zkchat("ask", stdin=stdin), 2, "nothing to ask")
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J [bold]rich[/bold] <|endoftext|> \u202egnp.exe \x00 \x08"
@@ -173,11 +157,6 @@ def test_options_may_come_before_the_command(zkchat: Program) -> None:
     assert "nine months" in zkchat("-m", "offline", "--no-color", "ask", "When is compost ready?").out
     assert zkchat("--vault=.", "vault", "status", "--json").json["notes"] == 4
     assert "Did you mean 'ask'?" in zkchat("--vault", "ask", "aks").err
-
-
-def test_an_unknown_command_and_an_unknown_option_name_the_help(zkchat: Program) -> None:
-    refused(zkchat("aks"), 2, "aks", "--help")
-    refused(zkchat("ask", "--jsn", "hello"), 2, "--jsn", "zkchat ask --help")
 
 
 def test_an_error_in_json_is_a_document_too(zkchat: Program, tmp_path: Path) -> None:

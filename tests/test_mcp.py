@@ -215,12 +215,6 @@ def test_the_text_of_a_note_is_data(server: Server) -> None:
 # connections
 
 
-def test_a_client_of_an_older_revision_is_served(tmp_path: Path) -> None:
-    with serving(tmp_path, mode="legacy") as older:
-        assert older.client.client.protocol_version <= "2025-11-25"
-        assert older.client.call("search_notes", query="compost")["results"]
-
-
 def test_a_vault_that_disappears_is_an_error_until_it_is_back(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         away = server.program.vault.rename(tmp_path / "away")

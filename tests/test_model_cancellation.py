@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from factories import DeltaModel, make_app, reply, tool_reply
@@ -13,7 +12,7 @@ from model_calls import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, open_model
 from model_server import ModelServer, Reply, unresponsive_port
 
 from zkchat_cli.events import ToolCallStarted
-from zkchat_cli.llm.base import RetryDelay, TextPart
+from zkchat_cli.llm.base import TextPart
 from zkchat_cli.models import ToolCall
 from zkchat_cli.tools.base import Tool, ToolOutput
 from zkchat_cli.vault.vault import Vault
@@ -64,62 +63,29 @@ def within(seconds: float, true: Callable[[], object]) -> bool:
 
 
 @BOTH
-def test_while_connecting(protocol: Protocol, record_property: Any) -> None:
+def test_while_connecting(protocol: Protocol) -> None:
     with unresponsive_port() as address:
         stream = open_model(protocol.name, address).stream(REQUEST)
         start = time.monotonic()
-        took = interrupted(lambda: list(stream), lambda: time.monotonic() - start > 0.2)
-    record_property("seconds", took)
-    assert took < AT_ONCE
+        assert interrupted(lambda: list(stream), lambda: time.monotonic() - start > 0.2) < AT_ONCE
 
 
 @BOTH
 @pytest.mark.parametrize("silent", [Reply([], before=10), Reply([10.0])], ids=["headers", "the first token"])
-def test_while_waiting_for(server: ModelServer, protocol: Protocol, silent: Reply, record_property: Any) -> None:
+def test_while_waiting_for(server: ModelServer, protocol: Protocol, silent: Reply) -> None:
     server.says(silent)
     stream = open_model(protocol.name, protocol.address(server)).stream(REQUEST)
-    took = interrupted(lambda: list(stream), lambda: server.asked)
-    record_property("seconds", took)
-    assert took < AT_ONCE
+    assert interrupted(lambda: list(stream), lambda: server.asked) < AT_ONCE
     assert within(1, lambda: server.left == 1)
 
 
 @BOTH
-def test_between_tokens(server: ModelServer, protocol: Protocol, record_property: Any) -> None:
+def test_between_tokens(server: ModelServer, protocol: Protocol) -> None:
     server.says(Reply([protocol.begin("A filter"), 10.0]))
     stream = open_model(protocol.name, protocol.address(server)).stream(REQUEST)
     assert next(stream) == TextPart("A filter")
-    start = time.monotonic()
-    stream.close()
-    took = time.monotonic() - start
-    record_property("seconds", took)
-    assert took < AT_ONCE
+    assert interrupted(lambda: list(stream), lambda: True) < AT_ONCE
     assert within(1, lambda: server.left == 1)
-
-
-@BOTH
-def test_between_tokens_by_ctrl_c(server: ModelServer, protocol: Protocol, record_property: Any) -> None:
-    server.says(Reply([protocol.begin("A filter"), 10.0]))
-    stream = open_model(protocol.name, protocol.address(server)).stream(REQUEST)
-    assert next(stream) == TextPart("A filter")
-    took = interrupted(lambda: list(stream), lambda: True)
-    record_property("seconds", took)
-    assert took < AT_ONCE
-    assert within(1, lambda: server.left == 1)
-
-
-@BOTH
-def test_while_waiting_to_try_again(server: ModelServer, protocol: Protocol, record_property: Any) -> None:
-    server.says(protocol.error(429, "slow down", {"retry-after": "60"}))
-    stream = open_model(protocol.name, protocol.address(server)).stream(REQUEST)
-    first = next(stream)
-    assert isinstance(first, RetryDelay)
-    assert first.seconds > 59
-    took = interrupted(lambda: list(stream), lambda: True)
-    record_property("seconds", took)
-    assert took < AT_ONCE
-    time.sleep(0.1)
-    assert len(server.asked) == 1
 
 
 @BOTH
@@ -132,7 +98,7 @@ def test_an_abandoned_call_does_not_block_the_next(server: ModelServer, protocol
     assert [delta.text for delta in model.stream(REQUEST) if isinstance(delta, TextPart)] == ["Hello"]
 
 
-def test_while_tools_run(vault: Path, tmp_path: Path, record_property: Any) -> None:
+def test_while_tools_run(vault: Path, tmp_path: Path) -> None:
     over, slow = threading.Event(), threading.Event()
 
     def wait(_: Vault, n: int) -> ToolOutput:
@@ -148,7 +114,6 @@ def test_while_tools_run(vault: Path, tmp_path: Path, record_property: Any) -> N
     turn = session.send("What?")
     next(event for event in turn if isinstance(event, ToolCallStarted))
     took = interrupted(lambda: list(turn), slow.is_set)
-    record_property("seconds", took)
     over.set()
     assert took < AT_ONCE
     assert [(m.role, m.content, m.status) for m in session.history] == [

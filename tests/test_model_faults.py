@@ -198,55 +198,39 @@ def test_failing_server_is_tried_three_times(server: ModelServer, protocol: Prot
 
 # prompts that are too long
 
-TOO_LONG: list[tuple[int, Any, int | None]] = [
+# status, message, and the limit and the prompt's tokens that it names
+TOO_LONG: list[tuple[int, Any, int | None, int | None]] = [
     (
         400,
         {
             "message": "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
             "code": "context_length_exceeded",
         },
-        8192,
+        *(8192, 9001),
     ),
-    (400, "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the messages).", 4096),
-    (400, "The decoder prompt (length 5000) is longer than the maximum model length of 4096.", 4096),
-    (400, "Input length (5000) exceeds model's maximum context length (4096).", 4096),
-    (400, "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it", 4096),
-    (500, "the request exceeds the available context size. try increasing the context size or enable context shift", None),
+    (400, "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the messages).", 4096, 4000),
+    (400, "The decoder prompt (length 5000) is longer than the maximum model length of 4096.", 4096, 5000),
+    (400, "Input length (5000) exceeds model's maximum context length (4096).", 4096, 5000),
+    (400, "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it", 4096, 5000),
+    (500, "the request exceeds the available context size. try increasing the context size or enable context shift", None, None),
     (
         400,
         "Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096"
         " tokens, which is not enough.",
-        4096,
+        *(4096, 5000),
     ),
-    (400, "the input length exceeds the context length", None),
-    (400, "prompt too long; exceeded max context length by 512 tokens", None),
-    (400, {"message": "Input tokens exceed the configured limit of 272000 tokens.", "code": "context_length_exceeded"}, 272000),
-    (400, "prompt is too long: 212000 tokens > 200000 maximum", 200000),
-    (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length", 200000),
-    (400, {"message": "Your input exceeds the context window of this model.", "code": "context_length_exceeded"}, None),
-    (413, "Request exceeds the maximum size", None),
+    (400, "the input length exceeds the context length", None, None),
+    (400, "prompt too long; exceeded max context length by 512 tokens", None, None),
+    (400, {"message": "Input tokens exceed the configured limit of 272000 tokens.", "code": "context_length_exceeded"}, 272_000, None),
+    (400, "prompt is too long: 212000 tokens > 200000 maximum", 200_000, 212_000),
+    (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length", 200_000, None),
+    (400, {"message": "Your input exceeds the context window of this model.", "code": "context_length_exceeded"}, None, None),
+    (413, "Request exceeds the maximum size", None, None),
 ]
 
 
 @pytest.mark.parametrize(
-    ("message", "tokens"),
-    [
-        (TOO_LONG[0][1]["message"], 9001),
-        (TOO_LONG[1][1], 4000),
-        (TOO_LONG[2][1], 5000),
-        (TOO_LONG[3][1], 5000),
-        (f"http://127.0.0.1:44549/v1: {TOO_LONG[4][1]}", 5000),
-        (TOO_LONG[5][1], None),
-        (TOO_LONG[8][1], None),
-        (TOO_LONG[10][1], 212_000),
-    ],
-)
-def test_the_servers_count_of_a_refused_prompt_is_read(message: str, tokens: int | None) -> None:
-    assert parse_refused_tokens(message) == tokens
-
-
-@pytest.mark.parametrize(
-    ("protocol", "status", "said", "limit"),
+    ("protocol", "status", "said", "limit", "counted"),
     [
         *((OPENAI, *row) for row in TOO_LONG),
         (RESPONSES, *TOO_LONG[-5]),
@@ -256,10 +240,11 @@ def test_the_servers_count_of_a_refused_prompt_is_read(message: str, tokens: int
     ],
 )
 def test_prompt_too_long_is_recognized_in_each_servers_words(
-    server: ModelServer, protocol: Protocol, status: int, said: Any, limit: int | None
+    server: ModelServer, protocol: Protocol, status: int, said: Any, limit: int | None, counted: int | None
 ) -> None:
     answer = protocol.ask(server, Reply([json.dumps({"error": said}).encode()], status))
-    assert (answer.error.kind, parse_context_limit(answer.error.message), len(server.asked)) == ("context_length", limit, 1)
+    assert (answer.error.kind, len(server.asked)) == ("context_length", 1)
+    assert (parse_context_limit(answer.error.message), parse_refused_tokens(answer.error.message)) == (limit, counted)
     assert "/compact" in answer.error.hint
 
 

@@ -15,7 +15,7 @@ from zkchat_cli.citations.verify import verify_citations
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import ModelConfig, Request, StreamFinished, TextPart, ToolCallsPart
+from zkchat_cli.llm.base import ModelConfig, Request, StreamFinished, TextPart
 from zkchat_cli.llm.offline.answer import quote_answer
 from zkchat_cli.llm.offline.question import analyze_question
 from zkchat_cli.llm.offline.ranking import QuoteSource
@@ -45,16 +45,11 @@ def answer(app: AppFixture, question: str) -> str:
 def test_answer_quotes_a_note_with_a_citation(app: AppFixture) -> None:
     report = report_of(app.session().send("What does a compost heap need?"))
     assert "“A compost heap needs air, water and patience. It is ready after nine months.” [1]" in report.answer
-    assert report.level == "answer"
+    assert (report.level, [(run.name, run.ok) for run in report.tools]) == ("answer", [("find_excerpts", True)])
     assert report.citations
     assert all(c.valid and c.quote for c in report.citations)
     assert report.citations[0].relative_path == "Garden/Compost.md"
     assert report.uncited_statements == 0
-
-
-def test_search_before_the_answer(app: AppFixture) -> None:
-    report = report_of(app.session().send("What does a compost heap need?"))
-    assert [(run.name, run.ok) for run in report.tools] == [("find_excerpts", True)]
 
 
 def test_named_document_is_read_if_its_text_is_not_in_the_prompt(app: AppFixture) -> None:
@@ -174,10 +169,6 @@ def test_answer_is_streamed_word_by_word(app: AppFixture) -> None:
     assert len(deltas) > 5
     assert "".join(d.text for d in deltas if isinstance(d, TextPart)).startswith("Nothing in your notes")
     assert deltas[-1] == StreamFinished("stop", level="nothing")
-
-
-def test_answer_without_tools() -> None:
-    assert not any(isinstance(d, ToolCallsPart) for d in OfflineModel().stream(Request((prompt_message("user", "hi there friend"),))))
 
 
 def test_follow_up_is_searched_with_its_topic(app: AppFixture) -> None:

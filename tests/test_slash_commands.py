@@ -13,11 +13,6 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
 from zkchat_cli.llm.base import Window
 
-MOVES = [
-    (f"On day {i} I moved thing {i} to shelf {i * 7}, for a reason that only day {i} knows.", f"Noted: shelf {i * 7}.")
-    for i in range(1, 13)
-]
-
 
 @pytest.fixture
 def app(app: AppFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppFixture:
@@ -53,26 +48,7 @@ def test_a_unique_beginning_will_do(session: ZkChatSession, line: str) -> None:
     assert "/compact" in slash_output(line, session)
 
 
-# what they do
-
-
-def test_compact_takes_instructions(app: AppFixture) -> None:
-    session = resume(app, exchanges(*MOVES))
-    slash_output("/compact keep what concerns\nshelf 21", session)
-    assert session.compaction is not None
-    assert session.compaction.instructions == "keep what concerns\nshelf 21"
-
-
 # export
-
-
-def test_export_writes_a_new_file_in_the_given_format(session: ZkChatSession) -> None:
-    own = f"zkchat-{session.conversation.id}.md"
-    assert slash_output("/export", session) == f"Exported to {own}"
-    assert "It needs air" in Path(own).read_text()
-    assert "already exists" in slash_error(f"/export md {own}", session).message
-    slash_output("/export json my talk.json", session)
-    assert json.loads(Path("my talk.json").read_text())["format"] == "zkchat-conversation"
 
 
 def test_after_clear_the_lossless_export_has_the_log(session: ZkChatSession) -> None:

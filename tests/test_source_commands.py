@@ -83,19 +83,18 @@ def test_an_excerpt_that_has_moved_is_shown_where_it_is_now(session: ZkChatSessi
     assert "> 5 │ A compost heap" in text
 
 
-def test_of_an_edited_note_what_the_model_saw_is_shown(session: ZkChatSession) -> None:
-    compost(session).write_text("# Compost\n\nIt is never ready.\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("today", "told"),
+    [("# Compost\n\nIt is never ready.\n", "edited and no longer contains this text"), (None, "The note no longer exists")],
+)
+def test_of_an_edited_or_deleted_note_what_the_model_saw_is_shown(session: ZkChatSession, today: str | None, told: str) -> None:
+    compost(session).unlink()
+    if today:
+        compost(session).write_text(today, encoding="utf-8")
     text = slash_output("/sources 1", session)
-    assert "edited and no longer contains this text. This is what the model saw:" in text
+    assert f"{told}. This is what the model saw:" in text
     assert "»It is ready after nine months«" in text
     assert "never ready" not in text
-
-
-def test_of_a_deleted_note_what_the_model_saw_is_shown(session: ZkChatSession) -> None:
-    compost(session).unlink()
-    text = slash_output("/sources 1", session)
-    assert "The note no longer exists. This is what the model saw:" in text
-    assert "»It is ready after nine months«" in text
 
 
 @pytest.mark.parametrize("number", ["0", "2", "99999999999999999999", "one", "-1", "²", "1 2"])
@@ -143,12 +142,6 @@ def test_a_deleted_note_is_marked(session: ZkChatSession) -> None:
     (session.vault.root / "Filters.md").unlink()
     assert "Filters.md (deleted since): " in slash_output("/context", session)
     assert slash_output("/sources", session).endswith("  deleted since: Garden/Compost.md, Filters.md")
-
-
-def test_references_are_the_line_that_names_a_document_or_the_excerpt_that_was_found(session: ZkChatSession) -> None:
-    question, *_, answer = session.history
-    assert [reference.context_snippet for reference in question.references] == ["What does [[Compst]] need, and [[Filters]]?"] * 2
-    assert [(r.wikilink, (r.context_snippet or "")[:9]) for r in answer.references] == [("[[Compost]]", "# Compost")]
 
 
 def test_why_tells_what_memory_said_of_a_document(app: AppFixture) -> None:
@@ -243,15 +236,6 @@ def confirmed(line: str, session: ZkChatSession) -> str:
     return outcome.confirm.run().text
 
 
-def test_save_asks_and_writes_nothing_before_the_yes(session: ZkChatSession) -> None:
-    before = sorted(session.vault.root.rglob("*"))
-    outcome = slash.run("/save Answers/On compost", session)
-    assert outcome.confirm is not None
-    assert outcome.confirm.question == "Save the last answer as Answers/On compost.md?"
-    assert outcome.confirm.command_without_asking == "/save --yes Answers/On compost"
-    assert sorted(session.vault.root.rglob("*")) == before
-
-
 def test_a_saved_answer_links_its_sources_and_is_found_by_the_next_question(session: ZkChatSession) -> None:
     assert confirmed("/save", session) == "Saved as What does Compst need and Filters.md"
     text = (session.vault.root / "What does Compst need and Filters.md").read_text(encoding="utf-8")
@@ -305,12 +289,6 @@ def test_a_name_that_two_notes_have_is_linked_by_its_path(app: AppFixture) -> No
     report_of(one.send("What does compost need?"))
     slash_output("/save --yes new", one)
     assert "Air [[Garden/Compost]]." in (app.vault.root / "new.md").read_text()
-
-
-def test_there_must_be_an_answer_to_save(app: AppFixture) -> None:
-    assert "no answer to save" in slash_error("/save", app.session()).message
-    one = a_log(app, message("assistant", "An import may begin so.", "a"))
-    assert slash_output("/save --yes", one) == "Saved as Answer.md"
 
 
 # /check

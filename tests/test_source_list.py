@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from conftest import Program, write_notes
-from prompt_toolkit.utils import get_cwidth
 from terminal_screen import CTRL_C, CTRL_D, ENTER, Chat, Script, slow_reply
 
 LINK = re.compile(rb"\x1b\]8;(?:id=\d+)?;([^\x1b]*)\x1b\\")
@@ -55,55 +54,6 @@ def test_a_hostile_file_name_is_only_a_link(zkchat: Program) -> None:
         assert "知识 #1 100%␛]0;owned␇␊fake" in "".join(chat.everything().split("\n")).replace("  ", "")
         [address] = set(links(chat.raw)) - {""}
         assert address == f"file://{zkchat.vault}/%E7%9F%A5%E8%AF%86%20%231%20100%25%1B%5D0%3Bowned%07%0Afake.md"
-
-
-def test_a_pipe_gets_sources_without_escape_sequences(zkchat: Program) -> None:
-    done = zkchat("ask", "when is compost ready?")
-    assert "[1] ✓ [[Compost]]   Garden/Compost.md:3" in done.out
-    piped = zkchat("chat", stdin="when is compost ready?\n/sources\n/sources 1\n/refs\n/why Compost\n")
-    assert piped.exit_status == 0
-    assert piped.out.count("[1] ✓ [[Compost]]   Garden/Compost.md:3") == 2
-    assert re.search("^> 3 │ .*It is ready after nine months.«$", piped.out, re.MULTILINE)
-    assert "found in turn 1 by find_excerpts" in piped.out
-    assert "\x1b" not in done.out + done.err + piped.out + piped.err
-
-
-# any width
-
-MOON = {
-    "Deep/er/A note with a rather long name.md": "# Its rather long heading\n\nThe moon is a harsh mistress to those who wait.\n",
-    "知识/很长的中文笔记名称.md": "# 月亮\n\nThe moon, 月亮, rules the tides of all the seas.\n",
-}
-ABOUT_THE_MOON = "“is a harsh mistress to those who wait” [1] and [2], and “rules no tides at all” [2] [7]."
-
-
-def at(column: str, row: str) -> int:
-    """In which column of the screen something begins."""
-    return get_cwidth(row[: row.index(column)])
-
-
-@pytest.mark.parametrize("columns", [40, 200])
-def test_source_commands_fit_any_screen(zkchat: Program, script: Script, columns: int) -> None:
-    write_notes(zkchat.vault, MOON)
-    look = {"name": "find_excerpts", "arguments": {"query": "moon harsh mistress"}}
-    with Chat(zkchat, "--model", script({"tool_calls": [look]}, {"text": ABOUT_THE_MOON}), columns=columns, rows=50) as chat:
-        chat.ask("what of the moon, and of [[Mooon]]?", "Sources")
-        for command, shown in (("/refs", "found once"), ("/sources 1", "cited in turn 1"), ("/why 1", "in the prompt now")):
-            chat.say(command)
-            chat.wait_for(shown)
-        chat.wait_for_prompt()
-        seen = chat.everything().split("\n")
-    listed = seen[seen.index("Sources") : seen.index("Sources") + 16]
-    first, second = (next(i for i, row in enumerate(listed) if row.startswith(f"  [{n}] {mark}")) for n, mark in ((1, "✓"), (2, "✗")))
-    place, other = "Deep/er/A note with", "知识/很长的中文笔记名称.md:1-3"
-    if columns <= 80:
-        below = [row for row in listed[first + 1 : second] if row.startswith(f"        {place}")]
-        assert len(below) == 1, "where there is no room beside it"
-    else:
-        assert at(place, listed[first]) == at(other, listed[second]), "in one column, however wide the characters before it"
-    assert any("the quoted words are not there:" in row for row in listed)
-    assert any(row.startswith("  [7] ✗ no such source was in the") for row in listed)
-    assert not re.search(r"\]8;;|file:|\?\[", "\n".join(seen)), "no rubbish on the screen"
 
 
 # the question before a note is written
@@ -160,15 +110,3 @@ def test_a_signal_at_the_question_saves_nothing(zkchat: Program, number: signal.
         chat.kill(number)
         assert chat.wait_for_end() == 128 + number
     assert saved(zkchat) == []
-
-
-def test_a_pipe_needs_yes_as_an_option(zkchat: Program) -> None:
-    refused = zkchat("chat", stdin="when is compost ready?\n/save\n")
-    assert refused.exit_status == 2
-    assert "A piped chat cannot ask" in refused.err
-    assert "/save --yes" in refused.err
-    assert saved(zkchat) == []
-    done = zkchat("chat", "-c", stdin="/save --yes\nwhat is said of compost ready?\n")
-    assert done.exit_status == 0, done.err
-    assert done.out.startswith("Saved as When is compost ready.md\n")
-    assert len(saved(zkchat)) == 1

@@ -4,7 +4,6 @@ from factories import AppFixture, report_of, resume
 from summary_models import SummaryModel, check_prompt, find_compaction, search_turns, summary_reply
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.events import PromptBuilt
 
 
@@ -74,16 +73,6 @@ def test_pinned_results_are_not_masked(app: AppFixture) -> None:
     app.max_context = 9000
     session = resume(app, search_turns(12, pinned=[2]), model=SummaryModel())
     assert "r2" not in find_compaction(list(session.send("And now?"))).masked
-
-
-def test_with_nothing_to_fold_a_manual_compaction_masks(app: AppFixture) -> None:
-    session = resume(app, search_turns(3), model=SummaryModel([summary_reply()]))
-    assert session.compact(keep=12).mode == "none"
-    done = session.compact(keep=4)
-    assert done.mode == "full"
-    session.undo_compaction()
-    app.settings = Config(context=ContextSettings(recent_messages_to_keep=10_000))
-    assert app.reopen(session).compact(keep=8).mode == "full"
 
 
 def test_the_discard_strategy_sends_results_whole(app: AppFixture) -> None:

@@ -254,11 +254,6 @@ def test_a_cited_note_that_the_user_named_is_described_once() -> None:
     assert text.count("What to see.") == 1
 
 
-def test_a_cited_document_is_neither_named_again_nor_unused() -> None:
-    twice = (found_document("Queries/Filters.md", reference_type="direct"), found_document("Queries/Filters.md"))
-    assert sources_text(citations=(citation(1),), references=twice).count("Filters.md") == 1
-
-
 def test_a_long_list_is_cut_and_says_where_the_rest_is() -> None:
     assert sources_text(2, citations=tuple(citation(n) for n in range(1, 6))).endswith("and 3 more: /refs")
 

@@ -48,47 +48,15 @@ def mistake(notes: Vault, tool: str, **arguments: Any) -> str:
     return error
 
 
-# descriptors
-
-
-def test_the_tools_are_these() -> None:
-    assert list(TOOLS) == [
-        *("find_backlinks", "find_excerpts", "find_forward_links", "find_link_path", "find_zk_documents_related_to"),
-        *("list_zk_documents", "read_zk_document", "recall_conversation", "resolve_wikilink"),
-        *("retrieve_from_smart_memory", "store_in_smart_memory"),
-    ]
-
-
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
-def test_a_descriptor_has_the_openai_function_form(tool: Tool) -> None:
-    descriptor = json.loads(json.dumps(tool.descriptor))
-    assert set(descriptor) == {"type", "function"}
-    assert descriptor["type"] == "function"
-    function = descriptor["function"]
-    assert set(function) == {"name", "description", "parameters"}
-    assert function["name"] == tool.name
-    assert function["name"].isidentifier()
-    schema = function["parameters"]
-    assert schema["type"] == "object"
-    assert set(schema["required"]) <= set(schema["properties"])
-    assert all(p["type"] in ("string", "integer") and p["description"] for p in schema["properties"].values())
-
-
 # find_excerpts
 
 
 def test_a_search_returns_numbered_excerpts(notes: Vault) -> None:
     result = run(notes, "find_excerpts", query="compost heap")
+    assert (result.run.ok, result.run.tokens, result.run.duration_ms) == (True, COUNTER.count(result.content), 1.0)
     excerpt = json.loads(result.content)["excerpts"][0]
     assert (excerpt["source"], excerpt["path"], excerpt["lines"]) == (1, "Garden/Compost.md", "1-3")
     assert "needs air, water and patience" in excerpt["text"]
-
-
-def test_a_result_has_tokens_and_duration(notes: Vault) -> None:
-    result = run(notes, "find_excerpts", query="compost")
-    assert result.run.ok
-    assert result.run.tokens == COUNTER.count(result.content)
-    assert result.run.duration_ms == 1.0
 
 
 @pytest.mark.parametrize(
@@ -169,24 +137,16 @@ def test_a_broken_link_is_answered_with_the_nearest(notes: Vault) -> None:
     ("tool", "arguments", "told"),
     [
         ("find_excerpts", {}, "find_excerpts needs query"),
-        ("find_excerpts", {"query": ""}, "find_excerpts needs query"),
         ("find_excerpts", {"query": "  \n"}, "find_excerpts needs query"),
-        ("find_excerpts", {"query": None}, "find_excerpts needs query"),
         ("find_excerpts", {"query": 5}, "query must be of type string, not 5"),
         ("find_excerpts", {"query": ["a"]}, "query must be of type string, not ['a']"),
-        ("find_excerpts", {"query": {"a": 1}}, "query must be of type string"),
-        ("find_excerpts", {"query": False}, "query must be of type string"),
         ("find_excerpts", {"query": "a", "limit": True}, "limit must be of type integer, not True"),
         ("find_excerpts", {"query": "a", "limit": "5"}, "limit must be of type integer, not '5'"),
-        ("find_excerpts", {"query": "a", "limit": 1.5}, "limit must be of type integer, not 1.5"),
         ("find_excerpts", {"query": "a", "limit": [10**5] * 5000}, "limit must be of type integer"),
         ("find_excerpts", {"query": "a", "colour": "red"}, "has no argument 'colour'; it has query, limit"),
         ("find_excerpts", {"query": "a", "c" * 10_000: "red"}, "has no argument"),
-        ("read_zk_document", {"path": "Filters.md"}, "read_zk_document needs relative_path"),
-        ("resolve_wikilink", {}, "resolve_wikilink needs wikilink"),
         ("delete_everything", {}, "unknown tool delete_everything; the tools are find_backlinks, find_excerpts"),
         ("x" * 10_000, {}, "unknown tool xxx"),
-        ("", {}, "unknown tool"),
     ],
 )
 def test_a_wrong_call_is_answered_with_a_short_error(notes: Vault, tool: str, arguments: dict[str, Any], told: str) -> None:

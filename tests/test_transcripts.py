@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import typer
-from transcript_player import MORE, SHELL, TYPED, Transcript, matches_expected, play_transcript
+from transcript_player import MORE, SHELL, TYPED, Transcript, play_transcript
 
 from zkchat_cli import slash
 from zkchat_cli.cli import app
@@ -59,24 +59,6 @@ def test_every_command_of_the_chat_is_in_a_transcript() -> None:
     assert [
         name for name in (command.name for command in slash.commands()) if not any(re.match(rf"/{name}\b", line) for line in lines)
     ] == []
-
-
-@pytest.mark.parametrize(
-    ("expected", "seen", "same"),
-    [
-        ("a\nb", "a\nb", True),
-        ("a\nb", "a\nb\nc", False),
-        ("a\n⋮\nc", "a\nb\nb\nc", True),
-        ("a\n⋮\nc", "a\nb", False),
-        ("a\n⋮", "a\nb", True),
-        ("⋮\nb", "a\nb", True),
-        ("⋮\nb", "b\na", False),
-        ("b\n⋮", "a\nb", False),
-        ("", "a", False),
-    ],
-)
-def test_three_dots_stand_for_any_lines(expected: str, seen: str, same: bool) -> None:
-    assert matches_expected(expected, seen) == same
 
 
 if __name__ == "__main__":

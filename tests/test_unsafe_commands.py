@@ -10,14 +10,6 @@ CREATE = {"tool_calls": [{"name": "create_note", "arguments": {"path": "New.md",
 SAID = {"text": "I did what you allowed."}
 
 
-def test_ask_shows_a_change_and_refuses_it_where_nobody_can_be_asked(zkchat: Program, script: Script) -> None:
-    done = zkchat("ask", "write it", "--unsafe", "--model", script(CREATE, SAID))
-    assert (done.exit_status, (zkchat.vault / "New.md").exists()) == (0, False)
-    assert "a pipe cannot ask: changes to notes are shown and refused" in done.err
-    assert "  create New.md\n--- /dev/null\n+++ b/New.md\n@@ -0,0 +1 @@\n+# New\n  refused" in done.err
-    assert "+# New" not in done.out
-
-
 def test_yes_approves_beforehand_and_the_stream_has_the_diff(zkchat: Program, script: Script) -> None:
     done = zkchat("ask", "write it", "--unsafe", "--yes", "--stream-json", "--model", script(CREATE, SAID))
     assert (zkchat.vault / "New.md").read_text() == "# New\n"

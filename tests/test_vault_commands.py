@@ -11,7 +11,6 @@ from conftest import Program, write_notes
 def test_index_reports_what_it_found_and_what_changed(zkchat: Program) -> None:
     first = zkchat("vault", "index", "--json").json
     assert (first["notes"], first["added"], first["links"], first["broken_links"]) == (4, 4, 1, 0)
-    assert set(first) >= {"notes", "chunks", "links", "broken_links", "added", "changed", "removed", "seconds", "semantic"}
     (zkchat.vault / "Filters.md").unlink()
     (zkchat.vault / "New.md").write_text("[[Nowhere]]\n")
     second = zkchat("vault", "index", "--json").json
@@ -20,39 +19,11 @@ def test_index_reports_what_it_found_and_what_changed(zkchat: Program) -> None:
 
 def test_search_finds_the_words_and_shows_the_lines(zkchat: Program) -> None:
     results = zkchat("vault", "search", "nest brackets", "--json").json
-    assert set(results[0]) == {
-        "relative_path",
-        "title",
-        "heading",
-        "start_line",
-        "end_line",
-        "score",
-        "score_words",
-        "score_meaning",
-        "text",
-    }
     assert results[0]["relative_path"] == "Queries/Combining.md"
     lines = zkchat.vault.joinpath("Queries/Combining.md").read_text().split("\n")
     assert results[0]["text"] == "\n".join(lines[results[0]["start_line"] - 1 : results[0]["end_line"]])
     shown = zkchat("vault", "search", "nest brackets").out
     assert "Combining › Nesting   Queries/Combining.md:8\n  You can nest brackets as deep as you like.\n" in shown
-
-
-def test_search_reads_a_query_per_line(zkchat: Program) -> None:
-    answers = zkchat("vault", "search", "-", "--json", "-k", 1, stdin="compost\n\nlimit\n").lines
-    assert [a["query"] for a in answers] == ["compost", "", "limit"]
-    assert [len(a["results"]) for a in answers] == [1, 0, 1]
-    assert answers[0]["results"][0]["relative_path"] == "Garden/Compost.md"
-
-
-def test_resolve_says_where_each_link_points(zkchat: Program) -> None:
-    links = zkchat("vault", "resolve", "[[Combining#Nesting|deep]] ![[nope]] [[Search conditions]]", "--json").json
-    assert [(x["raw"], x["target"], x["heading"], x["alias"], x["embed"], x["status"]) for x in links] == [
-        ("[[Combining#Nesting|deep]]", "Queries/Combining.md", "Nesting", "deep", False, "found"),
-        ("![[nope]]", None, None, None, True, "broken"),
-        ("[[Search conditions]]", "Filters.md", None, None, False, "found"),
-    ]
-    assert links[2]["via"] == "alias"
 
 
 def test_resolve_says_why_one_of_several_notes_is_meant(zkchat: Program, vault: Path) -> None:
@@ -63,10 +34,6 @@ def test_resolve_says_why_one_of_several_notes_is_meant(zkchat: Program, vault: 
     shown = zkchat("vault", "resolve", "[[Combining]] [[Filters]]").out
     assert "[[Combining]] → Combining.md, the exact path in the vault (not Queries/Combining.md)" in shown
     assert "[[Filters]] → Filters.md\n" in shown
-
-
-def test_resolve_reads_a_text_per_line(zkchat: Program) -> None:
-    assert [len(line) for line in zkchat("vault", "resolve", "-", "--json", stdin="[[Filters]]\nnone\n").lines] == [1, 0]
 
 
 @pytest.mark.parametrize("written", ["Filters", "./Filters.md", "Garden/../Filters", "/Filters.md", "Search conditions"])
@@ -86,22 +53,6 @@ def test_a_note_is_named_by_its_path_whatever_that_means_in_a_link(zkchat: Progr
     for written in (f"{name}.md", name, zkchat.vault / f"{name}.md"):
         [link] = zkchat("vault", "links", written, "--json").json
         assert (link["source"], link["target"]) == (f"{name}.md", "Filters.md")
-
-
-def test_broken_links_are_listed_with_the_nearest_notes(zkchat: Program) -> None:
-    write_notes(zkchat.vault, {"Slips.md": "Of [[Filtrs]] and\n\n![[Combinin|joining]], not [[Filters]].\n"})
-    broken = zkchat("vault", "broken", "--json").json
-    assert [set(row) for row in broken] == [{"source", "target", "raw", "line", "context_snippet", "candidates"}] * 2
-    assert [(row["source"], row["line"], row["raw"], row["target"], row["candidates"][0]) for row in broken] == [
-        ("Slips.md", 1, "[[Filtrs]]", None, "Filters.md"),
-        ("Slips.md", 3, "![[Combinin|joining]]", None, "Queries/Combining.md"),
-    ]
-    assert "Slips.md:1  [[Filtrs]]   nearest: Filters.md\n" in zkchat("vault", "broken").out
-
-
-def test_a_vault_without_broken_links_says_so(zkchat: Program) -> None:
-    assert zkchat("vault", "broken").err == "No broken links.\n"
-    assert zkchat("vault", "broken", "--json").json == []
 
 
 def test_the_way_from_note_to_note_shows_each_link(zkchat: Program) -> None:
@@ -166,17 +117,9 @@ def test_doctor_checks_each_part(zkchat: Program) -> None:
     assert "✓ vault" in zkchat("doctor").out
 
 
-def test_doctor_names_the_next_step_of_each_problem(zkchat: Program, tmp_path: Path) -> None:
-    done = zkchat("doctor", "--vault", tmp_path / "nowhere")
-    assert done.exit_status == 3
-    assert "✗ vault" in done.out
-
-
 def test_the_module_is_the_program(zkchat: Program) -> None:
     assert zkchat("--version").out.startswith("zkchat ")
     assert "Start with: zkchat chat --demo" in zkchat("--help").out
-    for command in ("chat", "ask", "context", "vault", "config", "tokens", "doctor"):
-        assert zkchat(command, "-h").exit_status == 0
 
 
 def test_without_a_command_it_is_the_chat_and_takes_its_options(zkchat: Program) -> None:

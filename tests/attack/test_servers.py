@@ -143,9 +143,9 @@ def test_a_lookup_has_a_deadline_whatever_drips(server: ModelServer) -> None:
         for address in (server.address, headers):
             client = JsonClient("The server", address, "Start it.")
             with pytest.raises(ProviderError, match=r"did not answer within 0\.2 s"):
-                client.fetch("/list", LookupLimits(seconds=0.2))
+                client.fetch("/list", limits=LookupLimits(seconds=0.2))
     server.gets["/list"] = {"data": []}
-    assert JsonClient("The server", server.address, "Start it.").fetch("/list", LookupLimits(seconds=5)) == {"data": []}
+    assert JsonClient("The server", server.address, "Start it.").fetch("/list", limits=LookupLimits(seconds=5)) == {"data": []}
 
 
 # a server that floods

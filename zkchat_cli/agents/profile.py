@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from zkchat_cli.config.loader import Entry
-from zkchat_cli.config.schema import ContextSettings, Section
+from zkchat_cli.config.schema import ContextSettings, Section, TextList
 
 SETTINGS = {
     "model": "model",
@@ -28,7 +28,7 @@ class AgentProfile(Section):
     description: str = Field("", description="what it is for, in a line")
     model: str = Field("", description="PROVIDER/NAME; --model and ZKCHAT_MODEL override it")
     system_prompt: str = Field("", description="its instructions, added to zkchat's own on searching and citing")
-    tools: tuple[str, ...] = Field((), description="the tools it may call; all of them if left out, none if []")
+    tools: TextList = Field((), description="the tools it may call; all of them if left out, none if []")
     strategy: str = Field("", description="hybrid, summarize or discard")
     temperature: float = Field(-1, ge=-1, le=2, description="sampling temperature; below 0: the model's own default")
     memory: bool = Field(True, description="include memory in its prompts: memory files, facts and its own file")
@@ -37,12 +37,6 @@ class AgentProfile(Section):
     agent_memory: bool = Field(True, description="whether it gets its own memory file")
     smart_memory: Literal["shared", "own"] = Field("shared", description="whether facts that it remembers are for all agents or for itself")
     context: ContextSettings = ContextSettings()
-
-    @field_validator("tools", mode="before")
-    @classmethod
-    def _comma_separated(cls, value: object) -> object:
-        """On the command line a list is one string: `find_excerpts,read_zk_document`."""
-        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,11 +152,11 @@ class CompactionRun:
         runtime = self.runtime
         if not self.request.current:
             return done
+        before = self.prompts.uncompacted_tokens(runtime, self._previous, self._inputs_of_turn)
         sent = done.with_summary_of(self._previous)
         inputs = self._inputs_of_turn._replace(history=self.prompts.masked_turns(runtime, sent), compaction=sent)
         with suppress(PromptTooLarge):
-            before = self.prompts.uncompacted_tokens(runtime, self._previous, inputs)
-            after = self.prompts.assemble(runtime, inputs).usage.total_tokens
+            after = self.prompts.assemble(runtime, inputs).usage.total_tokens  # the next call's prompt
             return done.model_copy(update={"tokens_before": before, "tokens_after": after})
         return done
 

@@ -52,8 +52,7 @@ class MessageVectors:
         if not self._semantic.has_failed:
             with self._semantic.failures_reported(), suppress(StoreError):  # what was read before is used
                 new = self._store.vectors(self._conversation_id, self._semantic.embedder_id, self._last_read)
-        too_many = self._find_rows(keys).count(_MISSING) > MOST_EMBEDDED_AT_ONCE
-        if too_many and not new and self._table is None:
+        if not new and self._table is None and len(keys) > MOST_EMBEDDED_AT_ONCE + len(self._embedded) * MOST_PASSAGES:
             return None  # there is nothing to compare: embedding the question would take 10 ms
         vector = self._semantic.embed_query(question)
         if vector is None:

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from zkchat_cli.chat.turn import TurnInProgress
-from zkchat_cli.llm.base import CountsTokens, Request, SupportsRequestBody
+from zkchat_cli.llm.base import Request, ServerModel
 from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.models import Prompt, TokenUsage
 from zkchat_cli.tokens.calibration import CountedPrompt
@@ -19,7 +19,7 @@ class ModelCalibrator:
         """The tokens of a prompt that might be too long, as the server counts them; None if it cannot be, or the server does not count. No
         token is shorter than a byte."""
         model, limit = self.turn.runtime.model, prompt.usage.effective_limit
-        if not isinstance(model, CountsTokens) or model.exact or _count_bytes(prompt) <= limit:
+        if not isinstance(model, ServerModel) or model.exact or _count_bytes(prompt) <= limit:
             return None
         with self.turn.timer("model"):
             return model.count_tokens(Request(prompt.messages, prompt.tools, self.turn.runtime.options, self.turn.runtime.window.tokens))
@@ -37,7 +37,7 @@ class ModelCalibrator:
         overhead = usage.components.overhead
         tools = sum(counter.count_raw(json.dumps(tool.descriptor, ensure_ascii=False)) for tool in prompt.tools)
         text = (usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration
-        if isinstance(self.turn.runtime.model, SupportsRequestBody):  # its excerpts are shorter, and must not make text look smaller
+        if isinstance(self.turn.runtime.model, ServerModel):  # its excerpts are shorter, and must not make text look smaller
             sent = with_plain_excerpts(Request(prompt.messages, window=usage.max_context)).messages
             pairs = ((ours, theirs) for ours, theirs in zip(prompt.messages, sent, strict=True) if ours is not theirs)
             text -= sum(counter.count_raw(ours.content) - counter.count_raw(theirs.content) for ours, theirs in pairs)

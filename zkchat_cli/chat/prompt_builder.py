@@ -48,7 +48,6 @@ class PromptBuilder:
     def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = (), *, offer_tools: bool = True) -> Prompt:
         """The prompt of the next call in a turn whose messages so far are `current`. Raises PromptTooLarge."""
         prompt = self.assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
-        self._state.unload_old_turns(runtime.counter, runtime.budget.effective_limit)
         if current and offer_tools:
             self._offered_tools[current[0].id] = frozenset(tool.name for tool in prompt.tools)
             if len(self._offered_tools) > MOST_OFFERED:
@@ -88,7 +87,9 @@ class PromptBuilder:
 
     def assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
         """The last prompt again when nothing has changed, which is so between the check for compaction and the call itself."""
-        key = (inputs, runtime.budget, runtime.strategy, runtime.counter, explain)
+        compaction = inputs.compaction  # its figures are no part of the prompt, and are known only when it is assembled
+        summarized = compaction and (compaction.id, compaction.summary, compaction.last_id)
+        key = (inputs._replace(compaction=None), summarized, runtime.budget, runtime.strategy, runtime.counter, explain)
         with self._assembling:
             last = self._last
             if last is None or last[0] != key:

@@ -12,7 +12,7 @@ from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.errors import VaultError
 from zkchat_cli.events import Event
-from zkchat_cli.llm.base import Model, Options, ReportsToolSupport, Request
+from zkchat_cli.llm.base import Model, Options, Request, ServerModel
 from zkchat_cli.llm.plain_excerpts import SMALL_WINDOW
 from zkchat_cli.llm.tasks import collect
 from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, TokenUsage, ZkChatMessage
@@ -48,7 +48,7 @@ def choose_retrieval(wanted: RetrievalMode | str, model: Model, tools: Sequence[
         return Retrieval(mode="before" if mode == "both" else "none", reason=f"retrieval.mode = {wanted}, without any tools")
     if not tools:
         return Retrieval(mode="none", reason="this agent has no tools")
-    if isinstance(model, ReportsToolSupport) and model.calls_tools is False:
+    if isinstance(model, ServerModel) and model.calls_tools is False:
         return Retrieval(mode="before", reason=f"{model.name} cannot call tools, as {model.known_from} says")
     if problem:
         return Retrieval(mode="before", reason=problem)

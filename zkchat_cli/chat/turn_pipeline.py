@@ -119,6 +119,7 @@ class TurnPipeline:
             verified = self._verify(turn)
         with turn.timer("store"):
             notices = self._close(turn, "complete", finish, verified)
+            self._state.unload_old_turns(turn.runtime.counter, turn.runtime.budget.effective_limit)
         yield from notices
         yield from self._compactor.keep_shortened(turn)
         if turn.prompt is not None:
@@ -179,7 +180,8 @@ class TurnPipeline:
         """The documents that the answer had: named in the question, found by tools or named by memory."""
         if not turn.runtime.settings.references.enabled:
             return ()
-        found = aggregate_documents(turn.chunks, self._prompts.summaries.summary, self._services.vault.link_name)
+        names = self._services.vault.link_names({chunk.relative_path for chunk in turn.chunks})
+        found = aggregate_documents(turn.chunks, self._prompts.summaries.summary, names.__getitem__)
         known = merge_references(turn.injected, found)
         return merge_references(known, self._remembered_documents(turn))
 

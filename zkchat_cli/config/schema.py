@@ -7,7 +7,7 @@ model as `schema`.
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model, model_validator
 
 
 class Section(BaseModel):
@@ -17,20 +17,17 @@ class Section(BaseModel):
 S = TypeVar("S", bound=Section)
 
 
-def split_list(value: object) -> object:
-    """The items of a text with commas; anything else as it is."""
+def _split_list(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+TextList = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
+"""Texts, or one text with commas, as the environment and the command line have them."""
 
 
 class VaultSettings(Section):
     path: str = Field("", description="folder of notes to chat with; empty: --vault, ZKCHAT_VAULT or the current folder")
-    ignore: tuple[str, ...] = Field((), description="globs of notes to leave out of the index, such as ['Templates/*']")
-
-    @field_validator("ignore", mode="before")
-    @classmethod
-    def _comma_separated(cls, value: object) -> object:
-        """Split the single string of an environment variable: `Templates/*,Archive/*`."""
-        return split_list(value)
+    ignore: TextList = Field((), description="globs of notes to leave out of the index, such as ['Templates/*']")
 
 
 class LlmSettings(Section):
@@ -113,16 +110,10 @@ class MemorySettings(Section):
     user: bool = Field(True, description="include your own memory file, ZKCHAT.md in the configuration folder, with any vault")
     project: bool = Field(True, description="include the memory files of the vault and of its folders")
     agent: bool = Field(True, description="include the agent's own memory file")
-    project_file: tuple[str, ...] = Field(
+    project_file: TextList = Field(
         ("ZKCHAT.md", "AGENTS.md", "CLAUDE.md", "WILK.md"),
         description="names of memory files; the first that is there counts, in the vault and in each folder",
     )
-
-    @field_validator("project_file", mode="before")
-    @classmethod
-    def _one_or_several(cls, value: object) -> object:
-        """One name, or names separated by commas, as an environment variable has them."""
-        return split_list(value)
 
 
 class SemanticSettings(Section):

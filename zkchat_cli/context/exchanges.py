@@ -103,7 +103,7 @@ class MessageHistory(Sequence[ZkChatMessage]):
 
     def exchanges(self, start: int = 0) -> Iterator[LoadableExchange]:
         """The exchanges from this one on."""
-        return islice(self._exchanges, start, self._count)
+        return iter(self._exchanges[start : self._count])  # islice would walk through all before
 
     def __len__(self) -> int:
         return self._length

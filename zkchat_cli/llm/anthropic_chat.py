@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from zkchat_cli.llm.anthropic_citations import citation_marks, search_result_blocks
+from zkchat_cli.llm.anthropic_citations import Block, citation_marks, search_result_blocks, text_blocks
 from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.llm.chat_reader import DONE, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
@@ -41,7 +41,6 @@ _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 """Those that the SDK gets: it would parse the arguments of a tool call anew with each piece, and give up if they are not JSON."""
 
-Block = dict[str, Any]
 _EMPTY_MESSAGE: Block = {"id": "", "type": "message", "role": "assistant", "model": "", "content": [], "usage": {}}
 
 
@@ -136,7 +135,7 @@ def request_body(model: str, request: Request, window: int | None, *, cites: boo
     rest = list(request.messages)
     system: list[Block] = []
     while rest and rest[0].role == "system":
-        system += _text_blocks(rest.pop(0).content)
+        system += text_blocks(rest.pop(0).content)
     version = _version(model)
     converted = _Messages(rest, cites=cites and "claude-" in model and version >= FIRST_WITH_CITATIONS)
     tools = [_tool(tool) for tool in request.tools]
@@ -192,10 +191,6 @@ def _tool(tool: PromptTool) -> Block:
     return {"name": function["name"], "description": function.get("description", ""), "input_schema": schema}
 
 
-def _text_blocks(text: str) -> list[Block]:
-    return [{"type": "text", "text": text}] if text.strip() else []
-
-
 class _Messages:
     """A conversation in the API's form. `cache_ends`: the blocks after which a part ends that stays the same."""
 
@@ -216,7 +211,7 @@ class _Messages:
                 if message.kind == "summary":
                     self._end_cache_at(last)
         if not self.messages or self.messages[0]["role"] != "user":
-            self.messages.insert(0, {"role": "user", "content": _text_blocks(OMITTED)})
+            self.messages.insert(0, {"role": "user", "content": text_blocks(OMITTED)})
 
     def _end_cache_at(self, block: Block) -> None:
         if not any(block is known for known in self.cache_ends):
@@ -232,11 +227,11 @@ class _Messages:
         if message.role == "assistant":
             own = message.thinking is not None and message.thinking.provider == PROVIDER_NAME
             thinking = [dict(block) for block in message.thinking.blocks] if message.thinking and own else []
-            return "assistant", [*thinking, *_text_blocks(message.content), *self._calls(message)]
+            return "assistant", [*thinking, *text_blocks(message.content), *self._calls(message)]
         found = search_result_blocks(message.content) if self._cites and message.kind in ("tool_results", "documents") else None
         if message.role == "tool":
             return "user", [_result(message, found or message.content)]
-        return "user", found or _text_blocks(message.content)
+        return "user", found or text_blocks(message.content)
 
     def _calls(self, message: PromptMessage) -> Iterator[Block]:
         for call in message.tool_calls:

@@ -29,9 +29,9 @@ def search_result_blocks(text: str) -> list[Block] | None:
         excerpts = document.pop("excerpts") if document else []
         plain.append(line if document is None else json.dumps(document, ensure_ascii=False) if document else "")
         if excerpts:
-            blocks += [*_text_block("\n".join(plain)), *map(_search_result, excerpts)]
+            blocks += [*text_blocks("\n".join(plain)), *map(_search_result, excerpts)]
             plain = []
-    return [*blocks, *_text_block("\n".join(plain))] if blocks else None
+    return [*blocks, *text_blocks("\n".join(plain))] if blocks else None
 
 
 def citation_marks(text: str, citations: Iterable[Mapping[str, Any]]) -> str:
@@ -72,5 +72,5 @@ def _search_result(excerpt: Mapping[str, Any]) -> Block:
     }
 
 
-def _text_block(text: str) -> list[Block]:
+def text_blocks(text: str) -> list[Block]:
     return [{"type": "text", "text": text}] if text.strip() else []

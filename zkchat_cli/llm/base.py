@@ -138,45 +138,30 @@ class Model(Protocol):
 
 
 @runtime_checkable
-class SupportsRequestBody(Protocol):
-    """A model with a request format of its own."""
+class ServerModel(Model, Protocol):
+    """A model on a server. Its methods never raise, and take seconds at most."""
+
+    calls_tools: bool | None
+    """Whether it can call tools, if that is known after `prepare`."""
+    known_from: str
+    """Who says so: "its server", or a table."""
 
     def body(self, request: Request) -> dict[str, Any]:
         """The JSON body that `stream` would send, without the headers, which contain the key. Contacts nobody."""
         ...
 
-
-@runtime_checkable
-class ReportsToolSupport(Protocol):
-    """A model that may know after `prepare` whether it can call tools."""
-
-    calls_tools: bool | None
-    known_from: str
-    """Who says so: "its server", or a table."""
-
-
-@runtime_checkable
-class CountsTokens(Protocol):
-    """A model with a server that may count the tokens of a prompt."""
-
     def count_tokens(self, request: Request) -> int | None:
-        """The tokens of a request by the model's own tokenizer and template; None if the server does not count. Takes seconds at most, and
-        never raises."""
+        """The tokens of a request by the model's own tokenizer and template; None if the server does not count."""
         ...
 
-
-@runtime_checkable
-class ChecksServer(Protocol):
-    """A model on a server that can be asked whether it would answer."""
-
     def check(self) -> ProviderError | None:
-        """Why a call would fail, as far as its key, its address and the list of models tell. Takes seconds at most, and never raises."""
+        """Why a call would fail, as far as its key, its address and the list of models tell."""
         ...
 
 
 def request_body(model: Model, request: Request) -> dict[str, Any]:
     """A request as the model's server would get it; for a model without a server, in OpenAI's format."""
-    if isinstance(model, SupportsRequestBody):
+    if isinstance(model, ServerModel):
         return model.body(with_wire_names(request))
     tools = [tool.descriptor for tool in request.tools]
     messages = [openai_message(message) for message in request.messages]
@@ -189,7 +174,7 @@ PROMPT_PARTS = frozenset({"messages", "input", "system", "tools"})
 
 def request_frame(model: Model, request: Request) -> dict[str, Any] | None:
     """The body of a request to store beside its prompt: what is made of that is null. None for a model without a server."""
-    if not isinstance(model, SupportsRequestBody):
+    if not isinstance(model, ServerModel):
         return None
     return {name: None if name in PROMPT_PARTS else value for name, value in model.body(request).items()}
 
@@ -198,7 +183,7 @@ def past_request_body(model: Model, request: Request, frame: Mapping[str, Any] |
     """The body of a past request, from its prompt and its stored frame. Raises UsageError if it cannot be made."""
     body = request_body(model, request)
     if frame is None:
-        if isinstance(model, SupportsRequestBody):
+        if isinstance(model, ServerModel):
             raise UsageError("the request of that call was not stored, only its prompt", "Leave out --body to see the prompt.")
         return body
     if missing := [name for name, value in frame.items() if value is None and name not in body]:

@@ -18,8 +18,6 @@ from zkchat_cli.llm.response_limits import MAX_BODY, PLAIN, check_document, refu
 if TYPE_CHECKING:
     import httpx
 
-CONNECT_SECONDS = 5.0
-
 
 class LookupLimits(NamedTuple):
     """Seconds for the call with its one retry, the delay before that after status 429 or 5xx (0: there is none), and bytes of an answer."""
@@ -27,6 +25,10 @@ class LookupLimits(NamedTuple):
     seconds: float
     retry: float = 0
     max_bytes: int = MAX_BODY
+
+
+CONNECT_SECONDS = 5.0
+LIST_LIMITS = LookupLimits(seconds=10, retry=0.5)
 
 
 @dataclass(slots=True)
@@ -45,7 +47,7 @@ class JsonClient(Endpoint):
             self._client.close()
         self._client = None
 
-    def fetch(self, path: str, limits: LookupLimits, body: Mapping[str, Any] | None = None) -> Any:
+    def fetch(self, path: str, body: Mapping[str, Any] | None = None, limits: LookupLimits = LIST_LIMITS) -> Any:
         """The parsed answer to a GET or, with a body, a POST.
 
         Raises ProviderError; for a 404 it is `unknown_model`, with the server's message in it.

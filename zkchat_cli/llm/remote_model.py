@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field
 
@@ -36,7 +36,6 @@ from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.numbers import whole_number
 from zkchat_cli.text.truncate import truncate
 
-LIST_LIMITS = LookupLimits(seconds=10, retry=0.5)
 COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
 FIRST_DELAY = 1.0
 """Seconds before the second attempt if the server names none; twice as long before the third."""
@@ -57,17 +56,13 @@ class KeyedSettings(ServerSettings):
     key_variable: str
 
 
-S = TypeVar("S", bound=ServerSettings)
+def remote_provider(name: str, open_model: "Callable[[ModelConfig, Any], RemoteModel]", settings: type[Section]) -> Provider:
+    """The provider of models on a server. `open_model` gets the provider's own settings or their defaults."""
 
+    def open_configured(config: ModelConfig) -> RemoteModel:
+        return open_model(config, config.settings or settings())
 
-def remote_provider(name: str, open_model: "Callable[[ModelConfig], RemoteModel]", settings: type[Section]) -> Provider:
-    """The provider of models on a server."""
-    return Provider(name, open_model, settings, server_info=lambda config: open_model(config).server_info())
-
-
-def settings_of(config: ModelConfig, kind: type[S]) -> S:
-    """A provider's own settings, or their defaults."""
-    return config.settings if isinstance(config.settings, kind) else kind()
+    return Provider(name, open_configured, settings, server_info=lambda config: open_configured(config).server_info())
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +116,12 @@ class RemoteModel(ABC):
     first_delay: float = FIRST_DELAY
     window: Window | None = None
     calls_tools: bool | None = None
-    """Whether it can call tools, if the server says so."""
     known_from: str = "its server"
     refused: list[Refusal] = field(default_factory=list)
     """What it has refused once is not sent again."""
     _prepared: bool = False
+    _counts: bool = True
+    """Whether the server counts tokens, as far as that is known."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -142,7 +138,11 @@ class RemoteModel(ABC):
         with self._lock:  # whoever comes second waits for the window, too: a prompt for another one would be another prompt
             self.import_library()
             prepared, self._prepared = self._prepared, True
-            if prepared or (found := self.find_window()) is None:
+            try:
+                found = None if prepared else self.find_window()
+            except (ProviderError, LookupError, TypeError, ValueError):
+                return  # the first call reports a server that cannot be called
+            if found is None:
                 return
             excess = found.tokens > MAX_WINDOW
             self.window = Window(MAX_WINDOW, f"{found.source} has {found.tokens:,}; set context.max_tokens for more") if excess else found
@@ -153,7 +153,8 @@ class RemoteModel(ABC):
 
     @abstractmethod
     def find_window(self) -> Window | None:
-        """The context window by what the library or the server knows; None if neither says. Does not raise."""
+        """The context window by what the library or the server knows; None if neither says. Raises ProviderError and what reading an
+        answer of another form raises."""
 
     def config_error(self) -> ProviderError | None:
         """Why no call can be made, if the name, the key or the address is wrong."""
@@ -169,6 +170,18 @@ class RemoteModel(ABC):
     @abstractmethod
     def body(self, request: Request) -> dict[str, Any]:
         """The JSON body of a call."""
+
+    def ask_count(self, request: Request) -> int | None:  # noqa: ARG002
+        """How many tokens a request is, from a server that counts. Raises as `find_window` does."""
+        return None
+
+    def count_tokens(self, request: Request) -> int | None:
+        """Asks the server, and no more if it does not count."""
+        try:
+            return self.ask_count(with_wire_names(request)) if self._counts else None
+        except (ProviderError, LookupError, TypeError) as e:
+            self._counts = isinstance(e, ProviderError) and e.kind == "timeout"
+            return None
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         """Makes the call again, without it, if the model refuses something that it can do without."""
@@ -272,7 +285,7 @@ def fetch_models(
     server: JsonClient, path: str, window: Callable[[Mapping[str, Any]], object] = lambda _: None, *, rows: str = "data", name: str = "id"
 ) -> tuple[ModelInfo, ...]:
     """The models that a server lists (`{"data": [{"id": …}]}`), by name; `window` reads a row's. Raises ProviderError."""
-    answer = server.fetch(path, LIST_LIMITS)
+    answer = server.fetch(path)
     try:
         found = {str(row[name]): _describe_model(str(row[name]), row, window(row)) for row in answer[rows] or ()}
     except (LookupError, TypeError, AttributeError) as e:

@@ -41,7 +41,7 @@ class ServerEmbedder:
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> "ArrayLike":
         texts = add_prefixes(texts, model_family(self.model), purpose)
-        answer = self.server.fetch(self.path, LIMITS[purpose], {"model": self.model, "input": texts})
+        answer = self.server.fetch(self.path, {"model": self.model, "input": texts}, LIMITS[purpose])
         try:
             return self.rows(answer)
         except (LookupError, TypeError, AttributeError) as e:

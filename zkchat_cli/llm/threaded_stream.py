@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import DEFAULT_MAX_ANSWER, Delta, ReasoningPart, RetryDelay, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.llm.stop_signal import STOP, STOP_INTERVAL, raise_if_stopped
+from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 
 if TYPE_CHECKING:
     import asyncio
@@ -95,8 +95,6 @@ def stream_in_thread(
 
 def _next_delta(deltas: "queue.SimpleQueue[_Queued]", seconds: float) -> _Queued:
     """The next delta. Raises queue.Empty after so many seconds, and KeyboardInterrupt when another thread stops this one's work."""
-    if STOP.get() is None:
-        return deltas.get(timeout=seconds)
     deadline = time.monotonic() + seconds
     while True:
         raise_if_stopped()

@@ -126,7 +126,7 @@ def rank_by_relevance(
 
     `languages`: of the notes; that of the items is added. `cosines`: how near items are to the message by meaning, as far as known.
     """
-    spoken = {*languages, detect_language(" ".join(item.content for item in items))}  # one fact is too short to tell
+    spoken = {*languages, _detect_language(tuple(item.content for item in items))}
     languages = tuple(language for language in LANGUAGES if language in spoken) or (ENGLISH,)
     query = {stem(term, languages): term for term in reversed(content_terms(message))}
     counts = [_count_words(item.key, item.content, languages) for item in items]
@@ -156,6 +156,12 @@ def _find_similar(cosines: Mapping[int, float]) -> set[int]:
     """The numbers whose cosine says that the meaning is similar."""
     usual = fmean(cosines.values()) + pstdev(cosines.values()) if len(cosines) >= MIN_FOR_AVERAGE else 0.0
     return {number for number, cosine in cosines.items() if cosine >= max(SIMILAR, usual)}
+
+
+@lru_cache(maxsize=2)
+def _detect_language(contents: tuple[str, ...]) -> str | None:
+    """That of all items together: one fact is too short to tell."""
+    return detect_language(" ".join(contents))
 
 
 @lru_cache(maxsize=2048)

@@ -5,8 +5,9 @@ Every prompt needs these files, so a file is read again only when its stamp has 
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISLNK, S_ISREG
 
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_beginning
@@ -36,7 +37,7 @@ class MemoryFiles:
     def read(self, path: str) -> str | None:
         """The trimmed text; None if there is no such file, empty if it cannot be used."""
         stamp = self.stamps[path] = self.stamp(path)
-        if stamp == MISSING and not self._has_entry(path):
+        if stamp == MISSING:
             return None  # the usual case: most folders have no memory file
         try:
             file = filesystem.resolve_inside(self._root, path)
@@ -56,11 +57,15 @@ class MemoryFiles:
         return ""
 
     def stamp(self, path: str) -> Stamp:
-        """Changes when the file changes; `MISSING` for every missing file."""
+        """Changes when the file changes; `MISSING` where there is nothing."""
+        file = f"{self._root}/{path}"
         try:
-            stat = os.stat(f"{self._root}/{path}")  # noqa: PTH116  Path costs more, and this runs for each prompt
+            stat = os.lstat(file)  # Path costs more, and this runs for each prompt
         except (OSError, ValueError):
             return MISSING
+        if S_ISLNK(stat.st_mode):
+            with suppress(OSError):  # the stamp of a broken link is its own
+                stat = os.stat(file)  # noqa: PTH116
         return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
     def _has_entry(self, path: str) -> bool:

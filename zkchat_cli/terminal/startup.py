@@ -122,9 +122,9 @@ class BackgroundLoader:
 
     def _check_model(self, session: "ZkChatSession") -> None:
         """On a thread of its own, since a server that cannot be reached takes seconds."""
-        from zkchat_cli.llm.base import ChecksServer  # the session has loaded it
+        from zkchat_cli.llm.base import ServerModel  # the session has loaded it
 
-        if isinstance(model := session.runtime.model, ChecksServer):
+        if isinstance(model := session.runtime.model, ServerModel):
             self.model_problem = model.check()
             self._notify()
 

@@ -29,7 +29,6 @@ from zkchat_cli.context.exchanges import read_spoken
 from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, RecallPassage, split_into_passages
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
-from zkchat_cli.models import SpokenMessage
 from zkchat_cli.text.languages import detect_language, main_languages
 from zkchat_cli.text.stopwords import ENGLISH, QUESTION_WORDS
 from zkchat_cli.text.words import content_terms, stem
@@ -92,6 +91,7 @@ class RecallIndex:
         self._keys: list[PassageKey] = []
         self._turns: list[Turn] = []
         self._turn_languages: list[str | None] = []
+        self._language_counts: Counter[str] = Counter()
         self._languages: tuple[str, ...] = (ENGLISH,)
         """Those of the conversation, by whose rules words are stemmed."""
         self._starts = array("L")
@@ -107,8 +107,8 @@ class RecallIndex:
         self._ends_with_question, self._is_fixed = array("B"), array("B")
         self._tokens = array("H")
         """Their tokens, without calibration."""
-        self._messages: dict[str, SpokenMessage] = {}
-        """Those that the last question found: all prompts of a turn quote much the same."""
+        self._found: dict[str, tuple[RecallPassage, ...]] = {}
+        """The passages of the messages that the last question found: all prompts of a turn quote much the same."""
         self._last_search: tuple[tuple[str, int], list[int]] | None = None
         self._last_scores: tuple[str, NDArray[np.float64]] | None = None
         self._history: TurnHistory | None = None
@@ -140,7 +140,7 @@ class RecallIndex:
 
     def _follow_languages(self) -> None:
         """Stem all words by the rules of other languages if the conversation has changed them."""
-        languages = main_languages(Counter(filter(None, self._turn_languages)))
+        languages = main_languages(self._language_counts)
         if languages != self._languages:
             turns = list(self._turns)
             self._truncate(0)
@@ -153,7 +153,10 @@ class RecallIndex:
         self._last_search = self._last_scores = None
         self._turns.append(turn)
         spoken = read_spoken([turn.exchange]).values()
-        self._turn_languages.append(detect_language(" ".join(message.content[:MAX_OPENING] for message in spoken)))
+        language = detect_language(" ".join(message.content[:MAX_OPENING] for message in spoken))
+        self._turn_languages.append(language)
+        if language is not None:
+            self._language_counts[language] += 1
         self._starts.append(len(self._keys))
         fixed = turn.fixed_ids
         for message in spoken:
@@ -183,6 +186,7 @@ class RecallIndex:
         for holders, counts in self._postings.values():
             end = bisect_left(holders, start)
             del holders[end:], counts[end:]
+        self._language_counts.subtract(filter(None, self._turn_languages[turns:]))
         del self._turns[turns:], self._turn_languages[turns:], self._starts[turns:], self._keys[start:]
         arrays = (self._lengths, self._date_groups, self._ends_with_question, self._is_fixed, self._tokens)
         for values in arrays:
@@ -193,20 +197,18 @@ class RecallIndex:
 
     def passages(self, numbers: Sequence[int]) -> tuple[RecallPassage, ...]:
         """The passages with these numbers, read from their turns; without those that are gone from the store."""
-        turns = {number: bisect_right(self._starts, number) - 1 for number in numbers}
         keys = [self._keys[number] for number in numbers]
-        unread = {id_ for id_, _ in keys} - self._messages.keys()
-        exchanges = (self._turns[turn].exchange for number, turn in turns.items() if self._keys[number][0] in unread)
-        self._messages = messages = self._messages | read_spoken(dict.fromkeys(exchanges), unread)
-        split = {
-            id_: split_into_passages(messages[id_], turns[number])
-            for number, (id_, _) in zip(numbers, keys, strict=True)
-            if id_ in messages
-        }
+        found = self._found  # read once: another thread may search, too
+        unread = {id_: bisect_right(self._starts, number) - 1 for number, (id_, _) in zip(numbers, keys, strict=True) if id_ not in found}
+        if unread:
+            spoken = read_spoken(dict.fromkeys(self._turns[turn].exchange for turn in unread.values()), unread)
+            self._found = found = found | {
+                id_: split_into_passages(message, unread[id_]) for id_, message in spoken.items() if id_ in unread
+            }
         return tuple(
-            split[id_][part]._replace(raw_tokens=self._tokens[number])
+            found[id_][part]._replace(raw_tokens=self._tokens[number])
             for number, (id_, part) in zip(numbers, keys, strict=True)
-            if part < len(split.get(id_, ()))
+            if part < len(found.get(id_, ()))
         )
 
     def day_number(self, number: int) -> int:
@@ -222,7 +224,7 @@ class RecallIndex:
         if self._last_search is None or self._last_search[0] != query:
             if self._last_scores is None or self._last_scores[0] != question:
                 self._last_scores = question, self._score(question)
-                self._messages = {}
+                self._found = {}
             self._last_search = query, self._choose(self._last_scores[1], before)
         return self._last_search[1]
 

@@ -22,7 +22,7 @@ from zkchat_cli.llm.offline.ranking import (
     select_sections,
     summarize_excerpts,
 )
-from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
+from zkchat_cli.llm.offline.small_talk import MARKS, reply_to_small_talk
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.models import AnswerLevel, PromptMessage, ToolCall
 from zkchat_cli.references.chunk_format import NO_ROOM
@@ -39,8 +39,6 @@ MIN_SENTENCES, MAX_DIGEST = 4, 12
 NOTHING = "Nothing in your notes is about this.\n"
 NO_SENTENCE = "I found no sentence that answers this. Most likely: "
 LEFT_OUT = "There was no room in the context window for passages of your notes. Raise context.max_tokens, or ask in a new conversation.\n"
-_MARKS = re.compile(r"[“”„«»「」『』\"`\[\]<>]")
-"""Would turn a fact into a quotation or a citation."""
 _PAIRED_MARKS = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
 
 
@@ -122,7 +120,7 @@ def remembered_facts(question: AnalyzedQuestion, before: Sequence[PromptMessage]
     memories = [m.content for m in before if m.kind == "memory" and m.content.startswith("<smart-memory>")]
     facts = [line[2:] for content in memories for line in content.split("\n") if line.startswith("- ") and not line.startswith("- [[")]
     relevant = [fact for fact in facts if rank_passages(question, [QuoteSource(0, "", "", None, fact)]).is_answer()]
-    return "".join(f"From memory: {_MARKS.sub('', fact)}\n\n" for fact in relevant[:MAX_FACTS])
+    return "".join(f"From memory: {MARKS.sub('', fact)}\n\n" for fact in relevant[:MAX_FACTS])
 
 
 def summarize_message(messages: Sequence[PromptMessage]) -> str:
@@ -179,7 +177,7 @@ def quote_answer(
 
 
 def _name_section(quote: RankedQuote) -> str:
-    return " › ".join(" ".join(_MARKS.sub("", name).split()) for name in quote.section)
+    return " › ".join(" ".join(MARKS.sub("", name).split()) for name in quote.section)
 
 
 def _format_quotes(quotes: Sequence[RankedQuote]) -> str:

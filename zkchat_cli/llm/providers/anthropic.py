@@ -10,21 +10,18 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import anthropic_chat
 from zkchat_cli.llm.anthropic_citations import REFUSED
-from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window, with_wire_names
+from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.remote_model import (
     ANTHROPIC,
     COUNT_LIMITS,
-    LIST_LIMITS,
     KeyedSettings,
     Refusal,
     RemoteModel,
     bearer,
     fetch_models,
     remote_provider,
-    settings_of,
 )
 from zkchat_cli.text.numbers import whole_number
 
@@ -51,30 +48,18 @@ class AnthropicModel(RemoteModel):
     reader = anthropic_chat.AnthropicReader
     refusals = (SEARCH_RESULTS,)
     settings: AnthropicSettings
-    _counts: bool = True
 
     def find_window(self) -> Window | None:
-        try:
-            answer = self.server.fetch(f"/v1/models/{quote(self.model, safe='')}", LIST_LIMITS)
-            size = whole_number(answer["max_input_tokens"], least=1)
-        except (ProviderError, LookupError, TypeError):
-            return None  # the first call reports a server that cannot be called
+        size = whole_number(self.server.fetch(f"/v1/models/{quote(self.model, safe='')}")["max_input_tokens"], least=1)
         return Window(size, "the server's list of models") if size else None
 
     def body(self, request: Request) -> dict[str, Any]:
         window = self.window.tokens if self.window else None
         return anthropic_chat.request_body(self.model, request, window, cites=SEARCH_RESULTS not in self.refused)
 
-    def count_tokens(self, request: Request) -> int | None:
-        """Asks the server, and no more if it does not count."""
-        if not self._counts:
-            return None
-        body = {name: value for name, value in self.body(with_wire_names(request)).items() if name in COUNTED}
-        try:
-            return whole_number(self.server.fetch(f"{self.path}/count_tokens", COUNT_LIMITS, body)["input_tokens"], least=1)
-        except (ProviderError, LookupError, TypeError) as e:
-            self._counts = isinstance(e, ProviderError) and e.kind == "timeout"
-            return None
+    def ask_count(self, request: Request) -> int | None:
+        body = {name: value for name, value in self.body(request).items() if name in COUNTED}
+        return whole_number(self.server.fetch(f"{self.path}/count_tokens", body, COUNT_LIMITS)["input_tokens"], least=1)
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/v1/models?limit=1000", lambda row: row.get("max_input_tokens"))
@@ -85,8 +70,7 @@ def _headers(key: str, official: bool) -> dict[str, str]:
     return {"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {}), **({} if official else bearer(key))}
 
 
-def _open(config: ModelConfig) -> AnthropicModel:
-    settings = settings_of(config, AnthropicSettings)
+def _open(config: ModelConfig, settings: AnthropicSettings) -> AnthropicModel:
     server = ANTHROPIC.server(config, settings, _headers, "/v1")
     return AnthropicModel(config.name, server, settings, window=MIN_WINDOW if config.name.startswith("claude-") else None)
 

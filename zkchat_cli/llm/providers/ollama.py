@@ -13,13 +13,12 @@ from typing import Any
 
 from pydantic import Field
 
-from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
-from zkchat_cli.llm.remote_model import LIST_LIMITS, ROLES, Refusal, RemoteModel, ServerSettings, fetch_models, remote_provider, settings_of
+from zkchat_cli.llm.remote_model import ROLES, Refusal, RemoteModel, ServerSettings, fetch_models, remote_provider
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
 
@@ -91,11 +90,8 @@ class OllamaModel(RemoteModel):
     def find_window(self) -> Window | None:
         from mojentic.llm.model_context_window import ollama_context_window  # takes a second
 
-        try:
-            shown = self.server.fetch("/api/show", LIST_LIMITS, {"model": self.model})
-            found = ollama_context_window(shown)
-        except (ProviderError, ValueError):
-            return None  # the first call reports a server that cannot be called
+        shown = self.server.fetch("/api/show", {"model": self.model})
+        found = ollama_context_window(shown)
         if isinstance(abilities := shown.get("capabilities"), list):  # older servers list none
             self.calls_tools = "tools" in abilities
         size = whole_number(found.max_context_tokens, least=1) if found else None
@@ -114,8 +110,7 @@ class OllamaModel(RemoteModel):
         return fetch_models(self.server, "/api/tags", rows="models", name="name")
 
 
-def _open(config: ModelConfig) -> OllamaModel:
-    settings = settings_of(config, OllamaSettings)
+def _open(config: ModelConfig, settings: OllamaSettings) -> OllamaModel:
     server = JsonClient(
         "Ollama",
         parse_address(config.env.get("OLLAMA_HOST", "").strip() or settings.host),

@@ -22,7 +22,6 @@ from zkchat_cli.llm.known_models import calls_no_tools, openai_input
 from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.llm.remote_model import (
     COUNT_LIMITS,
-    LIST_LIMITS,
     LLAMA_CPP,
     OPENAI,
     ROLES,
@@ -32,7 +31,6 @@ from zkchat_cli.llm.remote_model import (
     bearer,
     fetch_models,
     remote_provider,
-    settings_of,
 )
 from zkchat_cli.text.numbers import whole_number
 
@@ -79,8 +77,6 @@ class OpenaiModel(RemoteModel):
     reader: ClassVar[type[ChatReader]] = openai_chat.OpenAIReader
     refusals: ClassVar[tuple[Refusal, ...]] = (TOOLS_WITH_REASONING, ROLES)
     settings: OpenAISettings
-    _counts: bool = True
-    """Whether the server counts tokens, as far as that is known."""
 
     @property
     def official(self) -> bool:
@@ -95,10 +91,7 @@ class OpenaiModel(RemoteModel):
             self._look_up_family(self.model)
             size = openai_input(self.model)
             return Window(size, "zkchat's table of OpenAI's models") if size else None
-        try:
-            listed = self.list_models()
-        except ProviderError:
-            return None  # the first call reports it
+        listed = self.list_models()
         llama = [model for model in listed if model.server == LLAMA_CPP]
         found = next((model for model in listed if model.name == self.model), None)
         if found is None and len(llama) == 1:
@@ -124,7 +117,7 @@ class OpenaiModel(RemoteModel):
         """The window of the model that llama.cpp has loaded; also learns whether its template takes tools."""
         with closing(self._root) as root:
             try:
-                properties = root.fetch(f"/props?model={quote(self.model, safe='')}", LIST_LIMITS)
+                properties = root.fetch(f"/props?model={quote(self.model, safe='')}")
                 known, template = properties.get("chat_template_caps") or {}, properties.get("chat_template")
                 default = "tools" in template if isinstance(template, str) else None
                 self.calls_tools = known.get("supports_tools", default)
@@ -132,24 +125,20 @@ class OpenaiModel(RemoteModel):
             except (ProviderError, AttributeError, TypeError):
                 return None
 
-    def count_tokens(self, request: Request) -> int | None:
+    def ask_count(self, request: Request) -> int | None:
         """Asks llama.cpp: at the address of the call with `/input_tokens`, as OpenAI has it for responses, or in older versions by filling
         in the template."""
-        if self.official or not self._counts:
+        if self.official:
             return None
         body = {name: value for name, value in self.body(request).items() if not name.startswith("stream")}
         try:
-            return whole_number(self.server.fetch(f"{self.path}/input_tokens", COUNT_LIMITS, body)["input_tokens"], least=1)
+            return whole_number(self.server.fetch(f"{self.path}/input_tokens", body, COUNT_LIMITS)["input_tokens"], least=1)
         except (ProviderError, LookupError, TypeError):
             pass
         with closing(self._root) as root:
-            try:
-                asked = {name: value for name, value in body.items() if name in ("messages", "tools")}
-                filled = root.fetch("/apply-template", COUNT_LIMITS, asked)["prompt"]
-                return len(root.fetch("/tokenize", COUNT_LIMITS, {"content": filled, "add_special": True, "parse_special": True})["tokens"])
-            except (ProviderError, LookupError, TypeError) as e:
-                self._counts = isinstance(e, ProviderError) and e.kind == "timeout"
-                return None
+            asked = {name: value for name, value in body.items() if name in ("messages", "tools")}
+            filled = root.fetch("/apply-template", asked, COUNT_LIMITS)["prompt"]
+            return len(root.fetch("/tokenize", {"content": filled, "add_special": True, "parse_special": True}, COUNT_LIMITS)["tokens"])
 
     def body(self, request: Request) -> dict[str, Any]:
         return self.without_refused(with_plain_excerpts(request), self.full_body)
@@ -179,8 +168,7 @@ def _window_in(row: Mapping[str, Any]) -> object:
     return sizes[0] if sizes else (row.get("meta") or {}).get("n_ctx")
 
 
-def _open(config: ModelConfig) -> OpenaiModel:
-    settings = settings_of(config, OpenAISettings)
+def _open(config: ModelConfig, settings: OpenAISettings) -> OpenaiModel:
     server = OPENAI.server(config, settings, bearer)
     responses = settings.api == "responses" or (settings.api == "auto" and server.address == OPENAI.address)
     if settings.api == "responses" and server.address != OPENAI.address:
