@@ -274,6 +274,8 @@ class ServerInfo(NamedTuple):
     configured_by: str
     list_models: Callable[[], tuple[ModelInfo, ...]]
     """Asks the server, within seconds. Raises ProviderError."""
+    check: Callable[[], ProviderError | None]
+    """See `ServerModel.check`."""
 
 
 class Provider(NamedTuple):
