@@ -8,7 +8,7 @@ from factories import AppFixture, DeltaModel, exchanges, message, prompt_message
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.llm.base import Window
 from zkchat_cli.markdown.blocks import code_blocks
-from zkchat_cli.models import Conversation, Dropped, FoundMessage, ToolCall
+from zkchat_cli.models import Conversation, Dropped, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.views import conversation_list, prompts
 from zkchat_cli.views.text import plain_text
@@ -100,15 +100,6 @@ def test_search_covers_one_vault_or_all(app: AppFixture) -> None:
     assert {each.conversation_id for each in app.store.search("/v", "whale")} == {"a"}
     assert [each.message.content for each in found].count("a whale") == 1
     assert [each.message.role for each in app.store.search(None, "whale", tool_results=False)] == ["user", "user"]
-
-
-def test_a_found_message_is_shown_with_its_best_line() -> None:
-    hit = FoundMessage(
-        conversation_id="a", title=None, message=message("user", "Nothing.\nIn the Übung, whales sing: whales!", "m"), score=1.0
-    )
-    head, line = conversation_list.search_result_lines([hit], "ubung whales")
-    assert plain_text([head]) == "a  untitled   you, 2025-05-08 12:00"
-    assert plain_text([line]) == "    In the Übung, whales sing: whales!"
 
 
 def test_a_conversation_is_shown_in_order(app: AppFixture) -> None:

@@ -101,13 +101,6 @@ def test_a_full_disk_while_storing_an_answer_still_shows_the_answer(zkchat: Prog
     assert [m["content"] for m in kept if m["role"] == "user"][-1] == "Tell me all."
 
 
-def test_a_full_disk_before_the_model_is_called_says_so(zkchat: Program) -> None:
-    zkchat("vault", "index")
-    done = full_disk(zkchat, "ask", "Tell me all.", room=1000)
-    assert done.exit_status == 3
-    assert "Traceback" not in done.err
-
-
 def test_a_chat_works_without_a_writable_store(zkchat: Program, script: Callable[..., str]) -> None:
     zkchat("vault", "index")
     (zkchat.home / "data").write_text("a file where the folder should be")

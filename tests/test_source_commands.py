@@ -83,19 +83,18 @@ def test_an_excerpt_that_has_moved_is_shown_where_it_is_now(session: ZkChatSessi
     assert "> 5 │ A compost heap" in text
 
 
-def test_of_an_edited_note_what_the_model_saw_is_shown(session: ZkChatSession) -> None:
-    compost(session).write_text("# Compost\n\nIt is never ready.\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("today", "told"),
+    [("# Compost\n\nIt is never ready.\n", "edited and no longer contains this text"), (None, "The note no longer exists")],
+)
+def test_of_an_edited_or_deleted_note_what_the_model_saw_is_shown(session: ZkChatSession, today: str | None, told: str) -> None:
+    compost(session).unlink()
+    if today:
+        compost(session).write_text(today, encoding="utf-8")
     text = slash_output("/sources 1", session)
-    assert "edited and no longer contains this text. This is what the model saw:" in text
+    assert f"{told}. This is what the model saw:" in text
     assert "»It is ready after nine months«" in text
     assert "never ready" not in text
-
-
-def test_of_a_deleted_note_what_the_model_saw_is_shown(session: ZkChatSession) -> None:
-    compost(session).unlink()
-    text = slash_output("/sources 1", session)
-    assert "The note no longer exists. This is what the model saw:" in text
-    assert "»It is ready after nine months«" in text
 
 
 @pytest.mark.parametrize("number", ["0", "2", "99999999999999999999", "one", "-1", "²", "1 2"])

@@ -9,7 +9,6 @@ from conftest import Program, write_notes
 
 from zkchat_cli.cli import app
 from zkchat_cli.cli import command as cli_command
-from zkchat_cli.errors import UsageError
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
@@ -20,14 +19,6 @@ def test_a_closed_stream_takes_nothing_and_breaks_nothing(zkchat: Program, close
     done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
     assert done.returncode == 3
     assert "there is no folder" in (done.stderr if left == "err" else done.stdout)
-
-
-def test_input_without_an_end_is_not_read_to_it(zkchat: Program) -> None:
-    shell = ["sh", "-c", '"$0" -m zkchat_cli ask what < /dev/zero', sys.executable]
-    done = subprocess.run(shell, capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False, timeout=60)
-    assert (done.returncode, "more than 10,000,000 characters" in done.stderr) == (2, True)
-    with pytest.raises(UsageError):
-        cli_command.refuse_oversized("x" * (cli_command.MAX_PIPED + 1))
 
 
 @pytest.mark.parametrize(

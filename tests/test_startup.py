@@ -21,7 +21,6 @@ from zkchat_cli.app import factory
 from zkchat_cli.app.factory import App
 from zkchat_cli.app.model_access import reachable_providers
 from zkchat_cli.app.settings import StartupOptions, load_settings
-from zkchat_cli.errors import StoreError
 from zkchat_cli.terminal import repl, startup
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
@@ -132,20 +131,6 @@ def test_ctrl_c_ends_the_waiting_and_gives_the_line_back(chat: Chat) -> None:
         chat.keyboard.send_text(CTRL_D)
 
     assert chat.run(after) == 0
-
-
-@pytest.mark.parametrize("sent", ["", f"a question{ENTER}"])
-def test_what_cannot_be_opened_ends_the_chat(chat: Chat, sent: str) -> None:
-    chat.wrong = StoreError("the store is damaged", "Restore it.")
-
-    def after(chat: Chat) -> None:
-        chat.keyboard.send_text(sent)
-        if sent:
-            chat.wait_for("loading …")
-        chat.open.set()
-
-    with pytest.raises(StoreError, match="damaged"):
-        chat.run(after)
 
 
 def test_leaving_does_not_wait_forever_for_the_session(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from zkchat_cli.context import strategies
 from zkchat_cli.events import TurnCompleted
 from zkchat_cli.llm.base import Delta, Request, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
-from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.models import ConversationArchive, ZkChatMessage
 
 PATTERN = 200
 """Turns after which a long conversation says the same again, under other ids."""
@@ -68,6 +68,15 @@ def repeated(pattern: Sequence[ZkChatMessage], turns: int) -> tuple[ZkChatMessag
     """A conversation of so many turns of four messages."""
     again = (message.model_copy(update={"id": f"{i}-{message.id}"}) for i in range(-(-4 * turns // len(pattern))) for message in pattern)
     return tuple(message for message, _ in zip(again, range(4 * turns), strict=False))
+
+
+def said_again(archive: ConversationArchive, turns: int) -> ConversationArchive:
+    """The conversation said over and over, until it has so many turns."""
+    messages: list[ZkChatMessage] = []
+    for message in repeated(archive.messages, turns):
+        messages.append(message.model_copy(update={"parent_id": messages[-1].id if messages else None}))
+    conversation = archive.conversation.model_copy(update={"head_id": messages[-1].id})
+    return archive.model_copy(update={"messages": tuple(messages), "conversation": conversation})
 
 
 def assembling(ground: Ground, bench: factory.App, history: tuple[ZkChatMessage, ...], turns: int, limit: float) -> Iterator[Row]:

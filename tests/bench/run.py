@@ -173,15 +173,6 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
     yield Row("  pasted: the vault is looked at first", *zip(*waited, strict=True), "walk over the files")
 
 
-def again(archive: ConversationArchive, turns: int) -> ConversationArchive:
-    """The conversation said over and over, until it has so many turns."""
-    messages: list[ZkChatMessage] = []
-    for message in prompts.repeated(archive.messages, turns):
-        messages.append(message.model_copy(update={"parent_id": messages[-1].id if messages else None}))
-    conversation = archive.conversation.model_copy(update={"head_id": messages[-1].id})
-    return archive.model_copy(update={"messages": tuple(messages), "conversation": conversation})
-
-
 def conversing(ground: Ground) -> Iterator[Row]:
     bench = factory.open_app(StartupOptions(vault=ground.vault, model="offline"), ground.env, ground.vault)
     new = bench.session()
@@ -192,7 +183,7 @@ def conversing(ground: Ground) -> Iterator[Row]:
     yield from talking(ground, "new conversation", bench.session(new.conversation))
     for times in (1, 10):
         turns = times * ground.turns
-        session = bench.session(bench.store.restore(again(archive, turns), factory.new_id))
+        session = bench.session(bench.store.restore(prompts.said_again(archive, turns), factory.new_id))
         yield from talking(ground, f"after {turns} turns", session)
     bench.close()
 

@@ -94,12 +94,10 @@ def store_conversation(app: factory.App, turns: int, words: vaults.Words) -> str
     toolbox = ToolExecutor(new.runtime.tools, app.vault, new.references, app.counter, time.perf_counter)
     numbers = itertools.count()
     made = vaults.conversation(min(turns, MADE), words, toolbox, str(app.vault.root), lambda: f"made{next(numbers)}")
-    messages = []
-    for message in prompts.repeated(made.messages, turns):
-        messages.append(message.model_copy(update={"parent_id": messages[-1].id if messages else None}))
-    messages[-1] = messages[-1].model_copy(update={"content": f"{messages[-1].content}\n\nThis is the end."})
-    conversation = made.conversation.model_copy(update={"head_id": messages[-1].id})
-    return app.store.restore(made.model_copy(update={"messages": tuple(messages), "conversation": conversation}), factory.new_id).id
+    whole = prompts.said_again(made, turns)
+    *before, last = whole.messages
+    end = last.model_copy(update={"content": f"{last.content}\n\nThis is the end."})
+    return app.store.restore(whole.model_copy(update={"messages": (*before, end)}), factory.new_id).id
 
 
 def main() -> None:

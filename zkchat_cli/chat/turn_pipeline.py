@@ -180,7 +180,8 @@ class TurnPipeline:
         """The documents that the answer had: named in the question, found by tools or named by memory."""
         if not turn.runtime.settings.references.enabled:
             return ()
-        found = aggregate_documents(turn.chunks, self._prompts.summaries.summary, self._services.vault.link_name)
+        names = self._services.vault.link_names({chunk.relative_path for chunk in turn.chunks})
+        found = aggregate_documents(turn.chunks, self._prompts.summaries.summary, names.__getitem__)
         known = merge_references(turn.injected, found)
         return merge_references(known, self._remembered_documents(turn))
 

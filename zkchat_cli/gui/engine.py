@@ -107,9 +107,7 @@ def passage_lines(session: ZkChatSession, key: str) -> list[StyledLine]:
 
 def explain_prompt(session: ZkChatSession, prompt: Prompt) -> tuple[Sequence[StyledLine], str]:
     """The table of its tokens, and its exact text."""
-    pinned, is_filtered = context_usage.pinned_turns(session.history), session.runtime.settings.context.tool_filter == "auto"
-    table = context_usage.usage_lines(prompt, context_usage.WIDTH, pinned, filtered=is_filtered, reported=session.has_reported_usage)
-    return table, prompts.prompt_text(prompt)
+    return context_usage.session_usage_lines(session, prompt), prompts.prompt_text(prompt)
 
 
 def command_to_open(session: ZkChatSession, note: NoteToOpen) -> list[str]:

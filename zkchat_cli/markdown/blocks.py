@@ -14,8 +14,7 @@ BlockKind = Literal["paragraph", "item", "heading", "callout", "table", "code", 
 GAP = "\0"
 """Stands in a line where a comment was."""
 _CLOSING = {"<!--": "-->", "%%": "%%", "<%": "%>", "<style": "</style>", "<script": "</script>", "$$": "$$"}
-_HIDDEN = re.compile(r"<!--|%%|<%|<style\b|<script\b|\$\$")
-_HIDDEN_OR_CODE = re.compile(rf"(`++)|{_HIDDEN.pattern}")
+_HIDDEN_OR_CODE = re.compile(r"(`++)|<!--|%%|<%|<style\b|<script\b|\$\$")
 _CONTAINER = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?")
 _INDENT = re.compile(r"[ \t>]*+")
 _CALLOUT = re.compile(r"\[![^\[\]]*\][+-]?[ \t]*(.*)")
@@ -97,7 +96,7 @@ class _BlockReader:
 
     def read(self) -> Iterator[MarkdownBlock]:
         begin, number = 0, 0
-        may_hide = _HIDDEN.search(self._text) is not None
+        may_hide = any(mark in self._text for mark in _CLOSING)
         while begin <= len(self._text):
             end = self._text.find("\n", begin)
             end = len(self._text) if end < 0 else end

@@ -31,19 +31,26 @@ def to_plain_text(markdown: str) -> str:
         literals.append(text)
         return f"\0{len(literals) - 1}\0"
 
-    text = _protect_code(markdown.translate(_CONTROLS), protect)
+    text = markdown.translate(_CONTROLS)
+    if "`" in text:
+        text = _protect_code(text, protect)
     if "[" in text:
         text = _IMAGE.sub(" ", text)
         text = _WIKILINK.sub(_wikilink_text, text)
-    text = _LITERAL.sub(lambda m: protect(m[0][1:] if m[0][0] == "\\" else m[0]), text)
+    if "\\" in text or "$" in text:
+        text = _LITERAL.sub(lambda m: protect(m[0][1:] if m[0][0] == "\\" else m[0]), text)
     if "[" in text:
         text = _INLINE_FOOTNOTE.sub("", _LINK.sub(r"\1", _FOOTNOTE.sub("", text)))
     if "<" in text:
         text = remove_tags(_ADDRESS.sub(r"\1", text))
-    text = _EMPHASIS.sub(_literal_emphasis, _BLOCK_ID.sub("", text))
+    if "^" in text:
+        text = _BLOCK_ID.sub("", text)
+    text = _EMPHASIS.sub(_literal_emphasis, text)
     if "&" in text:
         text = _ENTITY.sub(lambda m: html.unescape(m[0]).translate(_CONTROLS), text)
-    return " ".join(_PLACEHOLDER.sub(lambda m: literals[int(m[1])], text).split())
+    if literals:
+        text = _PLACEHOLDER.sub(lambda m: literals[int(m[1])], text)
+    return " ".join(text.split())
 
 
 def remove_tags(text: str) -> str:

@@ -16,7 +16,8 @@ _SENTENCE = 6
 """Words from which on a paragraph says something even without a full stop; two CJK characters count as one word."""
 _FEW = 3
 _LINK = re.compile(
-    r"</?[A-Za-z][^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|<?https?://[^\s<>]+>?|\{\{[^{}]*\}\}|(?<!\S)#\S+|&\w+;"
+    r"(?=[<!\[h{#&])(?:</?[A-Za-z][^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|<?https?://[^\s<>]+>?|"
+    r"\{\{[^{}]*\}\}|(?<!\S)#\S+|&\w+;)"
 )
 _NO_WORD = re.compile(r"^\W+")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -26,6 +27,7 @@ _SIGNPOSTS = frozenset(
     august september october november december 参见 参考 返回 目录 上一篇 下一篇 首页 索引 年 月 日 星期""".split()
 )
 """Words that, next to links and dates, say nothing about the subject of a note."""
+_LEADS = _SIGNPOSTS | STOPWORDS
 _PROPERTY = re.compile(
     r"\W{0,4}(?:[^\W_][\w /-]{0,40}::|(?:tags?|keywords|dates?|created|updated|modified|published|authors?|by|sources?|urls?|links?|status|"
     r"type|alias(?:es)?|category|topics?|up|previous|next|parent|related|see also|isbn|publisher|rating|note|tip|warning|hint|参考|标签|"
@@ -95,9 +97,10 @@ def key_text(text: str, title: str = "") -> str | None:
 def _content(statement: _Statement) -> str:
     """A statement's words without tags at its end; empty if it has only links, tags and dates, or words such as "back to"."""
     around = _LINK.sub(" ", statement.text)
-    words = {word.lower() for word in _WORD.findall(around)}
-    leads = around != statement.text or not words or (len(words) <= _FEW and not words.isdisjoint(_SIGNPOSTS))
-    only_leads = leads and words <= _SIGNPOSTS | STOPWORDS
+    only_leads = all(word[0].lower() in _LEADS for word in _WORD.finditer(around))
+    if only_leads and around == statement.text:
+        words = {word.lower() for word in _WORD.findall(around)}
+        only_leads = not words or (len(words) <= _FEW and not words.isdisjoint(_SIGNPOSTS))
     plain = to_plain_text(statement.text).split()
     while len(plain) > 1 and plain[-1].startswith("#"):
         plain.pop()

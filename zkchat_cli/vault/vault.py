@@ -230,8 +230,12 @@ class Vault:
 
     def link_name(self, path: str) -> str:
         """The shortest name of the file at `path` for a link from outside of notes: with folders as far as other files have its name."""
+        return self.link_names([path])[path]
 
-        def find(index: IndexDatabase) -> str:
+    def link_names(self, paths: Collection[str]) -> dict[str, str]:
+        """`link_name` of each path."""
+
+        def find(index: IndexDatabase, path: str) -> str:
             found = ""
             for name in possible_names(path):
                 resolved = resolve(WrittenLink("", "wikilink", name, None, None, embed=False), None, index.names)
@@ -241,7 +245,7 @@ class Vault:
                     found = found or name
             return found or strip_suffix(path)
 
-        return self._ask(find)
+        return self._ask(lambda index: {path: find(index, path) for path in paths}) if paths else {}
 
     def notes_quoted(self, text: str) -> Iterator[str]:
         """The paths of notes that may contain this text: those with all of its longest words, then those with most of its rare ones."""

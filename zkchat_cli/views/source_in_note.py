@@ -6,11 +6,11 @@ Shows what the model saw, with the lines around it if the note still contains th
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal
 
 from zkchat_cli.citations.quote_ranges import quote_ranges
 from zkchat_cli.models import Citation, ContentChunk
 from zkchat_cli.references.chunk_format import CUT_MARK
+from zkchat_cli.text.numbers import line_range
 from zkchat_cli.views.text import StyledLine, StyledSpan
 
 CONTEXT = 3
@@ -20,23 +20,29 @@ MAX_CONTEXT_LINE = 400
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """The excerpt in the current note: on the same lines, moved to others, or no longer there (`changed`)."""
+    """The lines of an excerpt today. `change` says what changed since; `note` is the text of the note if it still contains the excerpt."""
 
-    state: Literal["same", "moved", "changed"]
     first: int
     last: int
+    note: str | None = None
+    change: str = ""
 
 
-def locate_chunk(chunk: ContentChunk, note: str) -> SourceLocation:
-    """Find an excerpt in the text of a note; of several occurrences, the one nearest to the old place."""
+def locate_chunk(chunk: ContentChunk, note: str | None) -> SourceLocation:
+    """Find an excerpt in the text of its note, None if that is gone; of several occurrences, the one nearest to the old place."""
+    if note is None:
+        return SourceLocation(chunk.start_line, chunk.end_line, change="The note no longer exists. This is what the model saw:")
     words = chunk.text.removesuffix(CUT_MARK)
     lines = note.split("\n")
     old = sum(len(line) + 1 for line in lines[: chunk.start_line - 1])
     found = [at for at in (note.rfind(words, 0, old + len(words)), note.find(words, old)) if at >= 0]
     if not found or not words.strip():
-        return SourceLocation("changed", chunk.start_line, chunk.end_line)
+        change = "The note was edited and no longer contains this text. This is what the model saw:"
+        return SourceLocation(chunk.start_line, chunk.end_line, change=change)
     first = 1 + note.count("\n", 0, min(found, key=lambda at: abs(at - old)))
-    return SourceLocation("same" if first == chunk.start_line else "moved", first, first + words.count("\n"))
+    old_lines = line_range(chunk.start_line, chunk.end_line)
+    change = "" if first == chunk.start_line else f"The note was edited: the text was on lines {old_lines} and is here now."
+    return SourceLocation(first, first + words.count("\n"), note, change)
 
 
 def _places(words: str, chunk: ContentChunk, citation: Citation) -> list[tuple[int, int]]:

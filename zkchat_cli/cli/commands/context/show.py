@@ -86,12 +86,8 @@ def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None
 
     with ctx.open_session(id_) as session:
         prompt = session.prompt()
-        filtered = session.runtime.settings.context.tool_filter == "auto"
-        pinned = context_usage.pinned_turns(session.history)
-        reported = session.has_reported_usage
         columns = shutil.get_terminal_size((context_usage.WIDTH, 24)).columns
-        lines = context_usage.usage_lines(prompt, columns, pinned, IN_SHELL, filtered=filtered, reported=reported)
-        ctx.result(prompt.usage, lines)
+        ctx.result(prompt.usage, context_usage.session_usage_lines(session, prompt, columns, IN_SHELL))
 
 
 @command(COMMANDS, *options.NOTES)
