@@ -47,6 +47,7 @@ def values(source: str, name: str = "a") -> list[str]:
         ("a: b\na: c", ["b", "c"]),
         ("a: {b: c}", []),
         ("x: &x b\na: *x", []),
+        ("? [x, y]\n: c\na: b", ["b"]),
         ("a: \u65e5\u8a18\u3000", ["\u65e5\u8a18"]),
     ],
 )
@@ -54,7 +55,10 @@ def test_values_of_properties(source, expected):
     assert values(source) == expected
 
 
-@pytest.mark.parametrize("source", ["a:\n  - b\n- c", "\ta: b", "a: b: c", "a: *nope\nb: [", "a: @b", "a: %b"])
+@pytest.mark.parametrize(
+    "source",
+    ["a:\n  - b\n- c", "\ta: b", "a: b: c", "a: *x\nb: [", "a: @b", "a: %b", "\x01: a", "{a: " * 10_000, "a: &x [*x]\nb: *nope\n? ["],
+)
 def test_invalid_yaml_is_text_and_a_problem(source):
     found = read(source)
     assert (found.lines, found.written) == (0, {})

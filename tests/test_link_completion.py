@@ -1,4 +1,4 @@
-"""Completion of links, and fuzzy matching."""
+"""Completion of links, suggestions for misspelt names, and fuzzy matching."""
 
 import time
 from contextlib import closing
@@ -48,13 +48,6 @@ def test_prefixes_come_before_words_and_the_shorter_first(vault):
     assert names(vault, "no") == ["Notes on gardening", "Garden notes"]
 
 
-def test_letters_in_order_match(vault):
-    assert names(vault, "kg") == ["Kitchen garden"]
-    assert names(vault, "gdnt") == ["Garden notes"]
-    assert names(vault, "kit gard") == ["Kitchen garden"]
-    assert names(vault, "tnog") == []
-
-
 def test_notes_of_one_name_are_linked_by_their_paths(vault):
     assert vault.complete("garden", 2) == [
         Completion("Garden", "Garden.md", "Garden"),
@@ -66,13 +59,6 @@ def test_aliases_and_titles_are_completed(vault):
     assert vault.complete("plo") == [Completion("Plot", "Garden.md", "Garden", "alias")]
     assert names(vault, "place") == ["Green place"]
     assert vault.complete("the te") == [Completion("The team", "Work/Équipe.md", "Équipe", "title")]
-
-
-@pytest.mark.parametrize(
-    ("typed", "name"), [("équi", "Équipe"), ("equi", "Équipe"), ("QUIP", "Équipe"), ("渐", "渐进式总结"), ("总结", "渐进式总结")]
-)
-def test_case_diacritics_and_script_do_not_matter(vault, typed, name):
-    assert names(vault, typed) == [name]
 
 
 def test_paths_are_completed(vault):
@@ -112,6 +98,37 @@ def test_completion_does_not_wait_for_a_refresh(vault, tmp_path):
     assert ["One"] in seen
     assert len(notes.complete("two")) == 3
     notes.close()
+
+
+# misspelt names
+
+
+@pytest.mark.parametrize("typed", ['"', "'", "*", "%", "_", "!", "\0", "\ud800", "·", "^", "AND", "x" * 10_000, "/", "//", "[["])
+def test_odd_characters_match_nothing(vault, typed):
+    assert vault.suggest_names(typed) == []
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "name"),
+    [
+        ("Gardn", "Garden"),
+        ("Gadren notes", "Garden notes"),
+        ("kitchen gardne", "Kitchen garden"),
+        ("Eqiupe", "Équipe"),
+        ("渐进总结", "渐进式总结"),
+    ],
+)
+def test_a_misspelt_name_has_a_suggestion(vault, misspelt, name):
+    assert vault.suggest_names(misspelt)[0] == name
+
+
+def test_a_common_part_of_names_does_not_hide_the_nearest(tmp_path, monkeypatch):
+    monkeypatch.setattr("zkchat_cli.vault.links.name_suggestions.MOST_NAMES", 20)
+    notes = {f"Meeting {n:03}.md": "" for n in range(100)} | {"Meating.md": ""}
+    many = open_vault(write_notes(tmp_path / "notes", notes), tmp_path / "cache")
+    assert many.suggest_names("Meatin")[0] == "Meating"
+    assert many.suggest_names("Meeting 04") != []
+    many.close()
 
 
 # texts

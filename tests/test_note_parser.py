@@ -67,22 +67,6 @@ def test_front_matter_that_is_no_mapping_is_text(text):
     assert note.front_matter.problem is None
 
 
-@pytest.mark.parametrize("yaml", ["a: [b", "a: b: c", "a: " + "[" * 50_000, "{a: " * 10_000, "a: &x [*x]\nb: *nope\n? [", "\x01: a"])
-def test_broken_front_matter_is_text_and_reported(yaml):
-    note = parse(f"---\n{yaml}\n---\nbody")
-    assert note.front_matter.lines == 0
-    assert "front matter is not valid YAML" in note.front_matter.problem
-    assert note.chunks[0].start_line == 1
-
-
-def test_nested_properties_and_anchors_are_ignored():
-    note = parse(
-        "---\nbase: &b {title: wrong, aliases: [wrong]}\nmore: *b\n? [a, b]\n: c\naliases:\n  - one\n  - {x: wrong}\n  - [wrong]\n  - two\n"
-        "title: right\n---\n"
-    )
-    assert (note.title, note.aliases) == ("right", ("one", "two"))
-
-
 def test_headings_have_their_path():
     found = read_markup("### A\n# B\n### C\n## D\n### E\n## F\n# G")
     assert [h.path for h in found.headings] == [(), (), ("B",), ("B",), ("B", "D"), ("B",), ()]
@@ -91,11 +75,6 @@ def test_headings_have_their_path():
 def test_each_section_is_a_chunk_with_its_heading():
     text = f"intro {paragraph(60)}\n\n# A\n{paragraph(60)}\n## B\n{paragraph(60)}\n\n\n"
     assert chunks(text) == [(1, 1, None), (3, 4, "A"), (5, 6, "B")]
-
-
-def test_a_chunk_has_all_headings_above_it():
-    text = f"# A\n{paragraph(60)}\n## B\n{paragraph(60)}\n### C\n{paragraph(60)}\n## D\n{paragraph(60)}"
-    assert [p.headings for p in parse(text).chunks] == [("A",), ("A", "B"), ("A", "B", "C"), ("A", "D")]
 
 
 def test_a_long_section_is_split_between_paragraphs():

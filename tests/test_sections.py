@@ -1,14 +1,9 @@
 """The lines of a note that `#heading` and `#^block` mean, and links to headings that do not exist."""
 
-from pathlib import Path
-
 import pytest
-from conftest import write_notes
 
-from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import note_parser, sections
 from zkchat_cli.vault.markup import read_markup
-from zkchat_cli.vault.vault import Vault
 
 
 def lines_of(name: str, text: str) -> tuple[int, int] | None:
@@ -61,16 +56,16 @@ def test_the_heading_above_a_line():
     assert sections.heading_above(2, "#\ntext") is None
 
 
-def test_of_two_equal_headings_the_first_counts():
-    assert lines_of("Same", "# Same\na\n# Same\nb") == (1, 2)
-
-
-def test_a_heading_with_a_link_is_found_by_its_words():
-    assert lines_of("See Note shown", "# See [[Note|shown]]") == (1, 1)
-
-
-def test_code_has_no_headings():
-    assert lines_of("Code", "```\n# Code\n```") is None
+@pytest.mark.parametrize(
+    ("heading", "text", "lines"),
+    [
+        ("Same", "# Same\na\n# Same\nb", (1, 2)),
+        ("See Note shown", "# See [[Note|shown]]", (1, 1)),
+        ("Code", "```\n# Code\n```", None),
+    ],
+)
+def test_the_first_heading_with_these_words_outside_of_code_counts(heading, text, lines):
+    assert lines_of(heading, text) == lines
 
 
 @pytest.mark.parametrize(
@@ -103,12 +98,3 @@ def test_a_block_id_means_its_paragraph_item_or_the_block_above(text, lines):
 )
 def test_similar_headings(anchor: str, near: tuple[str, ...]) -> None:
     assert set(sections.similar_headings(anchor, read_markup(NOTE + "- a saw ^saw\n"))) == set(near)
-
-
-def test_a_missing_section_is_an_error_with_the_nearest_heading(tmp_path: Path) -> None:
-    vault = Vault.open(write_notes(tmp_path / "n", {"A.md": "# Here\n\nText\n"}), tmp_path / "c")
-    assert vault.section("A.md", "here") == (1, 3)
-    with pytest.raises(VaultError, match=r"A\.md has no heading There") as e:
-        vault.section("A.md", "There")
-    assert e.value.hint == "Nearest: Here"
-    vault.close()

@@ -288,21 +288,6 @@ def test_the_file_is_for_its_user_alone(notes: Notes) -> None:
 # interruptions
 
 
-def test_a_model_that_fails_in_the_middle_loses_only_its_claim(tmp_path: Path) -> None:
-    notes = Notes(tmp_path, SynonymEmbedder())
-    notes.many(CHUNKS_OF_CLAIM)
-    notes.vault.refresh()
-    notes.embedder.fails = lambda: DOWN if len(notes.embedder.calls) == 2 else None
-    notes.vault.embed()
-    assert notes.status.embedded == CHUNKS_OF_CLAIM
-    assert notes.warned() == ["no search by meaning, only by words: no connection to the model"]
-    notes.embedder.fails = lambda: None
-    notes.vault.embed()
-    assert notes.status.complete
-    assert len(notes.embedder.documents) == CHUNKS_OF_CLAIM + 4
-    notes.vault.close()
-
-
 def test_a_note_that_changes_while_vectors_are_computed_is_not_mixed_up(tmp_path: Path) -> None:
     notes = Notes(tmp_path, SynonymEmbedder())
     notes.many(2 * CHUNKS_OF_CLAIM)
@@ -367,17 +352,6 @@ def test_vectors_grow_in_the_background_while_the_user_is_not_busy(notes: Notes)
     assert notes.found("happy") == ["New.md"]
     notes.vault.close()
     assert not [thread for thread in threading.enumerate() if thread.name == "embedding"]
-
-
-def test_the_background_waits_after_a_failure(notes: Notes) -> None:
-    notes.many(3)
-    notes.vault.refresh()
-    notes.embedder.fails = lambda: DOWN
-    notes.vault.embed_in_background(lambda: False)
-    wait_until(lambda: notes.embedder.asked > 1)
-    time.sleep(0.5)
-    assert notes.embedder.asked == 2
-    assert notes.warned() == ["no search by meaning, only by words: no connection to the model"]
 
 
 def missing_keys(notes: Notes) -> list[bytes]:

@@ -122,12 +122,6 @@ def test_unreadable_files_are_reported_and_the_rest_indexed(locked):
 
 
 @needs_permissions
-def test_an_unreadable_folder_is_refused(locked):
-    with pytest.raises(VaultError, match="cannot be read: permission denied"):
-        Vault.open(locked / "sub", locked.parent)
-
-
-@needs_permissions
 def test_a_missing_folder_and_a_file_are_refused(root):
     with pytest.raises(VaultError, match="there is no folder") as e:
         Vault.open(root / "missing", root.parent)

@@ -44,13 +44,6 @@ def start(notes, program, *numbers):
     return subprocess.Popen([sys.executable, "-c", program, notes.root, notes.cache, *map(str, numbers)])
 
 
-def test_two_processes_may_write_one_index(notes):
-    both = [start(notes, WRITE, seed, 12, 5) for seed in (0, 1)]
-    assert [process.wait(60) for process in both] == [0, 0]
-    notes.vault.refresh()
-    notes.check()
-
-
 def test_an_index_is_read_while_it_is_written_and_rebuilt(notes):
     reading = [start(notes, READ) for _ in range(2)]
     writing = [start(notes, WRITE, 0, 6, 1), start(notes, WRITE, 1, 30, 1000)]

@@ -7,11 +7,6 @@ from hypothesis import strategies as st
 from zkchat_cli.vault.search.query import MOST_WORDS, all_of, any_of, parse_query, quoted
 
 
-def test_a_phrase_is_in_the_terms():
-    query = parse_query('tea "the green leaf"')
-    assert (query.words, query.phrases, query.terms) == (("tea",), (("the", "green", "leaf"),), ("tea", "the", "green", "leaf"))
-
-
 @pytest.mark.parametrize(
     ("text", "without"),
     [
@@ -30,32 +25,6 @@ def test_a_phrase_is_in_the_terms():
 )
 def test_a_hyphen_before_a_word_excludes_it(text, without):
     assert parse_query(text).without == without
-
-
-@pytest.mark.parametrize(
-    ("text", "tags", "paths"),
-    [
-        ("tag:x", ("x",), ()),
-        ("tag:#Projekt/Übung/", ("projekt/ubung",), ()),
-        ('tag:"two words"', ("two words",), ()),
-        ("Path:/Folder/Sub/", (), ("folder/sub",)),
-        ('path:"A folder" tag:y', ("y",), ("a folder",)),
-        ('path:"unclosed', (), ("unclosed",)),
-        ('tag:"" path:/', (), ()),
-        ("metatag:x", (), ()),
-        ("tag:x tag:X", ("x",), ()),
-    ],
-)
-def test_tag_and_path_are_filters(text, tags, paths):
-    query = parse_query(text)
-    assert (query.tags, query.paths) == (tags, paths)
-
-
-@pytest.mark.parametrize(
-    ("text", "empty"), [("", True), ("-green", True), ("…", True), ("tag:x", False), ("path:x", False), ('"the"', False)]
-)
-def test_a_query_that_only_excludes_is_empty(text, empty):
-    assert parse_query(text).is_empty == empty
 
 
 def test_a_page_of_text_is_searched_by_its_first_words():

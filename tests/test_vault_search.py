@@ -200,8 +200,13 @@ FILLER = "Zebra crossings are painted with care, and a zebra has stripes. "
 
 @pytest.mark.parametrize(
     "note",
-    [{"Zebra.md": "Short."}, {"Horse.md": "---\naliases: [Zebra]\n---\nShort."}, {"Horse.md": "# Zebra\nShort."}],
-    ids=["title", "alias", "heading"],
+    [
+        {"Zebra.md": "Short."},
+        {"Horse.md": "---\naliases: [Zebra]\n---\nShort."},
+        {"Horse.md": "---\ntags: [zebra]\n---\nShort."},
+        {"Horse.md": "# Zebra\nShort."},
+    ],
+    ids=["title", "alias", "tag", "heading"],
 )
 def test_a_note_with_the_name_of_the_query_comes_first(library, note):
     library({**note, "Roads.md": FILLER, "Walks.md": FILLER * 3, "Paint.md": "On zebra paint."})

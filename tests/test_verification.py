@@ -32,21 +32,14 @@ def numbers(answer: str) -> list[int]:
         ("Filters [1、3].", [1, 3]),
         ("Filters [ 1 ].", [1]),
         ("Filters [1 - 2, 12].", [1, 2, 12]),
-        ("Filters [2-2].", [2]),
         ("Filters [1-999999999].", [1, 999999999]),
-        ("Filters [9999999999999999999].", []),
         ("“[1]”", [1]),
         ("See [1]: it says so.", [1]),
-        ("See [[Filters]][1].", [1]),
         ("# Heading [1]", [1]),
         ("", []),
-        ("```python\nx [1]", []),
         ("````\n```\n[1]\n````\n[2]", [2]),
         ("Write ``` to open a block [1].", [1]),
-        ("A stray ` here [1].\n\nAnother ` there [2].", [1, 2]),
         ("See [2][1](x).", [2]),
-        ("[1]: Filters.md\n[2]: https://example.com\n\nText [3].", [3]),
-        ("rowIds[1][2]", [2]),
         ("[[1]] and [[Note 1]]", []),
         ("Of its own [^7].\n\n[^7]: I mean the older one.", []),
         ("Of its own [^7], not [1, ^7].\n\n[^7]: The older one.", [1]),
@@ -68,22 +61,14 @@ def test_saying_that_the_notes_are_silent_needs_no_source() -> None:
 @pytest.mark.parametrize(
     ("answer", "quote", "valid"),
     [
-        ('"Filters say which tasks you want to see" [1]', "Filters say which tasks you want to see", True),
         ('"Filters say\nwhich tasks" [1]', "Filters say\nwhich tasks", True),
-        ("“Filters say which tasks…” [1]", "Filters say which tasks…", True),
         ("“… which tasks you want to see” [1]", "… which tasks you want to see", True),
-        ("“Filters say which tasks” [2]", "Filters say which tasks", False),
         ("“a line of its own, and limit 10 is none” [1]", "a line of its own, and limit 10 is none", True),
         ("“tasks you want to see. Each filter is a line” [1]", "tasks you want to see. Each filter is a line", True),
-        ("“joined with AND, OR and NOT” [2]", "joined with AND, OR and NOT", True),
         ("“NOT, in capitals” [2]", "NOT, in capitals", True),
-        ('"He said “never mind the gap” twice" [2]', "He said “never mind the gap” twice", True),
-        ("“He said “never mind the gap” twice” [2]", "He said “never mind the gap” twice", True),
         ("“unclosed, and then “never mind the gap” [2]", "never mind the gap", True),
         ("“过濾器決定你想看到哪些任務” [3]", "过濾器決定你想看到哪些任務", False),
         ('他說"過濾器決定你想看到哪些任務"[3]', "過濾器決定你想看到哪些任務", True),
-        ("“patience 😀 always” [3]", "patience 😀 always", True),
-        ("“It's a long way to the cafe\u0301” [12]", "It's a long way to the cafe\u0301", True),
         ("“NAIVE STRASSE” [12]", "NAIVE STRASSE", True),
         ('Use "AND" or, if you like it better, "OR" [1].', None, True),
         ('A 5" pipe, or a 10" pipe, or longer ones [1].', None, True),
@@ -91,7 +76,6 @@ def test_saying_that_the_notes_are_silent_needs_no_source() -> None:
         ("“Filters say which tasks”\n\nAnother paragraph [1].", None, True),
         ("`“not a quotation at all”` [1]", None, True),
         ('`print("` and "Filters say which tasks" [1]', "Filters say which tasks", True),
-        ("“..........” [1]", "..........", False),
         ("“" + "x" * 10_000 + "” [1]", "x" * 10_000, False),
         ("“unclosed and long enough [1]", None, True),
         ("closed only and long enough” [1]", None, True),
@@ -139,39 +123,8 @@ def test_quoted_words_are_found_anywhere_in_a_chunk() -> None:
     assert QuotableChunk(chunk(1, text, start_line=10)).locate("seven") is None
 
 
-PIECES = [
-    "[1]",
-    "[1, 2]",
-    "[",
-    "]",
-    "“",
-    "”",
-    '"',
-    "«",
-    "`",
-    "``",
-    "```",
-    "~~~",
-    "\n",
-    "\n\n",
-    "\n> ",
-    " ",
-    ".",
-    "。",
-    "[[",
-    "]:",
-    "(",
-    "1",
-    "-",
-    "word ",
-    "漢",
-]
-
-
 @pytest.mark.untraced
-@pytest.mark.parametrize(
-    "piece", [*PIECES, "[1 ", "[1,", "[1-", ". [1", '."', '. "a', "“a [1] ", "[1-50] ", "\n[1", "` `` ", "\n```\n", "e.g. ", "[1]:\n"]
-)
-def test_endless_repetition_takes_linear_time(piece: str) -> None:
+@pytest.mark.parametrize("piece", ["[1] ", "[1, ", "[1]:\n", ". [1", "“a [1] ", '. "a', "«", "`` ` ", "\n```\n", "\n> ", "e.g. ", "漢"])
+def test_an_endless_answer_is_verified_in_linear_time(piece: str) -> None:
     check(piece * 3000)
     check("A statement that says something. " + piece * 3000 + " end")
