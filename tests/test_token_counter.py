@@ -11,7 +11,7 @@ import tiktoken
 from factories import COUNTER
 
 from zkchat_cli.tokens.counter import ENCODINGS, VOCABULARY, Encoder, TokenCounter, load_vocabulary, open_encoder
-from zkchat_cli.tokens.token_table import MAX_LENGTH, MAX_TEXT
+from zkchat_cli.tokens.token_table import MAX_TEXT, token_hash
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 SHA256 = {
@@ -46,10 +46,9 @@ TABLE = VOCABULARY / "o200k_base.table"
 
 def table_of_vocabulary() -> bytes:
     ranks: dict[bytes, int] = load_vocabulary("o200k_base")._mergeable_ranks  # type: ignore[attr-defined]
-    tokens = sorted(ranks, key=lambda token: (len(token), token))
-    lengths = Counter(map(len, tokens))
-    counts = struct.pack(f"<{MAX_LENGTH}I", *(lengths[n] for n in range(1, MAX_LENGTH + 1)))
-    return b"".join((counts, struct.pack(f"<{len(tokens)}I", *map(ranks.__getitem__, tokens)), *tokens))
+    by_hash = {token_hash(token): rank for token, rank in ranks.items()}
+    assert len(by_hash) == len(ranks)
+    return struct.pack(f"<{len(ranks)}Q", *sorted(by_hash)) + struct.pack(f"<{len(ranks)}I", *(by_hash[each] for each in sorted(by_hash)))
 
 
 def test_the_table_holds_the_vocabulary() -> None:

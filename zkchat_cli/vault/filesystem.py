@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -168,18 +169,26 @@ def resolve_inside(root: Path, relative_path: str) -> Path:
     if problem:
         raise VaultError(f"{name} is not a path in the vault: {problem}", hint)
     parts = relative_path.replace("\\", "/").split("/") if os.sep == "\\" else relative_path.split("/")
-    if relative_path.startswith(("/", "\\", "~")) or ".." in parts or Path(relative_path).drive:
+    if relative_path.startswith(("/", "\\", "~")) or ".." in parts or os.path.splitdrive(relative_path)[0]:
         raise VaultError(f"{name} leads out of the vault", hint)
+    if os.name == "posix" and not any(part.startswith(".") for part in parts) and not _has_link(root, parts):
+        return root / relative_path
     try:
         real = (root / relative_path).resolve()
     except (OSError, RuntimeError, ValueError) as e:
         raise VaultError(f"{name} cannot be read: {_cause(e)}", "Check the path.") from e
-    is_inside = real.is_relative_to(root)
-    if any(part.startswith(".") and part != "." for part in (*parts, *(real.relative_to(root).parts if is_inside else ()))):
+    above, within = real.parts[: len(root.parts)], real.parts[len(root.parts) :]
+    is_inside = above == root.parts
+    if any(part.startswith(".") and part != "." for part in (*parts, *(within if is_inside else ()))):
         raise VaultError(f"{name} is hidden, and hidden files are not read", "Notes are in folders without a leading dot.")
     if not is_inside:
         raise VaultError(f"{name} leads out of the vault", "A link that leaves the vault is not followed.")
     return real
+
+
+def _has_link(root: Path, parts: Sequence[str]) -> bool:
+    """Whether a symbolic link is on the way from `root`, which is real. Windows has other links, too, which Python calls folders."""
+    return any(map(os.path.islink, accumulate(parts, "{}/{}".format, initial=str(root))))
 
 
 def _path_problem(path: str) -> str | None:
