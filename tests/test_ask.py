@@ -79,11 +79,6 @@ def test_stream_json_of_a_failed_turn_ends_with_an_event_too(zkchat: Program, sc
     assert zkchat("ask", "Why?", "--stream-json", "--cid", "zzz").lines[-1]["type"] == "error"
 
 
-def test_no_store_leaves_no_trace(zkchat: Program) -> None:
-    assert zkchat("ask", "How are filters joined?", "--no-store").exit_status == 0
-    assert not list(zkchat.home.rglob("conversations.db*"))
-
-
 def test_a_named_document_is_listed_to_the_model_with_path_and_summary(zkchat: Program, script: Callable[..., str]) -> None:
     document = zkchat("ask", "What is in [[Search conditions]]?", "--model", script({"echo": True}), "--json").json
     listed = next(m["content"] for m in json.loads(document["answer"])["messages"] if m["kind"] == "documents")

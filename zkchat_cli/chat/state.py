@@ -177,8 +177,8 @@ class ConversationState:
     def unload_old_turns(self, counter: TokenCounter, tokens: int) -> None:
         """Forget the messages of turns before the newest ones, which take so many tokens: they are read from the store when needed."""
         if self.is_stored:
-            for message in self.turns(counter).unload(tokens, StoredMessages(self._store, self.conversation.id)):
-                self.references.leave_to_store(message)
+            left = self.turns(counter).unload(tokens, StoredMessages(self._store, self.conversation.id))
+            self.references.leave_to_store(left)
 
     def make_call_id_unique(self, given: str) -> str:
         """An id that no other tool call of this conversation has: some models number theirs afresh in every process or turn, some give two
