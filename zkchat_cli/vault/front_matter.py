@@ -12,8 +12,11 @@ MAX_CHARACTERS = 64 * 1024
 """Longer front matter is text."""
 _EMPTY = ("", "~", "null", "Null", "NULL")
 
-_PLAIN_LINE = re.compile(r"([A-Za-z_][\w-]{0,50}(?: [\w-]{1,50})?):(?: +(\w[\w ./-]*))?|  - (\w[\w ./-]*)")
-"""A property with a value or the name of a list, or an item of a list, that means the same without YAML."""
+_VALUE = r"\w[\w ./-]*"
+_PLAIN_LINE = re.compile(
+    rf"([A-Za-z_][\w-]{{0,50}}(?: [\w-]{{1,50}})?):(?: +(?:({_VALUE})|\[({_VALUE}(?:, *{_VALUE})*)\]))?|  - ({_VALUE})"
+)
+"""A property with a value, a list of values or the name of a list, or an item of a list, that means the same without YAML."""
 _CLOSING = re.compile(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
 
 
@@ -64,15 +67,15 @@ def _read_plain_lines(source: str) -> dict[str, list[str]] | None:
     items: list[str] | None = None
     for line in source.split("\n"):
         match = _PLAIN_LINE.fullmatch(line)
-        if match is None or (items is None if match[3] else items == []):
+        if match is None or (items is None if match[4] else items == []):
             return None
-        if match[3] and items is not None:
-            items.append(match[3].rstrip())
+        if match[4] and items is not None:
+            items.append(match[4].rstrip())
             continue
         items = None
         values = written.setdefault(match[1].casefold(), [])
-        if match[2]:
-            values.append(match[2].rstrip())
+        if match[2] or match[3]:
+            values += [match[2].rstrip()] if match[2] else map(str.strip, match[3].split(","))
         elif values:
             return None
         else:
