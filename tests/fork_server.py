@@ -7,7 +7,6 @@ A run is a real process with its own streams, signals and exit code. Only what h
 last is missing. Tests that depend on that (encodings of the streams, import paths, what is imported) start Python: see conftest.Program.
 """
 
-import array
 import atexit
 import ctypes
 import fcntl
@@ -84,9 +83,9 @@ def serve(address: str) -> None:
 def _start(server: socket.socket, running: dict[int, socket.socket]) -> None:
     connection, _ = server.accept()
     try:
-        length, streams = _received(connection)
-        wanted = json.loads(_exactly(connection, length))
-    except ConnectionError:  # the caller was stopped meanwhile
+        head, streams, _, _ = socket.recv_fds(connection, _LENGTH, 3)
+        wanted = json.loads(connection.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL))
+    except (ConnectionError, ValueError):  # the caller was stopped meanwhile
         connection.close()
         return
     program = os.fork()
@@ -100,7 +99,7 @@ def _start(server: socket.socket, running: dict[int, socket.socket]) -> None:
         os.close(stream)
     running[program] = connection
     with suppress(OSError):
-        connection.sendall(program.to_bytes(_NUMBER, "big"))
+        connection.sendall(program.to_bytes(_NUMBER, "big", signed=True))
 
 
 def _tell_who_ended(running: dict[int, socket.socket]) -> None:
@@ -164,12 +163,11 @@ class ProgramRun:
         message = json.dumps(wanted).encode()
         self._connection = socket.socket(socket.AF_UNIX)
         self._connection.connect(address)
-        handed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", streams))]
-        self._connection.sendmsg([len(message).to_bytes(_LENGTH, "big")], handed)
+        socket.send_fds(self._connection, [len(message).to_bytes(_LENGTH, "big")], streams)
         self._connection.sendall(message)
         for stream in set(streams):
             os.close(stream)
-        self.pid = int.from_bytes(_exactly(self._connection, _NUMBER), "big")
+        self.pid = self._read_number()
 
     def ended(self) -> bool:
         self._connection.setblocking(False)
@@ -184,7 +182,13 @@ class ProgramRun:
         """Wait for the end and return the exit code; negative for a signal, as with Popen. Raises TimeoutError after so many seconds."""
         with self._connection:
             self._connection.settimeout(timeout)
-            return int.from_bytes(_exactly(self._connection, _NUMBER), "big", signed=True)
+            return self._read_number()
+
+    def _read_number(self) -> int:
+        data = self._connection.recv(_NUMBER, socket.MSG_WAITALL)
+        if len(data) < _NUMBER:
+            raise ConnectionError("the fork server has ended")
+        return int.from_bytes(data, "big", signed=True)
 
 
 def run_piped(
@@ -212,24 +216,6 @@ def _read_all(pipe: int) -> bytes:
 def _write_all(pipe: int, data: bytes) -> None:
     with suppress(BrokenPipeError), os.fdopen(pipe, "wb") as opened:
         opened.write(data)
-
-
-def _received(connection: socket.socket) -> tuple[int, list[int]]:
-    given = array.array("i")
-    head, attached, _, _ = connection.recvmsg(_LENGTH, socket.CMSG_LEN(3 * given.itemsize))
-    for _, _, data in attached:
-        given.frombytes(data[: len(data) - len(data) % given.itemsize])
-    return int.from_bytes(head, "big"), list(given)
-
-
-def _exactly(connection: socket.socket, length: int) -> bytes:
-    data = b""
-    while len(data) < length:
-        more = connection.recv(length - len(data))
-        if not more:
-            raise ConnectionError("the connection was closed")
-        data += more
-    return data
 
 
 if __name__ == "__main__":

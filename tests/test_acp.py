@@ -88,8 +88,9 @@ def test_a_change_is_asked_for_with_its_diff(zkchat: Program, script: Script, an
 
 def test_lines_that_are_no_messages_are_answered_with_a_sentence(zkchat: Program) -> None:
     initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
-    done = zkchat("acp", stdin=f"no json\n[1]\n{json.dumps(initialize)}\n")
-    first, second, third = done.lines
+    asked_at_the_end = {"jsonrpc": "2.0", "id": 2, "method": "session/list", "params": {}}  # the editor leaves without waiting
+    done = zkchat("acp", stdin=f"no json\n[1]\n{json.dumps(initialize)}\n{json.dumps(asked_at_the_end)}\n")
+    first, second, third = done.lines[:3]
     assert (first["error"]["code"], second["error"]["code"], third["result"]["agentInfo"]["name"]) == (-32700, -32600, "zkchat")
     assert "Traceback" not in done.err
 

@@ -117,20 +117,3 @@ def test_context_takes_the_agent_into_account(zkchat: Program, folder: Path, scr
     shown = zkchat("context", "show", "--next", "@critic is it sound?", "--model", script({"text": "x"}), "--json").json
     assert shown["messages"][0]["content"].endswith("Find faults.")
     assert "is it sound?" in [message["content"] for message in shown["messages"]]
-
-
-def test_where_an_agent_has_a_model_nobody_asks_for_the_configured_one(zkchat: Program) -> None:
-    created(zkchat, "--model", "offline")
-    zkchat("config", "set", "model", "scripted/gone.jsonl")
-    assert zkchat("ask", "what is a filter?").exit_status == 4
-    assert zkchat("ask", "what is a filter?", "--agent", "critic", "--json").json["model"] == "offline"
-    assert zkchat("chat", "--agent", "critic", stdin="what is a filter?\n").exit_status == 0
-
-
-def test_unsafe_warns_if_the_agent_has_no_write_tools(zkchat: Program, script: Callable[..., str]) -> None:
-    created(zkchat, "--tools", "find_excerpts")
-    model = script({"text": "Yes."})
-    for command in (["ask", "hello"], ["chat"]):
-        options = ("--unsafe", "--yes", "--model", model)
-        assert "--unsafe has no effect: critic · " in zkchat(*command, "--agent", "critic", *options, stdin="hello\n").err
-        assert "no effect" not in zkchat(*command, "--agent", "editor", *options, stdin="hello\n").err

@@ -9,14 +9,6 @@ from collections.abc import Callable
 from conftest import Program
 
 
-def test_it_answers_with_a_quotation_its_citation_and_the_source(zkchat: Program) -> None:
-    done = zkchat("ask", "How are filters joined?")
-    assert done.exit_status == 0
-    assert "written in capitals. Each condition stands in its own brackets.” [1]" in done.out
-    assert "[1] ✓ [[Combining]]   Queries/Combining.md:3" in done.out
-    assert done.err == ""
-
-
 def test_the_level_says_how_sure_the_offline_provider_is(zkchat: Program, script: Callable[..., str]) -> None:
     levels = {"How are filters joined?": "answer", "Which filter did Napoleon wear?": "most_likely", "Xylophones": "nothing"}
     for question, level in levels.items():
@@ -45,10 +37,6 @@ def test_standard_input_is_put_before_the_question(zkchat: Program, script: Call
     document = zkchat("ask", "What changed?", "--model", script({"echo": True}), "--json", stdin="commit 1\n").json
     prompt = json.loads(document["answer"])
     assert prompt["messages"][-1]["content"] == "commit 1\n\nWhat changed?"
-
-
-def test_standard_input_alone_is_a_question(zkchat: Program) -> None:
-    assert "capitals" in zkchat("ask", stdin="How are filters joined?\n").out
 
 
 def test_it_continues_the_last_conversation(zkchat: Program, script: Callable[..., str]) -> None:
@@ -89,18 +77,6 @@ def test_stream_json_of_a_failed_turn_ends_with_an_event_too(zkchat: Program, sc
     assert done.exit_status == 4
     assert [event["type"] for event in done.lines] == ["message_stored", "turn_failed"]
     assert zkchat("ask", "Why?", "--stream-json", "--cid", "zzz").lines[-1]["type"] == "error"
-
-
-def test_no_store_leaves_no_trace(zkchat: Program) -> None:
-    assert zkchat("ask", "How are filters joined?", "--no-store").exit_status == 0
-    assert not list(zkchat.home.rglob("conversations.db*"))
-
-
-def test_show_context_says_what_the_prompt_was_made_of(zkchat: Program) -> None:
-    (zkchat.vault / "ZKCHAT.md").write_text("Answer briefly.\n")
-    done = zkchat("ask", "How are filters joined?", "--show-context")
-    assert "Context: " in done.err
-    assert "ZKCHAT.md" in done.err
 
 
 def test_a_named_document_is_listed_to_the_model_with_path_and_summary(zkchat: Program, script: Callable[..., str]) -> None:

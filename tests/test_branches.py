@@ -52,14 +52,6 @@ def test_undo_and_redo_a_turn(app: AppFixture) -> None:
     assert session.prompt() == prompt == app.reopen(session).prompt()
 
 
-def test_redo_restores_several_turns_undone_at_once(app: AppFixture) -> None:
-    session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2"), ("Three?", "3")))
-    assert "“And two?” and 1 more" in slash_output("/undo 2", session)
-    assert "at its beginning" in slash_output("/undo", session)
-    assert "now ends with turn 1" in slash_output("/redo", session)
-    assert "now ends with turn 3: “Three?”" in slash_output("/redo", session)
-
-
 @pytest.mark.parametrize("line", ["/undo", "/redo", "/retry", "/edit", "/edit 1 x", "/branches 1"])
 def test_a_new_conversation_has_nothing_to_undo_or_redo(app: AppFixture, line: str) -> None:
     with pytest.raises(UsageError) as e:

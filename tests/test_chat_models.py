@@ -91,9 +91,9 @@ def test_the_chat_streams_an_answer_and_shows_the_window_found_meanwhile(zkchat:
 
 
 def test_a_model_that_would_not_answer_is_reported_above_the_prompt(zkchat: Program) -> None:
-    with Chat(zkchat, "--model", "openai/tny") as chat:
+    with Chat(zkchat, "--model", "openai/tny", columns=120) as chat:
         chat.wait_for("has no model tny")
-        chat.wait_for("Nearest: tiny")
+        chat.wait_for("It has tiny, large.")
     zkchat.env |= {"OPENAI_BASE_URL": "", "OPENAI_API_KEY": ""}
     with Chat(zkchat, "--model", "openai/gpt-5") as chat:
         chat.wait_for("OPENAI_API_KEY is not set")

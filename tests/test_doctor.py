@@ -26,15 +26,6 @@ def test_wrong_settings_are_one_check_of_many(zkchat: Program) -> None:
     assert checks(zkchat)[1]["vault"]["detail"] == str(zkchat.vault / "Queries")
 
 
-def test_a_damaged_index_is_reported(zkchat: Program) -> None:
-    zkchat("vault", "index")
-    [file] = zkchat.home.glob("cache/index/*.db")
-    file.write_bytes(b"no index at all" * 1000)
-    status, found = checks(zkchat)
-    assert (status, found["index"]["ok"]) == (0, True)
-    assert "it was rebuilt: the index" in found["index"]["detail"]
-
-
 def test_a_read_only_cache_is_reported(zkchat: Program) -> None:
     zkchat.home.mkdir(exist_ok=True)
     (zkchat.home / "cache").write_text("a file where the folder should be")

@@ -48,13 +48,6 @@ def test_two_sections_of_a_document_are_two_references(notes: Vault) -> None:
     assert [r.heading for r in mentioned("[[Filters#Dates]] and [[Filters]] and [[Filters#Dates]]", notes)] == ["Dates", None]
 
 
-def test_references_keep_the_order_of_the_text(notes: Vault) -> None:
-    assert [r.relative_path for r in mentioned("[[Limiting]] before [[Combining]]", notes)] == [
-        "Queries/Limiting.md",
-        "Queries/Combining.md",
-    ]
-
-
 def test_a_broken_link_is_a_reference_with_the_nearest_names(notes: Vault) -> None:
     (reference,) = mentioned("see [[Filtrs]]", notes)
     assert (reference.status, reference.relative_path, reference.summary) == ("broken", None, None)
@@ -104,9 +97,6 @@ def test_the_prompt_describes_documents_with_path_section_and_summary(notes: Vau
     assert "read_zk_document" in told[4]
 
 
-# one numbering
-
-
 # what the model reads
 
 
@@ -121,6 +111,3 @@ def test_a_tool_result_is_json_without_escapes() -> None:
 
 def test_a_very_long_title_is_truncated() -> None:
     assert len(format_tool_result([chunk(1, "text", title="x" * 10_000, heading="y" * 10_000)], {})) < 1000
-
-
-# the documents of an answer

@@ -77,12 +77,9 @@ def test_request_to_openai(opened: Any, embedding_servers: EmbeddingServers) -> 
     ("model", "query", "document"),
     [
         ("nomic-embed-text:v1.5", "search_query: x", "search_document: x"),
-        ("nomic-ai/nomic-embed-text-v1.5", "search_query: x", "search_document: x"),
         ("multilingual-e5-small", "query: x", "passage: x"),
         ("/models/E5-base-v2/onnx/model.onnx", "query: x", "passage: x"),
         ("mxbai-embed-large", "Represent this sentence for searching relevant passages: x", "x"),
-        ("bge-m3", "x", "x"),
-        ("text-embedding-3-large", "x", "x"),
         ("", "x", "x"),
     ],
 )
@@ -116,13 +113,10 @@ def test_ollama_address_is_read_as_ollama_reads_it(host: str, expected: str) -> 
     ("status", "body", "kind", "said"),
     [
         (401, {"error": {"message": "Incorrect API key provided: sk-secret"}}, "auth", "(401)"),
-        (403, "", "auth", "(403)"),
         (404, {"error": 'model "x" not found'}, "unknown_model", 'model "x" not found'),
         (404, "404 page not found", "unknown_model", "no such model or address (404)"),
-        (400, {"error": {"message": "too long"}}, "bad_request", "rejects the request (400): too long"),
         (200, "{not json", "bad_answer", "something other than JSON"),
         (200, "{}", "bad_answer", "contains no embeddings"),
-        (200, "null", "bad_answer", "contains no embeddings"),
     ],
 )
 def test_faulty_answer_is_an_error_with_a_hint(

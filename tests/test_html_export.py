@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from conftest import Program
+from factories import NOON
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_contrast import contrast, parsed
@@ -22,7 +23,6 @@ from zkchat_cli.exporters import exporter, html
 from zkchat_cli.exporters.html.sources import highlight_quotes
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, TokenUsage, ToolCall, ToolRun
 
-NOON = "2025-05-08T12:00:00+00:00"
 STYLE = Path(html.__file__).with_name("style.css").read_text(encoding="utf-8")
 
 VOID = {"meta", "br", "hr"}

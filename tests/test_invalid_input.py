@@ -2,7 +2,6 @@
 
 import os
 import resource
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -52,17 +51,6 @@ def test_a_note_that_is_not_utf8_is_read_with_replacement_and_reported_once(zkch
     assert "im Keller" in first.out
     assert first.err.count("Latin.md") == 1
     assert "Latin.md" not in zkchat("ask", "Was steht im Keller?").err
-
-
-def test_a_store_of_a_newer_version_is_refused_and_left_alone(zkchat: Program) -> None:
-    zkchat("ask", "How are filters joined?")
-    store = zkchat.home / "data" / "conversations.db"
-    with sqlite3.connect(store) as connection:
-        connection.execute("PRAGMA user_version = 999")
-    connection.close()
-    before = store.read_bytes()
-    refused(zkchat("ask", "hello"), 3, str(store), "newer")
-    assert store.read_bytes() == before
 
 
 def test_looking_at_notes_needs_no_store(zkchat: Program) -> None:

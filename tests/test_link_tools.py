@@ -8,15 +8,11 @@ from typing import Any
 
 import pytest
 from conftest import NOTES, write_notes
-from factories import COUNTER, TickingClock, open_vault
+from factories import open_vault
+from test_tools import TOOLS, mistake, run
 
-from zkchat_cli import tools
-from zkchat_cli.chat.tool_executor import ToolExecutor, ToolResult
-from zkchat_cli.models import ToolCall
-from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.vault.vault import Vault
 
-TOOLS = {tool.name: tool for tool in tools.load_tools()}
 MORE = {
     "Roof.md": "---\ntitle: The old roof\ntags: [project/roof, Haus]\nup: '[[Combining]]'\n---\n"
     "See [[Combining#Nesting|nest]], [[Nowhere]].\n\n"
@@ -39,25 +35,12 @@ def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
         yield opened
 
 
-def run(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> ToolResult:
-    box = ToolExecutor(tuple(TOOLS.values()), notes, ReferenceManager(), COUNTER, TickingClock())
-    return box.run(ToolCall(id="1", name=tool, arguments=arguments), room)
-
-
 def answer(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> dict[str, Any]:
     """What the model reads of a call that went well."""
     result = run(notes, tool, room, **arguments)
     assert result.run.ok, result.content
     document: dict[str, Any] = json.loads(result.content)
     return document
-
-
-def mistake(notes: Vault, tool: str, **arguments: Any) -> str:
-    result = run(notes, tool, **arguments)
-    assert not result.run.ok, result.content
-    error: str = json.loads(result.content)["error"]
-    assert len(error) < 500
-    return error
 
 
 def lines_of(document: dict[str, Any]) -> list[tuple[int, str, str]]:

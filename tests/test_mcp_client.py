@@ -101,7 +101,7 @@ def test_a_server_that_says_nothing_is_not_waited_for() -> None:
     silent = McpServers({"x": McpServer(command=sys.executable, args=(SERVER, "silent"))}, start_seconds=0.2)
     with closing(silent) as servers:
         assert servers.tools() == ()
-        assert [message for message, _ in servers.take_notices()] == ["x has not answered yet; its tools are missing"]
+        assert [message for message, _ in servers.take_notices()] == ["x: it has not answered yet; its tools are missing"]
         assert servers.status()[0].state == "starting"
 
 

@@ -85,14 +85,6 @@ def test_what_cannot_be_done_is_wrong_usage_with_the_way_out(zkchat: Program, ar
     assert done.json["error"]["hint"]
 
 
-def test_control_characters_do_not_reach_the_terminal(zkchat: Program) -> None:
-    zkchat("memory", "add", "roof: \x1b[2Jred \u202e done")
-    for command in (("memory", "list"), ("memory", "search", "roof"), ("context", "memory", "--next", "roof?")):
-        out = zkchat(*command).out
-        assert "roof" in out
-        assert "\x1b" not in out and "\u202e" not in out
-
-
 def test_the_facts_of_a_file_are_imported(zkchat: Program) -> None:
     long = "word " * 1000
     write_notes(zkchat.vault, {"Meta/My facts.md": f"# Facts\n\n- cat: Tom\n- The roof deadline is\n  3 June\n\nWe garden.\n\n- {long}\n"})
@@ -154,12 +146,6 @@ def test_a_fact_stored_by_the_model_is_shown_and_kept(zkchat: Program, script: C
     assert "remembered as roof-red: The roof is red; /forget roof-red, or zkchat memory forget roof-red, takes it back" in done.err
     assert "In the prompt for your last message:\nroof-red · " in done.out
     assert "noted by the assistant in “The roof is red.”" in done.out
-
-
-def test_no_store_keeps_no_memory(zkchat: Program, script: Callable[..., str]) -> None:
-    done = zkchat("chat", "--no-store", "--model", script({"text": "x"}), stdin="/remember cat: Tom\n/memory\n")
-    assert "Remembered facts: 1" in done.out
-    assert zkchat("memory", "list", "--json").json == []
 
 
 def test_the_offline_provider_answers_from_memory_without_a_citation(zkchat: Program) -> None:

@@ -92,7 +92,7 @@ def test_the_others_are_offered_when_one_server_does_not_answer(httpserver: HTTP
     openai = {"OPENAI_BASE_URL": httpserver.url_for("/v1"), "OPENAI_API_KEY": "k"}
     with socket.create_server(("127.0.0.1", 0)) as silent:  # takes calls and never answers
         env = {"OLLAMA_HOST": f"127.0.0.1:{silent.getsockname()[1]}", "ZKCHAT_HOME": str(tmp_path), **openai}
-        offers = {offer.provider: offer for offer in available_models(load_settings(StartupOptions(), env, tmp_path), 3.0)}
+        offers = {offer.provider: offer for offer in available_models(load_settings(StartupOptions(), env, tmp_path), 0.5)}
     assert offers["openai"].names == ("openai/gpt-5",)
     assert (offers["ollama"].names, "did not answer in time" in offers["ollama"].problem) == ((), True)
 

@@ -175,6 +175,6 @@ def test_without_a_home_the_platforms_folders_are_used() -> None:
 
 def test_an_unknown_name_is_reported_with_its_origin(where: AppPaths) -> None:
     settings = loaded(where, 'model = "gpt"')
-    told = settings.invalid_value("model", "gpt", "offline", "See doctor.").message
+    told = settings.invalid_value("model", "gpt", "offline").message
     assert told == f'{where.config_file}: model = "gpt" is not valid; it must be offline'
     assert settings.invalid_value("context.strategy", "x", "hybrid").message.startswith("defaults: ")

@@ -66,22 +66,6 @@ def test_timeout_starts_again_with_each_hidden_part() -> None:
     assert "did not answer within 0.2 s" in last.error.message
 
 
-def test_closing_the_stream_cancels_the_call() -> None:
-    ended = threading.Event()
-
-    async def call(emit: Emit) -> None:
-        emit(TextPart("a"))
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.set()
-
-    stream = stream_in_thread(call, SERVER, Timeouts(5, 5))
-    assert next(stream) == TextPart("a")
-    stream.close()
-    assert ended.wait(1)
-
-
 def test_closing_does_not_wait_for_a_blocked_call() -> None:
     over = threading.Event()
 

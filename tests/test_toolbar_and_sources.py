@@ -24,7 +24,7 @@ from zkchat_cli.models import (
 from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.line_layout import lay_out
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.toolbar import Toolbar, shorten_middle
+from zkchat_cli.terminal.toolbar import Toolbar
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.views.sources import source_lines
 from zkchat_cli.views.text import StyledLine, StyledSpan, plain_text, styled_line
@@ -78,6 +78,7 @@ def toolbar_text(toolbar: Toolbar, width: int) -> str:
         (Toolbar("a-long-name-of-a-model", "vault", usage(12_100), state="loading"), 45, " loading │ a-long-name-of-a-model │ ██░░ 41%"),
         (Toolbar("a-long-name-of-a-model", "vault", usage(12_100), state="loading"), 30, " loading │ ██░░ 41%"),
         (Toolbar(state="loading"), 80, " loading"),
+        (Toolbar("scripted//tmp/a/long/path/replies.jsonl", "a\nb\x1b"), 80, " scripted//t…plies.jsonl │ a␊b␛"),
     ],
 )
 def test_the_toolbar_shows_what_matters_and_drops_the_rest_on_narrow_screens(toolbar: Toolbar, width: int, text: str) -> None:
@@ -95,14 +96,6 @@ def test_the_toolbar_never_needs_a_second_line(model: str, vault: str, typed: in
 def test_the_bar_is_green_then_yellow_then_red(total: int, colour: str) -> None:
     for toolbar in (Toolbar("m", "v", usage(total)), Toolbar("m", "v", usage(total - 7_000), typed=7_000)):
         assert [style for style, text in toolbar.fragments(80) if "█" in text] == [colour]
-
-
-def test_hostile_names_are_shown_on_one_line() -> None:
-    assert toolbar_text(Toolbar("m\x1b[31m", "a\nb", show_tokens=False), 80) == " m␛[31m │ a␊b"
-
-
-def test_a_long_name_loses_its_middle() -> None:
-    assert shorten_middle("scripted//tmp/a/long/path/replies.jsonl", 24) == "scripted//t…plies.jsonl"
 
 
 # lines with columns, styles and links

@@ -16,7 +16,6 @@ from zkchat_cli import tools
 from zkchat_cli.chat.tool_executor import ToolExecutor, ToolResult
 from zkchat_cli.models import ToolCall
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.tools.base import Tool
 from zkchat_cli.vault.vault import Vault
 
 TOOLS = {tool.name: tool for tool in tools.load_tools()}
@@ -24,14 +23,12 @@ TOOLS = {tool.name: tool for tool in tools.load_tools()}
 
 @pytest.fixture
 def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
-    (tmp_path / "secret.md").write_text("The secret is 42.")
-    (vault / "Link.md").symlink_to(tmp_path / "secret.md")
     with closing(open_vault(vault, tmp_path / "cache")) as opened:
         yield opened
 
 
-def toolbox(notes: Vault, offered: tuple[Tool, ...] = tuple(TOOLS.values())) -> ToolExecutor:
-    return ToolExecutor(offered, notes, ReferenceManager(), COUNTER, TickingClock())
+def toolbox(notes: Vault) -> ToolExecutor:
+    return ToolExecutor(tuple(TOOLS.values()), notes, ReferenceManager(), COUNTER, TickingClock())
 
 
 def run(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> ToolResult:
@@ -41,7 +38,7 @@ def run(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> ToolResu
 def mistake(notes: Vault, tool: str, **arguments: Any) -> str:
     """What the model is told about a wrong call."""
     result = run(notes, tool, **arguments)
-    assert not result.run.ok
+    assert not result.run.ok, result.content
     assert result.chunks == ()
     error: str = json.loads(result.content)["error"]
     assert len(error) < 500
@@ -104,17 +101,6 @@ def test_a_long_document_is_cut_and_says_how_to_read_on(notes: Vault) -> None:
     result = run(notes, "read_zk_document", room=1_000_000, relative_path="Long.md")
     assert len(result.chunks) == 40
     assert f"start_line={result.chunks[-1].end_line + 1}" in result.content
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("../secret.md", "Queries/../../secret.md", "/etc/passwd", "Link.md", "~/x.md", ".zkchat.toml", "Queries", "C:\\x"),
-        *("a\0b", "a" * 4096, "a/" * 3000, "\ud800.md"),
-    ],
-)
-def test_paths_outside_the_vault_are_refused(notes: Vault, path: str) -> None:
-    assert "42" not in mistake(notes, "read_zk_document", relative_path=path)
 
 
 def test_a_misspelt_document_is_answered_with_the_nearest(notes: Vault) -> None:

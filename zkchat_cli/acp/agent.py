@@ -5,7 +5,7 @@ Sessions are used on a thread of their own, one turn after another (see session_
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -79,9 +79,6 @@ class NoteAgent:
             agent_info=schema.Implementation(name="zkchat", title="zkchat", version=__version__),
         )
 
-    async def authenticate(self, method_id: str, **_: Any) -> None:
-        """Nothing to do: keys are in zkchat's settings."""
-
     async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
         session = await self._do(lambda: self._open_session(Path(cwd), None))
         id_ = session.conversation.id
@@ -126,12 +123,6 @@ class NoteAgent:
         if (turn := self._turns.get(session_id)) is not None:
             self._work.interrupt(turn)
 
-    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002
-        raise RequestError.method_not_found(method)
-
-    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        """Extensions of editors are not used."""
-
     def cancel_all(self) -> None:
         """Stop every turn: the editor is gone. What came of the answers is stored."""
         for turn in list(self._turns.values()):
@@ -154,7 +145,9 @@ class NoteAgent:
     async def _wait(self, future: Future[Any]) -> Any:
         try:
             return await asyncio.wrap_future(future)
-        except (CancelledError, asyncio.CancelledError):
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise  # the editor is gone
             return "cancelled"
         except ZkchatError as e:
             raise RequestError(-32000, _sentence(f"{e.message}. {e.hint}"), {"code": e.code}) from e

@@ -69,8 +69,7 @@ def available_models(
     """
     from zkchat_cli.llm.http_errors import is_local, mask_address  # the providers have loaded it
 
-    reached = {name: server for name in providers.names() if (server := server_info(name, loaded)) is not None}
-    asked = {name: server for name, server in reached.items() if server.configured_by or is_local(server.address)}
+    asked = {name: server for name, server in _servers(loaded).items() if server.configured_by or is_local(server.address)}
     asked |= also or {}
     answers: dict[str, AvailableModels] = {}
     for name, server in asked.items():
@@ -99,10 +98,8 @@ def reachable_providers(loaded: LoadedConfig) -> tuple[str, ...]:
     """
     from zkchat_cli.llm.http_errors import is_local  # as above
 
-    servers = {name: server for name in providers.names() if (server := server_info(name, loaded)) is not None}
-    return tuple(
-        name for name, server in servers.items() if server.configured_by or (is_local(server.address) and _listens(server.address))
-    )
+    reached = _servers(loaded).items()
+    return tuple(name for name, server in reached if server.configured_by or (is_local(server.address) and _listens(server.address)))
 
 
 def _listens(address: str) -> bool:
@@ -123,10 +120,14 @@ def llama_cpp_server(env: Mapping[str, str]) -> ServerInfo:
     return provider.server_info(config)
 
 
-def server_info(name: str, loaded: LoadedConfig) -> ServerInfo | None:
+def server_info(name: str, loaded: LoadedConfig, model: str = "") -> ServerInfo | None:
     """Address and key of a provider's server; None for a provider without one."""
     provider = providers.provider(name)
-    return provider.server_info(model_config(provider, loaded)) if provider.server_info is not None else None
+    return provider.server_info(model_config(provider, loaded, model)) if provider.server_info is not None else None
+
+
+def _servers(loaded: LoadedConfig) -> dict[str, ServerInfo]:
+    return {name: server for name in providers.names() if (server := server_info(name, loaded)) is not None}
 
 
 def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> ModelConfig:

@@ -179,8 +179,8 @@ class ConversationState:
 
         A single turn is not even rendered: `zkchat ask` ends with it, and rendering takes 10 ms."""
         if self.is_stored and self.history.exchange_count > 1:
-            for message in self.turns(counter).unload(tokens, StoredMessages(self._store, self.conversation.id)):
-                self.references.leave_to_store(message)
+            left = self.turns(counter).unload(tokens, StoredMessages(self._store, self.conversation.id))
+            self.references.leave_to_store(left)
 
     def make_call_id_unique(self, given: str) -> str:
         """An id that no other tool call of this conversation has: some models number theirs afresh in every process or turn, some give two

@@ -1,6 +1,6 @@
 """Stores the questions and turns of a conversation. What cannot be stored (a full disk) is kept in memory and stored with the next turn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import CompletedTurn
@@ -34,20 +34,13 @@ class TurnRecorder:
         try:
             self._state.store_conversation()
             self.store_pending()
-            other = self._other_writer(known)
-            self._store_question(question)
+            head = self._store_question(question)
         except StoreError as e:
             return self._report(e)
-        return [*other, *self._report_recovery()]
-
-    def _other_writer(self, known: Sequence[str | None]) -> list[Notice]:
-        """What to say if another program has continued this conversation meanwhile: both continue, as branches of it."""
-        head = self._store.conversation(self._state.conversation.id).head_id
         if head is None or head in known:
-            return []
-        return [
-            Notice("another program has continued this conversation; yours is another branch", "/branches lists both; nothing is lost.")
-        ]
+            return self._report_recovery()
+        other = "another program has continued this conversation; yours is another branch"
+        return [Notice(other, "/branches lists both; nothing is lost."), *self._report_recovery()]
 
     def commit(self, turn: CompletedTurn) -> list[Notice]:
         """Store a finished turn in one transaction, after those that could not be stored before. Returns what to tell the user."""
@@ -76,10 +69,13 @@ class TurnRecorder:
             lost = f"{n} turns are" if (n := len(self._pending)) > 1 else "1 turn is"
             raise StoreError(f"{lost} lost (conversation {self._state.conversation.id}): {e.message}", e.hint) from e
 
-    def _store_question(self, question: ZkChatMessage) -> None:
-        if question.id in self._pending_questions:
-            self._store.add(self._state.conversation.id, question.model_copy(update={"status": "pending"}))
-            self._pending_questions.discard(question.id)
+    def _store_question(self, question: ZkChatMessage) -> str | None:
+        """Returns the head before it; None if it has been stored."""
+        if question.id not in self._pending_questions:
+            return None
+        head = self._store.add(self._state.conversation.id, question.model_copy(update={"status": "pending"}))
+        self._pending_questions.discard(question.id)
+        return head
 
     def _store_turn(self, turn: CompletedTurn) -> None:
         title = default_title(turn.user.content)

@@ -50,10 +50,10 @@ _SEPARATOR = re.compile(r"[,;，、；](?:\s{0,3}(?:and(?=\s)|&))?|&|(?<=[\d*_>\
 _LIST = r"""[\d\s,;，、；&.\-–—*_<>^:#="'°ºA-Za-zſ]*+"""
 """All characters of a list of numbers."""
 _SQUARE = re.compile(rf"\[({_LIST})\]")
-_NESTED = re.compile(rf"\[({_LIST}(?:\[{_LIST}\]{_LIST})++)\]")
+_NESTED = re.compile(rf"\[({_LIST}(?>(?:\[{_LIST}\]{_LIST})+))\]")
 """A list with numbers in brackets of their own: `[[1], [2], 3]`."""
 _INNER_BRACKET = re.compile(r"[\[\]]")
-_NESTED_BEGINS = re.compile(rf"\[{_LIST}(?:\[{_LIST}\]{_LIST})*+(?:\[{_LIST})?\Z")
+_NESTED_BEGINS = re.compile(rf"\[{_LIST}(?>(?:\[{_LIST}\]{_LIST})*)(?:\[{_LIST})?\Z")
 _WIDE = re.compile(rf"[【［]({_LIST})(?:†[^【】［］\[\]\n`]*+)?[】］]")
 _WIDE_BEGINS = re.compile(rf"[【［]{_LIST}(?:†[^【】［］\[\]\n`]*+)?\Z")
 _PART = re.compile(r"(?<=\d):\d{1,9}\Z")

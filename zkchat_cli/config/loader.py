@@ -77,11 +77,9 @@ class LoadedConfig:
         """The same settings with another model, chosen by the user."""
         return replace(self, values=self.values.model_copy(update={"model": name}), origins={**self.origins, "model": "in this chat"})
 
-    def invalid_value(self, key: str, wrong: object, valid: str, hint: str = "") -> ConfigError:
+    def invalid_value(self, key: str, wrong: object, valid: str) -> ConfigError:
         """An error about a value that only its user can judge (a strategy's or a provider's name), with the setting's origin."""
-        return invalid_value_error(
-            self.origins.get(key, "defaults"), key, wrong, f"it must be {valid}", hint or _default(key, type(self.values))
-        )
+        return invalid_value_error(self.origins.get(key, "defaults"), key, wrong, f"it must be {valid}", _default(key, type(self.values)))
 
 
 def load_config(

@@ -225,8 +225,7 @@ class _Messages:
 
     def _blocks(self, message: PromptMessage) -> tuple[str, list[Block]]:
         if message.role == "assistant":
-            own = message.thinking is not None and message.thinking.provider == PROVIDER_NAME
-            thinking = [dict(block) for block in message.thinking.blocks] if message.thinking and own else []
+            thinking = map(dict, message.thinking_for(PROVIDER_NAME))
             return "assistant", [*thinking, *text_blocks(message.content), *self._calls(message)]
         found = search_result_blocks(message.content) if self._cites and message.kind in ("tool_results", "documents") else None
         if message.role == "tool":

@@ -2,16 +2,6 @@
 
 A stream never raises. It ends with exactly one `StreamFinished` or `StreamFailed`, so the engine handles failures in one place and keeps
 the text that came before them.
-
-    providers/         registry: one file per provider; a server's is a RemoteModel (remote_model.py)
-    embedders/         registry: one file per way to get vectors
-    threaded_stream    a call on its own thread, with timeouts and a countdown
-    http_errors        HTTP failures as ProviderErrors
-    response_limits    how much of a response is read
-    chat_reader        streams of the servers' protocols, made regular
-    mojentic_adapter   mojentic's stream with recovery, for all servers
-    offline            answers without a model: it searches the notes and quotes them
-    tasks              single calls: a title, a description, a whole answer
 """
 
 import json
@@ -274,6 +264,8 @@ class ServerInfo(NamedTuple):
     configured_by: str
     list_models: Callable[[], tuple[ModelInfo, ...]]
     """Asks the server, within seconds. Raises ProviderError."""
+    check: Callable[[], ProviderError | None]
+    """See `ServerModel.check`."""
 
 
 class Provider(NamedTuple):

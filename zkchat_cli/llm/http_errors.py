@@ -179,7 +179,7 @@ class Endpoint:
         names = [*similar, *(name for name in models if name not in similar)]
         rest = f" and {len(names) - MAX_LISTED_MODELS} more" if len(names) > MAX_LISTED_MODELS else ""
         hint = f"It has {', '.join(truncate(name, 60) for name in names[:MAX_LISTED_MODELS])}{rest}. Switch with /model, or --model."
-        return self.error("unknown_model", f"has no model {truncate(model, 80)} (404)", hint)
+        return self.error("unknown_model", f"has no model {truncate(model, 80)}", hint)
 
     def error_from_stream(self, event: object) -> ProviderError | None:
         """The error that a server reports in JSON after it answered 200; None if `event` reports none."""

@@ -105,8 +105,8 @@ def request_body(model: str, request: Request, *, official: bool, verbosity: str
             call["function"]["name"] = valid_name(call["function"]["name"])
         if official and "tool_call_id" in message:
             message["tool_call_id"] = message["tool_call_id"][-MAX_ID:]
-        if source.thinking is not None and source.thinking.provider == PROVIDER_NAME:
-            message |= source.thinking.blocks[0]
+        for block in source.thinking_for(PROVIDER_NAME):
+            message |= block
     body: dict[str, Any] = {"model": model, "messages": messages, "stream": True, "stream_options": {"include_usage": True}}
     if options.max_output_tokens is not None:
         body["max_completion_tokens" if official else "max_tokens"] = options.max_output_tokens

@@ -190,8 +190,7 @@ def _input_items(message: PromptMessage) -> "Iterator[ResponseInputItemParam]":
     if message.role == "tool":
         yield {"type": "function_call_output", "call_id": (message.tool_call_id or "")[-MAX_ID:], "output": message.content}
         return
-    own = message.thinking is not None and message.thinking.provider == PROVIDER_NAME
-    items = list(message.thinking.blocks) if message.thinking and own else []
+    items = message.thinking_for(PROVIDER_NAME)
     calls = list(message.tool_calls)
     text: EasyInputMessageParam | None = {"type": "message", "role": message.role, "content": message.content} if message.content else None
     if text and all(item["type"] != "message" for item in items):

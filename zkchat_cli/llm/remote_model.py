@@ -3,10 +3,9 @@
 import re
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field
@@ -29,12 +28,11 @@ from zkchat_cli.llm.base import (
     with_wire_names,
 )
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.http_errors import ROLES_REFUSED, mask_address
+from zkchat_cli.llm.http_errors import ROLES_REFUSED
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.numbers import whole_number
-from zkchat_cli.text.truncate import truncate
 
 COUNT_LIMITS = LookupLimits(seconds=20, max_bytes=20_000_000)
 FIRST_DELAY = 1.0
@@ -238,16 +236,21 @@ class RemoteModel(ABC):
                     yield part
 
     def server_info(self) -> ServerInfo:
-        return ServerInfo(self.server.address, self.server.key_status, self.server.configured_by, self.list_models)
+        return ServerInfo(self.server.address, self.server.key_status, self.server.configured_by, self.list_models, self.check)
 
     def check(self) -> ProviderError | None:
         if error := self.config_error():
             return error
         with self._lock:
             try:
-                return unlisted_model(self.server.address, self.model, self.list_models())
+                listed = self.list_models()
             except ProviderError as e:
                 return None if e.kind in ("unknown_model", "bad_answer") else e  # a server without a list may answer all the same
+        names = [info.name for info in listed]
+        answers_to_any = not names or (len(listed) == 1 and listed[0].server == LLAMA_CPP)
+        if answers_to_any or self.model in names or f"{self.model}:latest" in names:
+            return None
+        return self.server.unknown_model(self.model, names)
 
     def model_names(self) -> tuple[str, ...]:
         """The names to suggest for an unknown model; empty if the server cannot list them."""
@@ -255,18 +258,6 @@ class RemoteModel(ABC):
             return tuple(model.name for model in self.list_models())
         except ProviderError:
             return ()
-
-
-def unlisted_model(address: str, model: str, listed: Sequence[ModelInfo]) -> ProviderError | None:
-    """The error for a model that a server does not list, with the nearest. None if it does, or lists none, or is llama.cpp with one model:
-    that answers to any name."""
-    names = [info.name for info in listed]
-    alone = len(listed) == 1 and listed[0].server == LLAMA_CPP
-    if not model or not names or model in names or f"{model}:latest" in names or alone:
-        return None
-    near = get_close_matches(model, names, n=3, cutoff=0.3) or names[:3]
-    problem = f"{mask_address(address)} has no model {truncate(model, 80)}"
-    return ProviderError("unknown_model", problem, f"Nearest: {', '.join(truncate(name, 60) for name in near)}. zkchat config set model …")
 
 
 def _change(body: dict[str, Any], changes: Mapping[str, Any]) -> None:

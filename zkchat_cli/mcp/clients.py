@@ -61,9 +61,7 @@ def configured_text(client: McpClient, command: list[str]) -> tuple[str, str]:
     """The text of the client's configuration, now and with the server. Raises ConfigError if it cannot be read or understood."""
     try:
         old = read_text(client.file)
-        entry = {**client.more, "command": command[0], "args": command[1:]}
-        add = _add_to_toml if client.file.suffix == ".toml" else _add_to_json
-        return old, add(old, client.table, entry)
+        return old, text_with_server(client, command, old)
     except ValueError as e:
         raise ConfigError(f"{client.file} cannot be changed: {reason(e)}", UNCHANGED) from e
 
@@ -76,10 +74,10 @@ def read_text(file: Path) -> str:
         raise ConfigError(f"{file} cannot be changed: {reason(e)}", UNCHANGED) from e
 
 
-def entry_text(client: McpClient, command: list[str]) -> str:
-    """What to add to the client's configuration, as a text."""
+def text_with_server(client: McpClient, command: list[str], text: str = "") -> str:
+    """The text of a client's configuration with the server added. Raises ValueError for a text that is not understood."""
     entry = {**client.more, "command": command[0], "args": command[1:]}
-    return (_add_to_toml if client.file.suffix == ".toml" else _add_to_json)("", client.table, entry)
+    return (_add_to_toml if client.file.suffix == ".toml" else _add_to_json)(text, client.table, entry)
 
 
 def write_with_backup(file: Path, text: str, now: str) -> Path | None:

@@ -6,7 +6,6 @@ data for the model. It gets no notes but what the model writes into a call's arg
 
 import json
 import threading
-from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
@@ -48,7 +47,6 @@ class McpServers:
     ) -> None:
         self._connections = [_Connection(name, server, call_seconds) for name, server in settings.items()]
         self._start_seconds = start_seconds
-        self._notices: list[tuple[str, str]] = []
         self._portal: AbstractContextManager[BlockingPortal] | None = None
         self._has_waited = False
 
@@ -70,16 +68,16 @@ class McpServers:
         if not self._has_waited:
             self._has_waited = True
             for connection in self._connections:
-                connection.settled.wait(self._start_seconds)
-                if connection.state == "starting":
-                    self._notices.append((f"{connection.name} has not answered yet; its tools are missing", "/mcp lists the servers."))
+                if not connection.settled.wait(self._start_seconds):
+                    connection.problems.append("it has not answered yet; its tools are missing")
         return tuple(tool for connection in self._connections for tool in connection.tools)
 
     def take_notices(self) -> list[tuple[str, str]]:
         """What went wrong since the last time: message and hint."""
-        notices, self._notices = self._notices, []
+        notices = []
         for connection in self._connections:
-            notices += [(f"{connection.name}: {problem}", "/mcp lists the servers.") for problem in connection.take_problems()]
+            problems, connection.problems = connection.problems, []
+            notices += [(f"{connection.name}: {problem}", "/mcp lists the servers.") for problem in problems]
         return notices
 
     def status(self) -> tuple[ExternalServer, ...]:
@@ -118,7 +116,8 @@ class _Connection:
         self.tools: tuple[Tool, ...] = ()
         self.settled = threading.Event()
         """Set when the server is ready or has failed."""
-        self._untold: list[str] = []
+        self.problems: list[str] = []
+        """What the user has not been told yet."""
         self._task: Future[None] | None = None
         self._client: Any = None
 
@@ -136,17 +135,13 @@ class _Connection:
         if self._task is not None:
             self._task.cancel()
 
-    def take_problems(self) -> list[str]:
-        problems, self._untold = self._untold, []
-        return problems
-
     def _fail(self, problem: str) -> None:
         self.state, self.problem, self.tools = "failed", truncate(" ".join(sanitize(problem).split()), MAX_PROBLEM), ()
-        self._untold.append(self.problem)
+        self.problems.append(self.problem)
 
     async def _serve(self) -> None:
         """Connect, list the tools, and stay until the server ends. Nothing that it does gets out of here."""
-        errors: deque[bytes] = deque()
+        errors = bytearray()
         try:
             import anyio
             from mcp import Client
@@ -166,7 +161,7 @@ class _Connection:
                 self._client = client
                 self.tools, left_out = self._read_tools(await _list_tools(client))
                 self.state = "ready"
-                self._untold += left_out
+                self.problems += left_out
                 self.settled.set()
                 await ended.wait()
             self._fail(f"the program has ended. {_last_line(errors)}".strip())
@@ -241,27 +236,29 @@ async def _list_tools(client: Any) -> list[Any]:
 
 def _read_result(name: str, result: Any) -> ToolOutput:
     """The text of a result, as lines that can be cut; what is no text is named."""
-    texts = [block.text for block in result.content if block.type == "text"]
-    texts += [block.resource.text for block in result.content if block.type == "resource" and hasattr(block.resource, "text")]
-    texts += [f"{block.name}: {block.uri}" for block in result.content if block.type == "resource_link"]
+    texts, others = [], 0
+    for block in result.content:
+        if block.type == "text":
+            texts.append(block.text)
+        elif block.type == "resource" and hasattr(block.resource, "text"):
+            texts.append(block.resource.text)
+        elif block.type == "resource_link":
+            texts.append(f"{block.name}: {block.uri}")
+        else:
+            others += 1
     if not texts and result.structured_content is not None:
         texts = [json.dumps(result.structured_content, ensure_ascii=False)]
     text = "\n".join(texts)
     if result.is_error:
         raise ToolArgumentError(f"{name}: {truncate(sanitize(text) or 'it failed and says nothing', 1000)}")
-    others = len(result.content) - len([b for b in result.content if b.type in ("text", "resource_link") or hasattr(b, "resource")])
     notes = [f"{others} parts that are no text are left out"] if others else []
     if len(text) > MAX_RESULT:
         notes.append(f"the result is cut after {MAX_RESULT:,} characters")
-    return ToolOutput(data={"result": sanitize(text[:MAX_RESULT]).split("\n")}, note=". ".join(notes), outcome=_size(text))
+    return ToolOutput(data={"result": sanitize(text[:MAX_RESULT]).split("\n")}, note=". ".join(notes), outcome=f"{len(text):,} characters")
 
 
-def _size(text: str) -> str:
-    return f"{len(text):,} characters"
-
-
-def _last_line(errors: "deque[bytes]") -> str:
-    lines = b"".join(errors).decode(errors="replace").strip().splitlines()
+def _last_line(errors: bytearray) -> str:
+    lines = errors.decode(errors="replace").strip().splitlines()
     return lines[-1] if lines else ""
 
 

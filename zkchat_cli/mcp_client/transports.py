@@ -6,7 +6,6 @@ The SDK reads a line of a program without a limit, so the pipes are ours. Import
 import os
 import signal
 import subprocess
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -30,7 +29,7 @@ GRACE_SECONDS = 0.5
 
 
 @asynccontextmanager
-async def connect(server: McpServer, ended: anyio.Event, errors: "deque[bytes]") -> AsyncGenerator[Any, None]:
+async def connect(server: McpServer, ended: anyio.Event, errors: bytearray) -> AsyncGenerator[Any, None]:
     """The streams to and from a server. `ended` is set when its program ends; `errors` gets the end of its standard error, or its last HTTP
     error."""
     if server.url:
@@ -74,9 +73,8 @@ async def connect(server: McpServer, ended: anyio.Event, errors: "deque[bytes]")
         assert process.stderr is not None
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             async for chunk in process.stderr:
-                kept = (b"".join(errors) + chunk)[-MAX_STDERR:]
-                errors.clear()
-                errors.append(kept)
+                errors.extend(chunk)
+                del errors[:-MAX_STDERR]
 
     async with anyio.create_task_group() as tasks:
         for task in (read_messages, write_messages, read_errors):
@@ -117,7 +115,7 @@ class _BoundedTransport(httpx2.AsyncHTTPTransport):
     """HTTP whose answers end with an error after MAX_MESSAGE bytes, or MAX_STREAM of a stream of events. Compressed ones are refused,
     because a few bytes can become gigabytes."""
 
-    def __init__(self, errors: "deque[bytes]") -> None:
+    def __init__(self, errors: bytearray) -> None:
         super().__init__()
         self._errors = errors
 
@@ -125,18 +123,14 @@ class _BoundedTransport(httpx2.AsyncHTTPTransport):
         request.headers["accept-encoding"] = "identity"
         response = await super().handle_async_request(request)
         if request.method == "POST":  # others are optional in the protocol
-            self._note(f"the server answers {response.status_code}" if response.is_error else "")
+            self._errors[:] = f"the server answers {response.status_code}".encode() if response.is_error else b""
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
-            self._note("the server sends compressed answers")
+            self._errors[:] = b"the server sends compressed answers"
             raise httpx2.RemoteProtocolError("the server sends compressed answers")
         is_stream = "text/event-stream" in response.headers.get("content-type", "")
         response.stream = _BoundedStream(response.stream, MAX_STREAM if is_stream else MAX_MESSAGE)  # type: ignore[arg-type]
         return response
-
-    def _note(self, problem: str) -> None:
-        self._errors.clear()
-        self._errors.append(problem.encode())
 
 
 class _BoundedStream(httpx2.AsyncByteStream):

@@ -23,6 +23,10 @@ class PromptMessage(Value):
     kind: PromptKind
     source_ids: tuple[str, ...] = ()
 
+    def thinking_for(self, provider: str) -> tuple[dict[str, Any], ...]:
+        """The blocks of reasoning that go back to a provider: its own."""
+        return self.thinking.blocks if self.thinking is not None and self.thinking.provider == provider else ()
+
 
 class PromptTool(Value):
     """A tool as the model gets it: `descriptor` in the OpenAI function form."""

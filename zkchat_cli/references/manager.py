@@ -82,11 +82,12 @@ class ReferenceManager:
             return next((each for each in message.chunks if each.number == number), None) if message is not None else None
         return chunk
 
-    def leave_to_store(self, message: ZkChatMessage) -> None:
-        """Forget the chunks of a message that can be read from the store."""
-        for number in (chunk.number for chunk in message.chunks):
-            if number is not None and isinstance(self._chunks.get(number), ContentChunk):
-                self._chunks[number] = message.id
+    def leave_to_store(self, messages: Iterable[ZkChatMessage]) -> None:
+        """Forget the chunks of messages that can be read from the store."""
+        for message in messages:
+            for chunk in message.chunks:
+                if chunk.number is not None and isinstance(self._chunks.get(chunk.number), ContentChunk):
+                    self._chunks[chunk.number] = message.id
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -219,17 +219,18 @@ class ChatSessionStore:
 
     # Turns
 
-    def add(self, conversation_id: str, message: ZkChatMessage) -> None:
-        """Append one message and make it the head. If its parent is a question that is still pending, that becomes unfinished: the process
-        that should answer it was killed, or is slower than its user."""
+    def add(self, conversation_id: str, message: ZkChatMessage) -> str | None:
+        """Append one message and make it the head; returns the id of the head before it. If its parent is a question that is still pending,
+        that becomes unfinished: the process that should answer it was killed, or is slower than its user."""
         with self._writing("store a message"):
-            conversations.read(self._db, conversation_id)
+            head = conversations.read(self._db, conversation_id).head_id
             unfinished = "UPDATE message SET status = 'unfinished' WHERE id = ? AND conversation_id = ? AND status = 'pending'"
             self._db.execute(unfinished, (_text(message.parent_id), replace_surrogates(conversation_id)))
             self._insert_message(conversation_id, message)
             self._update_conversation(
                 conversation_id, "head_id = ?, updated_at = ?", replace_surrogates(message.id), replace_surrogates(message.timestamp)
             )
+        return head
 
     def commit(
         self,
@@ -247,9 +248,9 @@ class ChatSessionStore:
         `title` is used only if the conversation has none. `sent` are the prompts of the turn's model calls.
         """
         with self._writing("store a turn"):
-            conversations.read(self._db, conversation_id)
             question = rows.from_message(user) | {"conversation_id": replace_surrogates(conversation_id)}
             if self._db.execute(f"{_UPDATE_MESSAGE}, status = :status {_IN_CONVERSATION}", question).rowcount == 0:
+                conversations.read(self._db, conversation_id)
                 raise StoreError(f"The question {user.id} is not in conversation {conversation_id}", "Add it before its turn is committed.")
             note_usage.update(self._db, user)
             for message in answer:
@@ -418,8 +419,8 @@ class ChatSessionStore:
         conversations.seal(self._db, replace_surrogates(conversation_id))
 
     def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> None:
-        rows.insert(self._db, "message", rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)})
-        note_usage.update(self._db, message)
+        row = rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)}
+        note_usage.add(self._db, rows.insert(self._db, "message", row), message)
 
 
 def _is_complete(log: Sequence[ZkChatMessage], known: ConversationSummary) -> bool:

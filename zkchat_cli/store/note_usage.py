@@ -62,10 +62,16 @@ _MOST_USED = """
 
 
 def update(connection: sqlite3.Connection, message: ZkChatMessage) -> None:
-    """Store the notes that a stored question or answer references and cites, in place of what was stored for it before."""
+    """`add` for a stored message, in place of what was stored for it before."""
+    [seq] = connection.execute("SELECT seq FROM message WHERE id = ?", (replace_surrogates(message.id),)).fetchone()
+    connection.execute("DELETE FROM mention WHERE message_seq = ?", (seq,))
+    add(connection, seq, message)
+
+
+def add(connection: sqlite3.Connection, seq: int, message: ZkChatMessage) -> None:
+    """Store the notes that a question or answer with this number references and cites."""
     if message.role not in ("user", "assistant"):
         return
-    [seq] = connection.execute("SELECT seq FROM message WHERE id = ?", (replace_surrogates(message.id),)).fetchone()
     uses: dict[tuple[str, str, int], list[int]] = {}
     for reference in message.references:
         if reference.relative_path is not None:
@@ -76,7 +82,6 @@ def update(connection: sqlite3.Connection, message: ZkChatMessage) -> None:
             counts = uses.setdefault((citation.relative_path, "cited", citation.number or 0), [0, 0])
             counts[0] += 1
             counts[1] += citation.valid
-    connection.execute("DELETE FROM mention WHERE message_seq = ?", (seq,))
     rows = [(seq, replace_surrogates(path), kind, number, *counts) for (path, kind, number), counts in uses.items()]
     connection.executemany("INSERT OR IGNORE INTO mention VALUES (?, ?, ?, ?, ?, ?)", rows)
 

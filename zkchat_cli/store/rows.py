@@ -155,8 +155,9 @@ def paused_gc() -> Iterator[None]:
             gc.enable()
 
 
-def insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> None:
-    connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row)
+def insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> int:
+    """Returns the row's number."""
+    return connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row).lastrowid or 0
 
 
 def columns(value: Value, names: tuple[str, ...]) -> dict[str, Any]:

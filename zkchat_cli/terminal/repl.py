@@ -10,6 +10,7 @@ import time
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.utils import get_cwidth
@@ -277,12 +278,8 @@ class Repl:
             self._greeted = True
             self._prompt.print_above(self._greet)
             self._prompt.complete()
-        if self._greeted and (problem := self._background.model_problem) is not None:
-            self._background.model_problem = None  # told once
-            self._prompt.print_above(lambda: self.screen.warn(problem.message, problem.hint))
-        if self._greeted and (offer := self._background.offer):
-            self._background.offer = ""
-            self._prompt.print_above(lambda: self.screen.print(offer, "dim"))
+        while self._greeted and not self._background.notices.empty():
+            self._prompt.print_above(partial(self._background.notices.get(), self.screen))
 
     def _use_session(self, opened: StartedSession) -> None:
         from zkchat_cli.store.input_history import history_file  # 9 ms that the first prompt does not need

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import ZkchatError
@@ -19,6 +20,7 @@ from zkchat_cli.text.sanitize import sanitize_name
 if TYPE_CHECKING:
     from zkchat_cli.app.factory import App
     from zkchat_cli.chat.session import ZkChatSession
+    from zkchat_cli.terminal.screen import Screen
     from zkchat_cli.vault.vault import Vault
 
 STOP_TIMEOUT = 0.2
@@ -74,10 +76,8 @@ class BackgroundLoader:
         self.problems: tuple[str, ...] = ()
         """Files that the first index could not read."""
         self.notes: int | None = None
-        self.model_problem: ZkchatError | None = None
-        """Why the model would not answer."""
-        self.offer = ""
-        """Where nobody has chosen a model: that there are some."""
+        self.notices: SimpleQueue[Callable[[Screen], None]] = SimpleQueue()
+        """What to show above the prompt: why the model would not answer; where nobody has chosen one, that there are some."""
         self.tip = ""
         self.state = "loading"
         self._start_session = start_session
@@ -124,17 +124,19 @@ class BackgroundLoader:
         """On a thread of its own, since a server that cannot be reached takes seconds."""
         from zkchat_cli.llm.base import ServerModel  # the session has loaded it
 
-        if isinstance(model := session.runtime.model, ServerModel):
-            self.model_problem = model.check()
-            self._notify()
+        if isinstance(model := session.runtime.model, ServerModel) and (problem := model.check()) is not None:
+            self._announce(lambda screen: screen.warn(problem.message, problem.hint))
 
     def _offer_models(self, opened: StartedSession) -> None:
         """For a chat without a chosen model. Loads all providers: 40 ms, and the budget bar comes first."""
         from zkchat_cli.app.model_access import reachable_providers  # the session has loaded it
 
         if "model" not in opened.app.loaded.origins and (names := reachable_providers(opened.app.loaded)):
-            self.offer = f"{' and '.join(names)} could answer, too: /model lists the models"
-            self._notify()
+            self._announce(lambda screen: screen.print(f"{' and '.join(names)} could answer, too: /model lists the models", "dim"))
+
+    def _announce(self, show: "Callable[[Screen], None]") -> None:
+        self.notices.put(show)
+        self._notify()
 
     def _prepare(self, opened: StartedSession) -> None:
         """While the user reads or types: index, budget bar, completion lists, model, and what the first answer needs."""

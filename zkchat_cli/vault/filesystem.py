@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +49,7 @@ class Listing:
 
 
 class NoteBytes(NamedTuple):
-    """A note's bytes, and what is wrong with them."""
+    """A note's bytes, none if there is a problem with reading them."""
 
     raw: bytes
     problem: str | None = None
@@ -168,18 +169,26 @@ def resolve_inside(root: Path, relative_path: str) -> Path:
     if problem:
         raise VaultError(f"{name} is not a path in the vault: {problem}", hint)
     parts = relative_path.replace("\\", "/").split("/") if os.sep == "\\" else relative_path.split("/")
-    if relative_path.startswith(("/", "\\", "~")) or ".." in parts or Path(relative_path).drive:
+    if relative_path.startswith(("/", "\\", "~")) or ".." in parts or os.path.splitdrive(relative_path)[0]:
         raise VaultError(f"{name} leads out of the vault", hint)
+    if os.name == "posix" and not any(part.startswith(".") for part in parts) and not _has_link(root, parts):
+        return root / relative_path
     try:
         real = (root / relative_path).resolve()
     except (OSError, RuntimeError, ValueError) as e:
         raise VaultError(f"{name} cannot be read: {_cause(e)}", "Check the path.") from e
-    is_inside = real.is_relative_to(root)
-    if any(part.startswith(".") and part != "." for part in (*parts, *(real.relative_to(root).parts if is_inside else ()))):
+    above, within = real.parts[: len(root.parts)], real.parts[len(root.parts) :]
+    is_inside = above == root.parts
+    if any(part.startswith(".") and part != "." for part in (*parts, *(within if is_inside else ()))):
         raise VaultError(f"{name} is hidden, and hidden files are not read", "Notes are in folders without a leading dot.")
     if not is_inside:
         raise VaultError(f"{name} leads out of the vault", "A link that leaves the vault is not followed.")
     return real
+
+
+def _has_link(root: Path, parts: Sequence[str]) -> bool:
+    """Whether a symbolic link is on the way from `root`, which is real. Windows has other links, too, which Python calls folders."""
+    return any(map(os.path.islink, accumulate(parts, "{}/{}".format, initial=str(root))))
 
 
 def _path_problem(path: str) -> str | None:
@@ -192,7 +201,7 @@ def _path_problem(path: str) -> str | None:
 
 
 def read_text(root: Path, relative_path: str) -> str:
-    """The whole text of a text file in the vault. Raises VaultError."""
+    """The whole text of a text file in the vault, which may contain NUL if it is a note. Raises VaultError."""
     file = resolve_inside(root, relative_path)
     try:
         if not file.is_file():
@@ -204,14 +213,9 @@ def read_text(root: Path, relative_path: str) -> str:
     except OSError as e:
         hint = "Split it." if e.errno == errno.EFBIG else "Check its permissions."
         raise VaultError(f"{short_path(relative_path)} cannot be read: {_cause(e)}", hint) from e
-    refuse_binary(relative_path, raw)
-    return decode(NoteBytes(raw))[0]
-
-
-def refuse_binary(relative_path: str, raw: bytes) -> None:
-    """Raises VaultError for pictures and the like; a note may contain a NUL."""
     if b"\0" in raw and not relative_path.lower().endswith(NOTE_SUFFIXES):
         raise VaultError(f"{short_path(relative_path)} is not a text file", "Only text can be read.")
+    return decode(raw)[0]
 
 
 def read_note(root: Path, relative_path: str) -> NoteBytes | None:
@@ -229,10 +233,9 @@ def trim_to_whole_lines(raw: bytes) -> bytes:
     return raw[: raw.rfind(b"\n") + 1] or raw
 
 
-def decode(note: NoteBytes) -> tuple[str, str | None]:
+def decode(raw: bytes) -> tuple[str, str | None]:
     """The text, with `\\n` line ends and without a byte order mark, and what is wrong with it."""
-    problems = [note.problem] if note.problem else []
-    raw = note.raw
+    problems: list[str] = []
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:

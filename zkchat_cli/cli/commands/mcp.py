@@ -88,7 +88,7 @@ def install(
         program += ["--config", str(ctx.shared["config_file"].resolve())]
     skill_text = clients.SKILL_FILE.read_text() if skill else ""
     if print_only:
-        ctx.screen.print(clients.entry_text(target, program).rstrip())
+        ctx.screen.print(clients.text_with_server(target, program).rstrip())
         ctx.screen.remark(f"{target.title} reads it from {target.file}")
         if skill:
             ctx.screen.print("\n" + skill_text.rstrip())

@@ -1,6 +1,6 @@
 """A message's Markdown as HTML in which nothing can act: no raw HTML, no images, links only to addresses that a person would open.
 
-Citation marks are replaced by placeholders before the Markdown is parsed and become links afterwards, but not in code and in links. Link
+Citation marks are replaced by placeholders before the Markdown is parsed and become links in its HTML, but not in code and in links. Link
 definitions are disabled: `[1]: …` would make another link of each `[1]`.
 """
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 SCHEMES = ("http:", "https:", "mailto:", "obsidian:")
 HEADING_OFFSET = 2
 """A message's headings are below the page's title and the message's own heading."""
-_PLACEHOLDER = re.compile("\\[\ufdd0([0-9]+)\ufdd1\\]")
-"""Noncharacters, which the page cannot contain otherwise."""
 _PLACEHOLDER_IN_URL = re.compile("%5B%EF%B7%90([0-9]+)%EF%B7%91%5D")
+_PLACEHOLDER_OR_TAG = re.compile("\\[\ufdd0(?P<number>[0-9]+)\ufdd1\\]|</?(?:a|code|pre)\\b[^>]*>")
 _NONCHARACTERS = re.compile("[\ufdd0\ufdd1]")
+"""A placeholder is a number between these, which the page cannot contain otherwise."""
 
 Link = Callable[[CitationMark, str], Markup]
 """The HTML for a citation mark and its text."""
@@ -34,69 +34,38 @@ Link = Callable[[CitationMark, str], Markup]
 
 def render_markdown(source: str, marks: Sequence[CitationMark] = (), link: Link = lambda _, text: Markup.escape(text)) -> Markup:
     parts = list(split_at_marks(source, marks))
-    return _Renderer([(part, mark) for part, mark in parts if mark is not None], link).render(parts)
+    written = [(text, mark) for text, mark in parts if mark is not None]
+    numbers = count()
+    marked = "".join(_NONCHARACTERS.sub("\ufffd", text) if mark is None else f"[\ufdd0{next(numbers)}\ufdd1]" for text, mark in parts)
+
+    depth = 0  # of code and links, where a mark stays text
+
+    def with_links(found: re.Match[str]) -> str:
+        nonlocal depth
+        if found["number"] is None:
+            depth += -1 if found[0].startswith("</") else 1
+            return _PLACEHOLDER_IN_URL.sub(lambda each: quote(written[int(each[1])][0]), found[0])
+        text, mark = written[int(found["number"])]
+        return str(Markup.escape(text) if depth else link(mark, text))
+
+    parser = _parser()
+    tokens = parser.parse(marked)
+    for token in tokens:
+        _change_block(token)
+    return Markup(_PLACEHOLDER_OR_TAG.sub(with_links, parser.renderer.render(tokens, parser.options, {})))
 
 
-class _Renderer:
-    def __init__(self, marks: list[tuple[str, CitationMark]], link: Link) -> None:
-        self._marks = marks
-        self._link = link
-
-    def render(self, parts: Sequence[tuple[str, CitationMark | None]]) -> Markup:
-        number = count()
-        source = "".join(_NONCHARACTERS.sub("\ufffd", part) if mark is None else f"[\ufdd0{next(number)}\ufdd1]" for part, mark in parts)
-        parser = _parser()
-        tokens = parser.parse(source)
-        for token in tokens:
-            self._change_block(token)
-        return Markup(parser.renderer.render(tokens, parser.options, {}))
-
-    def _change_block(self, token: "Token") -> None:
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + HEADING_OFFSET)}"
-        elif token.type in ("th_open", "td_open"):
-            alignment = str(token.attrs.pop("style", "")).removeprefix("text-align:")
-            if alignment:
-                token.attrs["class"] = alignment  # the page's policy forbids style attributes
-        elif token.type in ("fence", "code_block"):
-            token.content, token.info = self._mark_texts(token.content), ""
-        elif token.type == "inline":
-            token.children = self._change_inline(token.children or [])
-
-    def _change_inline(self, tokens: "Sequence[Token]") -> "list[Token]":
-        changed: list[Token] = []
-        links = 0
-        for token in tokens:
-            links += token.nesting if token.type.startswith("link_") else 0
-            if token.type == "text" and not links:
-                changed += self._text_with_links(token.content)
-            else:
-                if token.type == "link_open":
-                    token.attrs = self._link_attributes(token.attrs["href"])
-                token.content = self._mark_texts(token.content)
-                changed.append(token)
-        return changed
-
-    def _text_with_links(self, content: str) -> "list[Token]":
-        from markdown_it.token import Token  # see `_parser`
-
-        parts = _PLACEHOLDER.split(content)  # text and placeholder numbers in turn
-        tokens = []
-        for n, part in enumerate(parts):
-            if n % 2:
-                text, mark = self._marks[int(part)]
-                tokens.append(Token("html_inline", "", 0, content=str(self._link(mark, text))))
-            elif part:
-                tokens.append(Token("text", "", 0, content=part))
-        return tokens
-
-    def _link_attributes(self, url: object) -> dict[str, str | int | float]:
-        address = _PLACEHOLDER_IN_URL.sub(lambda found: quote(self._marks[int(found[1])][0]), str(url))
-        return {"href": address, "rel": "noopener noreferrer nofollow"}
-
-    def _mark_texts(self, content: str) -> str:
-        """Placeholders replaced by the text of their marks."""
-        return _PLACEHOLDER.sub(lambda found: self._marks[int(found[1])][0], content)
+def _change_block(token: "Token") -> None:
+    if token.type in ("heading_open", "heading_close"):
+        token.tag = f"h{min(6, int(token.tag[1]) + HEADING_OFFSET)}"
+    elif token.type in ("th_open", "td_open"):
+        if alignment := str(token.attrs.pop("style", "")).removeprefix("text-align:"):
+            token.attrs["class"] = alignment  # the page's policy forbids style attributes
+    elif token.type == "fence":
+        token.info = ""
+    for child in token.children or ():
+        if child.type == "link_open":
+            child.attrs = {"href": child.attrs["href"], "rel": "noopener noreferrer nofollow"}
 
 
 @cache

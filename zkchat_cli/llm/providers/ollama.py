@@ -140,8 +140,8 @@ def request_body(model: str, request: Request) -> dict[str, Any]:
         messages.append({"role": message.role, "content": message.content})
         if message.role == "tool":  # models that call several tools at once need to know which result this is
             messages[-1] |= {"tool_call_id": message.tool_call_id, "tool_name": names.get(message.tool_call_id or "", "")}
-        if message.thinking is not None and message.thinking.provider == PROVIDER_NAME:
-            messages[-1] |= message.thinking.blocks[0]
+        for block in message.thinking_for(PROVIDER_NAME):
+            messages[-1] |= block
         if message.tool_calls:
             calls = message.tool_calls
             messages[-1]["tool_calls"] = [

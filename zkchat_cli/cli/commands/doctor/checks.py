@@ -19,7 +19,6 @@ from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import ServerInfo
 from zkchat_cli.llm.http_errors import mask_address
 from zkchat_cli.llm.providers import settings_schema
-from zkchat_cli.llm.remote_model import unlisted_model
 from zkchat_cli.paths import AppPaths, app_paths
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.repair import check_store
@@ -133,16 +132,17 @@ def _servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
     chosen, _, model = loaded.values.model.partition("/")
     checks = []
     for name in providers.names():
-        server = model_access.server_info(name, loaded)
+        own = model if name == chosen else ""
+        server = model_access.server_info(name, loaded, own)
         if server is not None and (server.configured_by or name == chosen):
-            checks.append(_check(name, partial(_server, server, model if name == chosen else "")))
+            checks.append(_check(name, partial(_server, server, own)))
     return checks
 
 
 def _server(server: ServerInfo, model: str) -> str:
     """The server's address and key, and whether it has the model in use."""
     listed = server.list_models()
-    if error := unlisted_model(server.address, model, listed):
+    if model and (error := server.check()):
         raise error
     includes = f", including {model}" if any(model in (info.name, info.name.removesuffix(":latest")) for info in listed) else ""
     return f"{mask_address(server.address)} answers; {server.key}; {len(listed)} models{includes}"
