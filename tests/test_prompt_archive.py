@@ -15,7 +15,6 @@ from factories import (
     find_call,
     make_compaction,
     reply,
-    report_of,
     tool_reply,
 )
 from hypothesis import HealthCheck, given, settings
@@ -23,7 +22,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import ProviderError, StoreError, UsageError
+from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm.base import Request, StreamFailed, TextPart
@@ -135,18 +134,6 @@ def prompt_values(prompt: Prompt) -> list[tuple[str, str, int]]:
     return [(m.role, m.content, m.tokens) for m in prompt.messages]
 
 
-def test_an_imported_conversation_continues_as_the_original_does(app: AppFixture) -> None:
-    session = ask_questions(app, *LOOKS[:4])
-    other, id_ = import_elsewhere(app, export(app.store, session.conversation.id))
-    other.new_id, app.new_id = CountingIds("n"), CountingIds("n")
-    for place, at in ((app, app.reopen(session)), (other, other.session(Obedient([]), other.store.conversation(id_)))):
-        at.runtime.model.requests[:] = []  # type: ignore[attr-defined]
-        report_of(at.send("Please look again."))
-        assert len(sent_prompts(place.store, id_)) == 10
-    messages = [json.loads(export(r.store, id_))["prompts"]["messages"] for r in (app, other)]
-    assert messages[0] == messages[1], "what was sent before is found again, not stored twice"
-
-
 def test_another_program_reads_what_each_call_was_sent(app: AppFixture) -> None:
     session = ask_questions(app, *LOOKS)
     session.compact()
@@ -252,15 +239,3 @@ def test_a_conversation_never_depends_on_another_one(app: AppFixture) -> None:
     before = sent_prompts(place.store, id_), place.store.compactions(id_)
     place.store.delete(other.conversation.id)
     assert (sent_prompts(place.store, id_), place.store.compactions(id_)) == before
-
-
-def test_damaged_prompts_are_reported(app: AppFixture) -> None:
-    session = ask_questions(app, LOOKS[0])
-    app.store._db.execute("UPDATE prompt SET question_seq = 999")
-    with pytest.raises(StoreError, match="cannot read a conversation: the file is damaged"):
-        app.store.archive(session.conversation.id, prompts=True)
-    assert app.store.archive(session.conversation.id).messages == session.history
-    app.store._db.execute("DELETE FROM piece WHERE seq = 1")
-    app.store._db.execute("UPDATE prompt SET question_seq = 1")
-    with pytest.raises(StoreError, match="piece 1 of a prompt is missing"):
-        app.store.prompts(session.history[0].id)

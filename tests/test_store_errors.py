@@ -1,11 +1,9 @@
 """The store and errors: other versions, damage, a full disk, missing permission, killed processes, two processes at once."""
 
 import json
-import random
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import textwrap
 import threading
 import time
@@ -111,18 +109,6 @@ def test_another_programs_file_is_refused_and_kept(tmp_path: Path) -> None:
     assert "a file where a folder must be, or the reverse" in refused(tmp_path).message
 
 
-def test_damage_found_while_reading_is_an_error(tmp_path: Path) -> None:
-    file = make_store(tmp_path / "c.db", *[make_message(f"q{n}", f"q{n - 1}" if n else None, "x" * 3000) for n in range(50)])
-    damaged = bytearray(file.read_bytes())
-    for start in range(len(damaged) // 8192 * 4096, len(damaged), 4096):
-        damaged[start : start + 4096] = random.Random(start).randbytes(4096)
-    file.write_bytes(damaged)
-    store = ChatSessionStore.open(file)
-    with pytest.raises(StoreError, match="cannot read a conversation: the file is damaged"):
-        store.log("c1")
-    store.close()
-
-
 def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     file = make_store(tmp_path / "c.db", make_message("q1"))
     connection = connect(file)
@@ -135,58 +121,6 @@ def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     store.add("c1", make_message("q3", "q1"))
     assert [message.id for message in store.history("c1")] == ["q1", "q3"]
     store.close()
-
-
-def test_a_file_that_cannot_grow_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
-    file = make_store(tmp_path / "c.db", make_message("q1"))
-    script = """
-        import resource, sys
-        from pathlib import Path
-        from zkchat_cli.errors import StoreError
-        from zkchat_cli.models import ZkChatMessage
-        from zkchat_cli.store.chat_session_store import ChatSessionStore
-
-        store = ChatSessionStore.open(Path(sys.argv[1]))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
-        for number in range(100):
-            try:
-                store.add("c1", ZkChatMessage(id=f"m{number}", role="user", content="x" * 20_000, timestamp="t"))
-                print(f"m{number}")
-            except StoreError as e:
-                print(e.message)
-                break
-        store.close()
-    """
-    *stored, error = output_of(python(script, file)).splitlines()
-    assert "cannot store a message: reading or writing the disk failed" in error
-    store = ChatSessionStore.open(file)
-    assert [message.id for message in store.log("c1")] == ["q1", *stored]
-    store.close()
-
-
-def test_a_store_that_cannot_be_written_is_an_error_at_once() -> None:
-    script = """
-        import os, sys
-        from pathlib import Path
-        from zkchat_cli.errors import StoreError
-        from zkchat_cli.store.chat_session_store import ChatSessionStore
-
-        folder = Path(sys.argv[1])
-        ChatSessionStore.open(folder / "c.db").close()
-        (folder / "c.db").chmod(0o444)
-        folder.chmod(0o555)
-        if os.geteuid() == 0:
-            os.setuid(65534)
-        for name in ("c.db", "new.db", "new/c.db"):
-            try:
-                ChatSessionStore.open(folder / name)
-            except StoreError as e:
-                print(e.message, e.hint)
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        errors = output_of(python(script, folder)).splitlines()
-        assert len(errors) == 3
-        assert all("it may not be written" in line and "--no-store" in line for line in errors)
 
 
 def test_a_permanent_lock_is_an_error(tmp_path: Path) -> None:
