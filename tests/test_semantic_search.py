@@ -520,15 +520,6 @@ def test_a_missing_server_is_one_warning_per_run(program: Program, embedding_ser
     assert (indexed.exit_status, indexed.json["semantic"]["complete"], len(indexed.err.splitlines())) == (0, False, 1)
 
 
-def test_a_vaults_own_file_cannot_choose_the_provider(program: Program, embedding_servers: EmbeddingServers) -> None:
-    for setting in ('provider = "openai"', 'model = "x-cloud"', 'path = "x.onnx"'):
-        (program.vault / ".zkchat.toml").write_text(f"[semantic]\n{setting}\n")
-        done = program("vault", "search", "car")
-        assert done.exit_status == 2
-        assert "a vault's own file cannot set semantic." in done.err
-    assert embedding_servers.requests == []
-
-
 def test_doctor_tries_the_embedder(program: Program) -> None:
     check = lambda: next(c for c in program("doctor", "--json").json["checks"] if c["name"] == "semantic")  # noqa: E731
     assert check()["detail"] == ("ollama/nomic-embed-text, 0% done: zkchat vault index --semantic computes the rest; 64 dimensions")

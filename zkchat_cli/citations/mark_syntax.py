@@ -8,7 +8,7 @@ import re
 from string import ascii_letters, digits
 from typing import NamedTuple
 
-from zkchat_cli.text.words import cjk_pattern
+from zkchat_cli.text.words import find_cjk
 
 
 class CitationMark(NamedTuple):
@@ -202,7 +202,7 @@ def _is_power(text: str, at: int, raised: str) -> bool:
     """Whether raised digits are a power or part of a unit: m², x², 10³."""
     before = text[at - 1]
     word = _LETTERS.search(text, max(0, at - _LETTERS_SEEN), at)
-    if not word or cjk_pattern().match(before):
+    if not word or find_cjk(before):
         return before.isdigit() or before in _POWER or (before in ")]}" and raised in "²³")
     letters = word[0].lower()
     return len(letters) == 1 or letters in _UNITS or (len(letters) == 2 and raised in "²³")
