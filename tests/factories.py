@@ -15,6 +15,7 @@ from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
 from zkchat_cli.context.recall.index import RecallIndex, recall_passages
 from zkchat_cli.context.turns import Turn, split_into_turns
+from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
@@ -89,6 +90,10 @@ def find_call(query: str, id_: str = "call-1-1") -> ToolCall:
     return ToolCall(id=id_, name="find_excerpts", arguments={"query": query})
 
 
+def cannot_open(name: str, *_: object) -> Any:
+    raise UsageError(f"a test without {name}", "Pass `open_model` or `open_agent`.")
+
+
 @dataclass
 class AppFixture:
     """The vault, store and settings that the sessions of one test share."""
@@ -124,6 +129,8 @@ class AppFixture:
             "tools": tuple(tool for tool in tools.load_tools() if tool.scope == "notes"),  # room in small windows
             "settings": settings.model_copy(update=updates),
             "counter": COUNTER,
+            "open_model": cannot_open,
+            "open_agent": cannot_open,
             "can_summarize": model.name != "offline",
         }
         values |= {name: value for name, value in changes.items() if name not in {*SERVICES, "settings", "max_context", "retrieval"}}

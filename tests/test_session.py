@@ -489,10 +489,14 @@ def test_between_turns_the_figures_are_those_of_the_last_prompt_until_something_
 
 def test_the_line_being_typed_counts_the_documents_that_it_names(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply("Yes.")]))
-    counted = session.count_mentioned("What is in [[Filters]]?")
+
+    def count_documents(text: str) -> int:
+        return session.count_typed(text)[0] - session.count_typed(text, with_documents=False)[0]
+
+    counted = count_documents("What is in [[Filters]]?")
     assert counted == session.prompt("What is in [[Filters]]?").usage.message_breakdown.documents
     run_turn(session.send("What is in [[Filters]]?"))
-    more = session.count_mentioned("And again in [[Filters]]?")
+    more = count_documents("And again in [[Filters]]?")
     assert session.prompt("And again in [[Filters]]?").usage.message_breakdown.documents == counted + more
     assert more < counted
-    assert [session.count_mentioned(text) for text in ("What is in [[Filt", "me@here.org", "")] == [0, 0, 0]
+    assert [count_documents(text) for text in ("What is in [[Filt", "me@here.org", "")] == [0, 0, 0]
