@@ -1,6 +1,6 @@
 """Values and sessions for tests: a real vault, a real store, a scripted or offline model, a clock that ticks and ids that count."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import count
@@ -57,21 +57,23 @@ class TickingClock:
 
 @dataclass
 class DeltaModel:
-    """A model that streams the given deltas, one list per call and then the last one again; it keeps its requests."""
+    """A model that streams the given deltas, one list per call and then the last one again, or what `answer` makes of a request; it keeps
+    its requests."""
 
-    calls: Sequence[Sequence[Delta]]
+    calls: Sequence[Sequence[Delta]] = ()
     name: str = "deltas"
     window: Window | None = None
     exact: bool = True
     requests: list[Request] = field(default_factory=list)
     closed: int = 0
+    answer: Callable[[Request], Iterable[Delta]] | None = None
 
     def prepare(self) -> None: ...
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         self.requests.append(request)
         try:
-            yield from self.calls[min(len(self.requests), len(self.calls)) - 1]
+            yield from self.answer(request) if self.answer else self.calls[min(len(self.requests), len(self.calls)) - 1]
         finally:
             self.closed += 1
 

@@ -104,9 +104,6 @@ def test_the_prompt_describes_documents_with_path_section_and_summary(notes: Vau
     assert "read_zk_document" in told[4]
 
 
-# one numbering
-
-
 # what the model reads
 
 
@@ -121,6 +118,3 @@ def test_a_tool_result_is_json_without_escapes() -> None:
 
 def test_a_very_long_title_is_truncated() -> None:
     assert len(format_tool_result([chunk(1, "text", title="x" * 10_000, heading="y" * 10_000)], {})) < 1000
-
-
-# the documents of an answer
