@@ -6,15 +6,17 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from zkchat_cli.vault.search.vector_store import Embedder
 from zkchat_cli.vault.vault import Vault
 
 
 class NotesFolder:
     """`notes.write("Alpha.md", "text")`, `notes.vault.refresh()`, `notes.found("text")`."""
 
-    def __init__(self, tmp_path: Path, **files: str) -> None:
+    def __init__(self, tmp_path: Path, embedder: Embedder | None = None, **files: str) -> None:
         self.root = tmp_path / "notes"
         self.cache = tmp_path / "cache"
+        self.embedder = embedder
         self.root.mkdir()
         for name, text in files.items():
             self.write(name + ".md", text)
@@ -29,10 +31,10 @@ class NotesFolder:
             os.utime(file, ns=(before + 10_000_000, before + 10_000_000))
 
     def another(self) -> Vault:
-        return Vault.open(self.root, self.cache)
+        return Vault.open(self.root, self.cache, embedder=self.embedder)
 
-    def found(self, query: str) -> list[str]:
-        return [chunk.relative_path for chunk in self.vault.search(query)]
+    def found(self, query: str, limit: int = 10) -> list[str]:
+        return [chunk.relative_path for chunk in self.vault.search(query, limit)]
 
     def figures(self) -> tuple[int, int, int, int]:
         report = self.vault.status()

@@ -73,12 +73,6 @@ def test_what_is_verified_is_what_the_note_says(verdict: str, quote: str) -> Non
     assert (place.verdict if place else "not") == (verdict if quote != "unsafe to walk" else "verified")
 
 
-def test_a_cut_quotation_has_the_whole_sentence() -> None:
-    place = QuotableChunk(chunk(1, HOUSE, start_line=1)).locate("safe to walk on")
-    assert place is not None
-    assert (place.sentence, place.start_line) == ("The ice is not safe to walk on.", 5)
-
-
 def test_an_uncut_occurrence_counts() -> None:
     place = QuotableChunk(chunk(1, "It is not safe to walk on.\nBut here it is safe to walk on.", start_line=1)).locate("safe to walk on")
     assert place is not None

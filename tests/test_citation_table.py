@@ -14,7 +14,7 @@ from test_citation_marks import AWKWARD
 
 from zkchat_cli.citations.citable_sources import CitableSources
 from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.marks import CitationMarkParser, find_marks, read_marks
+from zkchat_cli.citations.marks import CitationMarkParser, find_marks
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.citations.verify import verify_citations
 
@@ -269,15 +269,6 @@ def test_streaming_gives_the_same_marks_at_every_split_point(row: Row) -> None:
     assert streamed(*row.answer) == whole
     for at in range(len(row.answer) + 1):
         assert streamed(row.answer[:at], row.answer[at:]) == whole
-
-
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.marked)
-def test_two_rows_in_one_answer_do_not_interfere(row: Row) -> None:
-    if not read_marks(row.answer).closing:
-        shift = len(row.answer) + 2
-        assert find_marks(f"{row.answer}\n\n{row.answer}\n")[len(find_marks(row.answer)) :] == [
-            CitationMark(m.start + shift, m.end + shift, m.numbers, m.name, m.heading, m.line) for m in find_marks(row.answer)
-        ]
 
 
 # What the table does not show

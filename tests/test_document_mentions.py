@@ -48,13 +48,6 @@ def test_two_sections_of_a_document_are_two_references(notes: Vault) -> None:
     assert [r.heading for r in mentioned("[[Filters#Dates]] and [[Filters]] and [[Filters#Dates]]", notes)] == ["Dates", None]
 
 
-def test_references_keep_the_order_of_the_text(notes: Vault) -> None:
-    assert [r.relative_path for r in mentioned("[[Limiting]] before [[Combining]]", notes)] == [
-        "Queries/Limiting.md",
-        "Queries/Combining.md",
-    ]
-
-
 def test_a_broken_link_is_a_reference_with_the_nearest_names(notes: Vault) -> None:
     (reference,) = mentioned("see [[Filtrs]]", notes)
     assert (reference.status, reference.relative_path, reference.summary) == ("broken", None, None)

@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 
 import pytest
+from factories import NOON
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,8 +23,6 @@ from zkchat_cli.models import (
     ZkChatMessage,
 )
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-
-NOON = "2025-05-08T12:00:00+00:00"
 
 # Any history
 

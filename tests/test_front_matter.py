@@ -103,7 +103,10 @@ def test_links_in_invalid_front_matter_are_links():
 
 def test_plain_lines_are_read_as_yaml_reads_them() -> None:
     dice = random.Random(4)
-    names, values = ["a:", "B-c:", "d e:", "_f:"], ["", " ", "  x", " true", " 1 - 2", " x ", " 日本 a", "y", " a/b.c", " - x"]
+    names, values = (
+        ["a:", "B-c:", "d e:", "_f:"],
+        ["", " ", "  x", " true", " 1 - 2", " x ", " 日本 a", "y", " a/b.c", " - x", " [x]", " [a b ,1,  é - 2 ]", " [x, ]", " [ x]"],
+    )
     items = ["  - a", "  - b c ", "  - é", "- 1", "  -a", "    - a", "  - - x"]
     plain = 0
     for _ in range(3000):

@@ -87,12 +87,6 @@ def test_a_path_is_as_short_as_in_a_simple_search(tmp_path_factory: pytest.TempP
     vault.close()
 
 
-def test_a_deleted_note_leaves_the_graph(notes: Vault) -> None:
-    (notes.root / "B.md").unlink()
-    notes.refresh()
-    assert way(notes, "A.md", "C.md") is None
-
-
 # related notes
 
 

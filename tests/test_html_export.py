@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from conftest import Program
+from factories import NOON
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_contrast import contrast, parsed
@@ -22,7 +23,6 @@ from zkchat_cli.exporters import exporter, html
 from zkchat_cli.exporters.html.sources import highlight_quotes
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, TokenUsage, ToolCall, ToolRun
 
-NOON = "2025-05-08T12:00:00+00:00"
 STYLE = Path(html.__file__).with_name("style.css").read_text(encoding="utf-8")
 
 VOID = {"meta", "br", "hr"}
@@ -221,6 +221,11 @@ def test_a_status_is_shown_by_a_sign_and_in_words(status: str, sign: str, words:
     for element in (link, source):
         assert sign in element.words and words in element.words
     assert len(page.all("details", "excerpt")) == (0 if status == "missing" else 1)
+
+
+def test_a_source_that_is_quoted_and_cited_has_the_sign_of_a_terminal() -> None:
+    page = page_of(*a_turn("so [3]", cite(verdict="cited", spans=((3, 6),)), cite(verdict="verified", quote="so", spans=((3, 6),))))
+    assert "✓" in page.at(page.one("a", "cite").attributes["href"]).words
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from factories import NOON, chunk, message
+from factories import chunk
 from pytest_httpserver import HTTPServer
+from test_exporters import make_archive, make_message
 
 from zkchat_cli.exporters import exporter
-from zkchat_cli.models import Citation, Conversation, ConversationArchive, TokenUsage
+from zkchat_cli.models import Citation, ConversationArchive
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here (Debian: apt-get install chromium)")
@@ -31,11 +32,9 @@ def a_talk(answer: str) -> ConversationArchive:
     """A question, and an answer that quotes the first chunk."""
     quote = "Filters say which tasks you want to see."
     citation = Citation(number=1, relative_path="Filters.md", start_line=5, end_line=5, quote=quote, valid=True, verdict="verified")
-    question = message("user", "What do filters do?", "q1")
-    told = message("assistant", answer, "a1", parent_id="q1", citations=(citation,), chunks=(chunk(1, f"# Filters\n\n{quote}\n"),))
-    usage = TokenUsage(prompt_tokens=900, completion_tokens=60, estimated=False)
-    talk = Conversation(id="c1", vault="/notes", title="On filters", created_at=NOON, updated_at=NOON, head_id="a1")
-    return ConversationArchive(conversation=talk, messages=(question, told.model_copy(update={"usage": usage, "model": "m"})))
+    found = chunk(1, f"# Filters\n\n{quote}\n")
+    told = make_message("assistant", answer, citations=(citation,), chunks=(found,), model="m")
+    return make_archive(make_message("user", "What do filters do?"), told, title="On filters")
 
 
 def test_the_answer_and_the_highlighted_excerpt_are_on_the_page(tmp_path: Path) -> None:

@@ -21,14 +21,6 @@ def paragraph(words: int) -> str:
     return "word " * words
 
 
-def test_the_title_is_the_file_name():
-    assert parse("# Something else\n").title == "Note"
-
-
-def test_front_matter_may_set_the_title():
-    assert parse("---\ntitle: A better name\n---\n").title == "A better name"
-
-
 @pytest.mark.parametrize(
     "front", ["aliases: [one, two]", "aliases:\n  - one\n  - two", "alias: two\naliases: [one]", "Aliases: [one, two, one, null, '']"]
 )

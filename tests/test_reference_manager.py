@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 from conftest import NOTES, write_notes
-from factories import AppFixture, DeltaModel, TickingClock, chunk, find_call, make_app, message, reply, report_of, tool_reply
+from factories import AppFixture, DeltaModel, chunk, find_call, make_app, message, reply, report_of, tool_reply
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.events import ToolCallFinished
 from zkchat_cli.llm.base import Delta
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ToolCall, ZkChatMessage
@@ -81,16 +79,6 @@ def test_the_latest_references_are_the_citations_of_the_last_answer_that_has_any
 
 def tool_message(call_id: str, *chunks: ContentChunk, tool: str = "find_excerpts") -> ZkChatMessage:
     return message("tool", "", f"r-{call_id}", tool_call_id=call_id, tool_name=tool, chunks=chunks)
-
-
-def test_a_manager_is_restored_from_the_log() -> None:
-    log = [
-        message("user", "See [[Filters]].", "u1", chunks=(chunk(1, id="a"), chunk(2, id="b"))),
-        tool_message("1", chunk(2, id="b"), chunk(3, id="c")),
-        message("assistant", "So [2].", "a1", citations=tuple(citations_of(2))),
-    ]
-    manager = ReferenceManager.from_log(log)
-    assert list(manager.chunks_of_all_tools()) == ["find_excerpts"]
 
 
 def test_numbers_come_from_all_branches_and_references_from_one() -> None:
@@ -252,36 +240,6 @@ def test_numbers_do_not_depend_on_which_tool_ended_first(app: AppFixture) -> Non
     assert first_seen == list(range(1, len(first_seen) + 1))
 
 
-def test_a_long_note_leaves_room_for_other_calls(app: AppFixture) -> None:
-    write_notes(app.vault.root, {"Long.md": "".join(f"# Section {i}\n\n" + f"Words of section {i}. " * 40 + "\n\n" for i in range(30))})
-    app.vault.refresh()
-    app.max_context = 3500
-    session = app.session(
-        DeltaModel([tool_reply(read_call("Long.md", "1"), find_call("compost heap", "2"), find_call("limit", "3")), reply("So [1].")])
-    )
-    report_of(session.send("What?"))
-    results = [m for m in session.history if m.role == "tool"]
-    assert all(m.chunks for m in results)
-    assert "excerpts, the next in Long.md from line" in results[0].content
-    assert "Garden/Compost.md" in {c.relative_path for c in results[1].chunks}
-
-
-def test_the_latest_references_follow_the_branch(app: AppFixture) -> None:
-    session = app.session(DeltaModel([tool_reply(ASKED["compost"]), reply("It needs air [1].")]))
-    report_of(session.send("What does compost need?"))
-    head = session.history[-1].id
-    session.runtime.model.calls = [reply("Nothing to cite."), reply("And filters [7].")]  # type: ignore[attr-defined]
-    session.runtime.model.requests.clear()  # type: ignore[attr-defined]
-    report_of(session.send("Thanks."))
-    report_of(session.send("And?"))
-    assert [c.number for c in session.references.latest_references] == [7]
-    again = app.reopen(session)
-    assert again.references.latest_references == session.references.latest_references
-    app.store.move_head(session.conversation.id, head)
-    undone: ZkChatSession = app.reopen(session)
-    assert [c.number for c in undone.references.latest_references] == [1]
-
-
 # the documents of an answer
 
 
@@ -299,15 +257,3 @@ def test_a_named_document_also_has_the_numbers_from_tools() -> None:
     found = aggregate_documents([chunk(1), chunk(2, id="b"), chunk(None, relative_path="C.md")])
     merged = merge_references((injected, unread, unnumbered), found)
     assert [(r.reference_type, r.number, r.numbers) for r in merged] == [("direct", 2, (2, 1)), ("direct", None, ()), ("import", None, ())]
-
-
-def test_an_injected_document_keeps_its_reference_type() -> None:
-    named = [DocumentReference(wikilink=f"[[{n}]]", relative_path=f"{n}.md", reference_type="direct") for n in ("Filters", "B")]
-    asked = message("user", "See [[Filters]] and [[B]].", "u", references=named, chunks=(chunk(1),))
-    messages = [asked, tool_message("1", chunk(2, relative_path="B.md"), chunk(3, id="c"))]
-    turn = TurnInProgress(None, PhaseTimer(TickingClock()), messages)  # type: ignore[arg-type]
-    references = merge_references(turn.injected, aggregate_documents(turn.chunks))
-    assert [(r.relative_path, r.reference_type, r.numbers) for r in references] == [
-        ("Filters.md", "direct", (1, 3)),
-        ("B.md", "search", (2,)),
-    ]

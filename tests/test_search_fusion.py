@@ -1,10 +1,8 @@
 """Fusion of search by words and by meaning."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from zkchat_cli.vault.search.fusion import LEAST_WEIGHT, MOST_WEIGHT, fuse, weight_of_meaning
+from zkchat_cli.vault.search.fusion import fuse
 
 
 @pytest.mark.parametrize(
@@ -19,8 +17,3 @@ from zkchat_cli.vault.search.fusion import LEAST_WEIGHT, MOST_WEIGHT, fuse, weig
 )
 def test_words_count_as_far_as_they_fit(by_words: dict[int, float], by_meaning: dict[int, float], coverage: float, first: int) -> None:
     assert next(iter(fuse(by_words, by_meaning, coverage))) == first
-
-
-@given(st.floats(0, 1.001))
-def test_the_weight_of_meaning_is_within_its_limits(coverage: float) -> None:
-    assert LEAST_WEIGHT <= weight_of_meaning(coverage) <= LEAST_WEIGHT + MOST_WEIGHT

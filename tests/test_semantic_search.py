@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from conftest import Program, write_notes
 from fake_embedders import EmbeddingServers, SynonymEmbedder
+from notes_folder import NotesFolder
 from slow_hour import LINKED, SHARE, embed_for_an_hour
 from turn_killer import start
 
@@ -36,28 +37,16 @@ NOTES = {
 DOWN = ProviderError("connection", "no connection to the model", "Start it.")
 
 
-class Notes:
+class Notes(NotesFolder):
     """A vault that is searched by meaning, as a user handles it."""
 
     def __init__(self, folder: Path, embedder: SynonymEmbedder) -> None:
-        self.root = write_notes(folder / "notes", NOTES)
-        self.cache = folder / "cache"
+        super().__init__(folder, embedder, **{name.removesuffix(".md"): text for name, text in NOTES.items()})
         self.embedder = embedder
-        self.vault = Vault.open(self.root, self.cache, embedder=embedder)
-
-    def write(self, name: str, text: str) -> None:
-        file = self.root / name
-        before = file.stat().st_mtime_ns if file.exists() else 0
-        file.write_text(text, encoding="utf-8")
-        if before:
-            os.utime(file, ns=(before + 10_000_000, before + 10_000_000))
 
     def many(self, count: int) -> None:
         for number in range(count):
             self.write(f"Note {number}.md", f"This is number {number}.\n")
-
-    def found(self, query: str, limit: int = 10) -> list[str]:
-        return [chunk.relative_path for chunk in self.vault.search(query, limit)]
 
     @property
     def status(self) -> SemanticStatus:
@@ -123,7 +112,6 @@ def test_results_have_both_scores(notes: Notes) -> None:
     ],
 )
 def test_phrases_and_exclusions_go_by_words_and_filters_hold(notes: Notes, query: str, found: list[str]) -> None:
-    (notes.root / "Fleet").mkdir()
     notes.write("Fleet/Harbour.md", "#ships\n\nA vehicle on the water.\n")
     notes.vault.refresh()
     notes.vault.embed()
@@ -530,15 +518,6 @@ def test_a_missing_server_is_one_warning_per_run(program: Program, embedding_ser
     write_notes(program.vault, {"New.md": "Something new."})
     indexed = program("vault", "index", "--semantic", "--json")
     assert (indexed.exit_status, indexed.json["semantic"]["complete"], len(indexed.err.splitlines())) == (0, False, 1)
-
-
-def test_a_vaults_own_file_cannot_choose_the_provider(program: Program, embedding_servers: EmbeddingServers) -> None:
-    for setting in ('provider = "openai"', 'model = "x-cloud"', 'path = "x.onnx"'):
-        (program.vault / ".zkchat.toml").write_text(f"[semantic]\n{setting}\n")
-        done = program("vault", "search", "car")
-        assert done.exit_status == 2
-        assert "a vault's own file cannot set semantic." in done.err
-    assert embedding_servers.requests == []
 
 
 def test_doctor_tries_the_embedder(program: Program) -> None:

@@ -111,14 +111,6 @@ def test_of_a_text_that_changes_only_new_lines_are_counted() -> None:
     assert encoder.asked == {"a new line\n": 1}
 
 
-def test_a_counter_is_ready_when_its_vocabulary_is_loaded() -> None:
-    counter = TokenCounter(load=lambda _: Letters())
-    before = counter.ready
-    counter.load_vocabulary()
-    assert (before, counter.ready, counter.estimated) == (False, True, False)
-    assert counter.problem is None
-
-
 def test_a_vocabulary_that_fails_is_tried_once() -> None:
     tried: list[str] = []
 

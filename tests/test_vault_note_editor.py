@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import write_notes
+from factories import open_vault
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import IndexReport
@@ -20,20 +21,16 @@ ARTICLE = "---\ntags: [x]\n---\n# Top\n\nIntro.\n\n## One\n\nOld text.\n\n### Wi
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Callable[..., Vault]:
-    def a_vault(**texts: str | bytes) -> Vault:
-        return in_files({f"{name}.md": text for name, text in texts.items()})
+    """`notes(A="text")` and `notes({"Folder/A.md": "text"})` are vaults."""
 
-    def in_files(files: dict[str, str | bytes]) -> Vault:
-        root = tmp_path / "notes"
-        for path, text in files.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_bytes(text if isinstance(text, bytes) else text.encode())
-        vault = Vault.open(root, tmp_path / "cache")
-        vault.refresh()
-        return vault
+    def opened(files: dict[str, str | bytes] | None = None, **texts: str | bytes) -> Vault:
+        for path, text in (files or {f"{name}.md": text for name, text in texts.items()}).items():
+            file = tmp_path / "notes" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return open_vault(tmp_path / "notes", tmp_path / "cache")
 
-    a_vault.files = in_files  # type: ignore[attr-defined]
-    return a_vault
+    return opened
 
 
 def everything(vault: Vault) -> dict[str, bytes]:
@@ -120,7 +117,7 @@ def test_an_ambiguous_heading_is_refused(notes: Callable[..., Vault]) -> None:
 
 
 def test_damaged_large_and_other_files_are_not_edited(notes: Callable[..., Vault]) -> None:
-    vault = notes.files({"A.md": b"\xff\xfeodd", "B.md": b"x" * 10_000_001, "c.txt": "x", "D.md": "x"})  # type: ignore[attr-defined]
+    vault = notes({"A.md": b"\xff\xfeodd", "B.md": b"x" * 10_000_001, "c.txt": "x", "D.md": "x"})
     assert "A.md is not UTF-8" in refused(lambda: vault.editor.append("A.md", "x"))
     assert "larger than 10 MB" in refused(lambda: vault.editor.append("B.md", "x"))
     assert "is not a note" in refused(lambda: vault.editor.append("c.txt", "x"))
@@ -133,7 +130,7 @@ def test_links_of_every_form_follow_a_rename(notes: Callable[..., Vault]) -> Non
         '| [[Old note\\|cell]] |\n[m](F/Old%20note.md#H) [n](<F/Old note.md> "t") [o](Other.md)\n'
     )
     own = "---\naliases: Nick\n---\n[[#H]] [s](./Sib.md) [[Sib]] [[S]]"
-    vault = notes.files(  # type: ignore[attr-defined]
+    vault = notes(
         {
             "S.md": source,
             "F/Old note.md": own,
@@ -155,7 +152,7 @@ def test_links_of_every_form_follow_a_rename(notes: Callable[..., Vault]) -> Non
 
 
 def test_a_bare_name_that_becomes_ambiguous_gets_folders(notes: Callable[..., Vault]) -> None:
-    vault = notes.files({"S.md": "[[Old]] [[Taken]]", "F/G/Old.md": "", "H/Taken.md": ""})  # type: ignore[attr-defined]
+    vault = notes({"S.md": "[[Old]] [[Taken]]", "F/G/Old.md": "", "H/Taken.md": ""})
     vault.editor.apply(vault.editor.rename("F/G/Old.md", "F/G/Taken.md"))
     assert everything(vault)["S.md"] == b"[[G/Taken]] [[Taken]]"
     vault.editor.apply(vault.editor.rename("F/G/Taken.md", "Taken.md"))
@@ -252,7 +249,7 @@ def test_a_path_taken_meanwhile_is_not_overwritten(notes: Callable[..., Vault]) 
 
 
 def test_broken_links_are_fixed(notes: Callable[..., Vault]) -> None:
-    vault = notes.files({"A.md": "[[B1]] [[B1]] [[Gone]]\r\n[[B1|x]]", "F/B.md": "", "C.md": "x"})  # type: ignore[attr-defined]
+    vault = notes({"A.md": "[[B1]] [[B1]] [[Gone]]\r\n[[B1|x]]", "F/B.md": "", "C.md": "x"})
     change = vault.editor.fix_links(
         [LinkFix("A.md", 1, "[[B1]]", "F/B.md"), LinkFix("A.md", 2, "[[Other]]", "F/B.md"), LinkFix("C.md", 1, "[[C1]]", "A.md")]
     )
@@ -262,7 +259,7 @@ def test_broken_links_are_fixed(notes: Callable[..., Vault]) -> None:
 
 
 def test_a_rename_that_would_change_a_links_target_is_refused(notes: Callable[..., Vault]) -> None:
-    vault = notes.files({"S.md": "[[Sharp]]", "C#.md": "---\naliases: Sharp\n---\n", "A.md": "x"})  # type: ignore[attr-defined]
+    vault = notes({"S.md": "[[Sharp]]", "C#.md": "---\naliases: Sharp\n---\n", "A.md": "x"})
     before = everything(vault)
     assert "the links in S.md could not keep their targets" in refused(lambda: vault.editor.rename("A.md", "Sharp.md"))
     assert everything(vault) == before

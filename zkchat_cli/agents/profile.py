@@ -22,7 +22,7 @@ SETTINGS = {
 """Keys of an agent that override a setting; `context.…` keys have the settings' names."""
 
 
-class AgentProfile(Section):
+class AgentProfile(Section, defer_build=True):
     """The keys of an agent's file. A missing key means the setting, whatever the default here."""
 
     description: str = Field("", description="what it is for, in a line")

@@ -174,8 +174,10 @@ class ConversationState:
             return turns
 
     def unload_old_turns(self, counter: TokenCounter, tokens: int) -> None:
-        """Forget the messages of turns before the newest ones, which take so many tokens: they are read from the store when needed."""
-        if self.is_stored:
+        """Forget the messages of turns before the newest ones, which take so many tokens: they are read from the store when needed.
+
+        A single turn is not even rendered: `zkchat ask` ends with it, and rendering takes 10 ms."""
+        if self.is_stored and self.history.exchange_count > 1:
             left = self.turns(counter).unload(tokens, StoredMessages(self._store, self.conversation.id))
             self.references.leave_to_store(left)
 

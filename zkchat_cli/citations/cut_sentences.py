@@ -30,7 +30,6 @@ _CONDITIONAL_NEXT = re.compile(rf"[^,;:()]*(?:,|[ ]-|\()[ ]?(?:(?:but|and|even) 
 _SENTENCE = re.compile(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bcf)(?<!\bca)(?<!\bz\.b)[.!?…;][\"')\]]*(?:\s|\Z|(?=[\u3040-\u9fff-]))|[。！？；]"
 )
-_ENDS_WITH_SENTENCE = re.compile(rf"(?:{_SENTENCE.pattern})\Z")
 _INTERJECTED = re.compile(r"\([^()]*\)|, (?:which|who|whose|where|when)\b[^,]*,")
 _SUBJECT = r"(?:it|he|she|they|we|i|you|there|this|that|these|those)"
 _CLAUSE = re.compile(
@@ -60,7 +59,7 @@ def is_cut(before: str, after: str, omitted: Sequence[str] = (), *, names_operat
 
 
 def _changes_what_follows(text: str) -> bool:
-    if not text or _ENDS_WITH_SENTENCE.search(text, max(0, len(text) - 10)):
+    if not text or any(end.end() == len(text) for end in _SENTENCE.finditer(text, max(0, len(text) - 10))):
         return False
     sentence = _SENTENCE.split(text[-REACH:])[-1]
     if _CONDITIONAL.search(sentence):

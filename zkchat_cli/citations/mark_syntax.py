@@ -8,7 +8,7 @@ import re
 from string import ascii_letters, digits
 from typing import NamedTuple
 
-from zkchat_cli.text.words import cjk_pattern
+from zkchat_cli.text.words import find_cjk
 
 
 class CitationMark(NamedTuple):
@@ -50,10 +50,10 @@ _SEPARATOR = re.compile(r"[,;，、；](?:\s{0,3}(?:and(?=\s)|&))?|&|(?<=[\d*_>\
 _LIST = r"""[\d\s,;，、；&.\-–—*_<>^:#="'°ºA-Za-zſ]*+"""
 """All characters of a list of numbers."""
 _SQUARE = re.compile(rf"\[({_LIST})\]")
-_NESTED = re.compile(rf"\[({_LIST}(?:\[{_LIST}\]{_LIST})++)\]")
+_NESTED = re.compile(rf"\[({_LIST}(?>(?:\[{_LIST}\]{_LIST})+))\]")
 """A list with numbers in brackets of their own: `[[1], [2], 3]`."""
 _INNER_BRACKET = re.compile(r"[\[\]]")
-_NESTED_BEGINS = re.compile(rf"\[{_LIST}(?:\[{_LIST}\]{_LIST})*+(?:\[{_LIST})?\Z")
+_NESTED_BEGINS = re.compile(rf"\[{_LIST}(?>(?:\[{_LIST}\]{_LIST})*)(?:\[{_LIST})?\Z")
 _WIDE = re.compile(rf"[【［]({_LIST})(?:†[^【】［］\[\]\n`]*+)?[】］]")
 _WIDE_BEGINS = re.compile(rf"[【［]{_LIST}(?:†[^【】［］\[\]\n`]*+)?\Z")
 _PART = re.compile(r"(?<=\d):\d{1,9}\Z")
@@ -202,7 +202,7 @@ def _is_power(text: str, at: int, raised: str) -> bool:
     """Whether raised digits are a power or part of a unit: m², x², 10³."""
     before = text[at - 1]
     word = _LETTERS.search(text, max(0, at - _LETTERS_SEEN), at)
-    if not word or cjk_pattern().match(before):
+    if not word or find_cjk(before):
         return before.isdigit() or before in _POWER or (before in ")]}" and raised in "²³")
     letters = word[0].lower()
     return len(letters) == 1 or letters in _UNITS or (len(letters) == 2 and raised in "²³")

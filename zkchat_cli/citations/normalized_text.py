@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from zkchat_cli.text.words import cjk_pattern, fold
+from zkchat_cli.text.words import find_cjk, fold
 
 _ALIKE = {
     **dict.fromkeys('‘’‚‛“”„‟«»‹›「」『』﹁﹂"＂´', "'"),
@@ -160,7 +160,7 @@ def _normalize(text: str) -> NormalizedText:
         plain = fold(_FRACTION.sub(" ", _LOWERED.sub("_", _RAISED.sub("^", plain))))
     else:
         plain = plain.lower()
-    has_cjk = not plain.isascii() and cjk_pattern().search(plain) is not None
+    has_cjk = bool(find_cjk(plain))
     lines: list[str] = []
     starts: list[int] = []
     length = 0

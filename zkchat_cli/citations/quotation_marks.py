@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.citations.quotes import is_long_enough
-from zkchat_cli.text.words import cjk_pattern
+from zkchat_cli.text.words import find_cjk
 
 _QUOTE_MARK = re.compile('[“”„‟«»‹›「」『』﹁﹂"＂]')
 _NESTING = {"“": "”", "«": "»", "‹": "›", "「": "」", "『": "』", "﹁": "﹂"}
@@ -121,7 +121,7 @@ def _blocks(answer: str, text: str, found: Sequence[Quotation]) -> Iterator[Quot
 
 def _is_letter(c: str) -> bool:
     """Whether an apostrophe next to this character may be part of a word."""
-    return c.isalnum() and not cjk_pattern().match(c)
+    return c.isalnum() and not find_cjk(c)
 
 
 def _in_word(text: str, at: int) -> bool:

@@ -13,7 +13,7 @@ from zkchat_cli.citations.nearest_wording import LEAST_SHARE, NearestWording, fi
 from zkchat_cli.citations.normalized_text import NormalizedText, find_words, normalize_quoted, normalize_rendered, normalize_source
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.text.words import cjk_pattern
+from zkchat_cli.text.words import find_cjk
 from zkchat_cli.vault.markup import read_markup
 
 MIN_QUOTE = 10
@@ -174,7 +174,7 @@ def is_long_enough(words: str) -> bool:
     """Whether words in quotation marks are checked: a few words, or less with a digit; but not a name in quotation marks."""
     if len(words) >= MIN_QUOTE:
         return True
-    return len(words) > 1 and (any(c.isdigit() for c in words) or len(words) + len(cjk_pattern().findall(words)) >= MIN_QUOTE)
+    return len(words) > 1 and (any(c.isdigit() for c in words) or len(words) + len(find_cjk(words)) >= MIN_QUOTE)
 
 
 def find_quotation(quote: str, chunks: Iterable[QuotableChunk]) -> FoundQuotation:

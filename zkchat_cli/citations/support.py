@@ -14,7 +14,7 @@ from math import ceil
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models import ContentChunk, Support
-from zkchat_cli.text.words import STOPWORDS, cjk_pattern, content_terms, stem, terms
+from zkchat_cli.text.words import STOPWORDS, content_terms, find_cjk, stem, terms
 from zkchat_cli.vault.search.embedding_windows import split_windows
 
 Similarities = Callable[[str, Sequence[str]], list[float] | None]
@@ -158,8 +158,8 @@ def _names(text: str) -> list[str]:
 
 def _same_language(sentence: str, sources: Iterable[Evidence]) -> bool:
     """Whether a sentence and a source are both in English or in Chinese or Japanese; others are not known to be comparable."""
-    if cjk_pattern().search(sentence):
-        return any(cjk_pattern().search(source.chunk.text) for source in sources)
+    if find_cjk(sentence):
+        return any(find_cjk(source.chunk.text) for source in sources)
     own = STOPWORDS.intersection(terms(sentence))
     return bool(own) and any(len(STOPWORDS.intersection(terms(source.chunk.text[:2000]))) >= 3 for source in sources)
 

@@ -16,7 +16,7 @@ from zkchat_cli.citations.quote_assignment import assign_quotes, marks_outside_q
 from zkchat_cli.citations.support import judge_support
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import Citation, CitationVerdict, Support
-from zkchat_cli.text.words import cjk_pattern
+from zkchat_cli.text.words import find_cjk
 
 _WORD = re.compile(r"\w\S*+")
 FEW_WORDS = 3
@@ -201,4 +201,4 @@ def _states_something(sentence: str) -> bool:
 
 def _count_words(text: str) -> int:
     """Two CJK characters count as one word."""
-    return max(len(_WORD.findall(text)), 0 if text.isascii() else len(cjk_pattern().findall(text)) // 2)
+    return max(len(_WORD.findall(text)), len(find_cjk(text)) // 2)

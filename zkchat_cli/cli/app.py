@@ -121,6 +121,7 @@ def run() -> None:
     """The program: `zkchat` and `python -m zkchat_cli`."""
     gc.set_threshold(100_000, 20, 50)  # imports and an index build free little: looking for cycles costs 30 ms of start-up
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins reads every installed package's metadata: 10 ms
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads, 40 ms, for what is computed in one
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed (`>&-`): discard the output
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123

@@ -16,7 +16,8 @@ def complete_agents(incomplete: str) -> list[str]:
     from zkchat_cli import paths
     from zkchat_cli.agents import loader
 
-    return _matching(loader.list_names(loader.agents_folder(paths.app_paths(os.environ).config_file)), incomplete.lower())
+    names = loader.list_names(loader.agents_folder(paths.app_paths(os.environ).config_file))
+    return [name for name in names if name.startswith(incomplete.lower())]
 
 
 def complete_settings(incomplete: str) -> list[tuple[str, str]]:
@@ -25,7 +26,8 @@ def complete_settings(incomplete: str) -> list[tuple[str, str]]:
     from zkchat_cli.llm.providers import settings_schema
 
     schema = settings_schema()
-    return [(key, _harmless(loader.describe_setting(key, schema))) for key in _matching(list(loader.default_values(schema)), incomplete)]
+    keys = [key for key in loader.default_values(schema) if key.startswith(incomplete)]
+    return [(key, _harmless(loader.describe_setting(key, schema))) for key in keys]
 
 
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
@@ -36,10 +38,6 @@ def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
     with closing(ChatSessionStore.open_to_read(app_paths(os.environ).store_file)) as store:
         found = [each for each in store.overviews(None, None) if each.id.startswith(incomplete)][:MAX_CONVERSATIONS]
     return [(each.id, _harmless(f"{each.title or ''} {each.updated_at[:10]}")) for each in found]
-
-
-def _matching(values: list[str], incomplete: str) -> list[str]:
-    return [value for value in values if value.startswith(incomplete)]
 
 
 def _harmless(text: str) -> str:

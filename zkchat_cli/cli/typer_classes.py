@@ -38,13 +38,15 @@ class _Context(TyperGroup.context_class):  # type: ignore[misc, valid-type]  # a
 
 
 class _VerbatimParam:
-    """Converts the value of a parameter that is a text, a path or missing; leaves all others to Typer.
+    """Converts the value of a parameter that is a text, texts, a path or missing; leaves all others to Typer.
 
-    Typer (since 0.29) imports pydantic to convert any value, which would delay the chat's prompt by 60 ms.
+    Typer (since 0.29) imports pydantic to convert any value, which would delay the chat's prompt by 60 ms, and makes a model for each type.
     """
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         kind, declared = param.type_descriptor.annotation, param.type_descriptor.parameter_info
+        if param.nargs == -1 and kind == list[str] and isinstance(value, tuple) and declared.parser is None:
+            return list(value)
         if param.nargs == 1 and not param.multiple and declared.parser is None:
             if value is None or (kind is str and isinstance(value, str)):
                 return value

@@ -101,6 +101,10 @@ class MessageHistory(Sequence[ZkChatMessage]):
         longer._count, longer._length = self._count + 1, longer._starts[-1]
         return longer
 
+    @property
+    def exchange_count(self) -> int:
+        return self._count
+
     def exchanges(self, start: int = 0) -> Iterator[LoadableExchange]:
         """The exchanges from this one on."""
         return iter(self._exchanges[start : self._count])  # islice would walk through all before

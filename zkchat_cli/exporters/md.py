@@ -19,7 +19,9 @@ def export(archive: ConversationArchive) -> str:
     results = base.tool_results(messages)
     cited: dict[int, list[Citation]] = {}
     name = link_names(reference for message in messages for reference in message.references)
-    parts = [_front_matter(archive, messages), f"# {base.conversation_title(archive)}"]
+    talk, model = archive.conversation, base.model_names(messages) or None
+    front_matter = {"conversation": talk.id, "date": talk.created_at, "vault": talk.vault, "model": model}
+    parts = [base.front_matter(front_matter), f"# {base.conversation_title(archive)}"]
     for previous, message in zip([None, *messages], messages, strict=False):
         parts += _message(message, previous, results, cited)
         parts += _references(message.references, name) if message.role == "user" else ()
@@ -27,14 +29,6 @@ def export(archive: ConversationArchive) -> str:
     parts += _summary(base.active_summaries(archive, messages))
     parts += ["\n".join(_footnote(number, cited[number], name) for number in sorted(cited))]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _front_matter(archive: ConversationArchive, messages: Sequence[ZkChatMessage]) -> str:
-    conversation = archive.conversation
-    model = base.model_names(messages) or None
-    return base.front_matter(
-        {"conversation": conversation.id, "date": conversation.created_at, "vault": conversation.vault, "model": model}
-    )
 
 
 def _message(

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from zkchat_cli.references.chunk_format import parse_tool_result
+
 LONGEST_QUOTE = 160
 """Characters of a cited line that are quoted in the answer."""
 REFUSED = re.compile(r"search_result|citations", re.IGNORECASE)
@@ -21,17 +23,13 @@ Block = dict[str, Any]
 
 
 def search_result_blocks(text: str) -> list[Block] | None:
-    """The text with a block for each excerpt of results in it, which are a line of JSON each; None if it has no excerpts."""
-    blocks: list[Block] = []
-    plain: list[str] = []
-    for line in text.split("\n"):
-        document = _read_result(line)
-        excerpts = document.pop("excerpts") if document else []
-        plain.append(line if document is None else json.dumps(document, ensure_ascii=False) if document else "")
-        if excerpts:
-            blocks += [*text_blocks("\n".join(plain)), *map(_search_result, excerpts)]
-            plain = []
-    return [*blocks, *text_blocks("\n".join(plain))] if blocks else None
+    """A text that ends with a result, with a block for each of its excerpts; None if it has none that can be cited."""
+    before, result = parse_tool_result(text) or ("", {})
+    excerpts = result.pop("excerpts", [])
+    if not excerpts or not all(each["text"].strip() for each in excerpts):
+        return None
+    rest = json.dumps(result, ensure_ascii=False) if result else ""
+    return [*text_blocks(f"{before}\n{rest}" if before else rest), *map(_search_result, excerpts)]
 
 
 def citation_marks(text: str, citations: Iterable[Mapping[str, Any]]) -> str:
@@ -46,28 +44,13 @@ def citation_marks(text: str, citations: Iterable[Mapping[str, Any]]) -> str:
     return "".join(f" {mark}" for mark in marks.values())
 
 
-def _read_result(line: str) -> dict[str, Any] | None:
-    """A result with excerpts that can be cited."""
-    if not line.startswith("{") or '"excerpts"' not in line:
-        return None
-    try:
-        document = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    excerpts = document.get("excerpts")
-    if not isinstance(excerpts, list) or not excerpts:
-        return None
-    is_whole = all(isinstance(each, dict) and each.get("source") and str(each.get("text") or "").strip() for each in excerpts)
-    return document if is_whole else None
-
-
 def _search_result(excerpt: Mapping[str, Any]) -> Block:
     names = [str(excerpt[key]) for key in ("title", "heading") if excerpt.get(key)]
     return {
         "type": "search_result",
         "source": f"{excerpt.get('path')}:{excerpt.get('lines')}",
         "title": f"[{excerpt['source']}] {' › '.join(names)}",
-        "content": [{"type": "text", "text": line} for line in _LINE.findall(str(excerpt["text"]).lstrip("\n"))],
+        "content": [{"type": "text", "text": line} for line in _LINE.findall(excerpt["text"].lstrip("\n"))],
         "citations": {"enabled": True},
     }
 

@@ -4,7 +4,6 @@ With the same 20 questions SmolLM2-135M cited a passage in 13 answers instead of
 from JSON, in which no text of a note can look like the number of another excerpt; here such a line is indented.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any
 
 from zkchat_cli.llm.base import Request
 from zkchat_cli.models import PromptMessage
+from zkchat_cli.references.chunk_format import parse_tool_result
 
 SMALL_WINDOW = 16_384
 """Tokens of a window up to which a model counts as small, and passages are found before the question: tools would fill it."""
@@ -26,14 +26,13 @@ def with_plain_excerpts(request: Request) -> Request:
 
 
 def _in_plain_text(message: PromptMessage) -> PromptMessage:
-    *before, result = message.content.split("\n")  # a result is one line of JSON, the last
-    try:
-        texts = [_plain_text(excerpt) for excerpt in json.loads(result)["excerpts"]]
-    except (ValueError, LookupError, TypeError):
+    if (found := parse_tool_result(message.content)) is None:
         return message
-    return message.model_copy(update={"content": "\n".join([*before, "\n\n".join(texts)])})
+    before, result = found
+    texts = "\n\n".join(map(_plain_text, result["excerpts"]))
+    return message.model_copy(update={"content": f"{before}\n{texts}"})
 
 
 def _plain_text(excerpt: Mapping[str, Any]) -> str:
     place = " › ".join(str(excerpt[name]) for name in ("title", "heading") if excerpt.get(name))
-    return f"[{excerpt['source']}] {place}\n{_LIKE_A_NUMBER.sub(' ', str(excerpt['text']))}"
+    return f"[{excerpt['source']}] {place}\n{_LIKE_A_NUMBER.sub(' ', excerpt['text'])}"

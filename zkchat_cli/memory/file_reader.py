@@ -12,7 +12,6 @@ from stat import S_ISLNK, S_ISREG
 from zkchat_cli.errors import VaultError, reason
 from zkchat_cli.fileio import read_beginning
 from zkchat_cli.vault import filesystem
-from zkchat_cli.vault.filesystem import NoteBytes
 
 MAX_BYTES = 1_000_000
 """More than any share of a window takes."""
@@ -78,7 +77,7 @@ class MemoryFiles:
             self.warn(f"memory: {name} is not a text file; it is left out", "Memory is Markdown or plain text.")
             return ""
         is_complete = len(raw) <= MAX_BYTES
-        text, problem = filesystem.decode(NoteBytes(raw if is_complete else filesystem.trim_to_whole_lines(raw[:MAX_BYTES])))
+        text, problem = filesystem.decode(raw if is_complete else filesystem.trim_to_whole_lines(raw[:MAX_BYTES]))
         if problem:
             self.warn(f"memory: {name} is {problem}", "")
         return text.strip() if is_complete else text.strip() + CUT_MARK

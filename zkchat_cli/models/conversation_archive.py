@@ -30,7 +30,7 @@ class ArchivedCall(Value):
     tools: tuple[Count, ...] = Field(default=(), description="The prompt's tools in order: indexes into `prompts.tools`, from 0.")
 
 
-class ArchivedPrompts(Value):
+class ArchivedPrompts(Value, defer_build=True):
     """What the model calls were sent, in the order in which they were made."""
 
     messages: tuple[PromptMessage, ...] = Field(description="Every message of the prompts, once.")
@@ -38,7 +38,7 @@ class ArchivedPrompts(Value):
     calls: tuple[ArchivedCall, ...] = Field(description="The calls; those of one question are its first, second … call.")
 
 
-class ConversationArchive(Value):
+class ConversationArchive(Value, defer_build=True):
     """A whole conversation for export and import: every branch of its log, every compaction, the prompts of its calls. Lossless."""
 
     format: Literal["zkchat-conversation"] = "zkchat-conversation"

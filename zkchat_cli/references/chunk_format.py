@@ -3,6 +3,7 @@
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.truncate import truncate
@@ -32,6 +33,23 @@ def format_tool_result(chunks: Sequence[ContentChunk], data: Mapping[str, object
     if note:
         document["note"] = note
     return json.dumps(document, ensure_ascii=False)
+
+
+def parse_tool_result(content: str) -> tuple[str, dict[str, Any]] | None:
+    """The text before a result and the result, which is one line, the last; None unless it has excerpts with numbers and texts."""
+    before, _, line = content.rpartition("\n")
+    if '"excerpts"' not in line:
+        return None
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    excerpts = document.get("excerpts") if isinstance(document, dict) else None
+    if not isinstance(excerpts, list) or not all(
+        isinstance(each, dict) and isinstance(each.get("source"), int) and isinstance(each.get("text"), str) for each in excerpts
+    ):
+        return None
+    return before, document
 
 
 def _excerpt(chunk: ContentChunk) -> dict[str, object]:

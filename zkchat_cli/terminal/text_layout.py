@@ -5,6 +5,7 @@ measures the cells and divides the styled text.
 """
 
 import re
+from itertools import accumulate
 
 from rich.cells import cell_len, chop_cells
 from rich.text import Text
@@ -51,11 +52,8 @@ def line_breaks(text: str, width: int) -> list[int]:
 
 
 def wrap(text: Text, width: int) -> list[Text]:
-    """The rows of one styled line."""
-    rows = list(text.divide(line_breaks(text.plain, width)))
-    for row in rows:
-        row.rstrip()
-    return rows
+    """The rows of one styled line, spaces at their ends included."""
+    return list(text.divide(line_breaks(text.plain, width)))
 
 
 def break_line(line: str, width: int) -> list[str]:
@@ -78,9 +76,4 @@ def hanging_breaks(line: str, width: int, indent: int) -> list[int]:
 
 def break_code(line: Text, width: int) -> list[Text]:
     """The rows of a line of code. It breaks where the room ends: breaking between words would lose the spaces between them."""
-    if line.cell_len <= width:
-        return [line]
-    breaks: list[int] = []
-    for part in chop_cells(line.plain, width)[:-1]:
-        breaks.append(len(part) + (breaks[-1] if breaks else 0))
-    return list(line.divide(breaks))
+    return list(line.divide(accumulate(len(part) for part in chop_cells(line.plain, width)[:-1])))

@@ -48,6 +48,11 @@ def cjk_pattern() -> re.Pattern[str]:
     return re.compile(f"[{CJK}]")
 
 
+def find_cjk(text: str) -> list[str]:
+    """The CJK characters of a text. English with quotation marks is no reason to compile the pattern, which takes 3 ms."""
+    return cjk_pattern().findall(text) if not text.isascii() and max(text) >= "\u3040" else []
+
+
 def replace_surrogates(text: str) -> str:
     """`text` without surrogate halves, which command lines, file names and models may contain and UTF-8 cannot encode."""
     return text if text.isascii() else _HALF.sub("\ufffd", text)
@@ -93,7 +98,7 @@ _TYPOGRAPHY = str.maketrans({**dict.fromkeys("“”„‘‚«»‹›–—―
 
 def count_words(text: str) -> int:
     """Words between spaces; two Chinese or Japanese characters count as one."""
-    return max(len(text.split()), 0 if text.isascii() else len(cjk_pattern().findall(text)) // 2)
+    return max(len(text.split()), len(find_cjk(text)) // 2)
 
 
 def to_index_text(text: str) -> str:

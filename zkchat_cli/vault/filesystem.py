@@ -49,7 +49,7 @@ class Listing:
 
 
 class NoteBytes(NamedTuple):
-    """A note's bytes, and what is wrong with them."""
+    """A note's bytes, none if there is a problem with reading them."""
 
     raw: bytes
     problem: str | None = None
@@ -201,7 +201,7 @@ def _path_problem(path: str) -> str | None:
 
 
 def read_text(root: Path, relative_path: str) -> str:
-    """The whole text of a text file in the vault. Raises VaultError."""
+    """The whole text of a text file in the vault, which may contain NUL if it is a note. Raises VaultError."""
     file = resolve_inside(root, relative_path)
     try:
         if not file.is_file():
@@ -213,14 +213,9 @@ def read_text(root: Path, relative_path: str) -> str:
     except OSError as e:
         hint = "Split it." if e.errno == errno.EFBIG else "Check its permissions."
         raise VaultError(f"{short_path(relative_path)} cannot be read: {_cause(e)}", hint) from e
-    refuse_binary(relative_path, raw)
-    return decode(NoteBytes(raw))[0]
-
-
-def refuse_binary(relative_path: str, raw: bytes) -> None:
-    """Raises VaultError for pictures and the like; a note may contain a NUL."""
     if b"\0" in raw and not relative_path.lower().endswith(NOTE_SUFFIXES):
         raise VaultError(f"{short_path(relative_path)} is not a text file", "Only text can be read.")
+    return decode(raw)[0]
 
 
 def read_note(root: Path, relative_path: str) -> NoteBytes | None:
@@ -238,10 +233,9 @@ def trim_to_whole_lines(raw: bytes) -> bytes:
     return raw[: raw.rfind(b"\n") + 1] or raw
 
 
-def decode(note: NoteBytes) -> tuple[str, str | None]:
+def decode(raw: bytes) -> tuple[str, str | None]:
     """The text, with `\\n` line ends and without a byte order mark, and what is wrong with it."""
-    problems = [note.problem] if note.problem else []
-    raw = note.raw
+    problems: list[str] = []
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -12,8 +12,11 @@ MAX_CHARACTERS = 64 * 1024
 """Longer front matter is text."""
 _EMPTY = ("", "~", "null", "Null", "NULL")
 
-_PLAIN_LINE = re.compile(r"([A-Za-z_][\w-]{0,50}(?: [\w-]{1,50})?):(?: +(\w[\w ./-]*))?|  - (\w[\w ./-]*)")
-"""A property with a value or the name of a list, or an item of a list, that means the same without YAML."""
+_PLAIN = r"\w[\w ./-]*"
+_PLAIN_LINE = re.compile(
+    rf"([^\W\d][\w-]{{0,50}}(?: [\w-]{{1,50}})?):(?: *| +(\w[\w ./,;?!()'’“”·-]*)| +\[({_PLAIN}(?:, *{_PLAIN})*)\])|  - ({_PLAIN})"
+)
+"""A property with a value, a list or nothing, or an item of the list below it, that means the same without YAML."""
 _CLOSING = re.compile(r"\n(?:---|\.\.\.)[^\S\n]*+\n")
 
 
@@ -62,22 +65,28 @@ def _read_plain_lines(source: str) -> dict[str, list[str]] | None:
     """What `_parse_yaml` returns, for the front matter that most notes have; None for any other. YAML takes 10 ms to import."""
     written: dict[str, list[str]] = {}
     items: list[str] | None = None
-    for line in source.split("\n"):
-        match = _PLAIN_LINE.fullmatch(line)
-        if match is None or (items is None if match[3] else items == []):
-            return None
-        if match[3] and items is not None:
-            items.append(match[3].rstrip())
+    for line in [*source.split("\n"), None]:
+        match = _PLAIN_LINE.fullmatch(line) if line is not None else None
+        if match and match[4] and items is not None:
+            items.append(match[4].rstrip())
             continue
+        if items == []:
+            items.append("")
+        if line is None:
+            break
+        if match is None or match[4]:
+            return None
         items = None
         values = written.setdefault(match[1].casefold(), [])
         if match[2]:
             values.append(match[2].rstrip())
+        elif match[3]:
+            values.extend(map(str.strip, match[3].split(",")))
         elif values:
             return None
         else:
             items = values
-    return None if items == [] else written
+    return written
 
 
 def _parse_yaml(source: str) -> dict[str, list[str]] | None:

@@ -40,13 +40,9 @@ class NoteReader:
         """Raises VaultError when there is no such note."""
         file = filesystem.resolve_inside(self.root, relative_path)
         relative_path = posixpath.normpath(relative_path)
-        note = filesystem.read_note(self.root, relative_path) if os.path.isfile(file) else None  # noqa: PTH113 - raises for no name
-        if note is None:
+        if not os.path.isfile(file):  # noqa: PTH113 - Path.is_file raises for what is no name
             raise self.missing_note(relative_path)
-        if note.problem and not note.raw:
-            raise VaultError(f"{filesystem.printable(relative_path)}: {note.problem}", "Check its permissions.")
-        filesystem.refuse_binary(relative_path, note.raw)
-        return note_parser.parse_note(relative_path, filesystem.decode(note)[0])
+        return note_parser.parse_note(relative_path, self.read(relative_path))
 
     def opening(self, relative_path: str) -> NoteOpening | None:
         """What a line about a note is made from; None when it cannot be read."""

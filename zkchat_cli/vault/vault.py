@@ -253,28 +253,31 @@ class Vault:
         yield from self._ask(lambda index: quoted_words.notes_with_rarest(index, text))
 
     def _resolve(self, written: Sequence[WrittenLink], source: str | None) -> list[LinkResolution]:
-        """The links with their targets; broken ones with candidates: notes of much the same name, or else of a similar meaning or name."""
-        links = self._ask(lambda index: resolve_all(written, source, index.names, self._path_suggester(index)))
-        near = self._suggest_again(link.text for link in links if link.status == "broken" and not link.candidates)
+        """The links with their targets; broken ones with the notes that they may mean."""
+        links = self._ask(lambda index: resolve_all(written, source, index.names))
+        near = self._suggest_notes(link.text for link in links if link.status == "broken")
         return [link.model_copy(update={"candidates": near[link.text]}) if near.get(link.text) else link for link in links]
 
-    def _path_suggester(self, index: IndexDatabase) -> Callable[[str], tuple[str, ...]]:
-        """The notes that a misspelt name may mean; with search by meaning only those of much the same name, `_suggest_again` has others."""
-        least = name_suggestions.TYPO_SIMILARITY if self.semantic else name_suggestions.LEAST_SIMILARITY
-        return lambda name: tuple(path for _, path in name_suggestions.suggest_names(index, name, SUGGESTIONS, least))
+    def _suggest_notes(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """The paths that names of missing notes may mean: those of a similar name.
 
-    def _suggest_again(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """For names without a suggestion, the notes of a similar meaning, then those of a somewhat similar name."""
-        if self.semantic is None:
-            return {}
-        unknown = [name for name in islice(dict.fromkeys(names), broken.MOST_SUGGESTED) if not broken.is_attachment(name)]
-        near: dict[str, list[str]] = {name: [] for name in unknown}
+        With search by meaning those of much the same name, else those of a similar meaning, then those of a somewhat similar name.
+        """
+        wanted = list(islice(dict.fromkeys(names), broken.MOST_SUGGESTED))
+        near = self._suggest_by_name(wanted, name_suggestions.TYPO_SIMILARITY if self.semantic else name_suggestions.LEAST_SIMILARITY)
+        unknown = [name for name in wanted if self.semantic and not near[name] and not broken.is_attachment(name)]
         for name in islice(filter(broken.is_phrase, unknown), MOST_SUGGESTED_BY_MEANING):
             near[name] = [chunk.relative_path for chunk in self.search(name, SUGGESTIONS) if (chunk.score_meaning or 0) >= SIMILAR]
-        similar = self._ask(lambda index: [(name, name_suggestions.suggest_names(index, name, SUGGESTIONS)) for name in unknown])
-        for name, named in similar:
-            near[name] += [path for _, path in named]
+        for name, paths in self._suggest_by_name(unknown, name_suggestions.LEAST_SIMILARITY).items():
+            near[name] += paths
         return {name: tuple(dict.fromkeys(paths))[:SUGGESTIONS] for name, paths in near.items()}
+
+    def _suggest_by_name(self, names: list[str], least: float) -> dict[str, list[str]]:
+        """The paths of notes with names at least so similar, nearest first."""
+        similar = (
+            self._ask(lambda index: [name_suggestions.suggest_names(index, name, SUGGESTIONS, least) for name in names]) if names else []
+        )
+        return {name: [path for _, path in found] for name, found in zip(names, similar, strict=True)}
 
     def suggest_names(self, name: str, limit: int = SUGGESTIONS) -> list[str]:
         """The names of notes nearest to a misspelt one, nearest first."""
@@ -309,12 +312,9 @@ class Vault:
 
     def broken_links(self) -> list[BrokenLink]:
         """All links of the vault that point to nothing, by source and line."""
-        links = self._ask(lambda index: broken.find_broken_links(index, self._path_suggester(index)))
-        near = self._suggest_again(link.text for link in links if not link.candidates)
-        for number, link in enumerate(links):
-            if not link.candidates:
-                links[number] = link._replace(candidates=tuple(path for path in near.get(link.text, ()) if path != link.row.source))
-        return links
+        links = self._ask(broken.find_broken_links)
+        near = self._suggest_notes(link.text for link in links)
+        return [link.with_candidates(near.get(link.text, ())) for link in links]
 
     def locate(self, text: str) -> tuple[str, str | None]:
         """The file that a path, a name, a title or a link certainly means, and the heading of the link.

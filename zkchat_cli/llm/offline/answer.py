@@ -3,7 +3,6 @@
 Loaded with the first message (see providers/offline.py): it would take a tenth of the time until the prompt is visible.
 """
 
-import json
 import re
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ from zkchat_cli.llm.offline.ranking import (
 from zkchat_cli.llm.offline.small_talk import MARKS, reply_to_small_talk
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.models import AnswerLevel, PromptMessage, ToolCall
-from zkchat_cli.references.chunk_format import NO_ROOM
+from zkchat_cli.references.chunk_format import NO_ROOM, parse_tool_result
 from zkchat_cli.text.truncate import truncate
 
 MAX_DOCUMENTS = 3
@@ -198,17 +197,10 @@ def _read_excerpts(results: Sequence[PromptMessage]) -> list[QuoteSource]:
     """The numbered excerpts of tool results and of named documents, each source once. An error text contains none."""
     found: dict[int, QuoteSource] = {}
     for result in results:
-        if result.role != "tool" and result.kind != "documents":
-            continue
-        try:
-            document = json.loads(result.content.rpartition("\n")[2] if result.kind == "documents" else result.content)
-        except (ValueError, RecursionError):
-            continue
-        excerpts = document.get("excerpts") if isinstance(document, dict) else None
-        for rank, item in enumerate(excerpts if isinstance(excerpts, list) else []):
-            if isinstance(item, dict) and isinstance(item.get("source"), int) and isinstance(item.get("text"), str):
-                title, heading = str(item.get("title", "")), item.get("heading")
-                place = (str(item.get("path", title)), title, str(heading) if heading else None)
-                if item["source"] not in found or found[item["source"]].rank > rank:
-                    found[item["source"]] = QuoteSource(item["source"], *place, item["text"], rank)
+        parsed = parse_tool_result(result.content) if result.role == "tool" or result.kind == "documents" else None
+        for rank, item in enumerate(parsed[1]["excerpts"] if parsed else ()):
+            title, heading = str(item.get("title", "")), item.get("heading")
+            place = (str(item.get("path", title)), title, str(heading) if heading else None)
+            if item["source"] not in found or found[item["source"]].rank > rank:
+                found[item["source"]] = QuoteSource(item["source"], *place, item["text"], rank)
     return sorted(found.values(), key=lambda excerpt: excerpt.rank)

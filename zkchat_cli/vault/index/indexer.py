@@ -45,8 +45,9 @@ class IndexChanges(NamedTuple):
     removed: int = 0
 
 
-def _digest(note: NoteBytes) -> bytes:
-    return blake2b(note.raw, digest_size=16).digest()
+def _digest(note: NoteBytes) -> bytes | None:
+    """The hash of a note's bytes; None if they cannot be read."""
+    return None if note.problem else blake2b(note.raw, digest_size=16).digest()
 
 
 def _title(note: ParsedNote) -> Iterator[LinkName]:
@@ -164,10 +165,7 @@ class _IndexUpdate:
 
     def _change(self, path: str, note: NoteBytes) -> bool:
         old = self.known[path]
-        unreadable = note.problem is not None and not note.raw
-        if unreadable and old.hash is None:
-            return False
-        if not unreadable and old.hash == _digest(note):
+        if old.hash == _digest(note):
             self.connection.execute(
                 "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE id = ?", (*self.listing.stamps[path], old.id)
             )
@@ -184,13 +182,12 @@ class _IndexUpdate:
 
     def _insert_content(self, note_id: int, path: str, note: NoteBytes) -> None:
         """Insert everything that can be known without other notes."""
-        text, problem = filesystem.decode(note)
+        text, problem = filesystem.decode(note.raw)
         parsed = note_parser.parse_note(path, text)
         names = (parsed.title, "\n".join(parsed.aliases), "\n".join(parsed.tags))
-        readable = note.raw or not note.problem
         self.connection.execute(
             "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ?, hash = ?, title = ?, aliases = ?, tags = ? WHERE id = ?",
-            (*self.listing.stamps[path], _digest(note) if readable else None, *names, note_id),
+            (*self.listing.stamps[path], _digest(note), *names, note_id),
         )
         self.connection.executemany(
             "INSERT INTO links (note_id, line, kind, raw, text, heading, alias, embed, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -204,7 +201,7 @@ class _IndexUpdate:
         self._set_names(
             path, [LinkName(path, "note", stem(path)), *(LinkName(path, "alias", alias) for alias in parsed.aliases), *_title(parsed)]
         )
-        if problem := "; ".join(p for p in (problem, parsed.front_matter.problem) if p):
+        if problem := "; ".join(filter(None, (note.problem, problem, parsed.front_matter.problem))):
             self._problem(path, problem, from_scan=False)
         self.pending_notes.add(note_id)
 

@@ -2,8 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -24,23 +23,19 @@ class BrokenLink(NamedTuple):
     """A link to a missing note, with the paths it may mean; `text` is the target as written."""
 
     row: LinkRow
-    candidates: tuple[str, ...]
     text: str
+    candidates: tuple[str, ...] = ()
+
+    def with_candidates(self, paths: Iterable[str]) -> "BrokenLink":
+        """A link to an attachment never means a note, and no link means the note that it is in."""
+        possible = (path for path in paths if path != self.row.source and not (is_attachment(self.text) and path.endswith(NOTE_SUFFIXES)))
+        return self._replace(candidates=tuple(possible))
 
 
-def find_broken_links(index: IndexDatabase, suggest: Callable[[str], tuple[str, ...]]) -> list[BrokenLink]:
-    """Links to notes and files that do not exist; `suggest` gives the paths that a name may mean.
-
-    A link to an attachment never means a note, and no link means the note that it is in.
-    """
+def find_broken_links(index: IndexDatabase) -> list[BrokenLink]:
+    """Links to notes and files that do not exist, without candidates."""
     texts: dict[str, str] = dict(index.rows("SELECT DISTINCT raw, text FROM links WHERE status = 'broken'"))
-    near = {text: suggest(text) for text in islice(dict.fromkeys(texts.values()), MOST_SUGGESTED)}
-
-    def candidates(row: LinkRow, text: str) -> tuple[str, ...]:
-        paths = [path for path in near.get(text, ()) if path != row.source]
-        return tuple(path for path in paths if not (is_attachment(text) and path.endswith(NOTE_SUFFIXES)))
-
-    return [BrokenLink(row, candidates(row, texts[row.raw]), texts[row.raw]) for row in index.broken()]
+    return [BrokenLink(row, texts[row.raw]) for row in index.broken()]
 
 
 def is_phrase(name: str) -> bool:

@@ -138,10 +138,8 @@ def _join(folder: str, relative: str) -> str | None:
     return "/".join(parts)
 
 
-def resolve_all(
-    links: Iterable[WrittenLink], source: str | None, lookup: Lookup, suggest: Callable[[str], tuple[str, ...]]
-) -> list[LinkResolution]:
-    """Links with their targets, in order, without those that mean no note. `suggest` gives the nearest paths for a broken name."""
+def resolve_all(links: Iterable[WrittenLink], source: str | None, lookup: Lookup) -> list[LinkResolution]:
+    """Links with their targets, in order, without those that mean no note."""
     found: list[LinkResolution] = []
     for link in links:
         resolved = resolve(link, source, lookup)
@@ -156,7 +154,7 @@ def resolve_all(
                 alias=link.alias,
                 embed=link.embed,
                 status=resolved.status,
-                candidates=suggest(link.text) if resolved.status == "broken" else resolved.losers,
+                candidates=resolved.losers,
                 via=resolved.via,
                 reason=resolved.reason,
                 line=link.line,

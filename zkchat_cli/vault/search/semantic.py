@@ -100,11 +100,9 @@ class SemanticSearch:
 
     def load(self) -> None:
         """Get ready for a query, if there are vectors. Contacts no server."""
-        try:
+        with self.failures_reported():
             if not self._store.is_empty:
                 self._embedder.load()
-        except (ProviderError, VaultError) as e:
-            self._fail(e)
 
     def status(self) -> SemanticStatus:
         """What has been computed; a missing chunk counts for as many windows as the others have on average. Loads no model and contacts no
@@ -135,11 +133,7 @@ class SemanticSearch:
             return None
 
         def others(keys: Sequence[int]) -> Mapping[int, float]:
-            try:
-                return self._store.cosines(vector, keys)
-            except VaultError as e:
-                self._fail(e)
-                return {}
+            return self._attempt(lambda: self._store.cosines(vector, keys)) or {}
 
         return SemanticMatch(nearest, others, fmean(sample), pstdev(sample)) if nearest and sample else None
 
@@ -149,11 +143,7 @@ class SemanticSearch:
         vector = self.embed_query(query) if texts and self._knows("\n".join(texts)) else None
         if vector is None:
             return None
-        try:
-            return [float(each @ vector) for each in self._vectors(texts)]
-        except ProviderError as e:
-            self._fail(e)
-            return None
+        return self._attempt(lambda: [float(each @ vector) for each in self._vectors(texts)])
 
     def stored_similarities(self, query: str, packed: Mapping[K, bytes]) -> dict[K, float] | None:
         """The cosine of the query with the best of each text's packed vectors, without texts that have none; None if `embed_query` gives
@@ -174,17 +164,21 @@ class SemanticSearch:
         """The vector of a query; None without a model, for a script it does not know, or after a failure."""
         if self.has_failed or not self._can_read(query):
             return None
-        try:
-            return self._query_vector(query)
-        except ProviderError as e:
-            self._fail(e)
-            return None
+        return self._attempt(lambda: self._query_vector(query))
 
     def embed_texts(self, texts: Sequence[Sequence[str]]) -> "list[list[Vector]]":
         """The vectors of the parts of each text; none for a text in a language that the model does not know. Raises ProviderError."""
         known = [parts if self._knows("\n".join(parts)) else () for parts in texts]
         vectors = iter(self._vectors([part for parts in known for part in parts]))
         return [[next(vectors) for _ in parts] for parts in known]
+
+    def _attempt(self, work: Callable[[], T]) -> T | None:
+        """What `work` returns; None after a failure, which is reported."""
+        try:
+            return work()
+        except (ProviderError, VaultError) as e:
+            self._fail(e)
+            return None
 
     @contextmanager
     def failures_reported(self) -> Iterator[None]:
