@@ -219,7 +219,7 @@ def _open_session(model: Path, *, optimized: bool = False, copy: Path | None = N
     # one level up costs 15 ms more to load and 10 % more a text; the vectors differ by 1e-6
     levels = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = levels.ORT_DISABLE_ALL if optimized else levels.ORT_ENABLE_BASIC
-    # it would copy 40 MB of numbers into another order, in 30 ms; without it a query takes 3 ms more, and a run of 256 tokens as long as before
+    # it would copy 40 MB into another order, in 30 ms; without it a query takes 3 ms more, and a run of 256 tokens as long as before
     options.add_session_config_entry("session.disable_prepacking", "1")
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False  # they would keep the memory of the largest run, 50 MB
     if copy is not None:
