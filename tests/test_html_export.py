@@ -223,6 +223,11 @@ def test_a_status_is_shown_by_a_sign_and_in_words(status: str, sign: str, words:
     assert len(page.all("details", "excerpt")) == (0 if status == "missing" else 1)
 
 
+def test_a_source_that_is_quoted_and_cited_has_the_sign_of_a_terminal() -> None:
+    page = page_of(*a_turn("so [3]", cite(verdict="cited", spans=((3, 6),)), cite(verdict="verified", quote="so", spans=((3, 6),))))
+    assert "✓" in page.at(page.one("a", "cite").attributes["href"]).words
+
+
 @pytest.mark.parametrize(
     ("written", "links", "shown"),
     [

@@ -162,7 +162,7 @@ def _judge(sentence: str, quoted: Iterable[str], numbers: Iterable[int], sources
     """The verdict on a sentence. One that is itself a verified quotation, apart from a few words, needs no judgement."""
     if _count_words(sentence) - sum(map(_count_words, quoted)) <= FEW_WORDS:
         return "supports"
-    return judge_support(sentence, [sources.evidence[number] for number in numbers])
+    return judge_support(sentence, [sources.evidence(number) for number in numbers])
 
 
 def _worst(judged: Sequence[Support]) -> Support | None:
@@ -171,7 +171,8 @@ def _worst(judged: Sequence[Support]) -> Support | None:
 
 
 def _citation(number: int, quote: str | None, sources: CitableSources, spans: tuple[tuple[int, int], ...]) -> Citation:
-    source = sources.chunks.get(number) or (sources.earlier_chunk(number, quote) if quote else None)
+    earlier = sources.earlier_chunk(number, quote) if quote and number not in sources.by_number else None
+    source = sources.quotable_chunk(number) if number in sources.by_number else earlier
     if source is None:
         return Citation(number=number, quote=quote, spans=spans)
     chunk = source.chunk
