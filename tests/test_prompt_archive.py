@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import ProviderError, StoreError, UsageError
+from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm.base import Request, StreamFailed, TextPart
@@ -252,15 +252,3 @@ def test_a_conversation_never_depends_on_another_one(app: AppFixture) -> None:
     before = sent_prompts(place.store, id_), place.store.compactions(id_)
     place.store.delete(other.conversation.id)
     assert (sent_prompts(place.store, id_), place.store.compactions(id_)) == before
-
-
-def test_damaged_prompts_are_reported(app: AppFixture) -> None:
-    session = ask_questions(app, LOOKS[0])
-    app.store._db.execute("UPDATE prompt SET question_seq = 999")
-    with pytest.raises(StoreError, match="cannot read a conversation: the file is damaged"):
-        app.store.archive(session.conversation.id, prompts=True)
-    assert app.store.archive(session.conversation.id).messages == session.history
-    app.store._db.execute("DELETE FROM piece WHERE seq = 1")
-    app.store._db.execute("UPDATE prompt SET question_seq = 1")
-    with pytest.raises(StoreError, match="piece 1 of a prompt is missing"):
-        app.store.prompts(session.history[0].id)
