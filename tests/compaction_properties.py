@@ -79,15 +79,6 @@ def message_values(prompt: Prompt) -> list[tuple[str, str, int]]:
     return [(m.role, m.content, m.tokens) for m in prompt.messages]
 
 
-def check_contiguous(session: ZkChatSession, prompt: Prompt) -> None:
-    """Check that the turns sent in full are the newest ones, without a gap."""
-    sent = {id_ for m in prompt.messages if not m.content.startswith("<recalled") for id_ in m.source_ids}
-    there = [any(m.id in sent and not m.pinned for m in turn.messages) for turn in session.turns if not turn.failed]
-    pinned = [any(m.pinned for m in turn.messages) for turn in session.turns if not turn.failed]
-    plainly = [t for t, p in zip(there, pinned, strict=True) if not p]
-    assert plainly == sorted(plainly)
-
-
 @given(histories, ways, st.integers(0, 1000), st.sampled_from([1500, 3000, 6000]), st.lists(st.sampled_from([None, 0, 2, 5]), max_size=3))
 def every_prompt_is_sound_and_an_import_gives_the_identical_one(
     workspace: AppFixture, kinds: list[str], ways: list[str], seed: int, window: int, keeps: list[int | None]
@@ -107,9 +98,7 @@ def every_prompt_is_sound_and_an_import_gives_the_identical_one(
             assert session.prompt() == again
     for text in ("And now?", "And [[Filters]]?"):
         report_of(session.send(text))
-        prompt = session.prompt()
-        check_prompt(prompt)
-        check_contiguous(session, prompt)
+        check_prompt(session.prompt())
     for request in model.requests:
         assert sum(m.tokens for m in request.messages) + sum(t.tokens for t in request.tools) <= session.runtime.budget.effective_limit
     archive = ConversationArchive.model_validate_json(workspace.store.archive(session.conversation.id).model_dump_json())

@@ -1,6 +1,6 @@
 """Values and sessions for tests: a real vault, a real store, a scripted or offline model, a clock that ticks and ids that count."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import count
@@ -15,6 +15,7 @@ from zkchat_cli.config.schema import Config
 from zkchat_cli.context import strategies
 from zkchat_cli.context.recall.index import RecallIndex, recall_passages
 from zkchat_cli.context.turns import Turn, split_into_turns
+from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
@@ -56,21 +57,23 @@ class TickingClock:
 
 @dataclass
 class DeltaModel:
-    """A model that streams the given deltas, one list per call and then the last one again; it keeps its requests."""
+    """A model that streams the given deltas, one list per call and then the last one again, or what `answer` makes of a request; it keeps
+    its requests."""
 
-    calls: Sequence[Sequence[Delta]]
+    calls: Sequence[Sequence[Delta]] = ()
     name: str = "deltas"
     window: Window | None = None
     exact: bool = True
     requests: list[Request] = field(default_factory=list)
     closed: int = 0
+    answer: Callable[[Request], Iterable[Delta]] | None = None
 
     def prepare(self) -> None: ...
 
     def stream(self, request: Request) -> Generator[Delta, None, None]:
         self.requests.append(request)
         try:
-            yield from self.calls[min(len(self.requests), len(self.calls)) - 1]
+            yield from self.answer(request) if self.answer else self.calls[min(len(self.requests), len(self.calls)) - 1]
         finally:
             self.closed += 1
 
@@ -87,6 +90,10 @@ def tool_reply(*wanted: ToolCall, text: str = "") -> list[Delta]:
 
 def find_call(query: str, id_: str = "call-1-1") -> ToolCall:
     return ToolCall(id=id_, name="find_excerpts", arguments={"query": query})
+
+
+def cannot_open(name: str, *_: object) -> Any:
+    raise UsageError(f"a test without {name}", "Pass `open_model` or `open_agent`.")
 
 
 @dataclass
@@ -124,6 +131,8 @@ class AppFixture:
             "tools": tuple(tool for tool in tools.load_tools() if tool.scope == "notes"),  # room in small windows
             "settings": settings.model_copy(update=updates),
             "counter": COUNTER,
+            "open_model": cannot_open,
+            "open_agent": cannot_open,
             "can_summarize": model.name != "offline",
         }
         values |= {name: value for name, value in changes.items() if name not in {*SERVICES, "settings", "max_context", "retrieval"}}

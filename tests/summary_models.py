@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from factories import COUNTER, AppFixture, chunk, exchanges, message, resume
+from history_strategies import pairs_are_whole, sums_are_exact
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, ProviderErrorKind
@@ -77,9 +78,7 @@ def numbered_exchanges(count: int = 12, words: int = 1) -> list[tuple[str, str]]
     ]
 
 
-def search_turns(
-    count: int = 12, words: int = 60, *, pinned: Sequence[int] = (), after: Sequence[ZkChatMessage] = ()
-) -> list[ZkChatMessage]:
+def search_turns(count: int = 12, words: int = 60, *, after: Sequence[ZkChatMessage] = ()) -> list[ZkChatMessage]:
     """Turns with a long tool result each, appended to the conversation `after`."""
     messages: list[ZkChatMessage] = [*after]
     for i in range(1, count + 1):
@@ -88,7 +87,7 @@ def search_turns(
         more = (
             message("user", f"Where is thing{i}?", f"u{i}"),
             message("assistant", "", f"c{i}", tool_calls=(call,)),
-            message("tool", result, f"r{i}", tool_call_id=call.id, tool_name=call.name, chunks=(chunk(i),), pinned=i in pinned),
+            message("tool", result, f"r{i}", tool_call_id=call.id, tool_name=call.name, chunks=(chunk(i),)),
             message("assistant", f"On shelf {i * 7} [{i}].", f"a{i}"),
         )
         for each in more:
@@ -109,20 +108,10 @@ def find_compaction(events: Iterable[Event]) -> Compaction:
 
 def check_prompt(prompt: Prompt) -> None:
     """Check a prompt: it is within the limit, each call has its result and each result its call, and the sums are exact."""
-    usage = prompt.usage
-    assert usage.total_tokens <= usage.effective_limit
-    assert usage.total_tokens == sum(m.tokens for m in prompt.messages) + sum(t.tokens for t in prompt.tools)
-    assert usage.total_tokens == usage.system_tokens + usage.tool_tokens + usage.message_tokens
-    assert usage.message_tokens == sum(usage.message_breakdown.model_dump().values())
+    assert prompt.usage.total_tokens <= prompt.usage.effective_limit
+    sums_are_exact(prompt)
     for m in prompt.messages:
         if not m.thinking:
             calls = sum(COUNTER.count(c.name) + COUNTER.count(str(c.arguments).replace("'", '"')) for c in m.tool_calls)
             assert m.tokens == COUNTER.count(m.content) + calls + 4
-    waiting: list[str] = []
-    for m in prompt.messages:
-        if m.role == "tool":
-            assert m.tool_call_id == waiting.pop(0)
-        else:
-            assert not waiting
-            waiting = [call.id for call in m.tool_calls]
-    assert not waiting
+    assert pairs_are_whole(prompt.messages)

@@ -1,13 +1,10 @@
 """Undo, redo, retry, edit and branches: nothing is lost."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from factories import (
-    NOON,
     AppFixture,
-    CountingIds,
     DeltaModel,
     exchanges,
     failure_of,
@@ -24,10 +21,7 @@ from slash_results import slash_output
 from zkchat_cli import slash
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError, StoreError, UsageError
-from zkchat_cli.exporters import exporter
-from zkchat_cli.importers.conversation_file import read_conversations
 from zkchat_cli.llm.base import StreamFailed
-from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 
 def history_texts(session: ZkChatSession) -> list[str]:
@@ -144,26 +138,8 @@ def test_a_summary_of_undone_turns_is_not_used(app: AppFixture) -> None:
     assert session.compaction is not None
 
 
-MOVES = ["send", "undo", "undo 2", "redo", "retry", "edit 1", "clear", "branches 1", "branches 2", "compact", "resume", "carry"]
+MOVES = ["send", "undo", "undo 2", "redo", "retry", "edit 1", "clear", "branches 1", "branches 2", "compact", "resume"]
 MOVES += ["pin 1", "unpin 1", "strategy discard", "strategy hybrid"]
-
-
-def carried(app: AppFixture, session: ZkChatSession) -> None:
-    """Export and import bring the whole conversation: into another store as it is, into this one as a copy."""
-    text = exporter("json").export(app.store.archive(session.conversation.id, prompts=True))
-    [read] = read_conversations(text.encode(), vault="/other", new_id=CountingIds("never"), now=NOON).archives
-    elsewhere = replace(app, store=ChatSessionStore.open(None))
-    there = elsewhere.session(
-        session.runtime.model, conversation=elsewhere.store.restore(read, CountingIds("never")), strategy=session.runtime.strategy.name
-    )
-    assert there.store.log(there.conversation.id) == session.store.log(session.conversation.id) and there.prompt() == session.prompt()
-    elsewhere.store.close()
-    copy = app.store.restore(read, app.new_id)
-    assert copy.id != session.conversation.id
-    assert [message.content for message in app.store.log(copy.id)] == [
-        message.content for message in session.store.log(session.conversation.id)
-    ]
-    assert exporter("json").export(app.store.archive(session.conversation.id, prompts=True)) == text
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -179,8 +155,6 @@ def test_random_navigation_never_loses_messages_or_breaks_prompts(app: AppFixtur
                 report_of(session.send(with_new))
             elif step == "resume":
                 session = app.reopen(session, strategy=session.runtime.strategy.name)
-            elif step == "carry":
-                carried(app, session)
             else:
                 outcome = slash.run(f"/{step} {with_new}" if step.startswith("edit") else f"/{step}", session)
                 if outcome.turn is not None:

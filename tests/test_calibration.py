@@ -174,7 +174,7 @@ def test_a_model_that_refuses_tools_is_asked_once_more_with_passages(app: AppFix
 
 def test_a_model_that_was_renamed_is_reported_with_the_new_name(app: AppFixture, server: ModelServer) -> None:
     server.gets["/v1/models"] = {"data": [{"id": "m"}]}
-    session = app.session(open_model("openai", f"{server.address}/v1"), open_model=None)
+    session = app.session(open_model("openai", f"{server.address}/v1"))
     server.says(Reply(openai_text("Yes.")), OPENAI.error(404, "model not found"), Reply(openai_text("Again.")))
     report_of(session.send("What is a filter?"))
     server.gets["/v1/models"] = {"data": [{"id": "m-2"}]}

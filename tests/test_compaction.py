@@ -12,7 +12,6 @@ from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context.compaction_policy import SMALLER_BY, plan_fold
 from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.events import CompactionDone, CompactionStarted, Event
-from zkchat_cli.models import DocumentReference
 from zkchat_cli.summarization.extractive import extract_summary, summarize
 
 THINGS = ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"]
@@ -80,17 +79,6 @@ def test_tool_results_and_failed_turns_are_not_summarised() -> None:
     assert summary is not None
     assert "secret" not in summary.text
     assert "failed" not in summary.text
-
-
-def test_a_summary_names_the_consulted_documents() -> None:
-    used = DocumentReference(wikilink="[[Filters]]", relative_path="Filters.md", reference_type="search")
-    broken = DocumentReference(wikilink="[[Filtrs]]", reference_type="direct", status="broken")
-    history = [
-        message("user", "How do filters work, please?", "u", references=(used, broken)),
-        message("assistant", "They select tasks.", "a"),
-    ]
-    summary = summarize(split_into_turns(history, COUNTER), 1000, COUNTER)
-    assert summary and summary.text.endswith("\nDocuments consulted: [[Filters]]")
 
 
 def test_a_summary_is_clearly_smaller_than_what_it_replaces() -> None:

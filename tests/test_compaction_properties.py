@@ -1,6 +1,6 @@
 """What holds of every conversation, whatever was said in it, however often it was compacted, and whatever the summariser did.
 
-What holds of each prompt is tried on 75 random histories (test_prompt_properties.py), and what takes a store, turns and imports on fewer;
+What holds of each prompt is tried on 75 random histories (test_prompt_assembly.py), and what takes a store, turns and imports on fewer;
 CI runs `tests/bench/properties.py`, which tries 2,000 and 1,000, or as many as you like.
 """
 

@@ -8,8 +8,6 @@ import pytest
 from factories import COUNTER, NOON, AppFixture, DeltaModel, message, reply, report_of, tool_reply
 
 from zkchat_cli import tools
-from zkchat_cli.app import factory
-from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import UsageError
@@ -131,13 +129,6 @@ def test_a_fact_with_the_same_key_replaces_the_older_one_and_keeps_it_as_history
     assert stored_facts(session) == [("deadline", "The deadline is 3 June")]
     history = app.store._db.execute("SELECT content, ended_at FROM fact ORDER BY seq DESC").fetchall()
     assert history == [("The deadline is 3 June", None), ("The deadline is 1 May", NOON)]
-
-
-def test_a_given_key_is_used_whatever_the_text_says(app: AppFixture) -> None:
-    session = app.session()
-    session.memory.remember("The deadline is 1 May", key="Roof Deadline!")
-    session.memory.remember("We have moved it to June", key="roof-deadline")
-    assert stored_facts(session) == [("roof-deadline", "We have moved it to June")]
 
 
 def test_a_fact_records_its_conversation_and_message(app: AppFixture) -> None:
@@ -376,18 +367,3 @@ def test_the_model_looks_up_facts_with_its_tool(app: AppFixture) -> None:
     keeper.remember("The roof is of slate from Wales, as far as we know")
     assert '"The roof deadline is 3 June (roof-deadline; 2025-05-08; told by the user)"' in looked_up("deadline of the roof", limit=1)
     assert "1 more" in looked_up("deadline of the roof", limit=1)
-
-
-def test_memory_off_removes_the_memory_tools(vault: Path, tmp_path: Path) -> None:
-    def offered(**env: str) -> set[str]:
-        choices = StartupOptions(vault, f"scripted/{tmp_path / 'x'}")
-        bench = factory.open_app(choices, {"ZKCHAT_HOME": str(tmp_path / "home"), **env}, tmp_path)
-        names = {tool.name for tool in bench.using.tools}
-        bench.close()
-        return names
-
-    (tmp_path / "x").write_text('{"text": "x"}')
-    on = offered()
-    off = offered(ZKCHAT_CONTEXT__MEMORY_INTEGRATION="false")
-    assert on - off == {"store_in_smart_memory", "retrieve_from_smart_memory"}
-    assert "recall_conversation" in off

@@ -155,8 +155,8 @@ def test_exactly_the_texts_with_the_letters_in_order_match(typed, limit):
 @pytest.mark.untraced
 def test_tens_of_thousands_of_notes_are_completed_fast():
     words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "theta", "kappa", "lambda", "sigma"]
-    notes = [(f"Folder {i % 100}/{words[i % 10]} {words[i // 10 % 10]} {i}.md", f"{words[i % 7]} {i}") for i in range(20_000)]
-    many = NoteCompleter(notes, [], [])
+    paths = [f"Folder {i % 100}/{words[i % 10]} {words[i // 10 % 10]} {i}.md" for i in range(20_000)]
+    many = NoteCompleter(paths, [(f"{words[i % 7]} {i}", path, "title") for i, path in enumerate(paths)], [])
     took = []
     for typed in ("alp", "19999", "lam sig 8", "ls9", "zgm77", "nosuchname", "folder 7/kap", "q"):
         began = time.thread_time()

@@ -213,15 +213,9 @@ def test_follow_up_after_a_compaction_has_its_topic(app: AppFixture) -> None:
     "result",
     [
         "",
-        "[]",
-        "5",
-        "null",
-        '{"error": "x"}',
-        "{",
-        '{"excerpts": []}',
         '{"excerpts": 5}',
         '{"excerpts": [5, {}, {"source": "1"}]}',
-        "[" * 100_000,
+        '{"excerpts": ' + "[" * 100_000,
     ],
 )
 def test_result_without_excerpts_is_no_answer(result: str) -> None:

@@ -55,12 +55,6 @@ def test_an_old_instruction_is_sent_verbatim_before_recent_turns(strategy: str) 
     assert "t2-u" not in {d.id for d in prompt.dropped}
 
 
-def test_a_pinned_message_in_a_sent_turn_is_not_repeated() -> None:
-    prompt = prompt_of(exchanges(*CHATTER[:3], (RULE, "Gern.")))
-    assert kept(prompt) == []
-    assert [m.content for m in prompt.messages if m.role == "user"][-2] == RULE
-
-
 def test_only_pinned_messages_of_a_failed_turn_are_sent() -> None:
     history = (message("user", RULE, "u", status="failed"), *exchanges(("Hello", "Hi")))
     assert kept(prompt_of(history)) == []

@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 from conftest import needs_permissions, write_notes
-from factories import COUNTER, NOON, AppFixture, DeltaModel, chunk, find_call, make_app, message, reply, report_of, run_turn, tool_reply
+from factories import COUNTER, NOON, AppFixture, DeltaModel, find_call, make_app, reply, report_of, run_turn, tool_reply
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, MemorySettings
 from zkchat_cli.context.prompt_assembly import fence
 from zkchat_cli.events import Notice
 from zkchat_cli.memory.file_reader import MemoryFiles
-from zkchat_cli.memory.project import ActiveNote, MemoryItem, find_active_notes, load_folder_memory, load_root_memory
-from zkchat_cli.models import DocumentReference
+from zkchat_cli.memory.project import ActiveNote, MemoryItem, load_folder_memory, load_root_memory
 from zkchat_cli.vault.vault import Vault
 
 NAMES = MemorySettings().project_file
@@ -81,23 +80,6 @@ def test_a_file_imported_by_root_memory_is_not_loaded_again(notes: Notes) -> Non
     root = notes.root_items()
     assert paths(root) == ["ZKCHAT.md", "Roof/style.md"]
     assert paths(notes.folder_items("Roof/Plan.md", there=root)) == ["Roof/ZKCHAT.md"]
-
-
-def reference(kind: str, path: str | None) -> DocumentReference:
-    return DocumentReference.model_validate({"wikilink": "[[x]]", "relative_path": path, "reference_type": kind})
-
-
-def test_active_notes_are_named_imported_or_found_in_recent_turns() -> None:
-    named = (reference("direct", "a/A.md"), reference("import", "b/B.md"), reference("direct", None))
-    current = (message("user", "?", "q", references=named), message("tool", "…", "t", chunks=(chunk(1, relative_path="d/D.md"),)))
-    before = (message("user", "?", "p", references=(reference("direct", "e/E.md"), reference("direct", "d/D.md"))),)
-    answer = message("assistant", "So.", "z", references=(reference("search", "f/F.md"),))
-    assert [(note.relative_path, note.reason) for note in find_active_notes(current, (*before, answer))] == [
-        ("a/A.md", "which you named"),
-        ("b/B.md", "which you imported"),
-        ("d/D.md", "which was found"),
-        ("e/E.md", "which you named a moment ago"),
-    ]
 
 
 # imports

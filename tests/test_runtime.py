@@ -4,7 +4,6 @@ import pytest
 from factories import COUNTER, AppFixture, DeltaModel, reply
 
 from zkchat_cli.chat.runtime import OpenedModel, Runtime
-from zkchat_cli.errors import UsageError
 from zkchat_cli.llm.base import Window
 from zkchat_cli.models import Calibration
 
@@ -31,13 +30,6 @@ def test_overrides_and_calibration_stay_with_another_agent(app: AppFixture) -> N
     assert (after.strategy.name, after.counter, after.overrides) == ("discard", before.counter, before.overrides)
     before.with_agent("none")
     assert opened == [("critic", {"context.summary_ratio": 0.2}), (None, {"context.summary_ratio": 0.2})]
-
-
-def test_without_openers_nothing_can_be_switched(app: AppFixture) -> None:
-    with pytest.raises(UsageError, match="cannot change its model"):
-        app.runtime().with_model("other")
-    with pytest.raises(UsageError, match="cannot change its agent"):
-        app.runtime().with_agent("critic")
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,7 @@ def test_error_comes_after_the_text(file: Path, kind: str) -> None:
         ({"deltas": [1]}, "line 2: deltas.0"),
         ('{"delay_ms": Infinity}', "line 2: delay_ms"),
         ({"usage": {"prompt_tokens": -1, "completion_tokens": 1}}, "line 2: usage.prompt_tokens"),
+        ({"usage": {"prompt_tokens": 10**310, "completion_tokens": 1}}, "line 2: usage.prompt_tokens"),
         ({"tool_calls": [{"name": "a", "id": "x"}]}, "line 2: tool_calls.0.id"),
         ('{"text": "\\ud800"}', "line 2"),
     ],

@@ -1,7 +1,6 @@
 """A session: one turn after the other, and what becomes of a turn that goes wrong."""
 
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,7 +22,6 @@ from factories import (
     tool_reply,
 )
 
-from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, LlmSettings
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import (
@@ -107,31 +105,16 @@ def test_the_default_title_is_the_first_question(app: AppFixture) -> None:
     assert len(title) <= 60
 
 
-def test_opening_a_session_stores_nothing(app: AppFixture) -> None:
-    app.session()
-    assert app.store.conversations() == []
-
-
 def test_a_message_is_stored_before_the_model_is_called(app: AppFixture) -> None:
-    @dataclass
-    class Looking:
-        session: ZkChatSession | None = None
-        seen: tuple[tuple[str, str, str], ...] = ()
-        name = "looking"
-        window = None
-        exact = True
+    seen: list[tuple[str, str, str]] = []
 
-        def prepare(self) -> None: ...
+    def look(_: Request) -> list[Delta]:
+        seen.extend(stored_log(session))
+        return reply("Yes.")
 
-        def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
-            assert self.session
-            self.seen = tuple(stored_log(self.session))
-            yield from reply("Yes.")
-
-    model = Looking()
-    model.session = app.session(model)
-    report_of(model.session.send("Is it so?"))
-    assert model.seen == (("user", "pending", "Is it so?"),)
+    session = app.session(DeltaModel(answer=look))
+    report_of(session.send("Is it so?"))
+    assert seen == [("user", "pending", "Is it so?")]
 
 
 def test_the_message_is_stored_with_the_documents_it_names(app: AppFixture) -> None:
@@ -203,15 +186,6 @@ def test_an_answer_is_stored_without_reasoning_that_cannot_be_stored(app: AppFix
 # tools
 
 
-def test_tool_results_follow_the_question_in_the_next_call(app: AppFixture) -> None:
-    model = DeltaModel([tool_reply(find_call("compost heap"), text="Let me look."), reply("Air [1].")])
-    report_of(app.session(model).send("What does compost need?"))
-    assert [m.role for m in model.requests[1].messages] == ["system", "user", "assistant", "tool"]
-    asked, result = model.requests[1].messages[-2:]
-    assert asked.content == "Let me look."
-    assert asked.tool_calls[0].id == result.tool_call_id == "call-1-1"
-
-
 def test_the_last_round_offers_no_tools(app: AppFixture) -> None:
     app.settings = Config(llm=LlmSettings(max_tool_rounds=2))
     model = DeltaModel([tool_reply(find_call("compost")), tool_reply(find_call("filters", "2")), reply("So [1].")])
@@ -220,33 +194,14 @@ def test_the_last_round_offers_no_tools(app: AppFixture) -> None:
     assert len(report.tools) == 2
 
 
-def test_a_model_that_calls_tools_without_end_is_stopped(app: AppFixture) -> None:
-    app.settings = Config(llm=LlmSettings(max_tool_rounds=2))
-    error = failure_of(app.session(DeltaModel([tool_reply(find_call("compost"))])).send("What?")).error
-    assert "called tools 3 times in a row" in error.message
-    assert "llm.max_tool_rounds" in error.hint
-
-
 def test_many_large_results_stay_within_the_window(app: AppFixture) -> None:
     write_notes(
         app.vault.root, {f"Long {i}.md": "".join(f"# Part {j}\n\n{'compost words ' * 80}\n\n" for j in range(20)) for i in range(5)}
     )
     app.max_context = 2000
     reads = [ToolCall(id=str(i), name="read_zk_document", arguments={"relative_path": f"Long {i}.md"}) for i in range(4)]
-
-    class Eager:
-        """Reads on as long as it may."""
-
-        name = "eager"
-        window = None
-        exact = True
-
-        def prepare(self) -> None: ...
-
-        def stream(self, request: Request) -> Generator[Delta, None, None]:
-            yield from tool_reply(*reads) if request.tools else reply("So [1].")
-
-    session = resume(app, exchanges(*[("Chatter? " * 20, "Indeed. " * 20)] * 8), model=Eager())
+    eager = DeltaModel(answer=lambda request: tool_reply(*reads) if request.tools else reply("So [1]."))
+    session = resume(app, exchanges(*[("Chatter? " * 20, "Indeed. " * 20)] * 8), model=eager)
     report = report_of(session.send("What?"))
     assert report.context.total_tokens <= report.context.effective_limit
     assert report.context.tool_tokens == 0
@@ -274,17 +229,36 @@ def test_a_quotation_from_a_folded_passage_is_looked_up_in_the_note(app: AppFixt
 # a turn that fails
 
 
-def test_a_failing_model_leaves_the_message_stored_and_marked(app: AppFixture) -> None:
-    session = app.session(DeltaModel([[TIMEOUT], reply("Yes.")]))
+@pytest.mark.parametrize(
+    ("deltas", "kind", "partial"),
+    [
+        ([TIMEOUT], "timeout", ""),
+        ([TextPart("Half an "), TextPart("answer"), TIMEOUT], "timeout", "Half an answer"),
+        ([TextPart("Half")], "cut", "Half"),
+    ],
+)
+def test_a_failed_turn_is_stored_and_marked_with_the_text_so_far(app: AppFixture, deltas: list[Delta], kind: str, partial: str) -> None:
+    session = app.session(DeltaModel([deltas]))
     last = failure_of(session.send("Is it so?"))
-    assert (last.error.code, last.partial) == ("provider", "")
-    assert stored_log(session) == [("user", "failed", "Is it so?")]
+    assert isinstance(last.error, ProviderError)
+    assert (last.error.kind, last.partial) == (kind, partial)
+    assert stored_log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", partial)][: 2 if partial else 1]
 
 
-def test_partial_text_of_a_failed_call_is_stored_and_reported(app: AppFixture) -> None:
-    session = app.session(DeltaModel([[TextPart("Half an "), TextPart("answer"), TIMEOUT]]))
-    assert failure_of(session.send("Is it so?")).partial == "Half an answer"
-    assert stored_log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half an answer")]
+@pytest.mark.parametrize(
+    ("error", "question", "answer"), [(RuntimeError, "failed", "failed"), (KeyboardInterrupt, "complete", "unfinished")]
+)
+def test_an_error_or_interrupt_in_the_model_call_is_raised_and_the_turn_stored(
+    app: AppFixture, error: type[BaseException], question: str, answer: str
+) -> None:
+    def broken(_: Request) -> Iterator[Delta]:
+        yield TextPart("Half")
+        raise error
+
+    session = app.session(DeltaModel(answer=broken))
+    with pytest.raises(error):
+        list(session.send("Is it so?"))
+    assert stored_log(session) == [("user", question, "Is it so?"), ("assistant", answer, "Half")]
 
 
 def test_a_failure_after_tools_keeps_their_results(app: AppFixture) -> None:
@@ -310,31 +284,6 @@ def test_the_error_says_why_an_answer_is_empty(app: AppFixture, reason: FinishRe
     error = failure_of(app.session(DeltaModel([[StreamFinished(reason)]])).send("Is it so?")).error
     assert isinstance(error, ProviderError)
     assert (error.kind, error.message) == (kind, told)
-
-
-def test_a_stream_without_an_end_is_a_failure_that_keeps_the_text(app: AppFixture) -> None:
-    last = failure_of(app.session(DeltaModel([[TextPart("Half")]])).send("Is it so?"))
-    assert isinstance(last.error, ProviderError)
-    assert (last.error.kind, last.partial) == ("cut", "Half")
-
-
-def test_a_model_that_raises_leaves_the_message_stored_and_marked(app: AppFixture) -> None:
-    class Broken:
-        name = "broken"
-        window = None
-        exact = True
-
-        def prepare(self) -> None: ...
-
-        def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
-            yield TextPart("Half")
-            raise RuntimeError("a defect")
-
-    session = app.session(Broken())
-    with pytest.raises(RuntimeError, match="a defect"):
-        list(session.send("Is it so?"))
-    assert stored_log(session) == [("user", "failed", "Is it so?"), ("assistant", "failed", "Half")]
-    assert app.reopen(session, DeltaModel([reply("Yes.")])).prompt().messages[1:] == ()
 
 
 # a turn that is stopped
@@ -380,24 +329,6 @@ def test_a_turn_stopped_between_two_calls_keeps_its_tool_results(app: AppFixture
     assert app.reopen(session).prompt() == session.prompt()
 
 
-def test_an_interrupt_during_the_model_call_is_raised(app: AppFixture) -> None:
-    class Interrupted:
-        name = "interrupted"
-        window = None
-        exact = True
-
-        def prepare(self) -> None: ...
-
-        def stream(self, request: Request) -> Generator[Delta, None, None]:  # noqa: ARG002
-            yield TextPart("Half")
-            raise KeyboardInterrupt
-
-    session = app.session(Interrupted())
-    with pytest.raises(KeyboardInterrupt):
-        list(session.send("Is it so?"))
-    assert stored_log(session)[-1] == ("assistant", "unfinished", "Half")
-
-
 def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(app: AppFixture) -> None:
     interrupts: list[bool] = []
 
@@ -430,6 +361,23 @@ def test_a_resumed_session_has_the_same_prompt_and_continues_the_numbering(app: 
     numbers = {c.relative_path: c.number for c in again.history[-2].chunks}
     assert numbers["Garden/Compost.md"] == session.history[2].chunks[0].number
     assert numbers["Queries/Limiting.md"] == len(session.references.chunks) + 1
+
+
+def test_a_long_chat_reads_turns_that_it_no_longer_sends_from_the_store(app: AppFixture) -> None:
+    app.max_context = 4000
+    session = app.session(DeltaModel([tool_reply(find_call("filters tasks")), *[reply("It is so [1]. " * 60)] * 40]))
+    for number in range(24):
+        report_of(session.send(f"What about filter {number}?"))
+    unloaded = [exchange.loaded is None for exchange in session.history.exchanges()]
+    assert sum(unloaded) > 4 and unloaded == sorted(unloaded, reverse=True)
+    id_ = session.conversation.id
+    assert session.history == app.store.history(id_)
+    first = session.references.chunk(1)
+    assert first is not None and first == app.reopen(session).references.chunk(1)
+    app.store.delete(id_)  # by another program
+    assert (session.history[0].status, session.references.chunk(1)) == ("damaged", None)
+    report_of(session.send("And now?"))
+    assert session.history[-1].content.startswith("It is so")
 
 
 # the vault changes or goes
@@ -489,10 +437,14 @@ def test_between_turns_the_figures_are_those_of_the_last_prompt_until_something_
 
 def test_the_line_being_typed_counts_the_documents_that_it_names(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply("Yes.")]))
-    counted = session.count_mentioned("What is in [[Filters]]?")
+
+    def count_documents(text: str) -> int:
+        return session.count_typed(text)[0] - session.count_typed(text, with_documents=False)[0]
+
+    counted = count_documents("What is in [[Filters]]?")
     assert counted == session.prompt("What is in [[Filters]]?").usage.message_breakdown.documents
     run_turn(session.send("What is in [[Filters]]?"))
-    more = session.count_mentioned("And again in [[Filters]]?")
+    more = count_documents("And again in [[Filters]]?")
     assert session.prompt("And again in [[Filters]]?").usage.message_breakdown.documents == counted + more
     assert more < counted
-    assert [session.count_mentioned(text) for text in ("What is in [[Filt", "me@here.org", "")] == [0, 0, 0]
+    assert [count_documents(text) for text in ("What is in [[Filt", "me@here.org", "")] == [0, 0, 0]

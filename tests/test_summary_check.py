@@ -6,9 +6,7 @@ from factories import COUNTER, exchanges
 from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.summarization.learning_points import find_learning_points
 from zkchat_cli.summarization.summary_check import (
-    SummaryCheck,
     check_summary,
-    correction_request,
     find_decisions,
     repair_summary,
     source_text,
@@ -48,12 +46,6 @@ def test_decisions_are_the_users_statements_with_facts() -> None:
 )
 def test_a_decision_is_in_the_summary_if_its_facts_are(summary: str, missing: int) -> None:
     assert len(check_summary(summary, SOURCE, ["We decided to pay 1,250 euros to Mrs Lindqvist from 04-01 on."]).missing) == missing
-
-
-def test_the_model_is_told_what_is_wrong() -> None:
-    asked = correction_request(SummaryCheck(("1350", "Lindgren"), ("We decided to pay 1,250 euros.",)))
-    assert "The conversation does not have: 1350, Lindgren." in asked
-    assert "decision of the user: We decided to pay 1,250 euros." in asked
 
 
 def test_invented_sentences_are_left_out_and_missing_decisions_added_word_for_word() -> None:

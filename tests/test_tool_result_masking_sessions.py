@@ -69,12 +69,6 @@ def test_masked_results_can_be_masked_further_and_folded_later(app: AppFixture) 
         check_prompt(session.prompt())
 
 
-def test_pinned_results_are_not_masked(app: AppFixture) -> None:
-    app.max_context = 9000
-    session = resume(app, search_turns(12, pinned=[2]), model=SummaryModel())
-    assert "r2" not in find_compaction(list(session.send("And now?"))).masked
-
-
 def test_the_discard_strategy_sends_results_whole(app: AppFixture) -> None:
     app.max_context = 8000
     session = resume(app, search_turns(12), model=SummaryModel())

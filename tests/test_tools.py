@@ -32,7 +32,11 @@ def toolbox(notes: Vault) -> ToolExecutor:
 
 
 def run(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> ToolResult:
-    return toolbox(notes).run(ToolCall(id="1", name=tool, arguments=arguments), room)
+    return run_in(toolbox(notes), ToolCall(id="1", name=tool, arguments=arguments), room)
+
+
+def run_in(box: ToolExecutor, call: ToolCall, room: int) -> ToolResult:
+    return box.results([box.run_call(call)], room)[0]
 
 
 def mistake(notes: Vault, tool: str, **arguments: Any) -> str:
@@ -150,7 +154,7 @@ json_values = st.recursive(
 def test_any_arguments_get_an_answer(notes: Vault, tool: str, data: st.DataObject) -> None:
     names = st.sampled_from([*TOOLS[tool].parameters, "other"])
     arguments = data.draw(st.dictionaries(names, json_values, max_size=4))
-    json.loads(toolbox(notes).run(ToolCall(id="1", name=tool, arguments=arguments), 5000).content)
+    json.loads(run_in(toolbox(notes), ToolCall(id="1", name=tool, arguments=arguments), 5000).content)
 
 
 def test_a_missing_vault_is_an_error(notes: Vault) -> None:
@@ -183,6 +187,6 @@ def test_a_chunk_that_was_cut_is_another_chunk_with_a_number_of_its_own(notes: V
     write_notes(notes.root, {"Long.md": "Words without end. " * 60})
     box = toolbox(notes)
     call = ToolCall(id="1", name="read_zk_document", arguments={"relative_path": "Long.md"})
-    cut, whole = (box.run(call, room).chunks[0] for room in (150, 5000))
+    cut, whole = (run_in(box, call, room).chunks[0] for room in (150, 5000))
     assert cut.number != whole.number
     assert whole.text.startswith(cut.text.partition("\n\n<!-- cut")[0])

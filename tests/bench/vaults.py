@@ -93,7 +93,7 @@ def conversation(turns: int, words: Words, toolbox: ToolExecutor, vault: str, ne
     for _ in range(turns):
         question = words.question()
         call = ToolCall(id=new_id(), name="find_excerpts", arguments={"query": question})
-        found = toolbox.run(call, ROOM)
+        found = toolbox.results([toolbox.run_call(call)], ROOM)[0]
         first = [(chunk.text.strip().splitlines()[-1].split(". ")[0], chunk.number) for chunk in found.chunks[:3]]
         say("user", question)
         say("assistant", "", tool_calls=(call,))

@@ -112,13 +112,15 @@ class SessionServices:
 
 @dataclass(frozen=True)
 class Runtime:
-    """See the module. `open_model`, `open_agent` and `list_models` come from the composition root; without them nothing can be switched."""
+    """See the module. `open_model`, `open_agent` and `list_models` come from the composition root."""
 
     model: Model
     tools: tuple[Tool, ...]
     strategy: Strategy
     settings: Config
     counter: TokenCounter
+    open_model: Callable[[str], OpenedModel]
+    open_agent: "Callable[[str | None, Mapping[str, object]], Runtime]"
     options: Options = field(default_factory=Options)
     instructions: str = INSTRUCTIONS
     agent: Agent | None = None
@@ -135,8 +137,6 @@ class Runtime:
     """Settings changed since the program started, by key. They win over those of an agent."""
     takes_external: bool = False
     """Whether tools of other programs may join `tools`."""
-    open_model: Callable[[str], OpenedModel] | None = None
-    open_agent: "Callable[[str | None, Mapping[str, object]], Runtime] | None" = None
     list_models: Callable[[], tuple[AvailableModels, ...]] = tuple
 
     @property
@@ -168,16 +168,14 @@ class Runtime:
     def with_agent(self, name: str | None) -> "Runtime":
         """Use another agent: its instructions, tools, strategy, model and budget; None or "none" for no agent.
 
-        Overridden settings stay. Raises ConfigError, ProviderError, and UsageError when agents cannot be changed.
+        Overridden settings stay. Raises ConfigError and ProviderError.
         """
-        if self.open_agent is None:
-            raise UsageError("this conversation cannot change its agent", "Start another with --agent.")
         opened = self.open_agent(None if name == NO_AGENT else name, self.overrides)
         return replace(opened, counter=self.counter, overrides=self.overrides).learn_from(self)
 
     def with_model(self, name: str) -> "Runtime":
-        """Use another model. Raises ConfigError, ProviderError, and UsageError when models cannot be changed."""
-        opened = self._open_model(name)
+        """Use another model. Raises ConfigError and ProviderError."""
+        opened = self.open_model(name)
         return replace(
             self,
             model=opened.model,
@@ -193,11 +191,6 @@ class Runtime:
         if not self.takes_external:
             return self
         return replace(self, tools=(*(tool for tool in self.tools if tool.schema is None), *tools))
-
-    def _open_model(self, name: str) -> OpenedModel:
-        if self.open_model is None:
-            raise UsageError("this conversation cannot change its model", "Start another with --model.")
-        return self.open_model(name)
 
     def with_retrieval(self, retrieval: Retrieval) -> "Runtime":
         """Use another way to search the notes; without tools, if the model needs none."""
@@ -222,7 +215,7 @@ class Runtime:
         elif key == "context.max_tokens":
             changes["configured_window"] = Window(checked, f"{key}, {ORIGIN}")
         elif key == "context.summary_model":
-            changes["summarizer"] = self._open_model(checked) if checked else None
+            changes["summarizer"] = self.open_model(checked) if checked else None
         runtime = self.with_model(checked) if key == "model" else self
         overrides = {**self.overrides, key: checked}
         return replace(runtime, settings=settings, options=model_options(settings), overrides=overrides, **changes)

@@ -3,7 +3,6 @@
 Synchronous, and never prints: the screen, the one-shot command, JSON lines and tests consume the same events.
 """
 
-import re
 from collections.abc import Generator
 from contextlib import closing
 from functools import cached_property
@@ -22,6 +21,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.user_message import (
+    TypedMessageCounter,
     UserInput,
     UserMessageBuilder,
     check_agent_mention,
@@ -43,7 +43,6 @@ from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Conversation, IndexReport, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.tokens.counter import estimate_tokens
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.turn_pipeline import TurnPipeline
@@ -52,10 +51,6 @@ MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
 SCAN_SECONDS = 2.0
 """For how long a scan of the vault counts as current, so that one command does not scan twice."""
-MAX_COUNTED = 20_000
-"""Characters up to which a message is counted at each key, in under 2 ms; a longer one is estimated."""
-
-_NAMED = re.compile(r"\[\[[^\[\]\n]+\]\]|(?<!\w)@[^\s]+")
 
 
 class ZkChatSession:
@@ -68,10 +63,10 @@ class ZkChatSession:
         self._compactor = Compactor(services, self._state, self._prompts)
         self._recorder = TurnRecorder(services.store, self._state, services.now)
         self._retriever = Retriever(services, self._state)
+        self._messages = UserMessageBuilder(services, self._state, self._prompts, self._retriever)
+        self._typed = TypedMessageCounter(self._messages)
         self._scanned_at = float("-inf")
         self._rebuilt: str | None = None
-        self._mentioned: tuple[object, int] = (None, 0)
-        """The documents named in the line being typed, and their tokens."""
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         self.verbose = False
         """Whether the user wants to see the details of each turn."""
@@ -128,7 +123,7 @@ class ZkChatSession:
     def _restore_agent(self) -> None:
         last = next((m for m in reversed(self.history) if m.role == "user" and not m.addressed), None)
         name = last.agent if last is not None else None
-        if self._runtime.open_agent is None or name == (self._runtime.agent.name if self._runtime.agent else None):
+        if name == (self._runtime.agent.name if self._runtime.agent else None):
             return
         try:
             self.use_agent(name)
@@ -243,23 +238,7 @@ class ZkChatSession:
 
     def count_typed(self, text: str, *, with_documents: bool = True) -> tuple[int, bool]:
         """Tokens of a message that is being typed, with the documents that it names, and whether they are estimated."""
-        counter = self._runtime.counter
-        if not counter.ready or len(text) > MAX_COUNTED:
-            return estimate_tokens(text), bool(text)
-        return counter.count(text) + (self.count_mentioned(text) if with_documents else 0), bool(text) and counter.estimated
-
-    def count_mentioned(self, text: str) -> int:
-        """Tokens of the documents that a message with this text would bring into the prompt by naming them."""
-        names = self._state.version, _NAMED.findall(text)
-        if names != self._mentioned[0]:
-            builder = UserMessageBuilder(self.services, self._state, self._prompts, self._retriever)
-            self._mentioned = names, builder.count_mentioned(self._retriever.choose(self._runtime), text) if names[1] else 0
-        return self._mentioned[1]
-
-    @property
-    def has_reported_usage(self) -> bool:
-        """Whether the model's provider has ever reported the tokens of a call."""
-        return self.store.calibration(self._runtime.model.name).calls > 0
+        return self._typed.count(self._runtime, text, with_documents=with_documents)
 
     @property
     def last_prompt(self) -> Prompt | None:
@@ -278,8 +257,8 @@ class ZkChatSession:
             return self._retriever.choose(self._runtime), ()
         runtime, user_input, _ = self._resolve_mention(UserInput.parse(text))
         runtime = self._retriever.choose(runtime)
-        builder = UserMessageBuilder(self.services, self._state, self._prompts, self._retriever)
-        return runtime, (builder.add_documents(runtime, builder.build_bare(runtime, user_input), user_input, self.references.copy())[0],)
+        bare = self._messages.build_bare(runtime, user_input)
+        return runtime, (self._messages.add_documents(runtime, bare, user_input, self.references.copy())[0],)
 
     # the conversation
 

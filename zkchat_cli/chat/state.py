@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from zkchat_cli.chat.runtime import SessionServices
-from zkchat_cli.context.branch_tree import BranchTree
 from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory
 from zkchat_cli.context.turn_history import TurnHistory, long_lived_allocation
 from zkchat_cli.context.turns import make_turns
@@ -133,7 +132,7 @@ class ConversationState:
     def branch_off(self, head: str | None) -> None:
         """Continue from another message here; the store follows with the next turn. Undo can go back. Raises StoreError."""
         log, left = self.log(), self.head
-        self.references = ReferenceManager.from_log(log, branch := BranchTree(log).branch(head), self._find_readable)
+        self.references = ReferenceManager.from_log(log, branch := branch_to(log, head), self._find_readable)
         self._replace_history(self._stored_exchanges(branch))
         self.undo_stack += [left] if left is not None else []
 

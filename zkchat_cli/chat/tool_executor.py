@@ -6,7 +6,7 @@ A failure is a result too: a mistake of the model comes back to it as a short er
 import logging
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli.errors import VaultError
@@ -50,14 +50,13 @@ class ToolOutcome(NamedTuple):
     duration_ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class TruncatedFinding:
+class TruncatedFinding(NamedTuple):
     """The part of a finding that fits, how many items of each list were cut off, and the chunks that were left out."""
 
     chunks: tuple[ContentChunk, ...]
     data: Mapping[str, object]
-    cut: Mapping[str, int] = field(default_factory=dict)
-    dropped: tuple[ContentChunk, ...] = ()
+    cut: Mapping[str, int]
+    dropped: tuple[ContentChunk, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +67,6 @@ class ToolExecutor:
     counter: TokenCounter
     clock: Callable[[], float]
     memory: Memory | None = None
-
-    def run(self, call: ToolCall, room: int) -> ToolResult:
-        """The result of one call in about `room` tokens."""
-        return self.results([self.run_call(call)], room)[0]
 
     def run_call(self, call: ToolCall) -> ToolOutcome:
         start = self.clock()

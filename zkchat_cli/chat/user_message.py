@@ -18,13 +18,17 @@ from zkchat_cli.references.chunk_format import chunk_tokens
 from zkchat_cli.references.file_imports import FileImport, ImportRoots, read_import
 from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.references.mentions import find_mentioned_documents
+from zkchat_cli.references.mentions import MentionedDocument, find_mentioned_documents
 from zkchat_cli.summarization.learning_points import find_learning_points
 from zkchat_cli.text.words import replace_surrogates
+from zkchat_cli.tokens.counter import estimate_tokens
 
 SIMILAR = 0.7
 """How similar to an agent's name a word must be to be taken for a misspelling of it: people are addressed by `@name`, too."""
+MAX_COUNTED = 20_000
+"""Characters up to which a message is counted at each key, in under 2 ms; a longer one is estimated."""
 _MENTION = re.compile(r"\s*@([^\W_][\w-]{0,47})(?:[,:]\s+|\s+|$)")
+_NAMED = re.compile(r"\[\[[^\[\]\n]+\]\]|(?<!\w)@[^\s]+")
 
 
 class AgentMention(NamedTuple):
@@ -122,8 +126,7 @@ class UserMessageBuilder:
         text, before = bare.prompt_text, mode in ("before", "both")
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
         try:
-            summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
-            mentions = find_mentioned_documents(text, import_roots(self.services, runtime), summary, typed, with_links=with_links)
+            mentions = self._find_mentions(runtime, text, typed)
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
             return bare, []
         found = self.retriever.search(text, about_named=any(m.reference.relative_path for m in mentions)) if before else []
@@ -141,8 +144,7 @@ class UserMessageBuilder:
     def count_mentioned(self, runtime: Runtime, text: str) -> int:
         """Tokens that a message with this text would bring into the prompt for the documents that it names."""
         try:
-            summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
-            mentions = find_mentioned_documents(text, import_roots(self.services, runtime), summary, None, with_links=with_links)
+            mentions = self._find_mentions(runtime, text)
         except VaultError:
             return 0
         if not any(mention.reference.relative_path for mention in mentions):
@@ -151,6 +153,10 @@ class UserMessageBuilder:
         chunks = [chunk.model_copy(update={"number": number}) for number, chunk in enumerate(injected.chunks, 1)]
         mode = runtime.retrieval.mode if runtime.retrieval else None
         return runtime.counter.count(describe_documents(injected.number_references(chunks), chunks, mode)) + MESSAGE_OVERHEAD
+
+    def _find_mentions(self, runtime: Runtime, text: str, typed: str | None = None) -> tuple[MentionedDocument, ...]:
+        summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
+        return find_mentioned_documents(text, import_roots(self.services, runtime), summary, typed, with_links=with_links)
 
     def _injection_budget(self, runtime: Runtime, *message: ZkChatMessage) -> InjectionBudget:
         """Room for the documents that a message names: what it leaves of the messages' budget without them."""
@@ -175,6 +181,26 @@ class UserMessageBuilder:
         sources = (m.source_ids[0] for m in prompt.messages if m.kind in ("tool_results", "documents") and m.source_ids)
         messages = (self.state.find_message(id_) for id_ in sources if id_ not in shortened)
         return {chunk.id: chunk for message in messages if message for chunk in message.chunks}
+
+
+@dataclass
+class TypedMessageCounter:
+    """Counts the message that is being typed."""
+
+    messages: UserMessageBuilder
+    _mentioned: tuple[object, int] = (None, 0)
+    """The documents that it names, and their tokens."""
+
+    def count(self, runtime: Runtime, text: str, *, with_documents: bool) -> tuple[int, bool]:
+        """Its tokens, with the documents that it names, and whether they are estimated."""
+        counter = runtime.counter
+        if not counter.ready or len(text) > MAX_COUNTED:
+            return estimate_tokens(text), bool(text)
+        names = self.messages.state.version, _NAMED.findall(text)
+        if with_documents and names != self._mentioned[0]:
+            chosen = self.messages.retriever.choose(runtime)
+            self._mentioned = names, self.messages.count_mentioned(chosen, text) if names[1] else 0
+        return counter.count(text) + (self._mentioned[1] if with_documents else 0), bool(text) and counter.estimated
 
 
 def describe(

@@ -37,19 +37,14 @@ class BranchTree:
     """The messages of a conversation by parent. In the log, parents come before their children."""
 
     def __init__(self, log: Iterable[ZkChatMessage]) -> None:
-        self._messages: dict[str, ZkChatMessage] = {}
+        self._log = tuple(log)
         self._children: dict[str | None, list[ZkChatMessage]] = defaultdict(list)
-        for message in log:
-            self._messages[message.id] = message
+        for message in self._log:
             self._children[message.parent_id].append(message)
-
-    def branch(self, head: str | None) -> tuple[ZkChatMessage, ...]:
-        """The messages from the first through `head`; empty for None."""
-        return branch_to(self._messages.values(), head)
 
     def segments(self, head: str | None) -> list[BranchSegment]:
         """The whole tree, depth first, older branches first. Leaves are numbered from 1."""
-        current = {message.id for message in self.branch(head)}
+        current = {message.id for message in branch_to(self._log, head)}
         segments: list[BranchSegment] = []
         leaves = 0
         pending = [(child, 0, 0) for child in reversed(self._children[None])]

@@ -6,13 +6,14 @@ no message are kept with the message before them (`ZkChatMessage.other_records`)
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from zkchat_cli.errors import UsageError, reason
+from zkchat_cli.llm.base import parse_tool_call
 from zkchat_cli.models import Conversation, ConversationArchive, Role, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 
@@ -110,15 +111,8 @@ def blocks_of(content: object, *types: str) -> list[Record]:
 
 def tool_call(id_: object, name: object, arguments: object) -> ToolCall:
     """A tool call; arguments that are no JSON object are kept as `malformed`."""
-    malformed = None
-    if isinstance(arguments, str):
-        try:
-            arguments, malformed = json.loads(arguments), arguments
-        except (RecursionError, ValueError):
-            malformed = arguments
-    if isinstance(arguments, Mapping):
-        return ToolCall(id=str(id_), name=str(name), arguments=dict(arguments))
-    return ToolCall(id=str(id_), name=str(name), malformed=malformed or str(arguments))
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return parse_tool_call(str(id_), str(name), text)
 
 
 def token_usage(prompt: object, completion: object, cached: object = None) -> TokenUsage | None:

@@ -73,10 +73,8 @@ class NoteTools:
         operators = [f'{name}:"{value.replace(chr(34), " ")}"' for name, value in filters.items() if value]
         found = self.vault.search(" ".join([*operators, query]), limit + 1)
         more = f"There is more: ask again with a limit up to {MOST_PASSAGES}, or with other words." if len(found) > limit else None
-        passages = [
-            results.Passage.model_validate({name: getattr(chunk, name) for name in results.Passage.model_fields}) for chunk in found
-        ]
-        return results.SearchResults(results=passages[:limit], more=more)
+        passages = [results.Passage.model_validate(chunk, from_attributes=True) for chunk in found[:limit]]
+        return results.SearchResults(results=passages, more=more)
 
     def read_note(
         self,
@@ -186,7 +184,7 @@ class NoteTools:
 
 
 def _note_link(row: LinkRow) -> results.NoteLink:
-    return results.NoteLink(source=row.source, target=row.target, raw=row.raw, line=row.line, context_snippet=row.context_snippet)
+    return results.NoteLink.model_validate(row, from_attributes=True)
 
 
 def _note_links(path: str, rows: list[LinkRow]) -> results.NoteLinks:

@@ -243,11 +243,8 @@ class Memory:
         """As of the last read; safe to call from any thread."""
         return [fact.key for fact in self._facts]
 
-    def all_items(self) -> tuple[StoredMemory, ...]:
-        """The shared facts and the agent's own, and the notes that several conversations had cited when this one began."""
-        return (*(recall_fact(fact) for fact in self.facts() if fact.agent is None or self._is_own(fact)), *self._often_cited())
-
     def _often_cited(self) -> tuple[StoredMemory, ...]:
+        """The notes that several conversations had cited when this one began."""
         if self._cited_notes is None:
             cited = [note for note in self._store.often_cited(self._vault_key) if self._is_note(note.relative_path)]
             self._cited_notes = tuple(recall_cited_note(note, self._about(note.relative_path)) for note in cited)
@@ -259,17 +256,14 @@ class Memory:
         except (VaultError, OSError):
             return False
 
-    def rank(self, text: str) -> tuple[RankedMemory, ...]:
-        """All facts and cited notes that share a word with the text, and the facts with vectors that mean something similar, best first. No
-        more than the vector of the text is computed."""
-        return self._rank(text, self.all_items(), compute=False)
-
-    def find(self, text: str) -> tuple[RankedMemory, ...]:
-        """`rank`, for a search: items without vectors are compared by meaning, too."""
-        return self._rank(text, self.all_items(), compute=True)
+    def rank(self, text: str, *, compute: bool = False) -> tuple[RankedMemory, ...]:
+        """The shared facts, the agent's own and cited notes that share a word with the text, and the facts with vectors that mean something
+        similar, best first. Items without vectors are compared by meaning, too, if they may be computed (`compute`)."""
+        facts = (recall_fact(fact) for fact in self.facts() if fact.agent is None or self._is_own(fact))
+        return self._rank(text, (*facts, *self._often_cited()), compute=compute)
 
     def search(self, text: str, budget: int, counter: TokenCounter) -> tuple[RankedMemory, ...]:
-        """`find` for the user: with the facts of all agents, and the memory files in the vault's root."""
+        """`rank` for the user: with the facts of all agents, and the memory files in the vault's root."""
         items = self.project_items(budget, counter)
         files = [StoredMemory("file", item.relative_path, item.content, item.content, "", item.relative_path) for item in items]
         return self._rank(text, (*map(recall_fact, self.facts()), *self._often_cited(), *files), compute=True)

@@ -9,7 +9,7 @@ from zkchat_cli.models import ContentChunk, DocumentReference, LinkResolution
 from zkchat_cli.references import file_imports
 from zkchat_cli.references.file_imports import FileImport, ImportRoots
 from zkchat_cli.references.provenance import SNIPPET_LENGTH
-from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.vault.links.wikilinks import stem
 from zkchat_cli.vault.vault import Vault
 
@@ -49,11 +49,8 @@ def find_mentioned_documents(
 
 def _words_around(text: str, position: int) -> str:
     """The line of the text with the mention that begins or ends there, shortened on both sides."""
-    begin, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
-    if begin < position - SNIPPET_LENGTH // 2:
-        begin = position - SNIPPET_LENGTH // 2
-        begin = max(begin, text.find(" ", begin, position) + 1)
-    return truncate(text[begin : end if end >= 0 else len(text)], SNIPPET_LENGTH)
+    begin = text.rfind("\n", 0, position) + 1
+    return truncate_around(text[begin:].partition("\n")[0].strip(), position - begin, SNIPPET_LENGTH)
 
 
 def _document_or_section(reference: DocumentReference) -> tuple[str, str | None]:

@@ -10,7 +10,6 @@ from contextlib import suppress
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.references.provenance import Exchange
-from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.words import content_stems
 from zkchat_cli.vault.search.related import RANK_CONSTANT, RelatedNote
 from zkchat_cli.vault.vault import Vault
@@ -45,18 +44,14 @@ def offer_related(vault: Vault, exchange: Exchange) -> list[str]:
         for kin in vault.notes_near(path):
             kinship[kin.path] += kin.score
     found = {reference.relative_path for reference in exchange.answer.references}
-    said = set(content_stems(f"{exchange.question.content if exchange.question else ''}\n{exchange.answer.content}", _languages(vault)))
+    said = set(content_stems(f"{exchange.question.content if exchange.question else ''}\n{exchange.answer.content}", vault.languages()))
     near = (path for path in sorted(kinship, key=lambda path: -kinship[path]) if kinship[path] >= MIN_KINSHIP and path not in used)
     return [path for path in near if path in found or _is_named(vault, path, said)][:MAX_OFFERED]
 
 
 def _is_named(vault: Vault, path: str, said: set[str]) -> bool:
-    name = set(content_stems(vault.link_name(path), _languages(vault)))
+    name = set(content_stems(vault.link_name(path), vault.languages()))
     return bool(name) and name <= said
-
-
-def _languages(vault: Vault) -> tuple[str, ...]:
-    return vault.languages() or (ENGLISH,)
 
 
 def _used_notes(exchange: Exchange) -> list[str]:

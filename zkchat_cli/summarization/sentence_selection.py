@@ -71,11 +71,10 @@ def rank_sentences(candidates: Sequence[SummaryCandidate]) -> Iterator[list[Summ
         total, length = 0.0, OPENING_BYTES * len({c.message for c in group} - opened)
         counted: set[str] = set()
         for _, _, sentence, _, factor in group:
-            words = [word for word in sentence.words if word not in counted] if counted else sentence.words
+            words = [word for word in sentence.words if word not in counted]
             total += sentence.weight * factor * sum(map(values.__getitem__, words))
             length += sentence.size
-            if len(group) > 1:
-                counted.update(words)
+            counted.update(words)
         bonus = NEIGHBOUR_BONUS if group and group[0].position in near_chosen else 1.0
         return float(bonus * total / (1 + length) ** LENGTH_POWER)
 

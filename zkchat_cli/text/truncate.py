@@ -19,6 +19,15 @@ def truncate(text: str, limit: int) -> str:
     return flat[:end].rstrip(" ,;:，、；：（「『《【〈“([{") + "…"
 
 
+def truncate_around(line: str, at: int, width: int) -> str:
+    """The words of a line around a position in about `width` characters, with ellipses where it is cut."""
+    if len(line) <= width:
+        return line
+    start = max(0, at - width // 3)
+    start = line.find(" ", start, at) + 1 or start if start else 0
+    return ("…" if start else "") + truncate(line[start:], width)
+
+
 def _is_boundary(text: str, at: int) -> bool:
     """Whether a line may end before `at`, without a space: next to a wide character, as CJK text and its punctuation are."""
     return any(unicodedata.east_asian_width(each) in "WF" for each in text[at - 1 : at + 1]) and not _combines(text, at)

@@ -14,7 +14,7 @@ def retrieve_from_smart_memory(
 ) -> ToolOutput:
     """Search what was remembered: facts with key, date and source, and notes that are often cited."""
     limit = min(max(limit, 1), MOST)
-    found = memory.find(query)
+    found = memory.rank(query, compute=True)
     if not found:
         return ToolOutput(note="Nothing is remembered about that.", outcome=plural(0, "memory", "memories"))
     more = f"{len(found) - limit} more fit the query less well." if len(found) > limit else ""

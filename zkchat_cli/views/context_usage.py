@@ -38,7 +38,8 @@ _DELIVERY = {"injected": "full text", "partly": "sections", "offered": "summary"
 def session_usage_lines(session: "ZkChatSession", prompt: Prompt, width: int = WIDTH, hints: CommandHints = IN_CHAT) -> list[StyledLine]:
     """The token usage of a prompt of this session."""
     filtered = session.runtime.settings.context.tool_filter == "auto"
-    return usage_lines(prompt, width, pinned_turns(session.history), hints, filtered=filtered, reported=session.has_reported_usage)
+    reported = session.store.calibration(session.runtime.model.name).calls > 0
+    return usage_lines(prompt, width, pinned_turns(session.history), hints, filtered=filtered, reported=reported)
 
 
 def usage_lines(

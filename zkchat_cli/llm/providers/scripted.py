@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 from zkchat_cli.errors import ProviderError, reason
 from zkchat_cli.fileio import read_file
 from zkchat_cli.llm.base import Delta, ModelConfig, Provider, ReasoningPart, Request, StreamFailed, StreamFinished, TextPart, ToolCallsPart
-from zkchat_cli.models import Count, FinishReason, TokenUsage, ToolCall, Value
+from zkchat_cli.models import FinishReason, TokenUsage, ToolCall, Value
 
 MAX_SCRIPT = 10_000_000
 ScriptedError = Literal["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"]
@@ -40,18 +40,13 @@ class _ScriptedCall(Value):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class _ScriptedUsage(Value):
-    prompt_tokens: Count
-    completion_tokens: Count
-
-
 class _ScriptedReply(Value):
     text: str = ""
     deltas: tuple[str, ...] = ()
     reasoning: str = ""
     tool_calls: tuple[_ScriptedCall, ...] = ()
     finish_reason: FinishReason | None = None
-    usage: _ScriptedUsage | None = None
+    usage: TokenUsage | None = None
     delay_ms: Annotated[float, Field(ge=0, le=3_600_000)] = 0
     error: ScriptedError | None = None
     echo: bool = False
@@ -88,7 +83,7 @@ class ScriptedModel:
         if reply.tool_calls:
             calls = (ToolCall(id=f"call-{self._calls}-{i}", **call.model_dump()) for i, call in enumerate(reply.tool_calls, 1))
             yield ToolCallsPart(tuple(calls))
-        usage = TokenUsage(**reply.usage.model_dump(), estimated=False) if reply.usage else None
+        usage = reply.usage and reply.usage.model_copy(update={"estimated": False})
         yield StreamFinished(reply.finish_reason or ("tool_calls" if reply.tool_calls else "stop"), usage)
 
 

@@ -19,7 +19,7 @@ from zkchat_cli.errors import IndexUnwritable, reason
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
-from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.vault.index.checksum import forget_checksum
 from zkchat_cli.vault.index.sqlite import connect, damaged, sqlite_errors, transaction
 from zkchat_cli.vault.links.resolver import LinkName
@@ -96,6 +96,8 @@ INDEXES = (
 )
 """Created after the notes are inserted: sorting half a million rows once is faster than keeping them sorted."""
 
+MAX_SNIPPET = 200
+"""Characters of the line around a link."""
 _FTS = ("words", "note_words", "name_pairs")
 _HASH_BYTES = 16 << 20
 """FTS5's write buffer: with the default of 1 MB a build takes twice as long."""
@@ -313,17 +315,10 @@ class IndexDatabase:
             context = raw
             if text is not None and line <= end:
                 self._check_chunk(source, title, headings, text, key)
-                context = next(iter(text.split("\n")[line - start :]), raw)
-            found.append(LinkRow(source, target, raw, line, snippet(context, raw), heading, status))
+                context = next(iter(text.split("\n")[line - start :]), raw).strip(" \t#>")
+            snippet = truncate_around(context, max(context.find(raw), 0), MAX_SNIPPET)
+            found.append(LinkRow(source, target, raw, line, snippet, heading, status))
         return found
-
-
-def snippet(line: str, raw: str, width: int = 200) -> str:
-    """The line around `raw`, shortened and without list and heading marks."""
-    at = max(line.find(raw), 0)
-    begin = max(0, at - width // 2)
-    around = line[begin : max(begin + width, at + len(raw))].strip(" \t#>")
-    return ("…" if begin else "") + truncate(around, 2 * width) + ("…" if begin + width < len(line) else "")
 
 
 def in_period(period: Period, values: list[object]) -> str:

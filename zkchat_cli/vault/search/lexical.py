@@ -65,6 +65,17 @@ def find(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
     return LexicalHits({}, 0.0, query.is_filtered and not query.undated)
 
 
+def rarest_first(terms: Iterable[str], frequency: Mapping[str, int], most: int) -> list[str]:
+    """The rarest of the terms that occur, as many as have `most` rows together."""
+    rare: list[str] = []
+    for term in sorted((t for t in terms if frequency[t]), key=lambda t: frequency[t]):
+        most -= frequency[term]
+        if most < 0:
+            break
+        rare.append(term)
+    return rare
+
+
 class _Search:
     """One query. Expressions are FTS5's; ids are of chunks."""
 
@@ -132,12 +143,12 @@ class _Search:
 
     def _text_candidates(self) -> list[int]:
         """Candidates by the words of the chunks."""
-        rare = self._rarest_first(self.query.words, self.corpus.frequency, MOST_RANKED)
+        rare = rarest_first(self.query.words, self.corpus.frequency, MOST_RANKED)
         if self.query.phrases:
             must = " AND ".join(quoted(phrase) for phrase in self.query.phrases)
             ids = self._ranked("words", f"({must}) AND ({self._any(rare)})") if rare else []
             return ids if len(ids) >= self.pool else ids + self._ranked_or_newest("words", must)
-        characters = self._rarest_first(self.query.characters, self.corpus.frequency, MOST_RANKED)
+        characters = rarest_first(self.query.characters, self.corpus.frequency, MOST_RANKED)
         known = [term for term in self.query.words if self.corpus.frequency[term]]
         if rare or not known:
             ids = self._ranked("words", self._any(rare)) if rare else []
@@ -150,7 +161,7 @@ class _Search:
     def _name_candidates(self) -> list[int]:
         """Candidates by the names of their notes."""
         frequency = {t: self.known[t].notes if t in self.known else self._count("note_words", word(t)) for t in self.query.terms}
-        rare = self._rarest_first(self.query.terms, frequency, MOST_NAMES_RANKED)
+        rare = rarest_first(self.query.terms, frequency, MOST_NAMES_RANKED)
         known = [term for term in self.query.terms if frequency[term]]
         notes = self._ranked("note_words", self._any(rare), NAMED) if rare else []
         if not rare and known:
@@ -166,17 +177,6 @@ class _Search:
 
     def _all(self, words: Iterable[str]) -> str:
         return all_of(words, self.known)
-
-    @staticmethod
-    def _rarest_first(terms: Iterable[str], frequency: Mapping[str, int], most: int) -> list[str]:
-        """The rarest of the terms that occur, as many as have `most` rows together."""
-        rare: list[str] = []
-        for term in sorted((t for t in terms if frequency[t]), key=lambda t: frequency[t]):
-            most -= frequency[term]
-            if most < 0:
-                break
-            rare.append(term)
-        return rare
 
     def _matching_chunks(self, note: int) -> list[int]:
         """The note's chunks with a word of the query, or else its first chunk."""

@@ -5,6 +5,7 @@ The longest words are nearly always rare, and FTS5 intersects them in well under
 
 from zkchat_cli.text.words import content_terms, terms
 from zkchat_cli.vault.index.database import IndexDatabase
+from zkchat_cli.vault.search.lexical import rarest_first
 from zkchat_cli.vault.search.query import quoted, word
 
 LONGEST_WORDS = 8
@@ -31,11 +32,7 @@ def notes_with_rarest(index: IndexDatabase, text: str) -> list[str]:
     count = "SELECT COUNT(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
     terms = dict.fromkeys(content_terms(text)[:MOST_WORDS])
     rows = {term: int(index.rows(count, word(term), MOST_ROWS)[0][0]) for term in terms}
-    rare: list[str] = []
-    for term in sorted((term for term in rows if rows[term]), key=lambda term: rows[term]):
-        if rare and sum(rows[each] for each in rare) + rows[term] > MOST_ROWS:
-            break
-        rare.append(term)
+    rare = rarest_first(terms, rows, MOST_ROWS)
     return _matching(index, " OR ".join(map(word, rare)), "bm25(words)", MOST_SIMILAR) if rare else []
 
 

@@ -1,15 +1,15 @@
 """The lines of a chunk that show why it was found. Pure."""
 
-import re
 from collections.abc import Collection
 from typing import NamedTuple
 
 from zkchat_cli.text import words
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import ENGLISH
-from zkchat_cli.text.truncate import truncate
+from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.vault.search.query import is_part
 
-_MARKS = re.compile(r"^[\s>]*(?:[-*+]\s(?:\[.\]\s)?|\d+[.)]\s|#{1,6}\s)?[\s>]*")
+_MARKS = lazy_pattern(r"^[\s>]*(?:[-*+]\s(?:\[.\]\s)?|\d+[.)]\s|#{1,6}\s)?[\s>]*")
 
 
 class Snippet(NamedTuple):
@@ -35,18 +35,10 @@ def snippet(text: str, first_line: int, terms: Collection[str], width: int = 160
         return -len(shown), not _MARKS.sub("", line) or line.startswith("#"), at
 
     end = at = min(range(len(lines)), key=rank)
-    result = _around(_MARKS.sub("", lines[at]), wanted.union(terms), width)
+    line = _MARKS.sub("", lines[at])
+    folded = words.fold(line)  # its length may differ by a few characters, which does not matter
+    first = min((place for term in wanted.union(terms) if (place := folded.find(term)) >= 0), default=0)
+    result = truncate_around(line, first, width)
     while end + 1 < len(lines) and lines[end + 1].strip() and len(result) + len(following := _MARKS.sub("", lines[end + 1])) < width:
         result, end = f"{result} {following}".strip(), end + 1
     return Snippet(first_line + at, first_line + end, result)
-
-
-def _around(line: str, terms: Collection[str], width: int) -> str:
-    """The line, or the part of a long one around its first term."""
-    if len(line) <= width:
-        return line
-    folded = words.fold(line)  # its length may differ by a few characters, which does not matter
-    found = [at for term in terms if (at := folded.find(term)) >= 0]
-    start = max(0, min(found, default=0) - width // 3)
-    start = line.find(" ", start) + 1 if start else 0
-    return ("…" if start else "") + truncate(line[start:], width)
