@@ -189,21 +189,15 @@ def test_a_wrong_agent_changes_nothing(installation: Installation) -> None:
     assert session.runtime.speaker_label == f"critic · {installation.model}"
 
 
-def test_a_model_chosen_in_the_chat_stays_with_another_agent(installation: Installation) -> None:
-    installation.agent("critic", f"model = {json.dumps(installation.model)}")
-    session = installation.session(agent="critic")
-    slash.run("/model offline", session)
-    slash.run("/agent critic", session)
-    assert session.runtime.model.name == "offline"
-
-
 def test_settings_overridden_in_the_chat_stay_with_another_agent(installation: Installation) -> None:
-    installation.agent("critic", CRITIC)
+    installation.agent("critic", f"model = {json.dumps(installation.model)}\n{CRITIC}")
     session = installation.session()
+    slash.run("/model offline", session)
     slash.run("/config context.injection_ratio 0.5", session)
     slash.run("/strategy summarize", session)
     slash.run("/agent critic", session)
     assert (session.runtime.strategy.name, session.runtime.settings.context.injection_ratio) == ("summarize", 0.5)
+    assert session.runtime.model.name == "offline"
     assert session.runtime.settings.context.max_tokens == 5000
     slash.run("/config set llm.temperature 1.5", session)
     assert session.runtime.speaker_label.startswith("critic")
@@ -253,19 +247,17 @@ def test_a_misspelled_agent_is_reported(installation: Installation) -> None:
         assert ask(session, text)[1] == []
 
 
-def test_a_mention_without_a_question_is_refused(installation: Installation) -> None:
+@pytest.mark.parametrize(
+    ("text", "error", "problem"), [("@critic", UsageError, "no question for the agent critic"), ("@broken hello", ConfigError, "modell")]
+)
+def test_a_mention_that_cannot_be_answered_is_an_error_before_the_turn(
+    installation: Installation, text: str, error: type[Exception], problem: str
+) -> None:
     installation.agent("critic", CRITIC)
+    installation.agent("broken", "modell = 1")
     session = installation.session()
-    with pytest.raises(UsageError, match="no question for the agent critic"):
-        list(session.send("@critic"))
-    assert session.history == ()
-
-
-def test_a_broken_mentioned_agent_is_an_error_before_the_turn(installation: Installation) -> None:
-    installation.agent("critic", "modell = 1")
-    session = installation.session()
-    with pytest.raises(ConfigError, match="modell"):
-        list(session.send("@critic hello"))
+    with pytest.raises(error, match=problem):
+        list(session.send(text))
     assert session.history == ()
 
 
