@@ -8,7 +8,7 @@ from factories import prompt_message
 
 from zkchat_cli.llm.anthropic_chat import CACHE_MARKER, request_body
 from zkchat_cli.llm.anthropic_citations import citation_marks
-from zkchat_cli.llm.base import Options, Request
+from zkchat_cli.llm.base import Options, Request, with_wire_names
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
 
 SYSTEM = prompt_message("system", "Be brief.", "system")
@@ -38,7 +38,7 @@ def result(content: str, id_: str = "toolu_1") -> PromptMessage:
 def body_of(
     *messages: PromptMessage, tools: tuple[PromptTool, ...] = (), model: str = "claude-sonnet-4-5", **options: Any
 ) -> dict[str, Any]:
-    return request_body(model, Request(messages, tools, Options(**options)), None)
+    return request_body(model, with_wire_names(Request(messages, tools, Options(**options))), None)
 
 
 def text(words: str) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def test_results_directly_follow_their_calls() -> None:
 def test_ids_and_names_of_other_providers_are_made_valid() -> None:
     call = ToolCall(id="functions.find:0", name="functions.find", arguments={"query": "x"})
     [_, (_, [used]), (_, [answered])] = messages_of(body_of(QUESTION, called(call), result("x", call.id)))
-    assert (used["id"], used["name"], answered["tool_use_id"]) == ("functions_find_0", "functions_find", "functions_find_0")
+    assert (used["id"], used["name"], answered["tool_use_id"]) == ("functions_find_0", "functions__find", "functions_find_0")
 
 
 @pytest.mark.parametrize(("provider", "first"), [("anthropic", "thinking"), ("openai", "text")])

@@ -8,7 +8,7 @@ from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, call_model, open
 from model_server import ModelServer, Reply, openai_text
 
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import ModelConfig, Options, Request
+from zkchat_cli.llm.base import ModelConfig, Options, Request, with_wire_names
 from zkchat_cli.llm.known_models import openai_input
 from zkchat_cli.llm.openai_chat import request_body
 from zkchat_cli.models import PromptMessage, ToolCall
@@ -116,6 +116,7 @@ def test_calls_of_another_provider_are_made_valid() -> None:
     call = ToolCall(id=50 * "i", name="notes.find it!")
     asked = PromptMessage(role="assistant", content="", tool_calls=(call,), tokens=9, kind="conversation")
     result = PromptMessage(role="tool", content="{}", tool_call_id=call.id, tokens=9, kind="tool_results")
-    _, asking, answered = request_body("gpt-5", Request((*REQUEST.messages, asked, result)), official=True)["messages"]
-    assert asking["tool_calls"][0]["function"]["name"] == "notes_find_it_"
+    request = with_wire_names(Request((*REQUEST.messages, asked, result)))
+    _, asking, answered = request_body("gpt-5", request, official=True)["messages"]
+    assert asking["tool_calls"][0]["function"]["name"] == "notes__find_it_"
     assert (asking["tool_calls"][0]["id"], answered["tool_call_id"]) == (40 * "i", 40 * "i")

@@ -29,7 +29,7 @@ from model_server import (
 from pydantic import TypeAdapter
 
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import ModelConfig, Options, Request, ThinkingPart
+from zkchat_cli.llm.base import ModelConfig, Options, Request, ThinkingPart, with_wire_names
 from zkchat_cli.llm.openai_responses import PROVIDER_NAME, request_body
 from zkchat_cli.llm.providers.openai import OpenaiModel, OpenaiResponsesModel
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
@@ -53,7 +53,7 @@ def read_events(server: ModelServer, *events: dict[str, Any]) -> Answer:
 
 
 def body_of(*messages: PromptMessage, model: str = "gpt-5.2", official: bool = True, **options: Any) -> dict[str, Any]:
-    request = Request((*REQUEST.messages, *messages), REQUEST.tools, Options(**options))
+    request = with_wire_names(Request((*REQUEST.messages, *messages), REQUEST.tools, Options(**options)))
     body = {**request_body(model, request, official=official)}
     of_the_sdk("request").validate_python(json.loads(json.dumps(body)))
     return body

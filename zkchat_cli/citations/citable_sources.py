@@ -1,7 +1,7 @@
 """The chunks that were in the prompt of an answer, by number and by the names of their notes."""
 
 from collections.abc import Callable, Iterable
-from functools import cached_property
+from functools import cache, cached_property
 
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.citations.support import Evidence
@@ -17,9 +17,9 @@ class CitableSources:
     """Made for one answer. Chunks without a number cannot be cited; of several with the same number the last counts."""
 
     def __init__(self, chunks: Iterable[ContentChunk], earlier: EarlierChunk = lambda _: None) -> None:
-        self.by_number = {chunk.number: chunk for chunk in chunks if chunk.number is not None}
-        self.chunks = {number: QuotableChunk(chunk) for number, chunk in self.by_number.items()}
-        self.evidence = {number: Evidence(chunk) for number, chunk in self.by_number.items()}
+        self.by_number = by_number = {chunk.number: chunk for chunk in chunks if chunk.number is not None}
+        self.quotable_chunk = cache(lambda number: QuotableChunk(by_number[number]))  # few of the chunks are cited
+        self.evidence = cache(lambda number: Evidence(by_number[number]))
         self._earlier = earlier
         self._notes: dict[str, tuple[str, ...]] = {}
 
@@ -50,7 +50,7 @@ class CitableSources:
             lambda c: line is not None and c.chunk.start_line <= line <= c.chunk.end_line,
         ):
             for number in numbers:
-                if matches(self.chunks[number]):
+                if matches(self.quotable_chunk(number)):
                     return number
         return numbers[0]
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, cjk_pattern, content_terms, fold
 
 LEAST_SHARE = 0.5
@@ -25,8 +26,8 @@ _MOST_RUNS = 3
 _MOST_WORDS = 400
 _SLACK = 20
 """Characters that a wording may be longer than the quotation, and a quarter."""
-_WORD = re.compile(r"[^\W_]+(?:[.,'’:/-][^\W_]+)*|[%°€$]")
-_BLOCK_BORDER = re.compile(r"\n(?=[ \t>]*(?:\n|[-*+#|]|\d{1,9}[.)]))")
+_WORD = lazy_pattern(r"[^\W_]+(?:[.,'’:/-][^\W_]+)*|[%°€$]")
+_BLOCK_BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+#|]|\d{1,9}[.)]))")
 
 
 class NearestWording(NamedTuple):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk, fold
 
 _ALIKE = {
@@ -19,31 +20,31 @@ _ALIKE = {
     **dict.fromkeys("‐‑‒–—―−⁻", "-"),
     **dict.fromkeys("*_`~\\\u00ad\u200b\u200c\u200d\u2060\ufeff\ufe0e\ufe0f™®", ""),
 }
-_TYPOGRAPHY = re.compile(f"[{re.escape(''.join(_ALIKE))}]")
-_RAISED = re.compile("(?<=[0-9])(?=[²³¹⁰⁴-⁹⁺⁻])")
-_LOWERED = re.compile("(?<=[0-9])(?=[₀-₉])")
-_FRACTION = re.compile("(?<=[0-9])(?=[¼-¾⅐-⅞])")
-_CASED_UNIT = re.compile(r"([0-9][ \u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)(?![A-Za-z0-9]))|([kKMGT]i?)B(?![A-Za-z0-9]))")
+_TYPOGRAPHY = lazy_pattern(f"[{re.escape(''.join(_ALIKE))}]")
+_RAISED = lazy_pattern("(?<=[0-9])(?=[²³¹⁰⁴-⁹⁺⁻])")
+_LOWERED = lazy_pattern("(?<=[0-9])(?=[₀-₉])")
+_FRACTION = lazy_pattern("(?<=[0-9])(?=[¼-¾⅐-⅞])")
+_CASED_UNIT = lazy_pattern(r"([0-9][ \u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)(?![A-Za-z0-9]))|([kKMGT]i?)B(?![A-Za-z0-9]))")
 """Units that differ in case only: mW and MW, kb and kB."""
-_QUOTED_LINE = re.compile(r"^[ \t]*+>[ \t>]*+", re.MULTILINE)
-_BLOCK = re.compile(
+_QUOTED_LINE = lazy_pattern(r"^[ \t]*+>[ \t>]*+", re.MULTILINE)
+_BLOCK = lazy_pattern(
     r"^[ \t>]*+(?:[-*+][ \t]++(?:\[.\][ \t]++)?|(?P<number>\d{1,9}[.)][ \t]++(?:\[.\][ \t]++)?)|#{1,6}[ \t]++)*+", re.MULTILINE
 )
-_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
-_ROW = re.compile(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
+_ITEM = lazy_pattern(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
+_ROW = lazy_pattern(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
 _BLOCK_TAGS = frozenset("br p div td th tr li ul ol h1 h2 h3 h4 h5 h6 summary details table hr".split())
-_TAG = re.compile(
+_TAG = lazy_pattern(
     r"`[^`\n]*+`|<(?P<address>https?://[^<>\s]*+)>|</?(?P<name>a|abbr|b|big|br|center|code|del|details|div|em|font|h[1-6]|hr|i|img|ins|kbd|li"
     r"|mark|ol|p|q|s|small|span|strong|sub|summary|sup|table|td|th|tr|u|ul)(?![\w-])[^<>\n]*+>",
     re.IGNORECASE,
 )
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|#\n]*+)(?:#([^\[\]|\n]*+))?\]\]")
-_LINK = re.compile(r"!?\[((?:[^\[\]\\\n]|\\.)*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
-_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]++\]")
-_EMPHASIS = re.compile(r"(?<![0-9*\\])(\*{1,3})(?=[A-Za-z])([^*\n]{3,}+)(?<=[A-Za-z.,!?])\1(?![0-9*])")
+_ENTITY = lazy_pattern(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_WIKILINK = lazy_pattern(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|#\n]*+)(?:#([^\[\]|\n]*+))?\]\]")
+_LINK = lazy_pattern(r"!?\[((?:[^\[\]\\\n]|\\.)*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
+_FOOTNOTE = lazy_pattern(r"\[\^[^\[\]\s]++\]")
+_EMPHASIS = lazy_pattern(r"(?<![0-9*\\])(\*{1,3})(?=[A-Za-z])([^*\n]{3,}+)(?<=[A-Za-z.,!?])\1(?![0-9*])")
 """Also within a word: `the*inner*word`."""
-_HIGHLIGHT = re.compile(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
+_HIGHLIGHT = lazy_pattern(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
 
 _SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 """Scripts without spaces between words. Korean has them."""

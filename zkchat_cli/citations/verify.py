@@ -16,25 +16,26 @@ from zkchat_cli.citations.quote_assignment import assign_quotes, marks_outside_q
 from zkchat_cli.citations.support import judge_support
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import Citation, CitationVerdict, Support
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
 
-_WORD = re.compile(r"\w\S*+")
+_WORD = lazy_pattern(r"\w\S*+")
 FEW_WORDS = 3
 """Words that state nothing by themselves."""
 _NUMBERED, _NAMED, _END = "\ue000", "[", "\ue001"
 """While sentences are split, a mark is replaced with one of the first two, its index and the third. A name may begin a sentence, as a
 bracket may."""
 _RESERVED = str.maketrans(dict.fromkeys((_NUMBERED, _END), " "))
-_REPLACED = re.compile(rf"[{_NUMBERED}\[]([0-9]+){_END}")
-_AFTER_SENTENCE = re.compile(rf"""([.!?…。！？]["'”’»」』*_)）]*+)[ \t]*+((?:{_NUMBERED}[0-9]+{_END}[ \t,]{{0,3}})+)""")
+_REPLACED = lazy_pattern(rf"[{_NUMBERED}\[]([0-9]+){_END}")
+_AFTER_SENTENCE = lazy_pattern(rf"""([.!?…。！？]["'”’»」』*_)）]*+)[ \t]*+((?:{_NUMBERED}[0-9]+{_END}[ \t,]{{0,3}})+)""")
 """Numbers after a full stop belong to the sentence before it."""
-_SILENCE = re.compile(
+_SILENCE = lazy_pattern(
     r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b|nothing in (?:your|the) notes\b|I found no sentence\b|(?:most likely|or): ",
     re.IGNORECASE,
 )
-_BEFORE_POINT = re.compile(r" (?=[.,;:!?])")
+_BEFORE_POINT = lazy_pattern(r" (?=[.,;:!?])")
 """Space that is left where a mark was."""
-_QUOTED_END = re.compile(r"[.!?…](?=\s)|[。！？]")
+_QUOTED_END = lazy_pattern(r"[.!?…](?=\s)|[。！？]")
 _ENDS = ".!?…。！？"
 _NO_ENDS = dict(zip(map(ord, _ENDS), range(0xE002, 0xE009), strict=True))
 """While sentences are split, what ends sentences within a quotation is another character."""
@@ -161,7 +162,7 @@ def _judge(sentence: str, quoted: Iterable[str], numbers: Iterable[int], sources
     """The verdict on a sentence. One that is itself a verified quotation, apart from a few words, needs no judgement."""
     if _count_words(sentence) - sum(map(_count_words, quoted)) <= FEW_WORDS:
         return "supports"
-    return judge_support(sentence, [sources.evidence[number] for number in numbers])
+    return judge_support(sentence, [sources.evidence(number) for number in numbers])
 
 
 def _worst(judged: Sequence[Support]) -> Support | None:
@@ -170,7 +171,8 @@ def _worst(judged: Sequence[Support]) -> Support | None:
 
 
 def _citation(number: int, quote: str | None, sources: CitableSources, spans: tuple[tuple[int, int], ...]) -> Citation:
-    source = sources.chunks.get(number) or (sources.earlier_chunk(number, quote) if quote else None)
+    earlier = sources.earlier_chunk(number, quote) if quote and number not in sources.by_number else None
+    source = sources.quotable_chunk(number) if number in sources.by_number else earlier
     if source is None:
         return Citation(number=number, quote=quote, spans=spans)
     chunk = source.chunk

@@ -8,6 +8,7 @@ import re
 from functools import cache, lru_cache
 
 from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.text.patterns import lazy_pattern
 
 MAX_CLASSIFIED = 2000
 """Characters; a longer message is a text to work on."""
@@ -34,7 +35,7 @@ _RULES = (
     r"(?:antworte|schreibe?) (?:mir )?(?:bitte )?(?:auf|kurz|knapp)\b|merke? dir\b|denke? daran\b|vergiss nicht\b",
     r"(?:从现在(?:开始|起)|从今以后|今后|以后|始终|总是|永远|务必|不要再|记住|牢记|请记)",
 )
-_SENTENCE_END = re.compile(r"[.!?。！？\n]")
+_SENTENCE_END = lazy_pattern(r"[.!?。！？\n]")
 
 
 def is_fixed(message: ZkChatMessage) -> bool:

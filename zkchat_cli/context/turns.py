@@ -15,11 +15,12 @@ from zkchat_cli.context.exchanges import LoadableExchange, StoredMessages
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, split_into_exchanges
 from zkchat_cli.references.injection import FOUND_EXCERPTS, NAMED_DOCUMENTS, describe_documents
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tokens.counter import TokenCounter
 
 INTERRUPTED = "\n[interrupted by the user]"
 FIXED_TAG = "kept-message"
-_FENCED = re.compile(
+_FENCED = lazy_pattern(
     r"(?:<(conversation-summary|recalled-conversation|project-memory|agent-memory|smart-memory|kept-message)\b[^<>\n]*>\n.*?\n</\1>\s*)+",
     re.DOTALL,
 )

@@ -36,7 +36,7 @@ MAX_BLOCKS = 1000
 """Texts and thoughts of an answer; empty ones count neither as progress nor as length."""
 OMITTED = "[Earlier messages are left out.]"
 _VERSION = re.compile(r"claude-(?:[a-z]+-)*(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+_NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
 
 _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 """Those that the SDK gets: it would parse the arguments of a tool call anew with each piece, and give up if they are not JSON."""
@@ -234,9 +234,8 @@ class _Messages:
 
     def _calls(self, message: PromptMessage) -> Iterator[Block]:
         for call in message.tool_calls:
-            name = _NOT_IN_NAMES.sub("_", call.name)[:128] or "unnamed"
-            self.tool_names.add(name)
-            yield {"type": "tool_use", "id": _valid_id(call.id), "name": name, "input": call.arguments}
+            self.tool_names.add(call.name)
+            yield {"type": "tool_use", "id": _valid_id(call.id), "name": call.name, "input": call.arguments}
 
 
 def _result(message: PromptMessage, content: str | list[Block]) -> Block:
@@ -245,7 +244,7 @@ def _result(message: PromptMessage, content: str | list[Block]) -> Block:
 
 
 def _valid_id(id_: str) -> str:
-    return _NOT_IN_NAMES.sub("_", id_) or "call"
+    return _NOT_IN_IDS.sub("_", id_) or "call"
 
 
 def _turn_start(messages: Sequence[PromptMessage]) -> int:

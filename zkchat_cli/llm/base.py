@@ -5,6 +5,7 @@ the text that came before them.
 """
 
 import json
+import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -18,6 +19,8 @@ Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How much a model reasons. No model accepts all; a provider whose models know fewer gets the nearest."""
 Similarities = Callable[[str, Sequence[str]], list[float] | None]
 """How similar texts are to a question in meaning: cosines, or None without a model that can tell."""
+MAX_TOOL_NAME = 64
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 DEFAULT_MAX_ANSWER = 2_000_000
 """Bytes: about 500,000 tokens, several times what today's models write."""
 
@@ -183,13 +186,14 @@ def past_request_body(model: Model, request: Request, frame: Mapping[str, Any] |
 
 
 def wire_name(tool: str) -> str:
-    """A tool's name in the characters that every server accepts: the tools of other programs are called `SERVER.tool`."""
-    return tool.replace(".", "__")
+    """A tool's name as every server accepts it: the tools of other programs are called `SERVER.tool`, and a model may make up any name."""
+    return _NOT_IN_NAMES.sub("_", tool.replace(".", "__"))[:MAX_TOOL_NAME] or "unnamed"
 
 
 def with_wire_names(request: Request) -> Request:
     """The request with the names of its tools and calls as servers accept them."""
-    if not any("." in tool.name for tool in request.tools) and not any("." in c.name for m in request.messages for c in m.tool_calls):
+    names = {*(tool.name for tool in request.tools), *(call.name for message in request.messages for call in message.tool_calls)}
+    if all(wire_name(name) == name for name in names):
         return request
     tools = tuple(
         tool.model_copy(

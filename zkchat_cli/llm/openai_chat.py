@@ -1,6 +1,5 @@
 """OpenAI's chat completions as OpenAI and compatible servers speak them: requests, and the events of a stream. Pure."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,10 +15,8 @@ REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")
 """Prefixes of OpenAI's models that take no temperature."""
 MAX_ID = 40
 """Characters that OpenAI accepts in a call's id; vLLM, which may have answered before, generates ids of 46."""
-MAX_NAME = 64
 MAX_CALLS = 1000
 """Of an answer; empty ones count neither as progress nor as length."""
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class OpenAIReader(ChatReader):
@@ -90,11 +87,6 @@ def takes_temperature(model: str) -> bool:
     return not model.startswith(REASONING_MODELS)
 
 
-def valid_name(name: str) -> str:
-    """The name of a tool in the characters that OpenAI accepts; another provider's model may have made it up."""
-    return _NOT_IN_NAMES.sub("_", name)[:MAX_NAME]
-
-
 def request_body(model: str, request: Request, *, official: bool, verbosity: str = "") -> dict[str, Any]:
     """The request's JSON. `official`: the server is OpenAI, which is stricter than compatible servers."""
     options = request.options
@@ -102,7 +94,6 @@ def request_body(model: str, request: Request, *, official: bool, verbosity: str
     for message, source in zip(messages, request.messages, strict=True):
         for call in message.get("tool_calls", ()):
             call["id"] = call["id"][-MAX_ID:] if official else call["id"]
-            call["function"]["name"] = valid_name(call["function"]["name"])
         if official and "tool_call_id" in message:
             message["tool_call_id"] = message["tool_call_id"][-MAX_ID:]
         for block in source.thinking_for(PROVIDER_NAME):

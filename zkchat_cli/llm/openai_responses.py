@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from zkchat_cli.llm.base import Request
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
-from zkchat_cli.llm.openai_chat import takes_temperature, valid_name
+from zkchat_cli.llm.openai_chat import takes_temperature
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
 from zkchat_cli.text.numbers import whole_number
 
@@ -210,7 +210,7 @@ def _input_items(message: PromptMessage) -> "Iterator[ResponseInputItemParam]":
 
 def _function_call(call: ToolCall) -> "ResponseInputItemParam":
     arguments = json.dumps(call.arguments, ensure_ascii=False)
-    return {"type": "function_call", "call_id": call.id[-MAX_ID:], "name": valid_name(call.name), "arguments": arguments}
+    return {"type": "function_call", "call_id": call.id[-MAX_ID:], "name": call.name, "arguments": arguments}
 
 
 def _tool(tool: PromptTool) -> "FunctionToolParam":

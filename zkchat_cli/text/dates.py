@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta
 from functools import cache, lru_cache, reduce
 from typing import NamedTuple
 
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import FUNCTION_CHARACTERS, language_of, stopwords
 from zkchat_cli.text.words import terms
 
@@ -71,11 +72,11 @@ def _date_pattern() -> re.Pattern[str]:
 
 _OPEN_START = frozenset(("until", "before", "bis"))
 _OPEN_END = frozenset(("since", "after", "seit", "nach", "depuis", "desde"))
-_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th|\.(?=\s))")
+_ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th|\.(?=\s))")
 
 
-_ISO = re.compile(r"(?P<year>\d{4})(?:-(?:W(?P<week>\d\d)|(?P<month>\d\d?)(?:-(?P<day>\d\d?))?))?(?![\d])", re.IGNORECASE)
-_COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<week>)(?P<month>\d\d)(?P<day>\d\d)(?!\d)")
+_ISO = lazy_pattern(r"(?P<year>\d{4})(?:-(?:W(?P<week>\d\d)|(?P<month>\d\d?)(?:-(?P<day>\d\d?))?))?(?![\d])", re.IGNORECASE)
+_COMPACT = lazy_pattern(r"(?P<year>(?:19|20)\d\d)(?P<week>)(?P<month>\d\d)(?P<day>\d\d)(?!\d)")
 
 
 class Period(NamedTuple):
@@ -124,7 +125,7 @@ _SAYS_NOTHING = frozenset(
     """happen happened happening write wrote written note notes noted make made learn learned on gemacht getan geschrieben notiert gelernt
     passiert fait note hice hicimos""".split()
 )
-_CHINESE_SAYS_NOTHING = re.compile(f"[{''.join(sorted(FUNCTION_CHARACTERS))}做干啥写记事发生]")
+_CHINESE_SAYS_NOTHING = lazy_pattern(f"[{''.join(sorted(FUNCTION_CHARACTERS))}做干啥写记事发生]")
 
 
 def is_all_stopwords(text: str) -> bool:

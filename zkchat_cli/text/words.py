@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import ENGLISH, RUSSIAN, fillers, language_of, stopwords
 
 if TYPE_CHECKING:
@@ -21,18 +22,18 @@ STOPWORDS = stopwords(ENGLISH)
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
 """Characters of scripts without spaces between words, for use inside a regular expression's brackets."""
 
-_ASCII_RUN = re.compile(r"[a-z0-9]+(?:'[a-z]+)*")
-_HALF = re.compile("[\ud800-\udfff]")
-_DIACRITICS = re.compile("[\u0300-\u034e\u0350-\u036f\xad\u200c\u200d\u2060\ufeff]++")
+_ASCII_RUN = lazy_pattern(r"[a-z0-9]+(?:'[a-z]+)*")
+_HALF = lazy_pattern("[\ud800-\udfff]")
+_DIACRITICS = lazy_pattern("[\u0300-\u034e\u0350-\u036f\xad\u200c\u200d\u2060\ufeff]++")
 """Combining and invisible characters, such as soft hyphens and joiners, which do not change a word."""
 
-_RARE_DIACRITICS = re.compile(
+_RARE_DIACRITICS = lazy_pattern(
     "[\u0483-\u1dff\u20d0-\u20f0\u2cef-\u2dff\u302a-\u302f\u3099\u309a\ua66f-\uabed\ufb1e\ufe20-\ufe2f\U000101fd-\U0001e94a]"
 )
 """Ranges with all other combining characters and many that are not. Searching for these first makes folding twice as fast."""
 
 
-_LETTER_RUN = re.compile(r"[\u0900-\u0963\u0966-\u0dff]+|[^\W_]+(?:['’][^\W\d_]+)*")
+_LETTER_RUN = lazy_pattern(r"[\u0900-\u0963\u0966-\u0dff]+|[^\W_]+(?:['’][^\W\d_]+)*")
 """A word of a text without CJK characters. In Indian scripts vowels are marks, which `\\w` does not match."""
 
 
