@@ -40,10 +40,8 @@ _SENTENCE_END = lazy_pattern(r"[.!?。！？\n]")
 
 def is_fixed(message: ZkChatMessage) -> bool:
     """Whether every prompt has the message, even if its turn is folded or dropped. What the user said with /pin or /unpin wins."""
-    return message.pinned if message.pinned is not None else is_instruction(message)
-
-
-def is_instruction(message: ZkChatMessage) -> bool:
+    if message.pinned is not None:
+        return message.pinned
     return message.role == "user" and _gives_instruction(message.content)
 
 
