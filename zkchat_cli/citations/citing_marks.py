@@ -8,19 +8,20 @@ from zkchat_cli.citations import mark_syntax, marks
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quotation_marks import find_quotations
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.text.words import cjk_pattern
+from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.words import CJK_CHARACTER
 
 _YEARS = range(1000, 3000)
 _MAX_NAME_WORDS = 12
 """Words of a file name that a text may write without brackets."""
-_BEFORE_WORD = re.compile(r"(?<!\S)[(\[{<\"'“‘«*_]*(?=\S)")
-_ADDRESS = re.compile(r"\s*<?[a-z][a-z0-9+.-]*:", re.IGNORECASE)
-PAGE = re.compile(r"(?:https?://|\bwww\.|\bdoi\.org/|\bdoi:\s?)[^\s<>()\[\]\"“”]+(?<![.,;:])", re.IGNORECASE)
+_BEFORE_WORD = lazy_pattern(r"(?<!\S)[(\[{<\"'“‘«*_]*(?=\S)")
+_ADDRESS = lazy_pattern(r"\s*<?[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+PAGE = lazy_pattern(r"(?:https?://|\bwww\.|\bdoi\.org/|\bdoi:\s?)[^\s<>()\[\]\"“”]+(?<![.,;:])", re.IGNORECASE)
 """The address of a page of the web."""
 _LABEL_MARGIN = 12
 """Characters before a label on its line: markers of a list, quote or heading, and emphasis."""
-_LABEL_BEGINS = re.compile(r"(?:\A|\n)[ \t*_#>-]*\Z")
-_LABEL_ENDS = re.compile(r"[*_]{0,3}[ \t]?:[*_]{0,3}[ \t]{0,3}(?:\n|\Z)")
+_LABEL_BEGINS = lazy_pattern(r"(?:\A|\n)[ \t*_#>-]*\Z")
+_LABEL_ENDS = lazy_pattern(r"[*_]{0,3}[ \t]?:[*_]{0,3}[ \t]{0,3}(?:\n|\Z)")
 
 
 class Sources(Protocol):
@@ -114,5 +115,5 @@ def _possible_starts(mark: CitationMark, text: str, earliest: int) -> Iterator[i
     line = max(line, text.rfind("\n", line, mark.start) + 1)
     yield from [found.end() + line for found in _BEFORE_WORD.finditer(text[line : mark.start])][-_MAX_NAME_WORDS:]
     yield mark.start
-    for found in cjk_pattern().finditer(text, mark.start, mark.start + len(mark.name)):
+    for found in CJK_CHARACTER.finditer(text, mark.start, mark.start + len(mark.name)):
         yield found.end()

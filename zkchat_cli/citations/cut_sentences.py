@@ -7,6 +7,8 @@ quotation counts as cut, because then the whole sentence is shown.
 import re
 from collections.abc import Sequence
 
+from zkchat_cli.text.patterns import lazy_pattern
+
 REACH = 300
 """Characters before and after a quotation that are looked at."""
 _NEGATION = (
@@ -16,27 +18,27 @@ _NEGATION = (
     r"|nicht|nie|niemals|kein(?:e[nrsm]?)?|nichts|niemand|ohne|weder|kaum|ne|pas|jamais|sans|aucune?|rien|nunca|jamas|ningun[ao]?|nada|nadie"
     r"|non|nao|niet|nooit|geen|zonder)\b|\bn'(?=\w))"
 )
-_NEGATED = re.compile(rf"\b{_NEGATION}|n't\b|(?:un|non|anti)-\Z|[不没沒未無无非別别勿莫](?:可以?|能|能够|会|會|要|得|許|许|應該|应该)?\Z")
+_NEGATED = lazy_pattern(rf"\b{_NEGATION}|n't\b|(?:un|non|anti)-\Z|[不没沒未無无非別别勿莫](?:可以?|能|能够|会|會|要|得|許|许|應該|应该)?\Z")
 _CONDITION = (
     r"(?:(?:if|unless|except|provided|as long as|whether|not true that|false that|wenn|falls|sofern|ausser|es sei denn|si|sauf|a moins"
     r"|salvo|excepto|a menos|tenzij|indien)\b)"
 )
-_CONDITIONAL = re.compile(rf"\b{_CONDITION}|如果|若|除非")
-_LIMITED = re.compile(r"\b(?<!not )(?:only|solely|exclusively|nur|seulement|uniquement|solo|solamente|alleen)\b|只|僅|仅")
-_NEGATED_LATER = re.compile(r"\b(?:nicht|keine?[nrsm]?|niet|geen)\b|ない|ません|なかった|않|없")
+_CONDITIONAL = lazy_pattern(rf"\b{_CONDITION}|如果|若|除非")
+_LIMITED = lazy_pattern(r"\b(?<!not )(?:only|solely|exclusively|nur|seulement|uniquement|solo|solamente|alleen)\b|只|僅|仅")
+_NEGATED_LATER = lazy_pattern(r"\b(?:nicht|keine?[nrsm]?|niet|geen)\b|ない|ません|なかった|않|없")
 """Negations that end a clause."""
-_NEGATED_NEXT = re.compile(rf"[ ,]*(?:[\w']+ )?{_NEGATION}|[ ,]*(?:\w+n't|cannot)\b|\A'?n't\b")
-_CONDITIONAL_NEXT = re.compile(rf"[^,;:()]*(?:,|[ ]-|\()[ ]?(?:(?:but|and|even) )?(?:only|{_CONDITION})")
-_SENTENCE = re.compile(
+_NEGATED_NEXT = lazy_pattern(rf"[ ,]*(?:[\w']+ )?{_NEGATION}|[ ,]*(?:\w+n't|cannot)\b|\A'?n't\b")
+_CONDITIONAL_NEXT = lazy_pattern(rf"[^,;:()]*(?:,|[ ]-|\()[ ]?(?:(?:but|and|even) )?(?:only|{_CONDITION})")
+_SENTENCE = lazy_pattern(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bcf)(?<!\bca)(?<!\bz\.b)[.!?…;][\"')\]]*(?:\s|\Z|(?=[\u3040-\u9fff-]))|[。！？；]"
 )
-_INTERJECTED = re.compile(r"\([^()]*\)|, (?:which|who|whose|where|when)\b[^,]*,")
+_INTERJECTED = lazy_pattern(r"\([^()]*\)|, (?:which|who|whose|where|when)\b[^,]*,")
 _SUBJECT = r"(?:it|he|she|they|we|i|you|there|this|that|these|those)"
-_CLAUSE = re.compile(
+_CLAUSE = lazy_pattern(
     rf"[:()：（）]|[ ]-[ ]|, (?:(?:and|or|so) )?(?={_SUBJECT}\b)|\band (?={_SUBJECT}\b)"
     r"|\b(?:but|although|though|however|whereas|while|because|since|who|which|aber|sondern|weil|mais|pero)\b|[，、]"
 )
-_REASON_FIRST = re.compile(r"\A\s*(?:since|because|although|though|while|after|before|weil|obwohl|no|nein)\b[^,]*, ?")
+_REASON_FIRST = lazy_pattern(r"\A\s*(?:since|because|although|though|while|after|before|weil|obwohl|no|nein)\b[^,]*, ?")
 
 
 def is_cut(before: str, after: str, omitted: Sequence[str] = (), *, names_operators: bool = False) -> bool:

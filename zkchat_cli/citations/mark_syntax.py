@@ -8,6 +8,7 @@ import re
 from string import ascii_letters, digits
 from typing import NamedTuple
 
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
 
 
@@ -45,25 +46,25 @@ _LABEL = r"(?i:sources?|cite|citations?|refs?\.?|references?|excerpts?)"
 """Words before a number: `[source 2]` as in the prompt, `[cite: 2]` and `[citation:2]` as some models were trained to write."""
 _AFTER_LABEL = r"""(?i:_number|_no|_id)?[ \t\u00a0_:#=-]{0,3}(?i:n[°º]|no\.|nr\.)?[ \t\u00a0"']{0,2}"""
 _NUMBER = rf"""(?:<{_SPACE})?(?:{_LABEL}{_AFTER_LABEL})?[*_]{{0,3}}\^?(\d{{1,9}})["'*_]{{0,3}}(?:{_SPACE}>)?"""
-_ITEM = re.compile(rf"{_BREAK}{_NUMBER}(?:{_SPACE}(?:--?|[–—]){_SPACE}{_NUMBER})?{_BREAK}")
-_SEPARATOR = re.compile(r"[,;，、；](?:\s{0,3}(?:and(?=\s)|&))?|&|(?<=[\d*_>\s])and(?=[\s\d*_<])")
+_ITEM = lazy_pattern(rf"{_BREAK}{_NUMBER}(?:{_SPACE}(?:--?|[–—]){_SPACE}{_NUMBER})?{_BREAK}")
+_SEPARATOR = lazy_pattern(r"[,;，、；](?:\s{0,3}(?:and(?=\s)|&))?|&|(?<=[\d*_>\s])and(?=[\s\d*_<])")
 _LIST = r"""[\d\s,;，、；&.\-–—*_<>^:#="'°ºA-Za-zſ]*+"""
 """All characters of a list of numbers."""
-_SQUARE = re.compile(rf"\[({_LIST})\]")
-_NESTED = re.compile(rf"\[({_LIST}(?>(?:\[{_LIST}\]{_LIST})+))\]")
+_SQUARE = lazy_pattern(rf"\[({_LIST})\]")
+_NESTED = lazy_pattern(rf"\[({_LIST}(?>(?:\[{_LIST}\]{_LIST})+))\]")
 """A list with numbers in brackets of their own: `[[1], [2], 3]`."""
-_INNER_BRACKET = re.compile(r"[\[\]]")
-_NESTED_BEGINS = re.compile(rf"\[{_LIST}(?>(?:\[{_LIST}\]{_LIST})*)(?:\[{_LIST})?\Z")
-_WIDE = re.compile(rf"[【［]({_LIST})(?:†[^【】［］\[\]\n`]*+)?[】］]")
-_WIDE_BEGINS = re.compile(rf"[【［]{_LIST}(?:†[^【】［］\[\]\n`]*+)?\Z")
-_PART = re.compile(r"(?<=\d):\d{1,9}\Z")
+_INNER_BRACKET = lazy_pattern(r"[\[\]]")
+_NESTED_BEGINS = lazy_pattern(rf"\[{_LIST}(?>(?:\[{_LIST}\]{_LIST})*)(?:\[{_LIST})?\Z")
+_WIDE = lazy_pattern(rf"[【［]({_LIST})(?:†[^【】［］\[\]\n`]*+)?[】］]")
+_WIDE_BEGINS = lazy_pattern(rf"[【［]{_LIST}(?:†[^【】［］\[\]\n`]*+)?\Z")
+_PART = lazy_pattern(r"(?<=\d):\d{1,9}\Z")
 """In `【4:0†source】` the number of a passage within a source, which ours do not have."""
-_WIKILINK = re.compile(r"\[\[([^\[\]\n`]++)\]\]")
-_WIKILINK_BEGINS = re.compile(r"\[\[[^\[\]\n`]*+\]?\Z")
+_WIKILINK = lazy_pattern(r"\[\[([^\[\]\n`]++)\]\]")
+_WIKILINK_BEGINS = lazy_pattern(r"\[\[[^\[\]\n`]*+\]?\Z")
 _NEVER_BEFORE = frozenset(ascii_letters + digits + "_[!")
 """Characters before `[1]` that make it an array index or an image, unless it begins with one of `_NO_INDEX`."""
 _NO_INDEX = frozenset("^<*sScC")
-_WORD = re.compile(r"(?<![\w.])[A-Z]?[a-z]{3,}\Z")
+_WORD = lazy_pattern(r"(?<![\w.])[A-Z]?[a-z]{3,}\Z")
 _ARRAYS = frozenset("arr array args argv buf dict elem elems idx list lst matrix nums obj ptr tmp tuple vec".split())
 """Usual names of arrays, in any case; `tasks[1]` is prose."""
 _WORD_SEEN = 30
@@ -71,24 +72,24 @@ _WORD_SEEN = 30
 
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _LOWERED = str.maketrans(RAISED, "0123456789")
-_SUPERSCRIPT = re.compile(rf"([{RAISED}]++)(?:[⁻–]([{RAISED}]++))?")
+_SUPERSCRIPT = lazy_pattern(rf"([{RAISED}]++)(?:[⁻–]([{RAISED}]++))?")
 _CONTINUES_POWER = frozenset("⁺⁻⁄⁽ⁿ")
 """Characters that continue a power or a fraction after raised digits."""
 _POWER = frozenset("⁺⁻⁄⁾₀₁₂₃₄₅₆₇₈₉=/^")
-_LETTERS = re.compile(rf"[^\W\d_{RAISED}]++\Z")
+_LETTERS = lazy_pattern(rf"[^\W\d_{RAISED}]++\Z")
 _LETTERS_SEEN = 5
 _UNITS = frozenset("sec min mol rad deg sin cos tan log exp chi yds kwh".split())
 """Units and functions of three letters that take a power. All words of two letters count as units: `cm²`, `ft³`, `mc²`."""
 
-_BARE_LABEL = re.compile(
+_BARE_LABEL = lazy_pattern(
     r"""(?:SOURCE[ _]?(?:[nN][°º] ?|[nN]o\. ?|#)?|[Ss]ource n[°º] ?|source_number=["']?)(\d{1,9})["']?(?!\w|\.\w|\]\()"""
 )
-_BARE_LABEL_BEGINS = re.compile(
+_BARE_LABEL_BEGINS = lazy_pattern(
     r"""[sS](?:[oO](?:[uU](?:[rR](?:[cC](?:[eE](?:_[a-z]{0,6})?[ _="'°ºnNo#.]{0,5}(?:\d{1,9}["']?(?:\.|\])?)?)?)?)?)?)?\Z"""
 )
-_DOLLAR = re.compile(r"(?<![\\$])\$\$?")
+_DOLLAR = lazy_pattern(r"(?<![\\$])\$\$?")
 
-_PATH_ENDS = re.compile(r"(\.md|\.markdown)(?![\w/@-]|\.\w)(?:#([\w-]++))?(?::(\d{1,9})(?:-\d{1,9})?(?!\d))?", re.IGNORECASE)
+_PATH_ENDS = lazy_pattern(r"(\.md|\.markdown)(?![\w/@-]|\.\w)(?:#([\w-]++))?(?::(\d{1,9})(?:-\d{1,9})?(?!\d))?", re.IGNORECASE)
 _PATH_STOPS = frozenset(' \t\r\n\u00a0\u3000[](){}<>"“”„«»「」『』【】［］（）《》，。、：；;:,|*`!?！？' + RAISED)
 
 

@@ -9,9 +9,9 @@ import html
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk, fold
 
 _ALIKE = {
@@ -19,31 +19,31 @@ _ALIKE = {
     **dict.fromkeys("‐‑‒–—―−⁻", "-"),
     **dict.fromkeys("*_`~\\\u00ad\u200b\u200c\u200d\u2060\ufeff\ufe0e\ufe0f™®", ""),
 }
-_TYPOGRAPHY = re.compile(f"[{re.escape(''.join(_ALIKE))}]")
-_RAISED = re.compile("(?<=[0-9])(?=[²³¹⁰⁴-⁹⁺⁻])")
-_LOWERED = re.compile("(?<=[0-9])(?=[₀-₉])")
-_FRACTION = re.compile("(?<=[0-9])(?=[¼-¾⅐-⅞])")
-_CASED_UNIT = re.compile(r"([0-9][ \u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)(?![A-Za-z0-9]))|([kKMGT]i?)B(?![A-Za-z0-9]))")
+_TYPOGRAPHY = lazy_pattern(f"[{re.escape(''.join(_ALIKE))}]")
+_RAISED = lazy_pattern("(?<=[0-9])(?=[²³¹⁰⁴-⁹⁺⁻])")
+_LOWERED = lazy_pattern("(?<=[0-9])(?=[₀-₉])")
+_FRACTION = lazy_pattern("(?<=[0-9])(?=[¼-¾⅐-⅞])")
+_CASED_UNIT = lazy_pattern(r"([0-9][ \u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L)(?![A-Za-z0-9]))|([kKMGT]i?)B(?![A-Za-z0-9]))")
 """Units that differ in case only: mW and MW, kb and kB."""
-_QUOTED_LINE = re.compile(r"^[ \t]*+>[ \t>]*+", re.MULTILINE)
-_BLOCK = re.compile(
+_QUOTED_LINE = lazy_pattern(r"^[ \t]*+>[ \t>]*+", re.MULTILINE)
+_BLOCK = lazy_pattern(
     r"^[ \t>]*+(?:[-*+][ \t]++(?:\[.\][ \t]++)?|(?P<number>\d{1,9}[.)][ \t]++(?:\[.\][ \t]++)?)|#{1,6}[ \t]++)*+", re.MULTILINE
 )
-_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
-_ROW = re.compile(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
+_ITEM = lazy_pattern(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
+_ROW = lazy_pattern(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
 _BLOCK_TAGS = frozenset("br p div td th tr li ul ol h1 h2 h3 h4 h5 h6 summary details table hr".split())
-_TAG = re.compile(
+_TAG = lazy_pattern(
     r"`[^`\n]*+`|<(?P<address>https?://[^<>\s]*+)>|</?(?P<name>a|abbr|b|big|br|center|code|del|details|div|em|font|h[1-6]|hr|i|img|ins|kbd|li"
     r"|mark|ol|p|q|s|small|span|strong|sub|summary|sup|table|td|th|tr|u|ul)(?![\w-])[^<>\n]*+>",
     re.IGNORECASE,
 )
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|#\n]*+)(?:#([^\[\]|\n]*+))?\]\]")
-_LINK = re.compile(r"!?\[((?:[^\[\]\\\n]|\\.)*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
-_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]++\]")
-_EMPHASIS = re.compile(r"(?<![0-9*\\])(\*{1,3})(?=[A-Za-z])([^*\n]{3,}+)(?<=[A-Za-z.,!?])\1(?![0-9*])")
+_ENTITY = lazy_pattern(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_WIKILINK = lazy_pattern(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|#\n]*+)(?:#([^\[\]|\n]*+))?\]\]")
+_LINK = lazy_pattern(r"!?\[((?:[^\[\]\\\n]|\\.)*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
+_FOOTNOTE = lazy_pattern(r"\[\^[^\[\]\s]++\]")
+_EMPHASIS = lazy_pattern(r"(?<![0-9*\\])(\*{1,3})(?=[A-Za-z])([^*\n]{3,}+)(?<=[A-Za-z.,!?])\1(?![0-9*])")
 """Also within a word: `the*inner*word`."""
-_HIGHLIGHT = re.compile(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
+_HIGHLIGHT = lazy_pattern(r"(?<![0-9A-Za-z=])==(?=[^\s=])|(?<=[^\s=])==(?![0-9A-Za-z=])")
 
 _SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 """Scripts without spaces between words. Korean has them."""
@@ -54,6 +54,17 @@ _UNIT = (
     r"(?:/[a-z]+)?|h|ha|ft|lbs?|oz|min|sec|ppm|rpm|db|ps|hp|mph|inch(?:es)?|eur|euros?|usd|dollars?|gbp|pounds?|chf|per ?cent|prozent"
     r"|degrees?|grad|hundred|thousand|million(?:en)?|billion|trillion|tausend|milliarden?|mio|mrd)"
 )
+_LETTERS = rf"(?:[^\W{_SPACELESS}]|[\u0900-\u0963\u0966-\u0dff])++"
+_SIGN = r"(?:(?<![\w)%°-])(?:[-+.]|[±≈≤≥<>]\ ?)(?=[$€£¥₹.]?\ ?\d)\.?)"
+_JOINED = (
+    r"(?:(?<=[^\W\d_])'(?=[^\W\d_])|\.(?=\w)|(?<=\d)[,:'/^*×·⁄]-?(?=\d)|(?<=\d)-(?=\d)|(?<=\d)(?<!\d{4})\ (?=\d{3}(?!\d))"
+    r"|(?<=enty|irty|orty|ifty|ixty|ghty|nety)-)"
+)
+_WORD = lazy_pattern(
+    rf"[{_KATAKANA}]+|{_SIGN}?(?:[$€£¥₹]\ ?(?=[\d.]))?{_LETTERS}(?:{_JOINED}{_LETTERS})*(?:(?<=\d)[ -]?{_UNIT}(?!{_LETTERS}))?"
+)
+_SPACELESS_CHARACTER = lazy_pattern(f"[{_SPACELESS}]")
+_SPACE_WITHOUT_MEANING = lazy_pattern(f"(?<=[{_SPACELESS}]) | (?=[{_SPACELESS}])")
 BORDER_REACH = 80
 """Characters on each side of a position that decide whether it is inside a word."""
 
@@ -136,21 +147,8 @@ def is_word_border(text: str, at: int) -> bool:
         return True
     if "a" <= before <= "z" and (after in " )" or (after in ".,;:!?" and text[at + 1 : at + 2] in ("", " "))):
         return True
-    words = _word_pattern().finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
+    words = _WORD.finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
     return not any(word.start() < at < word.end() for word in words)
-
-
-@cache
-def _word_pattern() -> re.Pattern[str]:
-    """A word of a normalized text; compiled when first needed, because the class of all letters takes milliseconds."""
-    letters = rf"(?:[^\W{_SPACELESS}]|[\u0900-\u0963\u0966-\u0dff])++"
-    sign = r"(?:(?<![\w)%°-])(?:[-+.]|[±≈≤≥<>]\ ?)(?=[$€£¥₹.]?\ ?\d)\.?)"
-    joined = (
-        r"(?:(?<=[^\W\d_])'(?=[^\W\d_])|\.(?=\w)|(?<=\d)[,:'/^*×·⁄]-?(?=\d)|(?<=\d)-(?=\d)|(?<=\d)(?<!\d{4})\ (?=\d{3}(?!\d))"
-        r"|(?<=enty|irty|orty|ifty|ixty|ghty|nety)-)"
-    )
-    unit = rf"(?:(?<=\d)[ -]?{_UNIT}(?!{letters}))"
-    return re.compile(rf"[{_KATAKANA}]+|{sign}?(?:[$€£¥₹]\ ?(?=[\d.]))?{letters}(?:{joined}{letters})*{unit}?")
 
 
 def _normalize(text: str) -> NormalizedText:
@@ -167,9 +165,9 @@ def _normalize(text: str) -> NormalizedText:
     for line in plain.split("\n"):
         bare = " ".join(line.split())
         if has_cjk:
-            bare = _space_without_meaning().sub("", bare)
+            bare = _SPACE_WITHOUT_MEANING.sub("", bare)
         if bare and lines:
-            lines.append("" if has_cjk and (_spaceless().match(lines[-1][-1]) or _spaceless().match(bare)) else " ")
+            lines.append("" if has_cjk and (_SPACELESS_CHARACTER.match(lines[-1][-1]) or _SPACELESS_CHARACTER.match(bare)) else " ")
             length += len(lines[-1])
         starts.append(length)
         if bare:
@@ -189,14 +187,3 @@ def _plain_mark(mark: re.Match[str]) -> str:
     left = text[before] if before >= 0 else ""
     in_word = left.isascii() and left.isalnum() and after.isascii() and after.isalnum()
     return mark[0] if in_word or (mark[0] == "*" and left in (" ", "\t") and after.isspace()) else ""
-
-
-@cache
-def _spaceless() -> re.Pattern[str]:
-    return re.compile(f"[{_SPACELESS}]")
-
-
-@cache
-def _space_without_meaning() -> re.Pattern[str]:
-    """A space next to a character of a script without spaces."""
-    return re.compile(f"(?<=[{_SPACELESS}]) | (?=[{_SPACELESS}])")

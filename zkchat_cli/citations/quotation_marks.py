@@ -6,21 +6,22 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.citations.quotes import is_long_enough
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
 
-_QUOTE_MARK = re.compile('[“”„‟«»‹›「」『』﹁﹂"＂]')
+_QUOTE_MARK = lazy_pattern('[“”„‟«»‹›「」『』﹁﹂"＂]')
 _NESTING = {"“": "”", "«": "»", "‹": "›", "「": "」", "『": "』", "﹁": "﹂"}
 _CLOSING = {closing: opening for opening, closing in _NESTING.items()}
 _FLAT = {'"': '"', "＂": "＂", "„": "“”‟", "‟": "”", "»": "«", "›": "‹"}
 """Opening marks with the marks that close them, as in German and Danish; these do not nest."""
-_SINGLE_MARK = re.compile("['‘’‚]")
+_SINGLE_MARK = lazy_pattern("['‘’‚]")
 _SINGLE = {"'": "'", "‘": "’", "‚": "‘’"}
-_ELISION = re.compile(
+_ELISION = lazy_pattern(
     r"['‘](?:tis|twas|em|n|til|cause|round|\d0s)\b|(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=from ))['‘]\d\d\b", re.IGNORECASE
 )
-_BLANK_LINE = re.compile(r"\n[ \t>]*+(?=\n)")
-_BLOCK_QUOTATION = re.compile(r"(?:^[ ]{0,3}>.*(?:\n|\Z))+", re.MULTILINE)
-_QUOTE_SIGN = re.compile(r"^[ ]{0,3}>[ \t>]*", re.MULTILINE)
+_BLANK_LINE = lazy_pattern(r"\n[ \t>]*+(?=\n)")
+_BLOCK_QUOTATION = lazy_pattern(r"(?:^[ ]{0,3}>.*(?:\n|\Z))+", re.MULTILINE)
+_QUOTE_SIGN = lazy_pattern(r"^[ ]{0,3}>[ \t>]*", re.MULTILINE)
 _LONGEST_SINGLE = 2000
 
 

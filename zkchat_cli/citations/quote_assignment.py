@@ -7,20 +7,21 @@ from collections.abc import Iterable, Sequence
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quotation_marks import Quotation
 from zkchat_cli.citations.quotes import is_long_enough
+from zkchat_cli.text.patterns import lazy_pattern
 
-_BETWEEN = re.compile(r"[\s.,;:!?。，(（]{0,3}")
+_BETWEEN = lazy_pattern(r"[\s.,;:!?。，(（]{0,3}")
 """Text between a quotation and its mark, if the quotation itself contains marks."""
-_INTRODUCTION = re.compile(r"[)\]*_]*+(?:\s*+[\w'’-]++){0,5}+\s*+[,:，：]?\s*+")
+_INTRODUCTION = lazy_pattern(r"[)\]*_]*+(?:\s*+[\w'’-]++){0,5}+\s*+[,:，：]?\s*+")
 """Text between a mark and a quotation that it introduces: `[[Filters]] says that “…”`."""
 _LONGEST_INTRODUCTION = 60
-_BEFORE_BLOCK = re.compile(r"[)\]*_\"'”’.,:：]*+(?:\s*+[\w'’-]++){0,8}+[ \t]*+[.,:：]?[ \t]*+\n\s*+")
+_BEFORE_BLOCK = lazy_pattern(r"[)\]*_\"'”’.,:：]*+(?:\s*+[\w'’-]++){0,8}+[ \t]*+[.,:：]?[ \t]*+\n\s*+")
 """Text between a mark and the block quotation that it introduces."""
-_AFTER_BLOCK = re.compile(r"[\s>—–(*_-]{0,9}")
+_AFTER_BLOCK = lazy_pattern(r"[\s>—–(*_-]{0,9}")
 """Text between a block quotation and its mark."""
-_BORDER = re.compile(r"\n(?=[ \t>]*(?:\n|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\|))")
+_BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\|))")
 """The end of a paragraph, a list item or a table row."""
-_SENTENCE_ENDS = re.compile(r"[.!?…][\"'”’»)\]*_]*+\s|[。！？]")
-_QUOTE_SIGN = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
+_SENTENCE_ENDS = lazy_pattern(r"[.!?…][\"'”’»)\]*_]*+\s|[。！？]")
+_QUOTE_SIGN = lazy_pattern(r"^[ \t]*>[ \t>]*", re.MULTILINE)
 
 
 def marks_outside_quotations(written: Iterable[CitationMark], quotations: Sequence[Quotation], text: str) -> list[CitationMark]:

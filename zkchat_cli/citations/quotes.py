@@ -13,21 +13,22 @@ from zkchat_cli.citations.nearest_wording import LEAST_SHARE, NearestWording, fi
 from zkchat_cli.citations.normalized_text import NormalizedText, find_words, normalize_quoted, normalize_rendered, normalize_source
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import ContentChunk
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
 from zkchat_cli.vault.markup import read_markup
 
 MIN_QUOTE = 10
 """Characters from which on words in quotation marks count as a quotation; a Chinese or Japanese character counts twice."""
 
-_GAP = re.compile(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. \. \.")
+_GAP = lazy_pattern(r"\[(?:…|\.{3,4})\]|\((?:…|\.{3,4})\)|…|\.{3,}|\. \. \.")
 """An omission in a quotation."""
 _ENDS = " \t\r\n.…,;:，。；：、"
-_HIDES_HEADINGS = re.compile(r"```|~~~|<!--|%%|\$\$|^ {0,3}(?:=|--)", re.MULTILINE)
-_NO_HEADING = re.compile(r"^(?![ \t>]*+#).++", re.MULTILINE)
-_BEGINS_BLOCK = re.compile(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||$)")
-_ONE_LINE = re.compile(r"[ \t>]*(?:#{1,6}[ \t]|[-*_=]{3,}[ \t]*$|```|~~~|\||\[!|</?t[dhr]\b)")
+_HIDES_HEADINGS = lazy_pattern(r"```|~~~|<!--|%%|\$\$|^ {0,3}(?:=|--)", re.MULTILINE)
+_NO_HEADING = lazy_pattern(r"^(?![ \t>]*+#).++", re.MULTILINE)
+_BEGINS_BLOCK = lazy_pattern(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||$)")
+_ONE_LINE = lazy_pattern(r"[ \t>]*(?:#{1,6}[ \t]|[-*_=]{3,}[ \t]*$|```|~~~|\||\[!|</?t[dhr]\b)")
 """A line that is a block of its own: a heading, a rule, a fence, a table row or cell, a callout's title."""
-_OPERATORS = re.compile(r"\b(?:AND|OR)\b")
+_OPERATORS = lazy_pattern(r"\b(?:AND|OR)\b")
 _MAX_PLACES = 50
 """Occurrences of a quotation to look at for one that is not cut."""
 _MAX_SENTENCE = 1000

@@ -14,6 +14,7 @@ from math import ceil
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models import ContentChunk, Support
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, content_terms, find_cjk, stem, terms
 from zkchat_cli.vault.search.embedding_windows import split_windows
 
@@ -33,20 +34,20 @@ instead of 98, and finds a third more (on 150 sentences of a vault with their ow
 _FEW_WORDS = 4
 _MOST_SIMILAR = 10
 _SHORTEST = 12
-_BLOCK_BORDER = re.compile(r"\n(?=[ \t>]*(?:\n|[-*+#|]|\d{1,9}[.)]))")
-_NUMBER = re.compile(
+_BLOCK_BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+#|]|\d{1,9}[.)]))")
+_NUMBER = lazy_pattern(
     r"(?<![0-9A-Za-z_.,])(?:(?P<about>about|around|roughly|nearly|almost|over|under|some|approximately|circa|ca\.|~|≈)\s*)?"
     r"(?P<number>\d+(?:[.,:'’\u00a0\u202f/-]\d+)*)(?:st|nd|rd|th)?",
     re.IGNORECASE,
 )
-_SEPARATED = re.compile(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
+_SEPARATED = lazy_pattern(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
 _NUMBER_WORDS = {
     word: str(value) for value, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
 _SMALL = 12
 """Whole numbers up to here may also count or number things in the answer itself."""
-_NAME = re.compile(r"(?<![\w'’])[A-Z][\w’'-]*\w")
-_NEGATION = re.compile(
+_NAME = lazy_pattern(r"(?<![\w'’])[A-Z][\w’'-]*\w")
+_NEGATION = lazy_pattern(
     r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|nicht|nie|kein\w*|ohne)\b|n['’]t\b|[不没沒未]", re.IGNORECASE
 )
 

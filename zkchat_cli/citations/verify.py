@@ -16,25 +16,26 @@ from zkchat_cli.citations.quote_assignment import assign_quotes, marks_outside_q
 from zkchat_cli.citations.support import judge_support
 from zkchat_cli.markdown.blocks import sentences
 from zkchat_cli.models import Citation, CitationVerdict, Support
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk
 
-_WORD = re.compile(r"\w\S*+")
+_WORD = lazy_pattern(r"\w\S*+")
 FEW_WORDS = 3
 """Words that state nothing by themselves."""
 _NUMBERED, _NAMED, _END = "\ue000", "[", "\ue001"
 """While sentences are split, a mark is replaced with one of the first two, its index and the third. A name may begin a sentence, as a
 bracket may."""
 _RESERVED = str.maketrans(dict.fromkeys((_NUMBERED, _END), " "))
-_REPLACED = re.compile(rf"[{_NUMBERED}\[]([0-9]+){_END}")
-_AFTER_SENTENCE = re.compile(rf"""([.!?…。！？]["'”’»」』*_)）]*+)[ \t]*+((?:{_NUMBERED}[0-9]+{_END}[ \t,]{{0,3}})+)""")
+_REPLACED = lazy_pattern(rf"[{_NUMBERED}\[]([0-9]+){_END}")
+_AFTER_SENTENCE = lazy_pattern(rf"""([.!?…。！？]["'”’»」』*_)）]*+)[ \t]*+((?:{_NUMBERED}[0-9]+{_END}[ \t,]{{0,3}})+)""")
 """Numbers after a full stop belong to the sentence before it."""
-_SILENCE = re.compile(
+_SILENCE = lazy_pattern(
     r"(?:your|the) notes (?:don['’]t|do not) (?:say|mention)\b|nothing in (?:your|the) notes\b|I found no sentence\b|(?:most likely|or): ",
     re.IGNORECASE,
 )
-_BEFORE_POINT = re.compile(r" (?=[.,;:!?])")
+_BEFORE_POINT = lazy_pattern(r" (?=[.,;:!?])")
 """Space that is left where a mark was."""
-_QUOTED_END = re.compile(r"[.!?…](?=\s)|[。！？]")
+_QUOTED_END = lazy_pattern(r"[.!?…](?=\s)|[。！？]")
 _ENDS = ".!?…。！？"
 _NO_ENDS = dict(zip(map(ord, _ENDS), range(0xE002, 0xE009), strict=True))
 """While sentences are split, what ends sentences within a quotation is another character."""

@@ -5,9 +5,10 @@ prompt repeats them: "translate this" is none, nor is a phrase in a long pasted 
 """
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from zkchat_cli.models import ZkChatMessage
+from zkchat_cli.text.patterns import lazy_pattern
 
 MAX_CLASSIFIED = 2000
 """Characters; a longer message is a text to work on."""
@@ -34,27 +35,22 @@ _RULES = (
     r"(?:antworte|schreibe?) (?:mir )?(?:bitte )?(?:auf|kurz|knapp)\b|merke? dir\b|denke? daran\b|vergiss nicht\b",
     r"(?:从现在(?:开始|起)|从今以后|今后|以后|始终|总是|永远|务必|不要再|记住|牢记|请记)",
 )
-_SENTENCE_END = re.compile(r"[.!?。！？\n]")
+_SENTENCE_END = lazy_pattern(r"[.!?。！？\n]")
 
 
 def is_fixed(message: ZkChatMessage) -> bool:
     """Whether every prompt has the message, even if its turn is folded or dropped. What the user said with /pin or /unpin wins."""
-    return message.pinned if message.pinned is not None else is_instruction(message)
-
-
-def is_instruction(message: ZkChatMessage) -> bool:
+    if message.pinned is not None:
+        return message.pinned
     return message.role == "user" and _gives_instruction(message.content)
 
 
-@cache
-def _instruction_pattern() -> re.Pattern[str]:
-    """Compiled when first needed, which takes 3 ms."""
-    return re.compile(rf"{_START}(?:{'|'.join(_RULES)})", re.IGNORECASE)
+_INSTRUCTION = lazy_pattern(rf"{_START}(?:{'|'.join(_RULES)})", re.IGNORECASE)
 
 
 @lru_cache(maxsize=CACHED_MESSAGES)
 def _gives_instruction(content: str) -> bool:
-    found = _instruction_pattern().search(content) if len(content) <= MAX_CLASSIFIED else None
+    found = _INSTRUCTION.search(content) if len(content) <= MAX_CLASSIFIED else None
     if found is None:
         return False
     end = _SENTENCE_END.search(content, found.end())

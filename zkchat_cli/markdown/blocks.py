@@ -8,25 +8,26 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from zkchat_cli.markdown.scanner import BlockScanner, ScannedLine
+from zkchat_cli.text.patterns import lazy_pattern
 
 BlockKind = Literal["paragraph", "item", "heading", "callout", "table", "code", "indented", "definition"]
 
 GAP = "\0"
 """Stands in a line where a comment was."""
 _CLOSING = {"<!--": "-->", "%%": "%%", "<%": "%>", "<style": "</style>", "<script": "</script>", "$$": "$$"}
-_HIDDEN_OR_CODE = re.compile(r"(`++)|<!--|%%|<%|<style\b|<script\b|\$\$")
-_CONTAINER = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?")
-_INDENT = re.compile(r"[ \t>]*+")
-_CALLOUT = re.compile(r"\[![^\[\]]*\][+-]?[ \t]*(.*)")
-_CHECKBOX = re.compile(r"\[.\](?:[ \t]+|$)")
-_BAR = re.compile(r"(?<!\\)\|")
-_DELIMITER = re.compile(r"[\s:|-]++")
-_NO_PROSE = re.compile(r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\([^()]*\)$|<[^<>]*>$")
+_HIDDEN_OR_CODE = lazy_pattern(r"(`++)|<!--|%%|<%|<style\b|<script\b|\$\$")
+_CONTAINER = lazy_pattern(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?")
+_INDENT = lazy_pattern(r"[ \t>]*+")
+_CALLOUT = lazy_pattern(r"\[![^\[\]]*\][+-]?[ \t]*(.*)")
+_CHECKBOX = lazy_pattern(r"\[.\](?:[ \t]+|$)")
+_BAR = lazy_pattern(r"(?<!\\)\|")
+_DELIMITER = lazy_pattern(r"[\s:|-]++")
+_NO_PROSE = lazy_pattern(r"\^[\w-]+$|!\[\[[^\[\]]*\]\](?:$|\s*\^)|!\[[^\[\]]*\]\([^()]*\)$|<[^<>]*>$")
 """Lines with only a block id, an image or a tag."""
 _NO_PROSE_BEGINS = frozenset("^!<")
-_SENTENCE_END = re.compile(r"""(?<=[.!?…])["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|(?<=[。！？])["”’）」]*""")
+_SENTENCE_END = lazy_pattern(r"""(?<=[.!?…])["'”’)\]*_]*\s+(?=["'“‘(\[*_`]*[^\Wa-z_]|["'“‘(\[]*[A-Z])|(?<=[。！？])["”’）」]*""")
 _LONGEST_ABBREVIATION = 10
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|approx|fig)|\b[A-Z])\.$", re.IGNORECASE)
+_ABBREVIATION = lazy_pattern(r"(?:\b(?:e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|approx|fig)|\b[A-Z])\.$", re.IGNORECASE)
 
 
 class MarkdownBlock(NamedTuple):

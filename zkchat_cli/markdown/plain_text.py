@@ -4,22 +4,24 @@ import html
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-_CODE_MARK = re.compile("`++")
-_LITERAL = re.compile(r"\\[!-/:-@\[-`{-~]|\$(?![\s$])(?:[^$\\]++|\\.)++(?<!\s)\$(?!\d)|\$\$[^$]++\$\$")
+from zkchat_cli.text.patterns import lazy_pattern
+
+_CODE_MARK = lazy_pattern("`++")
+_LITERAL = lazy_pattern(r"\\[!-/:-@\[-`{-~]|\$(?![\s$])(?:[^$\\]++|\\.)++(?<!\s)\$(?!\d)|\$\$[^$]++\$\$")
 """An escaped character or math, in which no mark formats anything."""
-_IMAGE = re.compile(r"!\[\[[^\[\]]*\]\]|!\[[^\[\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|\[[^\[\]]*\])")
-_WIKILINK = re.compile(r"\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
-_FOOTNOTE = re.compile(r"\[\^[^\[\]]*\]:?")
-_INLINE_FOOTNOTE = re.compile(r"\^\[[^\[\]]*\]")
-_LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|\[[^\[\]]*\])")
-_ADDRESS = re.compile(r"<((?:https?://|mailto:)[^<>\s]*)>")
-_TAG = re.compile(r"<(/?[A-Za-z][A-Za-z0-9]*)[^<>]*>")
+_IMAGE = lazy_pattern(r"!\[\[[^\[\]]*\]\]|!\[[^\[\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|\[[^\[\]]*\])")
+_WIKILINK = lazy_pattern(r"\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
+_FOOTNOTE = lazy_pattern(r"\[\^[^\[\]]*\]:?")
+_INLINE_FOOTNOTE = lazy_pattern(r"\^\[[^\[\]]*\]")
+_LINK = lazy_pattern(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|\[[^\[\]]*\])")
+_ADDRESS = lazy_pattern(r"<((?:https?://|mailto:)[^<>\s]*)>")
+_TAG = lazy_pattern(r"<(/?[A-Za-z][A-Za-z0-9]*)[^<>]*>")
 _BLOCK_TAGS = frozenset("br p div td th tr li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details table section hr".split())
 """Tags that separate words."""
-_EMPHASIS = re.compile(r"\*++|_++|~~++|==++")
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_BLOCK_ID = re.compile(r"(?<![\w)\]}^])\^[A-Za-z0-9-]++\s*+$")
-_PLACEHOLDER = re.compile("\0(\\d++)\0")
+_EMPHASIS = lazy_pattern(r"\*++|_++|~~++|==++")
+_ENTITY = lazy_pattern(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_BLOCK_ID = lazy_pattern(r"(?<![\w)\]}^])\^[A-Za-z0-9-]++\s*+$")
+_PLACEHOLDER = lazy_pattern("\0(\\d++)\0")
 _CONTROLS = dict.fromkeys((*range(32), *range(0x7F, 0xA0)), " ")
 
 

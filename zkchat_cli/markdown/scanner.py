@@ -11,6 +11,8 @@ in a list ends the list only after a blank line. Comments are left to the caller
 import re
 from typing import Literal, NamedTuple
 
+from zkchat_cli.text.patterns import lazy_pattern
+
 LineKind = Literal[
     "blank",
     "paragraph",
@@ -56,15 +58,15 @@ _MAY_BEGIN_BLOCK = frozenset(" \t\r>-+*#=_`~|:[0123456789")
 _CONTAINER_BEGINS = frozenset(" \t\r>")
 _ITEM_BEGINS = frozenset("-*+0123456789")
 _FENCE_BEGINS = frozenset("`~")
-_QUOTE = re.compile(r"(?:[ \t]*+>)++[ \t]?")
-_ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]{1,4}|$)")
-_FENCE = re.compile(r"`{3,}(?=[^`]*+$)|~{3,}")
-_HEADING = re.compile(r"(#{1,6})(?=[ \t\r]|$)")
-_UNDERLINE = re.compile(r" {0,3}(?:(=+)|--+)[ \t\r]*+$")
-_DELIMITER = re.compile(r"(?=[^-]*-)(?=[^|]*\|)[\s:|-]++$")
-_RULE = re.compile(r"(?:(?:\*[ \t]*+){3,}|(?:-[ \t]*+){3,}|(?:_[ \t]*+){3,}|={3,})\s*+$")
-_DEFINITION = re.compile(r"\[[^\[\]]++\]:")
-_UNDECIDED = re.compile(
+_QUOTE = lazy_pattern(r"(?:[ \t]*+>)++[ \t]?")
+_ITEM = lazy_pattern(r"(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]{1,4}|$)")
+_FENCE = lazy_pattern(r"`{3,}(?=[^`]*+$)|~{3,}")
+_HEADING = lazy_pattern(r"(#{1,6})(?=[ \t\r]|$)")
+_UNDERLINE = lazy_pattern(r" {0,3}(?:(=+)|--+)[ \t\r]*+$")
+_DELIMITER = lazy_pattern(r"(?=[^-]*-)(?=[^|]*\|)[\s:|-]++$")
+_RULE = lazy_pattern(r"(?:(?:\*[ \t]*+){3,}|(?:-[ \t]*+){3,}|(?:_[ \t]*+){3,}|={3,})\s*+$")
+_DEFINITION = lazy_pattern(r"\[[^\[\]]++\]:")
+_UNDECIDED = lazy_pattern(
     r"(?:[ \t\r>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]|\Z))*+"
     r"(?:\d{1,9}|#{1,6}|`{1,2}|~{1,2}|(?:```|~~~).*|\[[^\[\]]*+\]?|[-*_=:| \t]++)?\Z",
     re.DOTALL,

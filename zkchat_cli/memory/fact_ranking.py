@@ -5,7 +5,6 @@ half, never nothing.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from typing import NamedTuple
 from zkchat_cli.memory.project import MemoryItem, MemoryKind
 from zkchat_cli.models import Fact, MostCitedNote
 from zkchat_cli.text.languages import LANGUAGES, detect_language
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_stems, content_terms, stem
@@ -39,8 +39,8 @@ MIN_FOR_AVERAGE = 10
 MAX_FACT = 2_000
 """Characters."""
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_LIST_MARKER = re.compile(r"\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+(?:\[.\]\s+)?")
+_CONTROL = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_LIST_MARKER = lazy_pattern(r"\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+(?:\[.\]\s+)?")
 
 
 class StoredMemory(NamedTuple):

@@ -5,7 +5,6 @@ The `@` must begin a word, so that an e-mail address, a decorator in code or `us
 
 import difflib
 import os
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,15 +14,16 @@ from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.vault import Vault
 
-_IMPORT = re.compile(
+_IMPORT = lazy_pattern(
     r"""(?<![^\s(\[{"'“‘，。、：；（「])@(?:"([^"\n]{1,1000})"|<([^<>\n]{1,1000})>|((?:\\[ ()]|[^\s\\"'<>|*?;,(){}\[\]`@“”‘’]){1,1000}))"""
 )
 _PUNCTUATION = ".,;:!?…。，；：！？"
-_ESCAPED = re.compile(r"\\([ ()])")
+_ESCAPED = lazy_pattern(r"\\([ ()])")
 MAX_IMPORTS = 50
 MAX_FILES = 5_000
 """Files of a folder tree that are compared with a missing name."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from zkchat_cli.markdown.blocks import GAP, BlockKind, blocks, is_delimiter_row, table_cells
 from zkchat_cli.markdown.plain_text import to_plain_text
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, count_words, fold
 
 ENOUGH = 120
@@ -15,12 +16,12 @@ MAX_LINES = 40
 _SENTENCE = 6
 """Words from which on a paragraph says something even without a full stop; two CJK characters count as one word."""
 _FEW = 3
-_LINK = re.compile(
+_LINK = lazy_pattern(
     r"(?=[<!\[h{#&])(?:</?[A-Za-z][^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*(?:\([^()]*\)[^()]*){0,3}\)|<?https?://[^\s<>]+>?|"
     r"\{\{[^{}]*\}\}|(?<!\S)#\S+|&\w+;)"
 )
-_NO_WORD = re.compile(r"^\W+")
-_WORD = re.compile(r"[^\W\d_]+")
+_NO_WORD = lazy_pattern(r"^\W+")
+_WORD = lazy_pattern(r"[^\W\d_]+")
 _SIGNPOSTS = frozenset(
     """back go next previous prev forward home top index contents content table toc main page overview menu click here see related parent
     link links source note notes am pm monday tuesday wednesday thursday friday saturday sunday january february march april may june july
@@ -28,20 +29,20 @@ _SIGNPOSTS = frozenset(
 )
 """Words that, next to links and dates, say nothing about the subject of a note."""
 _LEADS = _SIGNPOSTS | STOPWORDS
-_PROPERTY = re.compile(
+_PROPERTY = lazy_pattern(
     r"\W{0,4}(?:[^\W_][\w /-]{0,40}::|(?:tags?|keywords|dates?|created|updated|modified|published|authors?|by|sources?|urls?|links?|status|"
     r"type|alias(?:es)?|category|topics?|up|previous|next|parent|related|see also|isbn|publisher|rating|note|tip|warning|hint|参考|标签|"
     r"日期|作者|译者|来源|原文|链接|状态|分类|创建时间|更新时间|书名|出版社|评分)\W{0,3}(?::|：))(?:\W|$)",
     re.IGNORECASE,
 )
 """A fact about the note, such as `Author: Jane` and `up:: [[Home]]`, which is not its content."""
-_DESCRIPTION = re.compile(
+_DESCRIPTION = lazy_pattern(
     r"\W{0,4}(?:summary|description|abstract|tl;dr|简介|内容简介|摘要|概述)\W{0,3}(?::|：)\**\s*(\S.*)", re.IGNORECASE
 )
 _DRAWING = "EXCALIDRAW VIEW"
 """What the plugin Excalidraw writes at the head of each drawing."""
 _COLONS = (":", "：")
-_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)）」』\]]{0,3}$")
+_SENTENCE_END = lazy_pattern(r"[.!?…。！？][\"'”’)）」』\]]{0,3}$")
 
 
 class _Statement(NamedTuple):

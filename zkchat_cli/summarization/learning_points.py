@@ -6,18 +6,19 @@ It is found by rules when the message is stored, so that every message has its l
 import re
 
 from zkchat_cli.summarization.sentence_scoring import FEATURE_WEIGHT, ScoredSentence, score_sentences
+from zkchat_cli.text.patterns import lazy_pattern
 
 MAX_POINTS = 5
 MAX_READ = 4_000
 """Characters of a message that are read: a longer one is pasted."""
 MIN_WORDS = 3
-_STATES = re.compile(
+_STATES = lazy_pattern(
     r", not \w|\bnot \w.{0,40}, but |\b(?:that|this) is (?:wrong|not)\b|\b(?:is|are) (?:called|named)\b|\blet['’]s\b|"
     r"\b(?:remember|note) that\b|nicht \w.{0,40}, sondern |\bheißt\b",
     re.IGNORECASE,
 )
 """A correction, a name, a decision or something to remember, which a sentence's words alone do not show."""
-_REQUEST = re.compile(
+_REQUEST = lazy_pattern(
     r"(?:please (?!remember that|note that)|can|could|would|will|tell|show|give|list|find|search|write|explain|summari[sz]e|compare|help|"
     r"describe|what|which|who|where|when|why|how|go on|continue|bitte|zeig|such|finde|schreib|erkläre?|was|wer|wo|wann|warum|wie|montre|"
     r"explique|cherche)\b|"

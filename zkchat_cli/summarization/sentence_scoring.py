@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from zkchat_cli.markdown.blocks import sentences
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, terms
 
 CACHED_MESSAGES = 2048
@@ -52,15 +53,15 @@ _POINTING = _words(
     er es sein ihre dies dieser diese dieses das dort"""
 )
 _POINTING_CHINESE = ("他", "她", "它", "这", "那")
-_CORRECTING = re.compile(
+_CORRECTING = lazy_pattern(
     r"(?:no|nope|wait|sorry|actually|correction|wrong|rather|i meant|i was wrong|that(?:'|’)?s (?:wrong|not (?:right|true|correct))|"
     r"nein|korrektur|eigentlich|falsch|ich meinte)\b|不对|不是|错了|更正|其实",
     re.IGNORECASE,
 )
-_FULL_STOP = re.compile(r"(?<=[.!?…])\s+")
-_CITED = re.compile(r"^(?:\[\d{1,6}\][\s,.]*)+|(?:\s*\[\d{1,6}\])+[.。]?$")
+_FULL_STOP = lazy_pattern(r"(?<=[.!?…])\s+")
+_CITED = lazy_pattern(r"^(?:\[\d{1,6}\][\s,.]*)+|(?:\s*\[\d{1,6}\])+[.。]?$")
 """Source numbers at the ends of a sentence: without the sources they mean nothing."""
-_QUOTATION = re.compile(r"[\"“„«「].*[\"”“»」]")
+_QUOTATION = lazy_pattern(r"[\"“„«「].*[\"”“»」]")
 
 
 class ScoredSentence(NamedTuple):

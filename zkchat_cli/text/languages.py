@@ -1,10 +1,10 @@
 """The language a text is written in, recognized by its most frequent words, which is enough to choose a stemmer."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import ENGLISH, FREQUENT_WORDS
 from zkchat_cli.text.words import fold
 
@@ -14,8 +14,8 @@ MIN_SHARE = 0.06
 """The share of texts that must be in a language before all words are stemmed by its rules, too."""
 
 LANGUAGES = tuple(FREQUENT_WORDS)
-_LETTER = re.compile(r"[^\W\d_]")
-_LATIN_LETTER = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+_LETTER = lazy_pattern(r"[^\W\d_]")
+_LATIN_LETTER = lazy_pattern(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 
 
 @cache

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from zkchat_cli.markdown.scanner import BlockScanner
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.links.wikilinks import WrittenLink, parse_markdown_link, parse_wikilink
 
 
@@ -34,7 +35,7 @@ class Markup(NamedTuple):
 
 # Every alternative begins with a literal, outside of its group: so the search skips from one such character to the next, ten times faster.
 # What precedes a mark is therefore checked after it.
-_MARK = re.compile(
+_MARK = lazy_pattern(
     r"""\\.(?:\\.)*+
       | \[(?P<brackets>\[*+)
       | `(?P<backticks>`*+)
@@ -46,11 +47,11 @@ _MARK = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-_MATH = re.compile(r"\$(?![\s$])(?:[^$\n\\]++|\\.)++(?<!\s)\$(?!\d)")
+_MATH = lazy_pattern(r"\$(?![\s$])(?:[^$\n\\]++|\\.)++(?<!\s)\$(?!\d)")
 _WITH_INLINE = frozenset(("paragraph", "item", "table", "heading", "definition"))
 _CODE = frozenset(("fence", "code", "fence_end", "indented"))
-_BACKTICKS = re.compile("``*+")
-_PARAGRAPH_ENDS = re.compile(r"\n(?=[ \t>]*+(?:\n|#{1,6}[ \t]|```|~~~|[-*+][ \t]|\d{1,9}[.)][ \t]|\Z))")
+_BACKTICKS = lazy_pattern("``*+")
+_PARAGRAPH_ENDS = lazy_pattern(r"\n(?=[ \t>]*+(?:\n|#{1,6}[ \t]|```|~~~|[-*+][ \t]|\d{1,9}[.)][ \t]|\Z))")
 
 
 def read_markup(text: str, front_lines: int = 0) -> Markup:

@@ -5,16 +5,16 @@ so that `#how-to-begin`, as other programs write it, is found, too.
 """
 
 import difflib
-import re
 from collections.abc import Iterator
 
 from zkchat_cli.errors import VaultError
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.wikilinks import fold_name
 from zkchat_cli.vault.markup import Heading, Markup, read_markup
 
-_PUNCTUATION = re.compile(r"""[!"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s-]++""")
-_ITEM = re.compile(r"([ \t>]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
+_PUNCTUATION = lazy_pattern(r"""[!"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s-]++""")
+_ITEM = lazy_pattern(r"([ \t>]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 
 
 def find_section(name: str, text: str, markup: Markup) -> tuple[int, int] | None:

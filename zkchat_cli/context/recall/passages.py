@@ -1,11 +1,11 @@
 """Passages: a message, or the parts of a long one, as recall finds and quotes them. A long message is never quoted whole."""
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
 from zkchat_cli.models import SpokenMessage
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tokens.counter import TokenCounter
 
 MAX_WHOLE = 800
@@ -15,7 +15,7 @@ PART_SIZE = 480
 FRAME_TOKENS = 40
 """Tokens around the quoted passages."""
 DATE_TOKENS = 8
-_SOFT_BREAK = re.compile(r"(?<=[.!?…])[ ]?\n[ ]{0,3}(?=[^\W\d_]|\[)")
+_SOFT_BREAK = lazy_pattern(r"(?<=[.!?…])[ ]?\n[ ]{0,3}(?=[^\W\d_]|\[)")
 """Between two sentences of one paragraph, where Markdown shows a space."""
 _FENCES = ("```", "~~~")
 _INTRODUCTION = "Said earlier in this conversation; quoted because it may bear on the message below. […] marks what is left out."

@@ -4,7 +4,6 @@ A quote must occur word for word in the note, so a piece never joins lines that 
 the pieces under them are about.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -12,6 +11,7 @@ from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.markdown.blocks import GAP, MarkdownBlock, block_sentences, blocks, is_delimiter_row
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models import ContentChunk
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 
 Kind = Literal["prose", "item", "row", "code"]
@@ -21,11 +21,11 @@ MAX_GROUP = 240
 """Characters up to which sentences that follow each other are one piece: many a sentence means little without the next."""
 ITEMS = " | "
 """Between the items of a list in one piece: a mark that no note has to contain for the quotation to be verified."""
-_LINK = re.compile(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
-_NUMBERED = re.compile(r"\[\s*\d")
-_WORD = re.compile(r"[^\W\d_]{2}")
-_INLINE_CODE = re.compile(r"(`+(?:(?!`).)+`+)")
-_HAS_MARKUP = re.compile(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
+_LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
+_NUMBERED = lazy_pattern(r"\[\s*\d")
+_WORD = lazy_pattern(r"[^\W\d_]{2}")
+_INLINE_CODE = lazy_pattern(r"(`+(?:(?!`).)+`+)")
+_HAS_MARKUP = lazy_pattern(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
 
 
 class QuotablePassage(NamedTuple):

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.dates import find_period
-from zkchat_cli.text.stopwords import cjk_question_words, language_of, stopwords
+from zkchat_cli.text.patterns import lazy_pattern
+from zkchat_cli.text.stopwords import CJK_QUESTION_WORDS, language_of, stopwords
 from zkchat_cli.text.words import content_terms, is_filler, stem, terms
 
 MAX_WORDS = 64
@@ -28,7 +29,7 @@ MAX_ELLIPSIS_WORDS, MAX_ADDED_WORDS = 2, 3
 """The same for a message that begins like the rest of a sentence ("only on Fridays?"), and with a conjunction ("and inside code blocks?").
 A whole question that begins so ("and what is a literature note?") has a subject of its own."""
 FILLER_WEIGHT, TOPIC_WEIGHT = 0.3, 0.5
-_LINK = re.compile(r"""!?\[\[([^\[\]|]*)[^\[\]]*\]\]|(?<!\S)@(?:"([^"\n]+)"|<([^<>\n]+)>|([^\s"<>]+))""")
+_LINK = lazy_pattern(r"""!?\[\[([^\[\]|]*)[^\[\]]*\]\]|(?<!\S)@(?:"([^"\n]+)"|<([^<>\n]+)>|([^\s"<>]+))""")
 """The name of a document: a wikilink or an `@path`."""
 _DOCUMENT_WORDS = """
     summarise summarize summary summaries overview gist tldr outline point points key main content contents explain describe discuss
@@ -37,22 +38,22 @@ _DOCUMENT_WORDS = """
     总结 概括 摘要 概述 要点 內容 内容 總結 比较 比較 区别 區別 不同
 """.split()
 """Words of a request for a document as a whole."""
-_SUMMARY = re.compile(
+_SUMMARY = lazy_pattern(
     r"\b(?:summar(?:y|i[sz]\w*)|overview|tl;?dr|gist|(?:key|main) points?|outline|recap)\b"
     r"|\b(?:zusammenfass\w*|fasse\b.*\bzusammen|résum\w*|resum\w+)\b|总结|總結|概括|摘要|概述|要点|要點|要約",
     re.IGNORECASE,
 )
-_ADDITION = re.compile(
+_ADDITION = lazy_pattern(
     r"\s*(?:and|also|but|or|so|then|what about|how about|what if|und|et|y)\b|\s*(?:还有|還有|那么|那麼|那|另外|以及)", re.I
 )
-_ELLIPSIS = re.compile(r"\s*(?:only|per|instead|again|still|in|on|at|for|with|without|by|nur)\b", re.I)
-_WHOLE_QUESTION = re.compile(
+_ELLIPSIS = lazy_pattern(r"\s*(?:only|per|instead|again|still|in|on|at|for|with|without|by|nur)\b", re.I)
+_WHOLE_QUESTION = lazy_pattern(
     r"\b(?:what|which|who|whose|when|where|why|how|wie|wer|wann|wo|warum|welche\w*|was (?:ist|sind)|pourquoi|quand|cómo|cuándo|dónde)"
     r"(?!\s+(?:about|if|else)\b)(?:\s+\w+){2}",
     re.I,
 )
 """A question word and what it asks: "how often?" is not whole."""
-_PRONOUN = re.compile(
+_PRONOUN = lazy_pattern(
     r"\b(?:it|its|them|they|their|he|his|she|both|ones|one(?=\s*(?:[?.!,;]|$))|same"
     r"|the (?:other|others|first|second|latter|former)|one of (?:them|these|those)"
     r"|(?:this|these|those)(?!\s+(?:morning|evening|day|week|weekend|month|quarter|year))"
@@ -62,10 +63,10 @@ _PRONOUN = re.compile(
 )
 _ANY_DAY = date(1950, 1, 1)
 """Only the words of dates are wanted here, not the days that they mean; the search knows what day it is."""
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」|`[^`]*`")
-_OPERATORS = re.compile(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
+_QUOTED = lazy_pattern(r"\"[^\"]*\"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」|`[^`]*`")
+_OPERATORS = lazy_pattern(r"(?<!\S)-+(?=\w)|[\"“”„«»「」]")
 """A question about `find -name` excludes nothing, and words in quotation marks need not be found as a phrase."""
-_SUMMARIZED_QUESTION = re.compile(r"\buser: (.*)$", re.MULTILINE)
+_SUMMARIZED_QUESTION = lazy_pattern(r"\buser: (.*)$", re.MULTILINE)
 
 
 class AnalyzedQuestion(NamedTuple):
@@ -182,7 +183,7 @@ def _without(words: Sequence[str], others: Iterable[str], language: str) -> list
 
 
 def _content_words(text: str) -> list[str]:
-    return content_terms(cjk_question_words().sub(" ", text).strip() or text)[:MAX_WORDS]
+    return content_terms(CJK_QUESTION_WORDS.sub(" ", text).strip() or text)[:MAX_WORDS]
 
 
 def _question_before(before: Sequence[PromptMessage]) -> str:

@@ -6,6 +6,7 @@ A message counts as small talk only if it has no other words: "thanks!" does, "t
 import re
 from collections.abc import Sequence
 
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import is_stopword
 from zkchat_cli.text.words import terms
 
@@ -34,25 +35,25 @@ _CJK_REPLIES = (
     (re.compile("(?:你好|您好|こんにちは|안녕하세요)(?:啊|呀)?"), "你好！请问关于笔记的任何问题。\n"),
     (re.compile("(?:好的|好吧|好|明白|知道|了解|懂|再见|再見)(?:了|啦|吧)?"), "好的。\n"),
 )
-_ABOUT_ME = re.compile(
+_ABOUT_ME = lazy_pattern(
     r"\b(?:what can you do|who are you|what are you|how (?:do|can) you (?:work|help)|how are you|are you (?:\w+ )?there)\b"
     r"|你是谁|你能做什么",
     re.I,
 )
-_ASKED = re.compile(
+_ASKED = lazy_pattern(
     r"\bwhat (?:did|have|had) (?:i|we)\b|\bwhat (?:was|were) (?:my|our)\b|我(?:之前|刚才|一开始|先前).*(?:问|說|说)"
     r"|\bwas (?:habe?|hatte) ich\b|\bqu['’](?:ai[- ]je|est[- ]ce que j['’]ai)\b|\bqué (?:te )?(?:pregunté|he preguntado)\b",
     re.I,
 )
-_REPEAT = re.compile(r"\brepeat\b|\b(?:say|tell|show)\b.*\bagain\b|\bwhat did you (?:say|answer)\b|再说一遍|重复一遍", re.I)
+_REPEAT = lazy_pattern(r"\brepeat\b|\b(?:say|tell|show)\b.*\bagain\b|\bwhat did you (?:say|answer)\b|再说一遍|重复一遍", re.I)
 _CONVERSATION_WORDS = frozenset(
     """ask asked asking question questions first last say said tell told talk talked talking discuss discussed answer answers answered
     repeat again conversation chat far earlier previously start beginning begin please you me kindly just one show
     gefragt gesagt zuerst zuletzt frage demande dit d'abord pregunte preguntado primero""".split()
 )
-_FIRST = re.compile(r"\b(?:first|start|beginning|begin|zuerst|anfang|d['’]abord|primero)\b|最初|一开始|第一", re.I)
-_LAST = re.compile(r"\b(?:last|just|previously|zuletzt|eben|gerade)\b|刚才|上一", re.I)
-MARKS = re.compile(r"[“”„«»「」『』\"`\[\]<>]")
+_FIRST = lazy_pattern(r"\b(?:first|start|beginning|begin|zuerst|anfang|d['’]abord|primero)\b|最初|一开始|第一", re.I)
+_LAST = lazy_pattern(r"\b(?:last|just|previously|zuletzt|eben|gerade)\b|刚才|上一", re.I)
+MARKS = lazy_pattern(r"[“”„«»「」『』\"`\[\]<>]")
 """Would turn a question of the user, or a fact, into a quotation or a citation."""
 _LONGEST_QUESTION = 200
 

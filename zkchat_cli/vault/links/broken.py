@@ -1,12 +1,12 @@
 """Broken links, with suggestions."""
 
 import difflib
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from zkchat_cli.text import words
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, stem
 
@@ -16,7 +16,7 @@ MOST_COMPARED = 200
 """Characters of a name."""
 MOST_SUGGESTED = 1000
 """Broken names that get suggestions, at 3 ms each."""
-_EXTENSION = re.compile(r"\.(?=[0-9]*[A-Za-z])[A-Za-z0-9]{1,12}$")
+_EXTENSION = lazy_pattern(r"\.(?=[0-9]*[A-Za-z])[A-Za-z0-9]{1,12}$")
 
 
 class BrokenLink(NamedTuple):

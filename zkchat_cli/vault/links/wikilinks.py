@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 from urllib.parse import quote, unquote
 
+from zkchat_cli.text.patterns import lazy_pattern
+
 NOTE_SUFFIXES = (".md", ".markdown")
 
 LinkKind = Literal["wikilink", "markdown"]
@@ -31,15 +33,16 @@ class WrittenLink(NamedTuple):
 
 
 # Possessive repetitions (`++`, `*+`) never back up, and each scan stops at the next opening: that keeps one note one linear pass.
-_WIKILINK = re.compile(r"\[\[((?>(?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*))\]\]")  # not `*+`: Python 3.11.2 finds nothing then
+# An atomic group, for `*+` with a condition in it finds nothing in Python 3.11.2; it takes memory for each repetition, so they are limited.
+_WIKILINK = lazy_pattern(r"\[\[((?>(?:[^\[\]\n]++|\[(?!\[)|\](?!\])){0,500}))\]\]")
 _LABEL = r"(?:[^\[\]\n\\]++|\\.|!?\[(?:[^\[\]\n\\]++|\\.)*+\](?:\([^()\n]*+\))?)*+"
 _DESTINATION = r"(?:<([^<>\n]*+)>|((?:[^\s()<\\]++|\\.|\((?:[^\s()\\]++|\\.)*+\))*+))"
 _TITLE = r"""(?:[ \t]++(?:"[^"\n]*+"|'[^'\n]*+'|\([^()\n]*+\)))?"""
-_MARKDOWN_LINK = re.compile(rf"\[({_LABEL})\]\([ \t]*+{_DESTINATION}{_TITLE}[ \t]*+\)")
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_NOT_IN_A_LINK = re.compile(r"[\[\]#|^\x00-\x1f\x7f]|%%")
-_NOT_IN_A_HEADING = re.compile(r"(?:[\[\]#|^\s]|%%)+")
+_MARKDOWN_LINK = lazy_pattern(rf"\[({_LABEL})\]\([ \t]*+{_DESTINATION}{_TITLE}[ \t]*+\)")
+_ADDRESS = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+_ESCAPED = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
+_NOT_IN_A_LINK = lazy_pattern(r"[\[\]#|^\x00-\x1f\x7f]|%%")
+_NOT_IN_A_HEADING = lazy_pattern(r"(?:[\[\]#|^\s]|%%)+")
 
 
 def parse_wikilink(text: str, position: int, end: int, line: int) -> tuple[WrittenLink | None, int]:

@@ -1,15 +1,15 @@
 """The lines of a chunk that show why it was found. Pure."""
 
-import re
 from collections.abc import Collection
 from typing import NamedTuple
 
 from zkchat_cli.text import words
+from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.truncate import truncate_around
 from zkchat_cli.vault.search.query import is_part
 
-_MARKS = re.compile(r"^[\s>]*(?:[-*+]\s(?:\[.\]\s)?|\d+[.)]\s|#{1,6}\s)?[\s>]*")
+_MARKS = lazy_pattern(r"^[\s>]*(?:[-*+]\s(?:\[.\]\s)?|\d+[.)]\s|#{1,6}\s)?[\s>]*")
 
 
 class Snippet(NamedTuple):

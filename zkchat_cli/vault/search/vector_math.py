@@ -88,5 +88,5 @@ class SignTable:
 
     def spread_rows(self, count: int) -> list[int]:
         """About `count` rows, evenly spread over all."""
-        rows = np.unique(self.rows)
+        rows = self.rows[np.flatnonzero(np.diff(self.rows, prepend=-1))]  # they ascend; np.unique imports masked arrays, 20 ms
         return [int(row) for row in rows[:: max(1, len(rows) // count)]]
