@@ -51,7 +51,6 @@ from zkchat_cli.vault.search.vector_store import compute_vectors
 
 PROTOCOLS = [OPENAI, RESPONSES, OLLAMA, ANTHROPIC]
 ALL = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.name)
-LISTING = {"openai": "/v1/models", "ollama": "/api/tags", "anthropic": "/v1/models?limit=1000"}
 
 
 def short(value: object) -> str:
