@@ -170,18 +170,6 @@ def test_the_documents_of_an_instruction_are_not_masked(app: AppFixture) -> None
     assert find_maskable(split_into_turns(history, COUNTER), COUNTER) == ("question",)
 
 
-def test_pin_and_unpin_a_turn(app: AppFixture) -> None:
-    session = resume(app, exchanges(("Which shelf?", "Shelf seven."), *CHATTER))
-    assert slash_output("/pin 1", session).startswith("Pinned turn 1, question and answer: ")
-    assert [m.pinned for m in app.reopen(session).history[:3]] == [True, True, None]
-    assert "1 question" in slash_output("/pin", session).split("The last turns:")[0]
-    assert "Unpinned" in slash_output("/unpin 1", session)
-    assert not any(m.pinned for m in app.reopen(session).history)
-    assert "That turn is not pinned" in slash_output("/unpin 1", session)
-    slash_output("/pin 1 answer", session)
-    assert [m.content for m in session.history if m.pinned] == ["Shelf seven."]
-
-
 def test_an_instruction_can_be_unpinned_and_put_back(app: AppFixture) -> None:
     session = resume(app, exchanges(("Always answer in German.", "Gern."), ("So?", "So.")))
     assert "an instruction" in slash_output("/pin", session)
