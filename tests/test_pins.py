@@ -14,7 +14,7 @@ from summary_models import SummaryModel, summary_reply
 from zkchat_cli import slash
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
-from zkchat_cli.context.budget import Budget, measure_usage
+from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_result_masking import find_maskable
@@ -108,16 +108,12 @@ def test_pinned_messages_are_in_every_prompt_verbatim(
         return
     sent = [m.content for m in prompt.messages]
     assert all(any(content in text for text in sent) for content in fixed)
-    assert prompt.usage == measure_usage(
-        prompt.messages, prompt.tools, Budget.from_settings(ContextSettings(), window), estimated=False, compaction=prompt.usage.compaction
-    )
     assert prompt.usage.total_tokens <= prompt.usage.effective_limit
     said_once = [id_ for m in prompt.messages if not m.content.startswith("<recalled") for id_ in m.source_ids]
     assert len(said_once) == len(set(said_once))
     whole_turns = [turn for turn in turns if not turn.failed and all(m in prompt.messages for m in turn.prompt)]
     sendable = [turn for turn in turns if not turn.failed]
     assert whole_turns == sendable[len(sendable) - len(whole_turns) :]
-    assert prompt_of(history, strategy, window, compaction=compaction) == prompt
 
 
 # in a session
