@@ -19,9 +19,11 @@ from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import TurnReport
 
+CRITIC = 'system_prompt = "Find faults."\ntools = ["find_excerpts"]\nstrategy = "discard"\ntemperature = 0.5\n[context]\nmax_tokens = 5000'
+
 
 class Installation:
-    """zkchat in this process, with settings and agents of its own."""
+    """zkchat in this process, with settings and agents of its own, such as the critic."""
 
     def __init__(self, vault: Path, home: Path, model: str, stack: ExitStack) -> None:
         self.agents = home / "config" / "agents"
@@ -30,6 +32,7 @@ class Installation:
         self.env = {"ZKCHAT_HOME": str(home), "ZKCHAT_CONTEXT__AUTO_SUMMARIZE": "false", "ZKCHAT_RETRIEVAL__MODE": "tools"}
         (home / "config" / "config.toml").write_text(f"model = {json.dumps(model)}")
         self._stack = stack
+        self.agent("critic", CRITIC)
 
     def agent(self, name: str, text: str, memory: str = "") -> None:
         (self.agents / f"{name}.toml").write_text(text, encoding="utf-8")
@@ -70,11 +73,7 @@ def ask(session: ZkChatSession, text: str) -> tuple[TurnReport, list[str]]:
     return last.report, [event.message for event in events if isinstance(event, Notice)]  # type: ignore[union-attr]
 
 
-CRITIC = 'system_prompt = "Find faults."\ntools = ["find_excerpts"]\nstrategy = "discard"\ntemperature = 0.5\n[context]\nmax_tokens = 5000'
-
-
 def test_an_agent_changes_instructions_tools_strategy_budget_and_temperature(installation: Installation) -> None:
-    installation.agent("critic", CRITIC)
     session = installation.session(agent="critic")
     report, _ = ask(session, "Is the heap sound?")
     system, tools, last = sent(report)
@@ -178,7 +177,6 @@ def test_switching_agents_changes_the_next_turn(installation: Installation) -> N
 
 
 def test_a_wrong_agent_changes_nothing(installation: Installation) -> None:
-    installation.agent("critic", CRITIC)
     installation.agent("broken", "modell = 1")
     session = installation.session(agent="critic")
     with pytest.raises(ConfigError, match="no agent 'crtic'") as e:
@@ -189,21 +187,15 @@ def test_a_wrong_agent_changes_nothing(installation: Installation) -> None:
     assert session.runtime.speaker_label == f"critic · {installation.model}"
 
 
-def test_a_model_chosen_in_the_chat_stays_with_another_agent(installation: Installation) -> None:
-    installation.agent("critic", f"model = {json.dumps(installation.model)}")
-    session = installation.session(agent="critic")
-    slash.run("/model offline", session)
-    slash.run("/agent critic", session)
-    assert session.runtime.model.name == "offline"
-
-
 def test_settings_overridden_in_the_chat_stay_with_another_agent(installation: Installation) -> None:
-    installation.agent("critic", CRITIC)
+    installation.agent("critic", f"model = {json.dumps(installation.model)}\n{CRITIC}")
     session = installation.session()
+    slash.run("/model offline", session)
     slash.run("/config context.injection_ratio 0.5", session)
     slash.run("/strategy summarize", session)
     slash.run("/agent critic", session)
     assert (session.runtime.strategy.name, session.runtime.settings.context.injection_ratio) == ("summarize", 0.5)
+    assert session.runtime.model.name == "offline"
     assert session.runtime.settings.context.max_tokens == 5000
     slash.run("/config set llm.temperature 1.5", session)
     assert session.runtime.speaker_label.startswith("critic")
@@ -211,7 +203,6 @@ def test_settings_overridden_in_the_chat_stay_with_another_agent(installation: I
 
 
 def test_a_new_conversation_has_the_agent_of_the_last(installation: Installation) -> None:
-    installation.agent("critic", CRITIC)
     outcome = slash.run("/new", installation.session(agent="critic"))
     assert outcome.session is not None
     assert outcome.session.runtime.agent is not None
@@ -221,7 +212,6 @@ def test_a_new_conversation_has_the_agent_of_the_last(installation: Installation
 
 
 def test_a_mentioned_agent_answers_one_message_without_seeing_its_name(installation: Installation) -> None:
-    installation.agent("critic", CRITIC)
     session = installation.session()
     report, notices = ask(session, "@critic: is [[Compost]] sound?")
     system, tools, last = sent(report)
@@ -236,7 +226,6 @@ def test_a_mentioned_agent_answers_one_message_without_seeing_its_name(installat
 
 
 def test_folders_and_unknown_names_are_no_mentions(installation: Installation) -> None:
-    installation.agent("critic", CRITIC)
     (installation.vault / "critic").mkdir()
     session = installation.session()
     assert sent(ask(session, "@critic is it sound?")[0])[0].endswith("Find faults.")
@@ -253,25 +242,21 @@ def test_a_misspelled_agent_is_reported(installation: Installation) -> None:
         assert ask(session, text)[1] == []
 
 
-def test_a_mention_without_a_question_is_refused(installation: Installation) -> None:
-    installation.agent("critic", CRITIC)
+@pytest.mark.parametrize(
+    ("text", "error", "problem"), [("@critic", UsageError, "no question for the agent critic"), ("@broken hello", ConfigError, "modell")]
+)
+def test_a_mention_that_cannot_be_answered_is_an_error_before_the_turn(
+    installation: Installation, text: str, error: type[Exception], problem: str
+) -> None:
+    installation.agent("broken", "modell = 1")
     session = installation.session()
-    with pytest.raises(UsageError, match="no question for the agent critic"):
-        list(session.send("@critic"))
-    assert session.history == ()
-
-
-def test_a_broken_mentioned_agent_is_an_error_before_the_turn(installation: Installation) -> None:
-    installation.agent("critic", "modell = 1")
-    session = installation.session()
-    with pytest.raises(ConfigError, match="modell"):
-        list(session.send("@critic hello"))
+    with pytest.raises(error, match=problem):
+        list(session.send(text))
     assert session.history == ()
 
 
 @pytest.mark.parametrize("imported", ["", " @plan.md"])
 def test_retry_asks_the_mentioned_agent_again(installation: Installation, imported: str) -> None:
-    installation.agent("critic", CRITIC)
     (installation.vault / "plan.md").write_text("We plan.")
     session = installation.session()
     ask(session, f"@critic is it sound?{imported}")
@@ -288,7 +273,6 @@ def test_retry_asks_the_mentioned_agent_again(installation: Installation, import
 
 
 def test_a_conversation_is_resumed_with_its_agent(installation: Installation) -> None:
-    installation.agent("critic", CRITIC)
     session = installation.session(agent="critic")
     ask(session, "Is it sound?")
     assert installation.reopen(session).runtime.speaker_label == f"critic · {installation.model}"
@@ -300,7 +284,6 @@ def test_a_conversation_is_resumed_with_its_agent(installation: Installation) ->
 
 
 def test_a_deleted_agent_is_reported_and_the_conversation_continues(installation: Installation) -> None:
-    installation.agent("critic", CRITIC)
     session = installation.session(agent="critic")
     ask(session, "Is it sound?")
     (installation.agents / "critic.toml").unlink()

@@ -170,19 +170,6 @@ def test_a_full_window_is_compacted_before_the_model_is_called(app: AppFixture) 
     assert not report.context.compaction.due
 
 
-def test_large_recent_turns_are_folded_too(app: AppFixture) -> None:
-    app.max_context = 3000
-    long = [(f"Day {i}. " + q * 12, a * 12) for i, (q, a) in enumerate(MOVES)]
-    session = resume(app, exchanges(*long), model=DeltaModel([reply("Fine.")]))
-    done = report_of(session.send("And now?")).compaction
-    assert done is not None
-    assert done.mode == "extractive"
-    assert done.tokens_after < done.tokens_before
-    sent = {id_ for m in session.prompt().messages for id_ in m.source_ids}
-    covered = [m.id for m in session.history][: [m.id for m in session.history].index(done.last_id or "") + 1]
-    assert {m.id for m in session.history} <= {*covered, *sent}
-
-
 def test_automatic_compaction_can_be_turned_off(app: AppFixture) -> None:
     app.max_context = 3000
     app.settings = Config(context=ContextSettings(auto_summarize=False))

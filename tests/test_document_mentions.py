@@ -52,11 +52,15 @@ def test_a_broken_link_is_a_reference_with_the_nearest_names(notes: Vault) -> No
     (reference,) = mentioned("see [[Filtrs]]", notes)
     assert (reference.status, reference.relative_path, reference.summary) == ("broken", None, None)
     assert "Filters" in reference.candidates
+    warning = link_warning(reference)
+    assert warning is not None
+    assert (warning.message, warning.hint.partition(",")[0]) == ("[[Filtrs]] not found", "nearest: [[Filters]]")
 
 
 def test_an_ambiguous_link_selects_one_note_and_lists_the_others(notes: Vault) -> None:
     (reference,) = mentioned("[[Twin]]", notes)
     assert (reference.status, reference.relative_path, reference.candidates) == ("ambiguous", "A/Twin.md", ("B/Twin.md",))
+    assert link_warning(reference) == Notice("[[Twin]] matches several notes; using A/Twin.md", "others: B/Twin.md")
 
 
 def test_links_in_code_and_markdown_links_are_no_mentions(notes: Vault) -> None:
@@ -70,22 +74,9 @@ def test_any_text_may_be_searched_for_links(notes: Vault, text: str) -> None:
     assert all(r.status == "broken" for r in mentioned(text, notes))
 
 
-def test_a_broken_link_warns_with_the_nearest_names(notes: Vault) -> None:
-    (warning,) = [link_warning(r) for r in mentioned("[[Filtrs]]", notes)]
-    assert warning is not None
-    assert warning.message == "[[Filtrs]] not found"
-    assert warning.hint.startswith("nearest: [[Filters]]")
-
-
 def test_a_broken_link_without_similar_notes_warns() -> None:
     broken = DocumentReference(wikilink="[[Zzz]]", reference_type="direct", status="broken")
     assert link_warning(broken) == Notice("[[Zzz]] not found", "no note has a similar name")
-
-
-def test_an_ambiguous_link_warns_with_the_selected_note(notes: Vault) -> None:
-    assert [link_warning(r) for r in mentioned("[[Twin]]", notes)] == [
-        Notice("[[Twin]] matches several notes; using A/Twin.md", "others: B/Twin.md")
-    ]
 
 
 def test_the_prompt_describes_documents_with_path_section_and_summary(notes: Vault) -> None:

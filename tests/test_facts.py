@@ -17,12 +17,11 @@ from zkchat_cli.memory.fact_ranking import (
     RankedMemory,
     StoredMemory,
     choose_for_prompt,
-    describe_source,
     parse_facts,
     rank_by_relevance,
 )
 from zkchat_cli.memory.memory import SHARE
-from zkchat_cli.models import Citation, Conversation, Fact, MostCitedNote, ToolCall
+from zkchat_cli.models import Citation, Conversation, Fact, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
 
@@ -101,16 +100,6 @@ def test_only_the_best_facts_that_fit_go_into_the_prompt() -> None:
     assert 0 < sum(item.tokens for item in some) <= 120
     weak = [RankedMemory(items[0], 1.0, ("a",)), RankedMemory(items[1], 0.2, ("a",), fits_prompt=False)]
     assert [item.key for item in choose_for_prompt(weak, 10_000, COUNTER)] == ["k1"]
-
-
-def test_the_prompt_line_of_a_fact_has_key_date_and_source() -> None:
-    noted = Fact(key="roof", content="The roof leaks", source="model", created_at=NOON, title="Repairs")
-    assert fact_ranking.recall_fact(noted).prompt_line == "- The roof leaks (roof; 2025-05-08; noted by the assistant in “Repairs”)"
-    assert describe_source(noted.model_copy(update={"source": "Facts.md", "title": None})) == "imported from Facts.md"
-    cited = MostCitedNote(relative_path="Roof/Plan.MD", conversations=3, answers=5, last_cited=NOON)
-    document = fact_ranking.recall_cited_note(cited, "How the roof is made.")
-    assert document.prompt_line == "- [[Roof/Plan]]: How the roof is made. (cited in 3 conversations, last on 2025-05-08)"
-    assert fact_ranking.recall_cited_note(cited, None).prompt_line.startswith("- [[Roof/Plan]] (cited")
 
 
 # storage

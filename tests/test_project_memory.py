@@ -10,7 +10,7 @@ from conftest import needs_permissions, write_notes
 from factories import COUNTER, NOON, AppFixture, DeltaModel, find_call, make_app, reply, report_of, run_turn, tool_reply
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.config.schema import Config, MemorySettings
+from zkchat_cli.config.schema import MemorySettings
 from zkchat_cli.context.prompt_assembly import fence
 from zkchat_cli.events import Notice
 from zkchat_cli.memory.file_reader import MemoryFiles
@@ -252,13 +252,6 @@ def test_a_changed_memory_file_is_read_again(app: AppFixture) -> None:
     assert paths(session.memory_items()) == ["ZKCHAT.md", "style.md"]
     (app.vault.root / "ZKCHAT.md").unlink()
     assert session.memory_items() == ()
-
-
-def test_memory_off_sends_no_file(app: AppFixture) -> None:
-    write_notes(app.vault.root, {"ZKCHAT.md": "Be brief."})
-    app.settings = Config.model_validate({"context": {"memory_integration": False}})
-    assert memory_of(app.session(), "How? [[Combining]]") == []
-    assert app.session().memory_items("How? [[Combining]]") == ()
 
 
 def test_contextual_memory_is_dropped_first_in_a_small_window(app: AppFixture) -> None:

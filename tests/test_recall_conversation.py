@@ -11,8 +11,8 @@ from factories import NOON, AppFixture, DeltaModel, exchanges, find_call, make_c
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import StoreError
-from zkchat_cli.memory.conversation_excerpts import MAX_EXCERPT, citations_to_links, cut_around_query, describe_message
-from zkchat_cli.models import Citation, Conversation, FoundMessage, ToolCall, ZkChatMessage
+from zkchat_cli.memory.conversation_excerpts import MAX_EXCERPT, citations_to_links, cut_around_query
+from zkchat_cli.models import Citation, Conversation, ToolCall, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
 from zkchat_cli.store.message_search import MOST_RANKED
@@ -176,22 +176,6 @@ def test_answers_of_other_conversations_have_links_instead_of_numbers() -> None:
     assert citations_to_links(answer) == "In capitals [[Queries/Filters]], [[B]] says. But [7] is not there, `[1]` is code."
     both = message("assistant", "Both [1, 2].", "b", citations=(citation(1), citation(2, "B.md"), citation(3, None)))
     assert citations_to_links(both) == "Both [[Queries/Filters]] [[B]]."
-
-
-def test_an_excerpt_names_speaker_time_conversation_and_notes() -> None:
-    answer = message("assistant", "In capitals [1], see [[Filters]].", "a", citations=(citation(1),))
-    other = FoundMessage(conversation_id="c1", title="Talk of roofs", message=answer, score=1.0)
-    assert describe_message(other, "capitals", same_conversation=False) == {
-        "who": "assistant",
-        "when": "2025-05-08 12:00",
-        "conversation": "Talk of roofs",
-        "said": "In capitals [[Queries/Filters]], see [[Filters]].",
-        "notes": ["[[Queries/Filters]]"],
-    }
-    here = describe_message(other, "capitals", same_conversation=True)
-    assert (here["conversation"], here["said"]) == ("this one", "In capitals [1], see [[Filters]].")
-    system = FoundMessage(conversation_id="c1", title=None, message=message("system", "Be brief.", "s"), score=1.0)
-    assert describe_message(system, "brief", same_conversation=False)["conversation"] == "c1"
 
 
 # the tool

@@ -391,13 +391,6 @@ def test_a_note_written_between_two_turns_is_found(app: AppFixture) -> None:
     assert "wooden bars" in report_of(session.send("What is a xylophone?")).answer
 
 
-def test_a_rebuilt_index_is_reported(app: AppFixture) -> None:
-    app.vault.close()
-    app.vault.index_file.write_bytes(b"this is no database" * 100)
-    events, _ = run_turn(app.session(DeltaModel([reply("Yes.")])).send("So?"))
-    assert any("the index was rebuilt" in e.message for e in events if isinstance(e, Notice))
-
-
 def test_a_scan_started_elsewhere_counts_for_the_next_turn(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply("Yes."), reply("Yes.")]))
     assert (report_of(session.send("What is [[Compost]]?")).references[0].summary or "").startswith("A compost heap needs air")

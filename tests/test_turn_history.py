@@ -6,7 +6,7 @@ from factories import COUNTER, message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory, read_spoken
+from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory, StoredMessages, read_spoken
 from zkchat_cli.context.turn_history import NEVER_UNLOADED, TurnHistory
 from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.models import SpokenMessage, ToolCall, ZkChatMessage
@@ -56,30 +56,34 @@ def test_totals_are_right_while_a_history_grows(kinds: list[str], pieces: list[i
 
 
 class Kept:
-    """A store that has these messages."""
+    """A store that has only these messages."""
 
     def __init__(self, messages: Iterable[ZkChatMessage]) -> None:
-        self.messages = {message.id: message for message in messages}
+        self.by_id = {message.id: message for message in messages}
 
-    def has_messages(self, ids: Sequence[str]) -> bool:
-        return self.messages.keys() >= set(ids)
+    def has_messages(self, _: str, ids: Sequence[str]) -> bool:
+        return self.by_id.keys() >= set(ids)
 
-    def read_messages(self, ids: Sequence[str]) -> tuple[ZkChatMessage, ...]:
-        return tuple(self.messages[id_] for id_ in ids)
+    def messages(self, _: str, ids: Sequence[str]) -> tuple[ZkChatMessage, ...]:
+        return tuple(self.by_id[id_] for id_ in ids)
 
-    def read_spoken(self, ids: Sequence[str], *, links: bool = False) -> tuple[SpokenMessage, ...]:
+    def spoken_messages(self, _: str, ids: Sequence[str], *, links: bool = False) -> tuple[SpokenMessage, ...]:
         assert links, "a summary names the documents"
-        return tuple(read_spoken([LoadableExchange(self.read_messages(ids))], links=True).values())
+        return tuple(read_spoken([LoadableExchange(self.messages("", ids))], links=True).values())
+
+
+def stored(messages: Iterable[ZkChatMessage]) -> StoredMessages:
+    return StoredMessages(Kept(messages), "")  # type: ignore[arg-type]
 
 
 def test_unloaded_turns_say_what_they_said() -> None:
     history = TurnHistory(make_turns(*"sftst" * 10))
-    store = Kept(message for turn in history for message in turn.messages)
+    store = stored(message for turn in history for message in turn.messages)
     masked = history.with_replaced({2: history[2].with_prompt(history[2].prompt[:1], frozenset())})
     before = [(turn.messages, read_spoken([turn.exchange], links=True), turn.prompt, turn.tokens, turn.failed) for turn in masked]
     history.unload(history.tokens(), store)
     assert masked[0].prompt is masked[0].prompt, "all of them fit"
-    history.unload(0, Kept(()))
+    history.unload(0, stored(()))
     assert masked[0].prompt is masked[0].prompt, "they are not stored"
     history.unload(0, store)
     assert masked[0].prompt is not masked[0].prompt
@@ -96,7 +100,7 @@ def test_a_history_of_messages_reads_like_a_tuple(sizes: list[int], shared: int,
     for exchange in exchanges[shared:]:
         history.with_exchange(LoadableExchange([message("user", "Undone.", "x")]))  # another branch from the same place
         history = history.with_exchange(exchange)
-        exchange.unload(Kept(exchange.messages))
+        exchange.unload(stored(exchange.messages))
     assert (history, len(history), bool(history)) == (expected, len(expected), bool(expected))
     assert (history[wanted], (*reversed(history),)) == (expected[wanted], expected[::-1])
     assert [history[at] for at in range(-len(expected), len(expected))] == [*expected, *expected]

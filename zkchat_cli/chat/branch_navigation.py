@@ -6,7 +6,7 @@ The log does not record undone turns: the undo stack lasts until the next questi
 from typing import NamedTuple
 
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.branch_tree import BranchSegment, BranchTree, head_before_turns
+from zkchat_cli.context.branch_tree import BranchSegment, branch_segments, head_before_turns
 from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ZkChatMessage
 
@@ -64,7 +64,7 @@ def clear(state: ConversationState) -> BranchMove:
 
 def list_branches(state: ConversationState) -> list[BranchSegment]:
     """The whole tree of the conversation, with the branch in use marked."""
-    return BranchTree(_all_messages(state)).segments(state.head)
+    return branch_segments(_all_messages(state), state.head)
 
 
 def switch_branch(state: ConversationState, text: str) -> BranchSegment:

@@ -10,40 +10,16 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from zkchat_cli.chat.runtime import SessionServices
-from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory
+from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory, StoredMessages
 from zkchat_cli.context.turn_history import TurnHistory, long_lived_allocation
 from zkchat_cli.context.turns import make_turns
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, ContextUsage, Conversation, SpokenMessage, ZkChatMessage, branch_to, split_into_exchanges
 from zkchat_cli.references.manager import ReferenceManager
-from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 
 MOST_COUNTERS = 2
 """Counters whose turns are cached: the usual model's, and the one of an agent that was asked in between."""
-
-
-class StoredMessages(NamedTuple):
-    """The messages of a conversation in the store."""
-
-    store: ChatSessionStore
-    conversation_id: str
-
-    def has_messages(self, ids: Sequence[str]) -> bool:
-        try:
-            return self.store.has_messages(self.conversation_id, ids)
-        except StoreError:
-            return False
-
-    def read_messages(self, ids: Sequence[str]) -> tuple[ZkChatMessage, ...]:
-        return self.store.messages(self.conversation_id, ids)
-
-    def read_spoken(self, ids: Sequence[str], *, links: bool = False) -> tuple[SpokenMessage, ...]:
-        """None of messages that cannot be read: what is recalled is not worth a failed turn."""
-        try:
-            return self.store.spoken_messages(self.conversation_id, ids, links=links)
-        except StoreError:
-            return ()
 
 
 class _Branch(NamedTuple):

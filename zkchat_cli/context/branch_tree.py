@@ -4,7 +4,7 @@ Nothing here recurses, and everything is linear in the log: each of ten thousand
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from zkchat_cli.models import ZkChatMessage, branch_to
@@ -33,47 +33,36 @@ class BranchSegment(NamedTuple):
         return self.messages[-1]
 
 
-class BranchTree:
-    """The messages of a conversation by parent. In the log, parents come before their children."""
-
-    def __init__(self, log: Iterable[ZkChatMessage]) -> None:
-        self._log = tuple(log)
-        self._children: dict[str | None, list[ZkChatMessage]] = defaultdict(list)
-        for message in self._log:
-            self._children[message.parent_id].append(message)
-
-    def segments(self, head: str | None) -> list[BranchSegment]:
-        """The whole tree, depth first, older branches first. Leaves are numbered from 1."""
-        current = {message.id for message in branch_to(self._log, head)}
-        segments: list[BranchSegment] = []
-        leaves = 0
-        pending = [(child, 0, 0) for child in reversed(self._children[None])]
-        while pending:
-            start, turns_before, depth = pending.pop()
-            messages = tuple(self._run(start))
-            turns = turns_before + sum(message.role == "user" for message in messages)
-            following = self._children.get(messages[-1].id, [])
-            leaves += not following
-            segments.append(
-                BranchSegment(
-                    messages=messages,
-                    turns=(max(1, turns_before + (messages[0].role == "user")), turns),
-                    depth=depth,
-                    leaf_number=None if following else leaves,
-                    on_current_branch=start.id in current,
-                    contains_head=any(message.id == head for message in messages),
-                )
-            )
-            pending += [(child, turns, depth + 1) for child in reversed(following)]
-        return segments
-
-    def _run(self, start: ZkChatMessage) -> Iterator[ZkChatMessage]:
-        """The messages from `start` to the next fork or leaf."""
-        yield start
-        following: Sequence[ZkChatMessage] = self._children.get(start.id, [])
+def branch_segments(log: Iterable[ZkChatMessage], head: str | None) -> list[BranchSegment]:
+    """The whole tree of a log, depth first, older branches first. Leaves are numbered from 1. In the log, parents come before children."""
+    log = tuple(log)
+    children: dict[str | None, list[ZkChatMessage]] = defaultdict(list)
+    for message in log:
+        children[message.parent_id].append(message)
+    current = {message.id for message in branch_to(log, head)}
+    segments: list[BranchSegment] = []
+    leaves = 0
+    pending = [(child, 0, 0) for child in reversed(children[None])]
+    while pending:
+        start, turns_before, depth = pending.pop()
+        run, following = [start], children[start.id]
         while len(following) == 1:
-            yield following[0]
-            following = self._children.get(following[0].id, [])
+            run.append(following[0])
+            following = children[following[0].id]
+        turns = turns_before + sum(message.role == "user" for message in run)
+        leaves += not following
+        segments.append(
+            BranchSegment(
+                messages=tuple(run),
+                turns=(max(1, turns_before + (start.role == "user")), turns),
+                depth=depth,
+                leaf_number=None if following else leaves,
+                on_current_branch=start.id in current,
+                contains_head=any(message.id == head for message in run),
+            )
+        )
+        pending += [(child, turns, depth + 1) for child in reversed(following)]
+    return segments
 
 
 def head_before_turns(branch: Sequence[ZkChatMessage], turns: int) -> str | None:

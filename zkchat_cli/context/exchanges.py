@@ -9,19 +9,34 @@ from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
 from operator import eq
-from typing import Protocol, overload
+from typing import NamedTuple, overload
 
+from zkchat_cli.errors import StoreError
 from zkchat_cli.models import SpokenMessage, ZkChatMessage
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 
-class MessageReader(Protocol):
-    """Reads messages of one conversation from the store, in the order of their ids."""
+class StoredMessages(NamedTuple):
+    """The messages of one conversation in the store; they are read in the order of their ids."""
 
-    def has_messages(self, ids: Sequence[str]) -> bool: ...
+    store: ChatSessionStore
+    conversation_id: str
 
-    def read_messages(self, ids: Sequence[str]) -> tuple[ZkChatMessage, ...]: ...
+    def has_messages(self, ids: Sequence[str]) -> bool:
+        try:
+            return self.store.has_messages(self.conversation_id, ids)
+        except StoreError:
+            return False
 
-    def read_spoken(self, ids: Sequence[str], *, links: bool = False) -> tuple[SpokenMessage, ...]: ...
+    def read_messages(self, ids: Sequence[str]) -> tuple[ZkChatMessage, ...]:
+        return self.store.messages(self.conversation_id, ids)
+
+    def read_spoken(self, ids: Sequence[str], *, links: bool = False) -> tuple[SpokenMessage, ...]:
+        """None of messages that cannot be read: what is recalled is not worth a failed turn."""
+        try:
+            return self.store.spoken_messages(self.conversation_id, ids, links=links)
+        except StoreError:
+            return ()
 
 
 class LoadableExchange:
@@ -29,7 +44,7 @@ class LoadableExchange:
 
     __slots__ = ("_state", "ids", "loaded", "reader")
 
-    def __init__(self, messages: Sequence[ZkChatMessage], reader: MessageReader | None = None) -> None:
+    def __init__(self, messages: Sequence[ZkChatMessage], reader: StoredMessages | None = None) -> None:
         """With a `reader` the messages come from the store."""
         self.ids = tuple(message.id for message in messages)
         self._state = hash(tuple((message.status, message.pinned, len(message.content)) for message in messages))
@@ -46,7 +61,7 @@ class LoadableExchange:
             messages = self.reader.read_messages(self.ids)
         return messages
 
-    def unload(self, reader: MessageReader) -> bool:
+    def unload(self, reader: StoredMessages) -> bool:
         """Forget the messages if the store has all of them; whether they are forgotten."""
         if self.reader is None and reader.has_messages(self.ids):
             self.reader = reader
@@ -66,7 +81,7 @@ def read_spoken(
     the store are read with one query; one that is gone is missing."""
     found: dict[str, SpokenMessage] = {}
     unread: list[str] = []
-    reader: MessageReader | None = None
+    reader: StoredMessages | None = None
     for exchange in exchanges:
         messages = exchange.loaded
         if messages is None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import overload
 
-from zkchat_cli.context.exchanges import MessageReader
+from zkchat_cli.context.exchanges import StoredMessages
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.rows import paused_gc
@@ -151,7 +151,7 @@ class TurnHistory(Sequence[Turn]):
         )
         return tokens[before[self._length]] - tokens[before[start]] - saved
 
-    def unload(self, tokens: int, reader: MessageReader) -> list[ZkChatMessage]:
+    def unload(self, tokens: int, reader: StoredMessages) -> list[ZkChatMessage]:
         """Leave the messages of the turns before the newest ones, which take so many tokens, to the store; a few turns at a time. Returns
         the messages."""
         log, least = self._log, self.tokens() - tokens

@@ -11,7 +11,7 @@ from itertools import count
 
 from zkchat_cli.context import system_prompt
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
-from zkchat_cli.context.exchanges import LoadableExchange, MessageReader
+from zkchat_cli.context.exchanges import LoadableExchange, StoredMessages
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, split_into_exchanges
 from zkchat_cli.references.injection import FOUND_EXCERPTS, NAMED_DOCUMENTS, describe_documents
@@ -84,7 +84,7 @@ class Turn:
         turn._rendered, turn.masked, turn.tokens = rendered, masked, sum(m.tokens for m in rendered)
         return turn
 
-    def unload(self, reader: MessageReader) -> bool:
+    def unload(self, reader: StoredMessages) -> bool:
         """Keep only figures, if the store has the messages: it is no longer sent. Returns whether that is so."""
         unloaded = self.exchange.unload(reader)
         self._rendered = None if unloaded else self._rendered

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import closing
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.context.branch_tree import BranchSegment, BranchTree
+from zkchat_cli.context.branch_tree import BranchSegment, branch_segments
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.conversation_list import format_time
@@ -61,7 +61,7 @@ def _branch_numbers(session: ZkChatSession) -> dict[str, str]:
         return {}
     with closing(session.store.reopen()) as store:  # completion has its own thread
         log = store.log(session.conversation.id)
-    branches = [segment for segment in BranchTree(log).segments(None) if segment.leaf_number is not None]
+    branches = [segment for segment in branch_segments(log, None) if segment.leaf_number is not None]
     return {str(branch.leaf_number): truncate(branch.first_question.display_text, 60) for branch in branches}
 
 

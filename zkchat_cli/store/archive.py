@@ -1,11 +1,67 @@
-"""Checks and copies of a conversation's archive before it is stored."""
+"""A whole conversation as one value: read from the store, and checked and stored."""
 
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from zkchat_cli.models import ConversationArchive, Value
+from zkchat_cli.errors import StoreError
+from zkchat_cli.models import Conversation, ConversationArchive, Value, ZkChatMessage
+from zkchat_cli.store import compactions, conversations, rows, sent_prompts, stored_messages
+from zkchat_cli.text.words import replace_surrogates
 
 V = TypeVar("V", bound=Value)
+
+
+def read(connection: sqlite3.Connection, log: tuple[ZkChatMessage, ...], conversation_id: str, *, prompts: bool) -> ConversationArchive:
+    conversation = conversations.read(connection, conversation_id)
+    return ConversationArchive(
+        conversation=conversation,
+        messages=log,
+        compactions=compactions.read(connection, conversation.id, undone=prompts),
+        prompts=sent_prompts.read_archive(connection, conversation.id) if prompts else None,
+    )
+
+
+def insert_all(connection: sqlite3.Connection, given: Sequence[ConversationArchive], new_id: Callable[[], str]) -> list[Conversation]:
+    """Store archives; one with an id that is taken as a copy with new ids. Raises StoreError."""
+    for archive in given:
+        if problem := find_problem(archive):
+            raise StoreError(f"The imported conversation is inconsistent: {problem}", "Nothing was stored; export it again.")
+    with rows.paused_gc():
+        return [_insert(connection, with_new_ids(each, new_id) if conversations.has_id_of(connection, each) else each) for each in given]
+
+
+def merge(connection: sqlite3.Connection, archive: ConversationArchive) -> int:
+    """Store those messages of a conversation that are not stored yet, as their ids say; gives their number.
+
+    Its head moves with them, unless the conversation was continued here.
+    """
+    id_ = replace_surrogates(archive.conversation.id)
+    with rows.paused_gc():
+        if connection.execute("SELECT 1 FROM conversation WHERE id = ?", (id_,)).fetchone() is None:
+            _insert(connection, archive)
+            return len(archive.messages)
+        stored = {stored_id for (stored_id,) in connection.execute("SELECT id FROM message WHERE conversation_id = ?", (id_,))}
+        new = [message for message in archive.messages if message.id not in stored]
+        for message in new:
+            stored_messages.insert(connection, id_, message)
+        if new and conversations.read(connection, id_).head_id in {message.id for message in archive.messages}:
+            head, updated_at = archive.conversation.head_id, archive.conversation.updated_at
+            conversations.update(connection, id_, "head_id = ?, updated_at = ?", head, updated_at)
+        return len(new)
+
+
+def _insert(connection: sqlite3.Connection, archive: ConversationArchive) -> Conversation:
+    conversation = archive.conversation
+    conversations.insert(connection, conversation.model_copy(update={"head_id": None}))
+    for message in archive.messages:
+        stored_messages.insert(connection, conversation.id, message)
+    for compaction in archive.compactions:
+        compactions.insert(connection, conversation.id, compaction)
+    if archive.prompts is not None:
+        sent_prompts.write_archive(connection, conversation.id, archive.prompts)
+    conversations.move_head(connection, conversation.id, conversation.head_id)
+    return conversations.read(connection, conversation.id)
 
 
 def find_problem(archive: ConversationArchive) -> str | None:

@@ -6,7 +6,7 @@ two transactions: the question before the model is called, everything else at th
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import Concatenate, ParamSpec, TypeVar
 from zkchat_cli.errors import StoreError, StoreUnwritable
 from zkchat_cli.models import (
     Calibration,
-    Compaction,
     Conversation,
     ConversationArchive,
     ConversationSummary,
@@ -64,6 +63,17 @@ def _query(action: str, query: Callable[Concatenate[sqlite3.Connection, P], T]) 
     def method(self: "ChatSessionStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
         with self._reading(action):
             return query(self._db, *args, **kwargs)
+
+    return method
+
+
+def _change(action: str, change: Callable[Concatenate[sqlite3.Connection, P], T]) -> Callable[Concatenate["ChatSessionStore", P], T]:
+    """The same for one that writes, in one transaction."""
+
+    @wraps(change)
+    def method(self: "ChatSessionStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._writing(action):
+            return change(self._db, *args, **kwargs)
 
     return method
 
@@ -121,20 +131,14 @@ class ChatSessionStore:
 
     # Conversations
 
-    def start(self, conversation: Conversation) -> None:
-        with self._writing("store a new conversation"):
-            rows.insert(self._db, "conversation", rows.columns(conversation, rows.CONVERSATION))
-            conversations.seal(self._db, replace_surrogates(conversation.id))
-
+    start = _change("store a new conversation", conversations.insert)
+    rename = _change("rename a conversation", conversations.rename)
+    move_head = _change("move in a conversation", conversations.move_head)
     conversation = _query("read a conversation", conversations.read)
     find = _query("find a conversation", conversations.find)
     overviews = _query("list conversations", conversations.overviews)
     overview = _query("read a conversation", conversations.overview)
     conversations = _query("list conversations", conversations.newest_first)
-
-    def rename(self, conversation_id: str, title: str) -> None:
-        with self._writing("rename a conversation"):
-            self._update_conversation(conversation_id, "title = ?", replace_surrogates(title))
 
     def delete(self, *conversation_ids: str) -> None:
         """Delete conversations for good: neither the store's files nor the input history contain a word of them afterwards.
@@ -152,6 +156,7 @@ class ChatSessionStore:
     most_used_notes = _query("count the uses of notes", note_usage.most_used)
     often_cited = _query("look for notes that are often cited", note_usage.often_cited)
     fact_vectors = _query("read the vectors of facts", facts.vectors)
+    add_fact_vectors = _change("store the vectors of facts", facts.add_vectors)
     facts_without_vectors = _query("look for facts without vectors", facts.without_vectors)
     facts = _query("read what was remembered", facts.read)
 
@@ -202,15 +207,7 @@ class ChatSessionStore:
     vectors = _query("read the vectors of messages", message_vectors.read)
     without_vectors = _query("look for messages without vectors", message_vectors.missing)
 
-    def add_fact_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
-        """Store the packed vectors of facts, by their rows."""
-        with self._writing("store the vectors of facts"):
-            facts.add_vectors(self._db, embedder, vectors)
-
-    def add_vectors(self, embedder: str, vectors: Mapping[str, bytes]) -> None:
-        """Store the packed vectors of messages, by their ids."""
-        with self._writing("store the vectors of messages"):
-            message_vectors.add(self._db, embedder, vectors)
+    add_vectors = _change("store the vectors of messages", message_vectors.add)
 
     def changes_of_others(self) -> int:
         """Changes whenever another connection has written."""
@@ -226,10 +223,8 @@ class ChatSessionStore:
             head = conversations.read(self._db, conversation_id).head_id
             unfinished = "UPDATE message SET status = 'unfinished' WHERE id = ? AND conversation_id = ? AND status = 'pending'"
             self._db.execute(unfinished, (_text(message.parent_id), replace_surrogates(conversation_id)))
-            self._insert_message(conversation_id, message)
-            self._update_conversation(
-                conversation_id, "head_id = ?, updated_at = ?", replace_surrogates(message.id), replace_surrogates(message.timestamp)
-            )
+            stored_messages.insert(self._db, conversation_id, message)
+            conversations.update(self._db, conversation_id, "head_id = ?, updated_at = ?", message.id, message.timestamp)
         return head
 
     def commit(
@@ -254,10 +249,10 @@ class ChatSessionStore:
                 raise StoreError(f"The question {user.id} is not in conversation {conversation_id}", "Add it before its turn is committed.")
             note_usage.update(self._db, user)
             for message in answer:
-                self._insert_message(conversation_id, message)
+                stored_messages.insert(self._db, conversation_id, message)
             head = answer[-1].id if answer else user.id
-            values = map(_text, (head, updated_at, title))
-            self._update_conversation(conversation_id, "head_id = ?, updated_at = ?, title = coalesce(title, ?)", *values)
+            changes = "head_id = ?, updated_at = ?, title = coalesce(title, ?)"
+            conversations.update(self._db, conversation_id, changes, head, updated_at, title)
             cache = sent_prompts.write(self._db, conversation_id, sent, self._piece_cache)
             if learned is not None:
                 self._store_metrics(conversation_id, learned, updated_at)
@@ -289,11 +284,6 @@ class ChatSessionStore:
                 if self._db.execute(f"{_UPDATE_MESSAGE} {_IN_CONVERSATION}", row).rowcount == 0:
                     raise StoreError(f"The message {message.id} is not in conversation {conversation_id}", "Nothing was changed.")
                 note_usage.update(self._db, message)
-
-    def move_head(self, conversation_id: str, message_id: str | None) -> None:
-        """Make another message the end of the current branch; None: the conversation's empty beginning."""
-        with self._writing("move in a conversation"):
-            self._update_conversation(conversation_id, "head_id = ?", _text(message_id))
 
     def history(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """The current branch, from its root to the head."""
@@ -330,28 +320,10 @@ class ChatSessionStore:
 
     preview = _query("read the preview of a summary", compactions.preview)
 
-    def compact(self, conversation_id: str, compaction: Compaction) -> None:
-        """Store a summary that replaces the messages it covers in prompts; the messages stay."""
-        with self._writing("store a summary"):
-            conversations.read(self._db, conversation_id)
-            compactions.insert(self._db, replace_surrogates(conversation_id), compaction)
-
-    def undo_compaction(self, conversation_id: str, compaction_id: str | None = None) -> Compaction | None:
-        """Take back this compaction, or the last one in force of any branch, and return it; None if there is none."""
-        with self._writing("take a summary back"):
-            conversations.read(self._db, conversation_id)
-            return compactions.undo(self._db, replace_surrogates(conversation_id), compaction_id)
-
-    def compactions(self, conversation_id: str) -> tuple[Compaction, ...]:
-        """The compactions in force, oldest first."""
-        with self._reading("read a conversation's summaries"):
-            conversations.read(self._db, conversation_id)
-            return compactions.read(self._db, replace_surrogates(conversation_id))
-
-    def keep_preview(self, conversation_id: str, preview: Compaction) -> None:
-        """Store what the last preview of a compaction showed, so that the compaction itself need not ask a model again."""
-        with self._writing("store the preview of a summary"):
-            compactions.keep_preview(self._db, replace_surrogates(conversation_id), preview)
+    compact = _change("store a summary", compactions.insert)
+    undo_compaction = _change("take a summary back", compactions.undo)
+    keep_preview = _change("store the preview of a summary", compactions.keep_preview)
+    compactions = _query("read a conversation's summaries", compactions.read)
 
     # Export and import
 
@@ -359,68 +331,14 @@ class ChatSessionStore:
         """The conversation as one value, from one moment: its messages and the compactions in force. With `prompts` it is all that is
         stored: also what the model was sent, and the compactions that were taken back."""
         with self._reading("read a conversation"), transaction(self._db, "DEFERRED"), rows.paused_gc():
-            conversation = conversations.read(self._db, conversation_id)
-            return ConversationArchive(
-                conversation=conversation,
-                messages=self.log(conversation_id),
-                compactions=compactions.read(self._db, conversation.id, undone=prompts),
-                prompts=sent_prompts.read_archive(self._db, conversation.id) if prompts else None,
-            )
+            return archives.read(self._db, self.log(conversation_id), conversation_id, prompts=prompts)
 
     def restore(self, archive: ConversationArchive, new_id: Callable[[], str]) -> Conversation:
         """Store an archive, all of it or nothing; if one of its ids is taken, as a copy with new ids."""
         return self.restore_all([archive], new_id)[0]
 
-    def restore_all(self, given: Sequence[ConversationArchive], new_id: Callable[[], str]) -> list[Conversation]:
-        """`restore` for several archives in one transaction: all of them or none."""
-        for archive in given:
-            if problem := archives.find_problem(archive):
-                raise StoreError(f"The imported conversation is inconsistent: {problem}", "Nothing was stored; export it again.")
-        with self._writing("store an imported conversation"), rows.paused_gc():
-            return [self._insert_archive(archives.with_new_ids(a, new_id) if conversations.has_id_of(self._db, a) else a) for a in given]
-
-    def merge(self, archive: ConversationArchive) -> int:
-        """Store those messages of a conversation that are not stored yet, as their ids say; gives their number.
-
-        Its head moves with them, unless the conversation was continued here.
-        """
-        id_ = replace_surrogates(archive.conversation.id)
-        with self._writing("store an imported conversation"), rows.paused_gc():
-            if self._db.execute("SELECT 1 FROM conversation WHERE id = ?", (id_,)).fetchone() is None:
-                self._insert_archive(archive)
-                return len(archive.messages)
-            stored = {stored_id for (stored_id,) in self._db.execute("SELECT id FROM message WHERE conversation_id = ?", (id_,))}
-            new = [message for message in archive.messages if message.id not in stored]
-            for message in new:
-                self._insert_message(id_, message)
-            if new and conversations.read(self._db, id_).head_id in {message.id for message in archive.messages}:
-                head, updated_at = archive.conversation.head_id, archive.conversation.updated_at
-                self._update_conversation(id_, "head_id = ?, updated_at = ?", _text(head), updated_at)
-            return len(new)
-
-    def _insert_archive(self, archive: ConversationArchive) -> Conversation:
-        conversation = archive.conversation
-        rows.insert(self._db, "conversation", rows.columns(conversation, rows.CONVERSATION) | {"head_id": None})
-        for message in archive.messages:
-            self._insert_message(conversation.id, message)
-        for compaction in archive.compactions:
-            compactions.insert(self._db, replace_surrogates(conversation.id), compaction)
-        if archive.prompts is not None:
-            sent_prompts.write_archive(self._db, conversation.id, archive.prompts)
-        self._update_conversation(conversation.id, "head_id = ?", _text(conversation.head_id))
-        return conversations.read(self._db, conversation.id)
-
-    # Inside a transaction
-
-    def _update_conversation(self, conversation_id: str, assignments: str, *values: str | None) -> None:
-        update = f"UPDATE conversation SET {assignments} WHERE id = ?"
-        if self._db.execute(update, (*values, replace_surrogates(conversation_id))).rowcount == 0:
-            conversations.read(self._db, conversation_id)  # raises the error for an unknown id
-        conversations.seal(self._db, replace_surrogates(conversation_id))
-
-    def _insert_message(self, conversation_id: str, message: ZkChatMessage) -> None:
-        row = rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)}
-        note_usage.add(self._db, rows.insert(self._db, "message", row), message)
+    restore_all = _change("store an imported conversation", archives.insert_all)
+    merge = _change("store an imported conversation", archives.merge)
 
 
 def _is_complete(log: Sequence[ZkChatMessage], known: ConversationSummary) -> bool:

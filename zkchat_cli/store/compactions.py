@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from zkchat_cli.models import Compaction
-from zkchat_cli.store import codec, rows
+from zkchat_cli.store import codec, conversations, rows
+from zkchat_cli.text.words import replace_surrogates
 
 _FIELDS = ("id", "created_at", "last_id", "undone")
 COLUMNS = (*_FIELDS, "packed")
@@ -17,6 +18,8 @@ _SELECT = f"SELECT {', '.join(COLUMNS)} FROM compaction"
 
 
 def insert(connection: sqlite3.Connection, conversation_id: str, compaction: Compaction) -> None:
+    """Store a summary that replaces the messages it covers in prompts; the messages stay."""
+    conversation_id = conversations.read(connection, conversation_id).id
     packed = codec.compress(rows.other_fields(compaction, _FIELDS))
     state = {"undone": PREVIEW} if compaction.preview else {}
     fields = rows.columns(compaction, _FIELDS) | {"conversation_id": conversation_id, "packed": packed} | state
@@ -24,8 +27,8 @@ def insert(connection: sqlite3.Connection, conversation_id: str, compaction: Com
 
 
 def keep_preview(connection: sqlite3.Connection, conversation_id: str, preview: Compaction) -> None:
-    """Store a preview instead of the last one."""
-    connection.execute("DELETE FROM compaction WHERE conversation_id = ? AND undone = ?", (conversation_id, PREVIEW))
+    """Store what the last preview of a compaction showed, so that the compaction itself need not ask a model again."""
+    connection.execute("DELETE FROM compaction WHERE conversation_id = ? AND undone = ?", (replace_surrogates(conversation_id), PREVIEW))
     insert(connection, conversation_id, preview)
 
 
@@ -36,12 +39,14 @@ def preview(connection: sqlite3.Connection, conversation_id: str) -> Compaction 
 
 def read(connection: sqlite3.Connection, conversation_id: str, *, undone: bool = False) -> tuple[Compaction, ...]:
     """The compactions in force, oldest first; with `undone` also those that were taken back."""
+    conversation_id = conversations.read(connection, conversation_id).id
     query = f"{_SELECT} WHERE conversation_id = ? AND undone <= ? ORDER BY seq"
     return tuple(map(to_compaction, connection.execute(query, (conversation_id, undone))))
 
 
-def undo(connection: sqlite3.Connection, conversation_id: str, compaction_id: str | None) -> Compaction | None:
-    """Take back this compaction, or the last one in force; None if there is none."""
+def undo(connection: sqlite3.Connection, conversation_id: str, compaction_id: str | None = None) -> Compaction | None:
+    """Take back this compaction, or the last one in force of any branch, and return it; None if there is none."""
+    conversation_id = conversations.read(connection, conversation_id).id
     query = f"{_SELECT} WHERE conversation_id = ? AND NOT undone AND id = coalesce(?, id) ORDER BY seq DESC LIMIT 1"
     row = connection.execute(query, (conversation_id, compaction_id)).fetchone()
     if row is None:

@@ -75,6 +75,31 @@ def overview(connection: sqlite3.Connection, conversation_id: str) -> Conversati
     return _to_overview(connection.execute(f"{_OVERVIEW} WHERE id = ?", (id_,)).fetchone())
 
 
+def insert(connection: sqlite3.Connection, conversation: Conversation) -> None:
+    """Store a new conversation."""
+    rows.insert(connection, "conversation", rows.columns(conversation, rows.CONVERSATION))
+    seal(connection, replace_surrogates(conversation.id))
+
+
+def rename(connection: sqlite3.Connection, conversation_id: str, title: str) -> None:
+    update(connection, conversation_id, "title = ?", title)
+
+
+def move_head(connection: sqlite3.Connection, conversation_id: str, message_id: str | None) -> None:
+    """Make another message the end of the current branch; None: the conversation's empty beginning."""
+    update(connection, conversation_id, "head_id = ?", message_id)
+
+
+def update(connection: sqlite3.Connection, conversation_id: str, assignments: str, *values: str | None) -> None:
+    """Change columns of a conversation. Raises StoreError as `read` does."""
+    found = connection.execute(
+        f"UPDATE conversation SET {assignments} WHERE id = ?", [value and replace_surrogates(value) for value in (*values, conversation_id)]
+    )
+    if found.rowcount == 0:
+        read(connection, conversation_id)
+    seal(connection, replace_surrogates(conversation_id))
+
+
 def seal(connection: sqlite3.Connection, conversation_id: str) -> None:
     """Store the checksum of a conversation whose title or question has changed."""
     update = "UPDATE conversation SET checksum = checksum(NULL, id, vault, title, question) WHERE id = ? AND checksum IS NULL"

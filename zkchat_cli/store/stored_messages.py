@@ -1,11 +1,11 @@
-"""Reading some messages of a conversation by their ids; the log as a whole is read by the store itself."""
+"""Storing a message, and reading some of a conversation by their ids; the log as a whole is read by the store itself."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from zkchat_cli.models import SpokenMessage, ZkChatMessage
-from zkchat_cli.store import rows
+from zkchat_cli.store import note_usage, rows
 from zkchat_cli.store.sqlite_errors import read_leniently
 from zkchat_cli.text.words import replace_surrogates
 
@@ -14,6 +14,11 @@ _THESE = "FROM message WHERE +conversation_id = ? AND id IN ({})"
 _READ = f"SELECT {', '.join(rows.MESSAGE)} {_THESE}"
 _COUNT = f"SELECT count(*) {_THESE}"
 _ID, _ROLE, _CONTENT, _TIMESTAMP = (rows.MESSAGE.index(name) for name in ("id", "role", "content", "timestamp"))
+
+
+def insert(connection: sqlite3.Connection, conversation_id: str, message: ZkChatMessage) -> None:
+    row = rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)}
+    note_usage.add(connection, rows.insert(connection, "message", row), message)
 
 
 def has_all(connection: sqlite3.Connection, conversation_id: str, ids: Sequence[str]) -> bool:

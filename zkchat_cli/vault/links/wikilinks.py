@@ -33,7 +33,8 @@ class WrittenLink(NamedTuple):
 
 
 # Possessive repetitions (`++`, `*+`) never back up, and each scan stops at the next opening: that keeps one note one linear pass.
-_WIKILINK = lazy_pattern(r"\[\[((?>(?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*))\]\]")  # not `*+`: Python 3.11.2 finds nothing then
+# An atomic group, for `*+` with a condition in it finds nothing in Python 3.11.2; it takes memory for each repetition, so they are limited.
+_WIKILINK = lazy_pattern(r"\[\[((?>(?:[^\[\]\n]++|\[(?!\[)|\](?!\])){0,500}))\]\]")
 _LABEL = r"(?:[^\[\]\n\\]++|\\.|!?\[(?:[^\[\]\n\\]++|\\.)*+\](?:\([^()\n]*+\))?)*+"
 _DESTINATION = r"(?:<([^<>\n]*+)>|((?:[^\s()<\\]++|\\.|\((?:[^\s()\\]++|\\.)*+\))*+))"
 _TITLE = r"""(?:[ \t]++(?:"[^"\n]*+"|'[^'\n]*+'|\([^()\n]*+\)))?"""
