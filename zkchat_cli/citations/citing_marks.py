@@ -9,7 +9,7 @@ from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quotation_marks import find_quotations
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.words import cjk_pattern
+from zkchat_cli.text.words import CJK_CHARACTER
 
 _YEARS = range(1000, 3000)
 _MAX_NAME_WORDS = 12
@@ -115,5 +115,5 @@ def _possible_starts(mark: CitationMark, text: str, earliest: int) -> Iterator[i
     line = max(line, text.rfind("\n", line, mark.start) + 1)
     yield from [found.end() + line for found in _BEFORE_WORD.finditer(text[line : mark.start])][-_MAX_NAME_WORDS:]
     yield mark.start
-    for found in cjk_pattern().finditer(text, mark.start, mark.start + len(mark.name)):
+    for found in CJK_CHARACTER.finditer(text, mark.start, mark.start + len(mark.name)):
         yield found.end()

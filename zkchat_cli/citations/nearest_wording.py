@@ -13,7 +13,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.words import STOPWORDS, cjk_pattern, content_terms, fold
+from zkchat_cli.text.words import CJK_CHARACTER, STOPWORDS, content_terms, fold
 
 LEAST_SHARE = 0.5
 """Share of a quotation's words, by weight, that a wording must have in the same order; else it has little to do with the quotation. Of
@@ -27,6 +27,7 @@ _MOST_WORDS = 400
 _SLACK = 20
 """Characters that a wording may be longer than the quotation, and a quarter."""
 _WORD = lazy_pattern(r"[^\W_]+(?:[.,'’:/-][^\W_]+)*|[%°€$]")
+_CHARACTER_WORD = lazy_pattern(rf"{CJK_CHARACTER.pattern}|(?:(?!{CJK_CHARACTER.pattern})[^\W_])+")
 _BLOCK_BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+#|]|\d{1,9}[.)]))")
 
 
@@ -96,7 +97,7 @@ def _weight(word: str) -> float:
 def _find_term(text: str, term: str) -> Iterator[int]:
     """Where the term is, as a word of its own unless it is Chinese or Japanese."""
     at = text.find(term)
-    is_free = not term.isascii() and cjk_pattern().match(term)
+    is_free = not term.isascii() and CJK_CHARACTER.match(term)
     while at >= 0:
         if is_free or not (text[at - 1 : at].isalnum() or text[at + len(term) : at + len(term) + 1].isalnum()):
             yield at
@@ -141,10 +142,5 @@ def _block_at(text: str, start: int, first: int, last: int, end: int) -> tuple[i
 
 def _words(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
     """Words, and Chinese and Japanese characters one by one."""
-    has_cjk = not text.isascii() and cjk_pattern().search(text, start, end)
-    return (_character_words() if has_cjk else _WORD).finditer(text, start, end)
-
-
-@lru_cache(maxsize=1)
-def _character_words() -> re.Pattern[str]:
-    return re.compile(rf"{cjk_pattern().pattern}|(?:(?!{cjk_pattern().pattern})[^\W_])+")
+    has_cjk = not text.isascii() and CJK_CHARACTER.search(text, start, end)
+    return (_CHARACTER_WORD if has_cjk else _WORD).finditer(text, start, end)

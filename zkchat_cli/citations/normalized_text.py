@@ -9,7 +9,6 @@ import html
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 from zkchat_cli.text.patterns import lazy_pattern
@@ -55,6 +54,17 @@ _UNIT = (
     r"(?:/[a-z]+)?|h|ha|ft|lbs?|oz|min|sec|ppm|rpm|db|ps|hp|mph|inch(?:es)?|eur|euros?|usd|dollars?|gbp|pounds?|chf|per ?cent|prozent"
     r"|degrees?|grad|hundred|thousand|million(?:en)?|billion|trillion|tausend|milliarden?|mio|mrd)"
 )
+_LETTERS = rf"(?:[^\W{_SPACELESS}]|[\u0900-\u0963\u0966-\u0dff])++"
+_SIGN = r"(?:(?<![\w)%°-])(?:[-+.]|[±≈≤≥<>]\ ?)(?=[$€£¥₹.]?\ ?\d)\.?)"
+_JOINED = (
+    r"(?:(?<=[^\W\d_])'(?=[^\W\d_])|\.(?=\w)|(?<=\d)[,:'/^*×·⁄]-?(?=\d)|(?<=\d)-(?=\d)|(?<=\d)(?<!\d{4})\ (?=\d{3}(?!\d))"
+    r"|(?<=enty|irty|orty|ifty|ixty|ghty|nety)-)"
+)
+_WORD = lazy_pattern(
+    rf"[{_KATAKANA}]+|{_SIGN}?(?:[$€£¥₹]\ ?(?=[\d.]))?{_LETTERS}(?:{_JOINED}{_LETTERS})*(?:(?<=\d)[ -]?{_UNIT}(?!{_LETTERS}))?"
+)
+_SPACELESS_CHARACTER = lazy_pattern(f"[{_SPACELESS}]")
+_SPACE_WITHOUT_MEANING = lazy_pattern(f"(?<=[{_SPACELESS}]) | (?=[{_SPACELESS}])")
 BORDER_REACH = 80
 """Characters on each side of a position that decide whether it is inside a word."""
 
@@ -137,21 +147,8 @@ def is_word_border(text: str, at: int) -> bool:
         return True
     if "a" <= before <= "z" and (after in " )" or (after in ".,;:!?" and text[at + 1 : at + 2] in ("", " "))):
         return True
-    words = _word_pattern().finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
+    words = _WORD.finditer(text, max(0, at - BORDER_REACH), at + BORDER_REACH)
     return not any(word.start() < at < word.end() for word in words)
-
-
-@cache
-def _word_pattern() -> re.Pattern[str]:
-    """A word of a normalized text; compiled when first needed, because the class of all letters takes milliseconds."""
-    letters = rf"(?:[^\W{_SPACELESS}]|[\u0900-\u0963\u0966-\u0dff])++"
-    sign = r"(?:(?<![\w)%°-])(?:[-+.]|[±≈≤≥<>]\ ?)(?=[$€£¥₹.]?\ ?\d)\.?)"
-    joined = (
-        r"(?:(?<=[^\W\d_])'(?=[^\W\d_])|\.(?=\w)|(?<=\d)[,:'/^*×·⁄]-?(?=\d)|(?<=\d)-(?=\d)|(?<=\d)(?<!\d{4})\ (?=\d{3}(?!\d))"
-        r"|(?<=enty|irty|orty|ifty|ixty|ghty|nety)-)"
-    )
-    unit = rf"(?:(?<=\d)[ -]?{_UNIT}(?!{letters}))"
-    return re.compile(rf"[{_KATAKANA}]+|{sign}?(?:[$€£¥₹]\ ?(?=[\d.]))?{letters}(?:{joined}{letters})*{unit}?")
 
 
 def _normalize(text: str) -> NormalizedText:
@@ -168,9 +165,9 @@ def _normalize(text: str) -> NormalizedText:
     for line in plain.split("\n"):
         bare = " ".join(line.split())
         if has_cjk:
-            bare = _space_without_meaning().sub("", bare)
+            bare = _SPACE_WITHOUT_MEANING.sub("", bare)
         if bare and lines:
-            lines.append("" if has_cjk and (_spaceless().match(lines[-1][-1]) or _spaceless().match(bare)) else " ")
+            lines.append("" if has_cjk and (_SPACELESS_CHARACTER.match(lines[-1][-1]) or _SPACELESS_CHARACTER.match(bare)) else " ")
             length += len(lines[-1])
         starts.append(length)
         if bare:
@@ -190,14 +187,3 @@ def _plain_mark(mark: re.Match[str]) -> str:
     left = text[before] if before >= 0 else ""
     in_word = left.isascii() and left.isalnum() and after.isascii() and after.isalnum()
     return mark[0] if in_word or (mark[0] == "*" and left in (" ", "\t") and after.isspace()) else ""
-
-
-@cache
-def _spaceless() -> re.Pattern[str]:
-    return re.compile(f"[{_SPACELESS}]")
-
-
-@cache
-def _space_without_meaning() -> re.Pattern[str]:
-    """A space next to a character of a script without spaces."""
-    return re.compile(f"(?<=[{_SPACELESS}]) | (?=[{_SPACELESS}])")

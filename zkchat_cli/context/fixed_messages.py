@@ -5,7 +5,7 @@ prompt repeats them: "translate this" is none, nor is a phrase in a long pasted 
 """
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.text.patterns import lazy_pattern
@@ -45,15 +45,12 @@ def is_fixed(message: ZkChatMessage) -> bool:
     return message.role == "user" and _gives_instruction(message.content)
 
 
-@cache
-def _instruction_pattern() -> re.Pattern[str]:
-    """Compiled when first needed, which takes 3 ms."""
-    return re.compile(rf"{_START}(?:{'|'.join(_RULES)})", re.IGNORECASE)
+_INSTRUCTION = lazy_pattern(rf"{_START}(?:{'|'.join(_RULES)})", re.IGNORECASE)
 
 
 @lru_cache(maxsize=CACHED_MESSAGES)
 def _gives_instruction(content: str) -> bool:
-    found = _instruction_pattern().search(content) if len(content) <= MAX_CLASSIFIED else None
+    found = _INSTRUCTION.search(content) if len(content) <= MAX_CLASSIFIED else None
     if found is None:
         return False
     end = _SENTENCE_END.search(content, found.end())

@@ -7,7 +7,7 @@ the past, and `3/5/2024` is the third of May. "may", "march" and weekdays are da
 import re
 from calendar import monthrange
 from datetime import date, datetime, timedelta
-from functools import cache, lru_cache, reduce
+from functools import lru_cache, reduce
 from typing import NamedTuple
 
 from zkchat_cli.text.patterns import lazy_pattern
@@ -50,26 +50,21 @@ def _may_name_date(text: str) -> bool:
     return any(word[:3] in _BEGINNINGS for word in words) or any(c.isdigit() or c in _CHINESE for c in text)
 
 
-@cache
-def _date_pattern() -> re.Pattern[str]:
-    """Compiled when first needed, which takes 5 ms."""
-    return re.compile(
-        rf"""(?<![\w-])(?:(?P<before>{_BEFORE})\s+)?(?:the\s+)?(?P<date>
-            (?P<iso>\d{{4}}-(?:W\d\d|\d\d(?:-\d\d)?)(?![\w-])) | \d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}(?!\w)
-          | (?:the\s+)?day\ before\ yesterday\b | (?:{_DAY})\b
-          | (?:{_LAST})\s+(?:{_UNIT}|{_WEEKDAY}|{_MONTH})\b
-          | (?:(?:la|le|el)\s+)?(?:{_UNIT}|{_WEEKDAY})\s+(?:derni[eè]re?|passée?|pasad[oa])\b
-          | (?:{_COUNT})\s+(?:{_UNIT})\s+ago\b | (?:vor|il\ y\ a|hace)\s+(?:{_COUNT})\s+(?:{_UNIT})\b
-          | (?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b\.?
-            (?P<after>\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\w))?(?P<year>,?\s+\d{{4}}(?!\w))?
-          | (?P<weekday>{_WEEKDAY})\b
-          | (?P<bare_year>(?:19|20)\d\d)(?![\w-]) )
-        | (?P<chinese>前天|昨天|今天|上个?星期|上周|[这本]周|上个?月|[这本]个?月|去年|今年
-          | (?:\d{{4}}年)?\d{{1,2}}月(?:\d{{1,2}}[日号])? | \d{{4}}年)""",
-        re.IGNORECASE | re.VERBOSE,
-    )
-
-
+_DATE = lazy_pattern(
+    rf"""(?<![\w-])(?:(?P<before>{_BEFORE})\s+)?(?:the\s+)?(?P<date>
+        (?P<iso>\d{{4}}-(?:W\d\d|\d\d(?:-\d\d)?)(?![\w-])) | \d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}(?!\w)
+      | (?:the\s+)?day\ before\ yesterday\b | (?:{_DAY})\b
+      | (?:{_LAST})\s+(?:{_UNIT}|{_WEEKDAY}|{_MONTH})\b
+      | (?:(?:la|le|el)\s+)?(?:{_UNIT}|{_WEEKDAY})\s+(?:derni[eè]re?|passée?|pasad[oa])\b
+      | (?:{_COUNT})\s+(?:{_UNIT})\s+ago\b | (?:vor|il\ y\ a|hace)\s+(?:{_COUNT})\s+(?:{_UNIT})\b
+      | (?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b\.?
+        (?P<after>\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\w))?(?P<year>,?\s+\d{{4}}(?!\w))?
+      | (?P<weekday>{_WEEKDAY})\b
+      | (?P<bare_year>(?:19|20)\d\d)(?![\w-]) )
+    | (?P<chinese>前天|昨天|今天|上个?星期|上周|[这本]周|上个?月|[这本]个?月|去年|今年
+      | (?:\d{{4}}年)?\d{{1,2}}月(?:\d{{1,2}}[日号])? | \d{{4}}年)""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _OPEN_START = frozenset(("until", "before", "bis"))
 _OPEN_END = frozenset(("since", "after", "seit", "nach", "depuis", "desde"))
 _ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th|\.(?=\s))")
@@ -101,10 +96,10 @@ def find_period(text: str, today: date) -> tuple[Period, str] | None:
     at = 0
     if not _may_name_date(text[:MAX_TEXT]):
         return None
-    subject = _date_pattern().sub(" ", text[:MAX_TEXT])
+    subject = _DATE.sub(" ", text[:MAX_TEXT])
     has_subject = not is_all_stopwords(subject)
     is_long = len(terms(subject)) > MAX_BESIDE_BARE
-    for match in _date_pattern().finditer(text[:MAX_TEXT]):
+    for match in _DATE.finditer(text[:MAX_TEXT]):
         period = _read(match, today)
         is_present = period is not None and period.first <= today <= period.last < date.max
         is_bare = not match["before"] and bool(match["iso"] or match["month"] or re.search(r"\d", match[0]))

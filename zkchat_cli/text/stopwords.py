@@ -4,11 +4,12 @@ What is searched or compared leaves out the stopwords of its own language. The l
 "son"), so a text has one language here: the one with most stopwords in it, English unless another has two and more than English.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from itertools import islice
+
+from zkchat_cli.text.patterns import lazy_pattern
 
 ENGLISH, GERMAN, FRENCH, SPANISH, RUSSIAN = "english", "german", "french", "spanish", "russian"
 
@@ -81,19 +82,14 @@ FUNCTION_CHARACTERS = frozenset(
     "时候再很太更最着过得地自己一"
 )
 """Chinese characters that are common in any question."""
-_CJK_QUESTION_WORDS = (
+CJK_QUESTION_WORDS = lazy_pattern(
     "什么是|什麼是|是什么意思|是什麼意思|是什么|是什麼|为什么|為什麼|什么|什麼|怎么样|怎麼樣|怎样|怎樣|怎么|怎麼|如何|哪些|哪里|哪裡|哪个|哪個|哪|多少|"
     "是否|能不能|可不可以|可以|有没有|有沒有|请问|請問|需要|应该|應該|关于|關於|之间|之間|还有|還有|吗|嗎|呢|吧|的|了|是|它们|它們|它|说|說|"
     "とは|ですか|なに|何|どう|どこ|なぜ|いつ|무엇|어떻게|왜"
 )
+"""Chinese, Japanese and Korean question words and particles: without spaces they would stick to the words of the question."""
 _COUNTED = 200
 """Words of a text that decide its language."""
-
-
-@cache
-def cjk_question_words() -> re.Pattern[str]:
-    """Chinese, Japanese and Korean question words and particles: without spaces they would stick to the words of the question."""
-    return re.compile(_CJK_QUESTION_WORDS)
 
 
 @cache

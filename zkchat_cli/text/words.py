@@ -4,7 +4,6 @@ CJK text has no spaces between words, so it is split into overlapping bigrams, i
 notes finds nothing: recall at 5 of 0.04 instead of 0.9 on a real vault.
 """
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -37,21 +36,14 @@ _LETTER_RUN = lazy_pattern(r"[\u0900-\u0963\u0966-\u0dff]+|[^\W_]+(?:['’][^\W\
 """A word of a text without CJK characters. In Indian scripts vowels are marks, which `\\w` does not match."""
 
 
-@cache
-def _word_pattern() -> re.Pattern[str]:
-    """A word of any text, or a run of CJK characters. Compiled when first needed: so large a class takes 4 ms."""
-    return re.compile(rf"[{CJK}]+|[\u0900-\u0963\u0966-\u0dff]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
-
-
-@cache
-def cjk_pattern() -> re.Pattern[str]:
-    """One CJK character; compiled when first needed."""
-    return re.compile(f"[{CJK}]")
+_WORD = lazy_pattern(rf"[{CJK}]+|[\u0900-\u0963\u0966-\u0dff]+|[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)*")
+"""A word of any text, or a run of CJK characters. So large a class takes 4 ms to compile."""
+CJK_CHARACTER = lazy_pattern(f"[{CJK}]")
 
 
 def find_cjk(text: str) -> list[str]:
     """The CJK characters of a text. English with quotation marks is no reason to compile the pattern, which takes 3 ms."""
-    return cjk_pattern().findall(text) if not text.isascii() and max(text) >= "\u3040" else []
+    return CJK_CHARACTER.findall(text) if not text.isascii() and max(text) >= "\u3040" else []
 
 
 def replace_surrogates(text: str) -> str:
@@ -84,9 +76,9 @@ def _tokenize(text: str) -> tuple[list[str], set[str]]:
     ends: set[str] = set()
     runs = _LETTER_RUN.findall(folded)
     if any(not run.isascii() and max(run) >= CJK[0] for run in runs):
-        runs = _word_pattern().findall(folded)
+        runs = _WORD.findall(folded)
     for run in runs:
-        if run >= CJK[0] and cjk_pattern().match(run):
+        if run >= CJK[0] and CJK_CHARACTER.match(run):
             found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
             ends |= {run[-1]} if len(run) > 1 else set()
         else:

@@ -15,7 +15,7 @@ from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
 from zkchat_cli.text.dates import find_period
 from zkchat_cli.text.patterns import lazy_pattern
-from zkchat_cli.text.stopwords import cjk_question_words, language_of, stopwords
+from zkchat_cli.text.stopwords import CJK_QUESTION_WORDS, language_of, stopwords
 from zkchat_cli.text.words import content_terms, is_filler, stem, terms
 
 MAX_WORDS = 64
@@ -183,7 +183,7 @@ def _without(words: Sequence[str], others: Iterable[str], language: str) -> list
 
 
 def _content_words(text: str) -> list[str]:
-    return content_terms(cjk_question_words().sub(" ", text).strip() or text)[:MAX_WORDS]
+    return content_terms(CJK_QUESTION_WORDS.sub(" ", text).strip() or text)[:MAX_WORDS]
 
 
 def _question_before(before: Sequence[PromptMessage]) -> str:

@@ -167,7 +167,7 @@ def word(term: str) -> str:
 
 def is_cjk(term: str) -> bool:
     """Whether it is CJK text, a bigram or a single character."""
-    return not term.isascii() and bool(words.cjk_pattern().match(term))
+    return not term.isascii() and bool(words.CJK_CHARACTER.match(term))
 
 
 def is_part(term: str) -> bool:
