@@ -47,14 +47,12 @@ KEY = "sk-secret-0123456789"
 QUESTION = PromptMessage(role="user", content="What is a filter?", tokens=9, kind="conversation")
 
 
-def make_prompt_tool(name: str = "find_excerpts") -> PromptTool:
-    schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
-    return PromptTool(
-        name=name, descriptor={"type": "function", "function": {"name": name, "description": "finds", "parameters": schema}}, tokens=9
-    )
-
-
-REQUEST = Request((QUESTION,), (make_prompt_tool(),))
+FIND = {
+    "name": "find_excerpts",
+    "description": "finds",
+    "parameters": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+}
+REQUEST = Request((QUESTION,), (PromptTool(name="find_excerpts", descriptor={"type": "function", "function": FIND}, tokens=9),))
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ def openai_text(*pieces: str, finish: str = "stop", usage: dict[str, Any] | None
     return [*body, sse(b"[DONE]")]
 
 
-def openai_calls(*calls: tuple[str, str, str], finish: str = "tool_calls") -> list[bytes | float | str]:
+def openai_calls(*calls: tuple[str, str, str]) -> list[bytes | float | str]:
     """Calls as (id, name, arguments' JSON), arguments in two pieces as OpenAI sends them."""
     frames = []
     for i, (id_, name, arguments) in enumerate(calls):
@@ -201,7 +201,7 @@ def openai_calls(*calls: tuple[str, str, str], finish: str = "tool_calls") -> li
         head = {"index": i, "id": id_, "type": "function", "function": {"name": name, "arguments": arguments[:half]}}
         frames.append(openai_delta(tool_calls=[head]))
         frames.append(openai_delta(tool_calls=[{"index": i, "function": {"arguments": arguments[half:]}}]))
-    return [sse(*frames, openai_delta(finish)), sse(b"[DONE]")]
+    return [sse(*frames, openai_delta("tool_calls")), sse(b"[DONE]")]
 
 
 def openai_error(status: int, message: str, headers: dict[str, str] | None = None, **more: Any) -> Reply:
@@ -233,9 +233,9 @@ def responses_end(*output: dict[str, Any], status: str = "completed", **more: An
     return {"type": f"response.{status}", "response": responses_response(status, output, **more)}
 
 
-def responses_message(text: str, status: str = "completed", **more: Any) -> dict[str, Any]:
+def responses_message(text: str, **more: Any) -> dict[str, Any]:
     content = [{"type": "output_text", "text": text, "annotations": [], "logprobs": []}] if text else []
-    return {"type": "message", "id": "msg_1", "role": "assistant", "status": status, "content": content, **more}
+    return {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": content, **more}
 
 
 def responses_item(index: int, item: dict[str, Any], *deltas: dict[str, Any], **empty: Any) -> list[dict[str, Any]]:
@@ -301,8 +301,8 @@ def ollama_frame(content: str = "", done: bool = False, **more: Any) -> dict[str
     return {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": done, **more}
 
 
-def ollama_end(reason: str = "stop", prompt: int = 20, answer: int = 3) -> dict[str, Any]:
-    return ollama_frame(done=True, done_reason=reason, prompt_eval_count=prompt, eval_count=answer, total_duration=1, eval_duration=1)
+def ollama_end(reason: str = "stop") -> dict[str, Any]:
+    return ollama_frame(done=True, done_reason=reason, prompt_eval_count=20, eval_count=3, total_duration=1, eval_duration=1)
 
 
 def ollama_text(*pieces: str, finish: str = "stop") -> list[bytes | float | str]:

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 from conftest import Program
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from zkchat_cli import registry
 from zkchat_cli.agents import builtin
@@ -143,26 +141,11 @@ def test_a_vault_brings_no_agents(zkchat: Program) -> None:
 
 # writing
 
-SAID = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=60) | st.sampled_from(['"""', 'a\n"""\\', 'a\n"', "\n"])
-GIVEN = st.fixed_dictionaries(
-    {},
-    optional={
-        "description": SAID,
-        "model": SAID,
-        "system_prompt": SAID,
-        "tools": st.lists(SAID, max_size=3),
-        "temperature": st.floats(-1, 2, allow_subnormal=False),
-        "memory": st.booleans(),
-        "context.max_tokens": st.integers(512, 10**9),
-    },
-)
 
-
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(GIVEN)
-def test_what_is_written_is_read_again(where: Path, given: dict[str, Any]) -> None:
+def test_what_is_written_is_read_again(where: Path) -> None:
+    texts = {"description": 'a\n"""\\', "model": 'a\n"', "system_prompt": "\n  Grüße 🌱\\\n", "tools": ['"""', "\t", ""]}
+    given = {**texts, "temperature": -0.1, "memory": False, "context.max_tokens": 10**9}
     file = where / "x.toml"
-    file.unlink(missing_ok=True)
     agent_loader.write_agent_file(file, given)
     assert flat(tomllib.loads(file.read_text(encoding="utf-8"))) == given
 

@@ -16,14 +16,6 @@ def test_the_level_says_how_sure_the_offline_provider_is(zkchat: Program, script
     assert zkchat("ask", "Xylophones", "--json", "--model", script({"text": "None."})).json["level"] is None
 
 
-def test_a_document_is_a_reference_once_however_many_chunks_it_brought(zkchat: Program) -> None:
-    references = zkchat("ask", "How are filters joined and nested in brackets? [[Combining]]", "--json").json["references"]
-    paths = [r["relative_path"] for r in references]
-    assert len(paths) == len(set(paths))
-    assert references[0]["reference_type"] == "direct"
-    assert references[0]["number"] is not None
-
-
 def test_a_broken_link_is_a_warning_with_the_nearest_names(zkchat: Program) -> None:
     done = zkchat("ask", "How are filters joined? [[Combinig]]", "--json")
     assert done.exit_status == 0
@@ -31,35 +23,6 @@ def test_a_broken_link_is_a_warning_with_the_nearest_names(zkchat: Program) -> N
     assert "[[Combining]]" in done.err
     broken = next(r for r in done.json["references"] if r["status"] == "broken")
     assert broken["relative_path"] is None
-
-
-def test_standard_input_is_put_before_the_question(zkchat: Program, script: Callable[..., str]) -> None:
-    document = zkchat("ask", "What changed?", "--model", script({"echo": True}), "--json", stdin="commit 1\n").json
-    prompt = json.loads(document["answer"])
-    assert prompt["messages"][-1]["content"] == "commit 1\n\nWhat changed?"
-
-
-def test_it_continues_the_last_conversation(zkchat: Program, script: Callable[..., str]) -> None:
-    first = zkchat("ask", "My name is Ada.", "--model", script({"text": "Hello Ada."}), "--json").json
-    second = zkchat("ask", "-c", "Who am I?", "--model", script({"echo": True}), "--json").json
-    assert second["conversation_id"] == first["conversation_id"]
-    said = [m["content"] for m in json.loads(second["answer"])["messages"] if m["kind"] == "conversation"]
-    assert said == ["My name is Ada.", "Hello Ada.", "Who am I?"]
-
-
-def test_a_conversation_is_named_by_a_prefix_of_its_id(zkchat: Program) -> None:
-    first = zkchat("ask", "How are filters joined?", "--json").json["conversation_id"]
-    zkchat("ask", "When is compost ready?")
-    assert zkchat("ask", "And nested?", "--cid", first[:8], "--json").json["conversation_id"] == first
-
-
-def test_source_numbers_continue_across_turns_and_processes(zkchat: Program) -> None:
-    first = zkchat("ask", "How are filters joined?", "--json").json
-    second = zkchat("ask", "-c", "When is a compost heap ready?", "--json").json
-    old = {c["number"]: c["relative_path"] for c in first["citations"]}
-    assert all(old.get(c["number"], c["relative_path"]) == c["relative_path"] for c in second["citations"])
-    again = zkchat("ask", "-c", "How are filters joined?", "--json").json
-    assert again["citations"][0]["number"] == first["citations"][0]["number"]
 
 
 def test_stream_json_ends_with_the_ask_document(zkchat: Program) -> None:
@@ -79,14 +42,6 @@ def test_stream_json_of_a_failed_turn_ends_with_an_event_too(zkchat: Program, sc
     assert zkchat("ask", "Why?", "--stream-json", "--cid", "zzz").lines[-1]["type"] == "error"
 
 
-def test_a_named_document_is_listed_to_the_model_with_path_and_summary(zkchat: Program, script: Callable[..., str]) -> None:
-    document = zkchat("ask", "What is in [[Search conditions]]?", "--model", script({"echo": True}), "--json").json
-    listed = next(m["content"] for m in json.loads(document["answer"])["messages"] if m["kind"] == "documents")
-    assert "Filters.md" in listed
-    assert "How to say which tasks you want to see." in listed
-    assert "[its text: source 1]" in listed
-
-
 def test_a_provider_error_is_exit_code_4_and_keeps_the_text_that_came(zkchat: Program, script: Callable[..., str]) -> None:
     done = zkchat("ask", "Hello?", "--model", script({"text": "Half an ans", "error": "connection"}), "--json")
     assert done.exit_status == 4
@@ -95,23 +50,6 @@ def test_a_provider_error_is_exit_code_4_and_keeps_the_text_that_came(zkchat: Pr
     exported = zkchat("context", "export", "--format", "json").json["messages"]
     assert [m["content"] for m in exported] == ["Hello?", "Half an ans"]
     assert exported[0]["status"] == "failed"
-
-
-def test_a_long_conversation_is_compacted_by_itself_and_says_so(zkchat: Program, script: Callable[..., str]) -> None:
-    reply = script({"text": "The heap behind the shed was turned on day {n}. " * 12})
-    for i in range(9):
-        done = zkchat(
-            "ask", *(["-c"] if i else []), f"Day {i}: I turned the heap number {i}.", "--model", reply, "--max-context", 2000, "--json"
-        )
-        assert done.exit_status == 0, done.err
-        if done.json["compaction"]:
-            break
-    compaction = done.json["compaction"]
-    assert compaction["mode"] == "extractive"
-    assert "tokens saved" in done.err
-    assert compaction["tokens_after"] < compaction["tokens_before"]
-    assert done.json["context"]["message_breakdown"]["summary"] > 0
-    assert done.json["context"]["total_tokens"] <= done.json["context"]["effective_limit"]
 
 
 # in a pipeline

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 from conftest import Program
-from terminal_screen import CTRL_C, ENDLESS, ENTER, TAB, Chat, Script, slow_reply, stored_conversations
+from terminal_screen import CTRL_C, ENDLESS, ENTER, TAB, Chat, Script, stored_conversations
 
 SUSPEND = "\x1a"
 
@@ -86,16 +86,6 @@ def test_a_note_then_its_heading_are_chosen_from_the_menu(zkchat: Program, scrip
         chat.type(CTRL_C)
         chat.type("/model off")
         chat.wait_for("          offline")
-
-
-def test_a_line_sent_before_the_session_is_ready_is_answered(zkchat: Program, script: Script) -> None:
-    with Chat(zkchat, "--model", script(slow_reply("Patience ", "pays."))) as chat:
-        chat.wait_for("you ›")
-        chat.type(f"am I early?{ENTER}/refs{ENTER}")
-        chat.wait_for("Patience pays.")
-        chat.wait_for("No documents have been named")
-        assert "^M" not in chat.everything()
-    assert stored_conversations(zkchat)[0]["content"] == "am I early?"
 
 
 def test_an_error_while_opening_removes_the_prompt(zkchat: Program) -> None:

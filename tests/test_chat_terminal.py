@@ -121,15 +121,6 @@ def test_a_conversation_is_continued(zkchat: Program, script: Script) -> None:
     ]
 
 
-def test_no_store_leaves_nothing_on_disk(zkchat: Program, script: Script) -> None:
-    with Chat(zkchat, "--no-store", "--model", script({"text": "Noted."})) as chat:
-        chat.ask("a secret", "Noted.")
-        chat.say("/quit")
-        assert chat.wait_for_end() == 0
-    kept = [file for file in zkchat.home.rglob("*") if file.is_file() and b"a secret" in file.read_bytes()]
-    assert kept == []
-
-
 def test_a_setting_takes_the_figures_out_of_the_toolbar(zkchat: Program) -> None:
     with Chat(zkchat, ZKCHAT_CONTEXT__SHOW_TOKEN_COUNT="false") as chat:
         chat.wait_for("offline │ notes")

@@ -36,15 +36,6 @@ def test_a_scripted_model_summarises_on_the_command_line(zkchat: Program, import
     assert SUMMARY in out
 
 
-def test_a_preview_with_a_model_changes_nothing(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
-    before = zkchat("context", "show", imported, "--json").out
-    done = zkchat("context", "compact", imported, "--keep", 4, "--preview", "--model", script(A_SUMMARY))
-    assert "Would summarize 20 messages" in done.out
-    assert "by the model" in done.out
-    assert SUMMARY in done.out
-    assert zkchat("context", "show", imported, "--json").out == before
-
-
 def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, imported: str, script: Callable[..., str]) -> None:
     model = script({"error": "timeout"}, {"error": "timeout"}, A_SUMMARY)
     done = zkchat("chat", "--resume", imported, "--model", model, stdin="/compact keep thing3\n/compact\n/compact undo\n")

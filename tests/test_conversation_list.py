@@ -3,14 +3,14 @@
 import time
 
 import pytest
-from factories import AppFixture, DeltaModel, exchanges, message, prompt_message, reply, report_of, resume
+from factories import AppFixture, DeltaModel, exchanges, message, reply, report_of, resume
 
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.llm.base import Window
 from zkchat_cli.markdown.blocks import code_blocks
-from zkchat_cli.models import Conversation, Dropped, ToolCall
+from zkchat_cli.models import Conversation
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.views import conversation_list, prompts
+from zkchat_cli.views import conversation_list
 from zkchat_cli.views.text import plain_text
 
 # code
@@ -40,20 +40,6 @@ def test_hundreds_of_kilobytes_of_hostile_fences_takes_no_time() -> None:
 
 
 # a prompt to read
-
-
-def test_a_prompt_is_shown_verbatim_with_its_dropped_messages(app: AppFixture) -> None:
-    prompt = resume(app, exchanges(("What is one?", "1"))).prompt("And two?")
-    call = ToolCall(id="c", name="find_excerpts", arguments={"query": "Grüße"})
-    asking = prompt_message("assistant", "", "conversation", tool_calls=(call,), tokens=7)
-    shown = prompts.prompt_text(
-        prompt.model_copy(update={"messages": (*prompt.messages, asking), "dropped": (Dropped(id="m9", reason="old"),)})
-    )
-    assert "── user · conversation · " in shown
-    assert "\nAnd two?\n" in shown
-    assert '\n── assistant · conversation · 7 tokens\nfind_excerpts({"query": "Grüße"})\n' in shown
-    assert "── tool find_excerpts · " in shown
-    assert shown.endswith("not sent: m9 (old)")
 
 
 # lists

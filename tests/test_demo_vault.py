@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import pytest
@@ -41,22 +40,10 @@ QUESTIONS = {
 }
 
 
-def packaged() -> Traversable:
-    return files("zkchat_cli").joinpath("demo")
-
-
-def markdown_files(folder: Traversable) -> Iterator[Traversable]:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from markdown_files(entry)
-        elif entry.name.endswith(".md"):
-            yield entry
-
-
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the demo vault, as `zkchat chat --demo` makes one."""
-    return Path(shutil.copytree(str(packaged()), tmp_path_factory.mktemp("demo") / "notes"))
+    return Path(shutil.copytree(str(files("zkchat_cli") / "demo"), tmp_path_factory.mktemp("demo") / "notes"))
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import Program
 from factories import COUNTER, NOON, exchanges
 
 from zkchat_cli.app import factory
@@ -496,18 +495,6 @@ def test_a_change_of_notes_is_shown_as_a_diff_and_made_after_a_yes(open_window: 
 
 def test_without_tools_that_write_unsafe_says_that_it_has_no_effect(open_window: OpenWindow) -> None:
     assert open_window(unsafe=True).result.startswith("--unsafe has no effect: offline")
-
-
-def test_a_conversation_goes_on_in_the_terminal_and_in_the_window_again(open_window: OpenWindow, zkchat: Program) -> None:
-    user = open_window()
-    user.ask("What is compost?")
-    user.wait()
-    user.window.close()
-    assert zkchat("ask", "-c", "And what is a filter?").exit_status == 0
-    session = user.window.session
-    assert session is not None
-    again = open_window(resume=session.conversation.id)
-    assert again.shown.index("What is compost?") < again.shown.index("And what is a filter?")
 
 
 def test_a_conversation_open_in_another_program_too_becomes_two_branches(open_window: OpenWindow, script: Script) -> None:

@@ -1,6 +1,5 @@
 """What bad input gets: a clear message (what, why, what next), the documented exit code, and nothing lost."""
 
-import os
 import resource
 import subprocess
 import sys
@@ -9,8 +8,6 @@ from pathlib import Path
 
 import pytest
 from conftest import Program, ProgramResult
-
-from zkchat_cli.errors import on_one_line
 
 
 def refused(done: ProgramResult, exit_status: int, *words: str) -> None:
@@ -32,16 +29,6 @@ def test_no_vault_names_the_four_ways_to_have_one(zkchat: Program, tmp_path: Pat
 def test_a_vault_must_be_a_folder_with_notes(zkchat: Program, folder: str, word: str) -> None:
     (zkchat.vault / "empty").mkdir()
     refused(zkchat("ask", "hello", "--vault", zkchat.vault / folder), 3, folder, word)
-
-
-def test_a_note_that_cannot_be_opened_is_skipped_and_named(zkchat: Program) -> None:
-    (zkchat.vault / "Gone.md").symlink_to(zkchat.vault / "missing.md")
-    os.mkfifo(zkchat.vault / "Pipe.md")
-    done = zkchat("ask", "How are filters joined?")
-    assert done.exit_status == 0
-    assert "capitals" in done.out
-    status = zkchat("vault", "status", "--json").json
-    assert status["notes"] == 4
 
 
 def test_a_note_that_is_not_utf8_is_read_with_replacement_and_reported_once(zkchat: Program) -> None:
@@ -147,27 +134,11 @@ def test_options_may_come_before_the_command(zkchat: Program) -> None:
     assert "Did you mean 'ask'?" in zkchat("--vault", "ask", "aks").err
 
 
-def test_an_error_in_json_is_a_document_too(zkchat: Program, tmp_path: Path) -> None:
-    done = zkchat("ask", "hello", "--vault", tmp_path / "nowhere", "--json")
-    assert done.exit_status == 3
-    assert done.json["error"]["code"] == "vault"
-    assert done.json["error"]["message"]
-    assert done.json["error"]["hint"]
-
-
 def test_a_message_larger_than_the_window_is_an_error_that_names_it(zkchat: Program) -> None:
     done = zkchat("ask", "word " * 2000, "--max-context", 1000)
     refused(done, 2, "tokens", "limit", "word")
     kept = zkchat("context", "export", "--format", "json").json["messages"]
     assert (kept[0]["content"][:9], kept[0]["status"]) == ("word word", "failed")
-
-
-@pytest.mark.parametrize(
-    ("hint", "line"),
-    [("", "it is large"), ("nearest: Small", "it is large; nearest: Small"), ("Make it small.", "it is large. Make it small.")],
-)
-def test_a_hint_follows_its_message_as_a_sentence(hint: str, line: str) -> None:
-    assert on_one_line("it is large", hint) == line
 
 
 def test_a_traceback_is_shown_only_when_asked_for(zkchat: Program, tmp_path: Path) -> None:

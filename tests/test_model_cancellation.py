@@ -4,18 +4,12 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from factories import DeltaModel, make_app, reply, tool_reply
 from model_calls import ANTHROPIC, OLLAMA, OPENAI, REQUEST, Protocol, open_model
 from model_server import ModelServer, Reply, unresponsive_port
 
-from zkchat_cli.events import ToolCallStarted
 from zkchat_cli.llm.base import TextPart
-from zkchat_cli.models import ToolCall
-from zkchat_cli.tools.base import Tool, ToolOutput
-from zkchat_cli.vault.vault import Vault
 
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name)
 AT_ONCE = 0.5
@@ -96,29 +90,3 @@ def test_an_abandoned_call_does_not_block_the_next(server: ModelServer, protocol
     next(stream)
     stream.close()
     assert [delta.text for delta in model.stream(REQUEST) if isinstance(delta, TextPart)] == ["Hello"]
-
-
-def test_while_tools_run(vault: Path, tmp_path: Path) -> None:
-    over, slow = threading.Event(), threading.Event()
-
-    def wait(_: Vault, n: int) -> ToolOutput:
-        if n > 1:
-            slow.set()
-            over.wait(10)
-        return ToolOutput(data={"n": n})
-
-    tool = Tool("wait", "waits", {"n": {"type": "integer"}}, ("n",), wait)
-    wanted = [ToolCall(id=f"c{n}", name="wait", arguments={"n": n}) for n in (1, 2, 3)]
-    app = make_app(vault, tmp_path / "cache")
-    session = app.session(DeltaModel([tool_reply(*wanted, text="Let me see."), reply("Yes.")]), tools=(tool,))
-    turn = session.send("What?")
-    next(event for event in turn if isinstance(event, ToolCallStarted))
-    took = interrupted(lambda: list(turn), slow.is_set)
-    over.set()
-    assert took < AT_ONCE
-    assert [(m.role, m.content, m.status) for m in session.history] == [
-        ("user", "What?", "complete"),
-        ("assistant", "Let me see.", "unfinished"),
-    ]
-    app.store.close()
-    app.vault.close()

@@ -34,16 +34,6 @@ def zkchat(zkchat: Program) -> Program:
 # whose word counts
 
 
-def test_a_providers_table_is_checked_like_any_setting(zkchat: Program) -> None:
-    assert zkchat("config", "set", "ollama.timeout", 10).exit_status == 0
-    assert zkchat("config", "get", "ollama.timeout").out == "10.0\n"
-    done = zkchat("config", "set", "openai.timeout", 0)
-    assert (done.exit_status, "openai.timeout" in done.err, "greater than 0" in done.err) == (2, True, True)
-    done = zkchat("config", "set", "openai.adress", "x")
-    assert (done.exit_status, "openai.base_url" in done.err) == (2, True)
-    assert zkchat("ask", "x", "--model", "openai").exit_status == 4
-
-
 def test_reasoning_effort_is_one_of_those_that_models_accept(zkchat: Program) -> None:
     assert "'minimal', 'low', 'medium', 'high', 'xhigh' or 'max'" in zkchat("config", "set", "llm.reasoning_effort", "much").err
 

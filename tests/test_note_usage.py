@@ -8,9 +8,8 @@ import pytest
 from conftest import Program
 from factories import NOON, message
 
-from zkchat_cli.models import Citation, Conversation, ConversationArchive, DocumentReference, Mention, ZkChatMessage
+from zkchat_cli.models import Citation, Conversation, DocumentReference, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import connect
 
 FILTERS = "Filters.md"
 
@@ -43,45 +42,6 @@ def store_conversation(store: ChatSessionStore, *messages: ZkChatMessage, id_: s
     store.start(Conversation(id=id_, vault=vault, title=f"Talk {id_}", created_at=NOON, updated_at=NOON))
     for each in messages:
         store.add(id_, each)
-
-
-def test_an_answer_that_cites_a_note_is_found_with_its_question_and_counts(store: ChatSessionStore) -> None:
-    store_conversation(
-        store,
-        question(references=(reference("direct"),)),
-        answer("call"),
-        message("tool", "…", "t1", parent_id="call", tool_call_id="x"),
-        answer(
-            "a1",
-            "t1",
-            references=(reference("search", number=3), reference("search", "Other.md", number=4)),
-            citations=(
-                citation(3),
-                citation(3, quote="capital letters", valid=False, verdict="misquoted"),
-                citation(7),
-                citation(4, "Other.md"),
-            ),
-        ),
-    )
-    assert store.mentions("/notes", FILTERS) == (
-        Mention(
-            conversation_id="c1",
-            title="Talk c1",
-            message_id="a1",
-            timestamp=NOON,
-            question="What of q1?",
-            how=("named", "found", "cited"),
-            numbers=(3, 7),
-            citations=3,
-            held=2,
-        ),
-    )
-
-
-def test_a_note_that_only_the_question_names_is_found(store: ChatSessionStore) -> None:
-    store_conversation(store, question(references=(reference("direct"),)), answer(references=(reference("search", "Other.md"),)))
-    [mention] = store.mentions("/notes", FILTERS)
-    assert (mention.message_id, mention.question, mention.how, mention.citations) == ("q1", "What of q1?", ("named",), 0)
 
 
 @pytest.mark.parametrize(("kind", "how"), [("direct", "named"), ("import", "import"), ("memory", "memory"), ("search", "found")])
@@ -126,24 +86,6 @@ def test_mentions_are_updated_when_the_turn_ends(store: ChatSessionStore) -> Non
     assert store.mentions("/notes", FILTERS) == ()
     assert [mention.how for mention in store.mentions("/notes", "Other.md")] == [("named",)]
     assert [mention.how for mention in store.mentions("/notes", "Third.md")] == [("cited",)]
-
-
-def test_a_restored_conversation_has_its_mentions(store: ChatSessionStore) -> None:
-    talk = Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON)
-    store.restore(ConversationArchive(conversation=talk, messages=(question(), answer(citations=(citation(2),)))), lambda: "never asked")
-    assert [mention.numbers for mention in store.mentions("/notes", FILTERS)] == [(2,)]
-
-
-def test_mentions_are_deleted_with_their_conversation(tmp_path: Path) -> None:
-    file = tmp_path / "c.db"
-    store = ChatSessionStore.open(file)
-    store_conversation(store, question(), answer(citations=(citation(1),)))
-    store_conversation(store, question("q2"), answer("a2", "q2", citations=(citation(1),)), id_="c2")
-    store.close()
-    database = connect(file)
-    database.execute("DELETE FROM conversation WHERE id = 'c1'")
-    assert database.execute("SELECT count(*) FROM mention").fetchone() == (1,)
-    database.close()
 
 
 # On the command line

@@ -1,19 +1,12 @@
 """The ReferenceManager: one numbering for a whole conversation, chunks by tool, what answers cited."""
 
-import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
-from conftest import NOTES, write_notes
-from factories import AppFixture, DeltaModel, chunk, find_call, make_app, message, reply, report_of, tool_reply
-from hypothesis import HealthCheck, given, settings
+from factories import AppFixture, DeltaModel, chunk, find_call, message, reply, report_of, tool_reply
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from zkchat_cli.events import ToolCallFinished
-from zkchat_cli.llm.base import Delta
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.references.chunk_format import MAX_NUMBER
 from zkchat_cli.references.manager import ReferenceManager
@@ -141,99 +134,10 @@ def assert_views_agree(manager: ReferenceManager) -> None:
 # in a conversation
 
 
-def read_call(path: str, id_: str) -> ToolCall:
-    return ToolCall(id=id_, name="read_zk_document", arguments={"relative_path": path})
-
-
-ASKED = {
-    "compost": find_call("compost heap", "c"),
-    "filters": find_call("filters tasks", "f"),
-    "limit": find_call("limit", "l"),
-    "combining": read_call("Queries/Combining.md", "rc"),
-    "reading": read_call("Filters.md", "rf"),
-    "nothing": read_call("Nowhere.md", "rn"),
-}
-
-
-class AConversation(RuleBasedStateMachine):
-    """Numbers stand for the same words for as long as a conversation lives: through turns, edits, compaction, undo and other processes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.closing = ExitStack()
-        folder = Path(self.closing.enter_context(tempfile.TemporaryDirectory()))
-        self.app = make_app(write_notes(folder / "notes", NOTES), folder / "cache", folder / "conversations.db")
-        self.closing.callback(self.app.store.close)
-        self.closing.callback(self.app.vault.close)
-        self.meanings: dict[int, tuple[str, str]] = {}
-        self.edits = 0
-
-    @initialize()
-    def begin(self) -> None:
-        self.session = self.app.session()
-
-    @rule(
-        rounds=st.lists(st.lists(st.sampled_from(sorted(ASKED)), min_size=1, max_size=3), min_size=1, max_size=2), cited=st.integers(1, 9)
-    )
-    def ask(self, rounds: list[list[str]], cited: int) -> None:
-        replies: list[list[Delta]] = [tool_reply(*(ASKED[name] for name in names)) for names in rounds]
-        self.use(DeltaModel([*replies, reply(f"It is so [{cited}].")]))
-        events = list(self.session.send("How is it?"))
-        assert sum(isinstance(event, ToolCallFinished) for event in events) == sum(map(len, rounds))
-
-    @rule(note=st.sampled_from(["Garden/Compost.md", "Filters.md"]))
-    def edit_a_note(self, note: str) -> None:
-        self.edits += 1
-        write_notes(self.app.vault.root, {note: f"{NOTES[note]}\nThis line about filters and the compost heap is new: {self.edits}.\n"})
-        self.app.vault.refresh()
-
-    @rule()
-    def compact(self) -> None:
-        self.session.compact(keep=2)
-
-    @rule()
-    def undo_a_turn(self) -> None:
-        history = self.session.history
-        asked = [i for i, m in enumerate(history) if m.role == "user"]
-        if len(asked) > 1:
-            self.app.store.move_head(self.session.conversation.id, history[asked[-1] - 1].id)
-            self.session = self.app.reopen(self.session)
-
-    @rule()
-    def resume(self) -> None:
-        if self.session.history:
-            before = self.session
-            self.session = self.app.reopen(before)
-            assert self.session.references.chunks == before.references.chunks
-            assert self.session.references.chunks_of_all_tools() == before.references.chunks_of_all_tools()
-            assert self.session.references.latest_references == before.references.latest_references
-
-    def use(self, model: DeltaModel) -> None:
-        conversation = self.app.store.conversation(self.session.conversation.id) if self.session.history else None
-        self.session = self.app.session(model, conversation)
-
-    @invariant()
-    def a_number_has_one_meaning_and_a_text_one_number(self) -> None:
-        if hasattr(self, "session") and self.session.history:
-            for message in self.app.store.log(self.session.conversation.id):
-                for one in message.chunks:
-                    assert one.number is not None
-                    assert self.meanings.setdefault(one.number, (one.id, one.text)) == (one.id, one.text)
-            assert len(set(self.meanings.values())) == len(self.meanings)
-            assert_views_agree(self.session.references)
-
-    def teardown(self) -> None:
-        self.closing.close()
-
-
-TestAConversation = AConversation.TestCase
-TestAConversation.settings = settings(
-    max_examples=6, stateful_step_count=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
-
-
 def test_numbers_do_not_depend_on_which_tool_ended_first(app: AppFixture) -> None:
-    session = app.session(DeltaModel([tool_reply(ASKED["combining"], ASKED["filters"], ASKED["compost"]), reply("So [1].")]))
+    read = ToolCall(id="r", name="read_zk_document", arguments={"relative_path": "Queries/Combining.md"})
+    calls = tool_reply(read, find_call("filters tasks", "f"), find_call("compost heap", "c"))
+    session = app.session(DeltaModel([calls, reply("So [1].")]))
     report_of(session.send("What?"))
     shown = [c.number for m in session.history for c in m.chunks]
     first_seen = list(dict.fromkeys(shown))

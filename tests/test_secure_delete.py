@@ -160,12 +160,3 @@ def test_with_no_store_no_file_contains_a_word_of_the_conversation(zkchat: Progr
     new = {path for path in tmp_path.rglob("*") if path.is_file()} - before
     assert [path for path in new if b"zymurgist" in path.read_bytes().lower()] == []
     assert {path.relative_to(zkchat.home).parts[0] for path in new if zkchat.home in path.parents} <= {"cache"}
-
-
-def test_only_the_owner_can_read_the_store(zkchat: Program, script: Callable[..., str]) -> None:
-    zkchat("ask", "Who?", "--model", script({"text": "I."}))
-    with closing(ChatSessionStore.open(zkchat.home / "data" / "conversations.db")) as store:
-        store.start(Conversation(id="x", vault="/notes", created_at=NOON, updated_at=NOON))  # creates the log file
-        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (zkchat.home / "data").iterdir()}
-    assert modes == dict.fromkeys(("conversations.db", "conversations.db-wal", "conversations.db-shm"), 0o600)
-    assert stat.S_IMODE((zkchat.home / "data").stat().st_mode) == 0o700

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from conftest import Program
 from factories import (
     AppFixture,
@@ -23,7 +22,7 @@ from factories import (
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.context import prompt_history
 from zkchat_cli.context.system_prompt import INSTRUCTIONS
-from zkchat_cli.errors import ProviderError, UsageError
+from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Request, StreamFailed, TextPart
 from zkchat_cli.models import Dropped, Prompt, SentPrompt
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -49,21 +48,7 @@ def stored_prompts(store: ChatSessionStore, session: ZkChatSession) -> list[Sent
     return [sent for message in session.history if message.role == "user" for sent in store.prompts(message.id)]
 
 
-def test_every_call_is_stored_as_it_was_sent(app: AppFixture, tmp_path: Path) -> None:
-    model = searching_model()
-    session = app.session(model)
-    for text in ("What are [[Filters]]?", "And [[Nowhere]]?", "Well?"):
-        report_of(session.send(text))
-    again = ChatSessionStore.open(tmp_path / "store.db")
-    kept = stored_prompts(again, session)
-    assert [(sent.prompt.messages, sent.prompt.tools) for sent in kept] == [(r.messages, r.tools) for r in model.requests]
-    assert [(sent.call, sent.model) for sent in kept] == [(1, "deltas"), (2, "deltas")] * 3
-    assert kept[-1].question_id == session.history[-4].id
-    assert again.prompts(session.history[-1].id) == tuple(kept[-2:]), "the answer's id will do"
-    again.close()
-
-
-def test_prompts_beyond_the_window_are_stored(app: AppFixture) -> None:
+def test_every_call_is_stored_as_it_was_sent_also_beyond_the_window(app: AppFixture) -> None:
     app.max_context = 1100
     model = searching_model()
     session = app.session(model)
@@ -74,7 +59,8 @@ def test_prompts_beyond_the_window_are_stored(app: AppFixture) -> None:
     asked = [r for r in model.requests if r.messages[0].content == INSTRUCTIONS]  # the others are for summaries
     kept = stored_prompts(app.store, session)
     assert len(kept) == 48
-    assert [sent.prompt.messages for sent in kept] == [r.messages for r in asked]
+    assert [(sent.prompt.messages, sent.prompt.tools) for sent in kept] == [(r.messages, r.tools) for r in asked]
+    assert [(sent.call, sent.model) for sent in kept] == [(1, "deltas"), (2, "deltas")] * 24
     assert {m.kind for sent in kept for m in sent.prompt.messages} >= {"summary", "tool_results"}
 
 
@@ -173,42 +159,7 @@ def test_a_past_prompt_keeps_its_undone_summary(app: AppFixture) -> None:
     assert [(d.id, d.reason) for d in prompt.dropped] == [(m.id, "in the summary") for m in session.history[:4]]
 
 
-def test_an_unknown_turn_or_call_is_an_error(app: AppFixture) -> None:
-    session = app.session(searching_model())
-    report_of(session.send("One?"))
-    for number in (0, 2, -1):
-        with pytest.raises(UsageError, match=f"there is no turn {number}") as e:
-            prompt_history.find_question(session.history, number)
-        assert "has 1 turn," in e.value.hint
-    one = prompt_history.restore_sent_prompts(session.history, 1, app.store.prompts(session.history[0].id))
-    assert one.call(1).call == 1
-    assert [call["call"] for call in one.to_json()["calls"]] == [1, 2] and one.to_json(2)["calls"][0]["call"] == 2
-    for call, made in ((0, "2 calls"), (3, "2 calls")):
-        with pytest.raises(UsageError, match=f"has no call {call}") as e:
-            one.call(call)
-        assert made in e.value.hint
-    with pytest.raises(UsageError) as e:
-        prompt_history.SentPrompts(1, one.calls[:1]).call(2)
-    assert "1 call;" in e.value.hint
-
-
 # two of them compared
-
-
-def test_what_changed_between_two_turns(app: AppFixture) -> None:
-    session = app.session(searching_model())
-    for text in ("One?", "Two?"):
-        report_of(session.send(text))
-    a, b = whole(session, 1, app), whole(session, 2, app)
-    found = prompt_history.diff_prompts(a, b)
-    assert [m.role for m in found.added] == ["assistant", "user", "assistant", "tool"] and not found.removed
-    assert [m["role"] for m in found.to_json()["added"]] == ["assistant", "user", "assistant", "tool"]
-    back = prompt_history.diff_prompts(b, a)
-    assert back.to_json()["lost"][0]["reason"] is None and back.to_json()["added"] == []
-    assert [m for m, _ in back.removed] == list(found.added) and not back.added
-    fewer = prompt_history.diff_prompts(a, b.model_copy(update={"tools": b.tools[1:]}))
-    assert fewer.tools_removed == (a.tools[0].name,) and not fewer.tools_added
-    assert prompt_history.diff_prompts(b.model_copy(update={"tools": b.tools[1:]}), b).tools_added == (a.tools[0].name,)
 
 
 def test_the_diff_says_why_a_message_was_dropped(app: AppFixture) -> None:
@@ -217,33 +168,18 @@ def test_the_diff_says_why_a_message_was_dropped(app: AppFixture) -> None:
     session = compact_session(session, make_compaction("They counted.", session.history[3].id))
     report_of(session.send("Four?"))
     a, b = whole(session, 3, app), whole(session, 4, app)
-    assert {why for _, why in prompt_history.diff_prompts(a, b).removed} == {"in the summary"}
+    found = prompt_history.diff_prompts(a, b)
+    assert {why for _, why in found.removed} == {"in the summary"}
+    turns = [prompt_history.restore_sent_prompts(session.history, n, app.store.prompts(session.history[2 * n - 2].id)) for n in (3, 4)]
+    assert "\n- user · conversation · 6 tokens · Two? (in the summary)\n" in prompts.prompt_diff_text(*turns, found)
+    fewer = prompt_history.diff_prompts(a, b.model_copy(update={"tools": b.tools[1:]}))
+    assert f"\n- tool {a.tools[0].name}" in prompts.prompt_diff_text(*turns, fewer)
     masked = a.messages[1].model_copy(update={"content": "shorter"})
     assert prompt_history.diff_prompts(a, a.model_copy(update={"messages": (a.messages[0], masked, *a.messages[2:])})).removed == (
         (a.messages[1], "sent in another form"),
     )
     nameless = a.messages[0].model_copy(update={"content": "other", "source_ids": ()})
     assert prompt_history.diff_prompts(a.model_copy(update={"messages": (nameless,)}), a).removed == ((nameless, ""),)
-
-
-def test_changes_are_shown_with_signs(app: AppFixture) -> None:
-    session = app.session(searching_model())
-    for text in ("One?", "Two?"):
-        report_of(session.send(text))
-    turns = [
-        prompt_history.restore_sent_prompts(session.history, n, app.store.prompts(prompt_history.find_question(session.history, n).id))
-        for n in (1, 2)
-    ]
-    found = prompt_history.diff_prompts(turns[0].calls[0].prompt, turns[1].calls[0].prompt)
-    tools = prompt_history.PromptDiff((), (), ("a_tool",), ("b_tool",))
-    text = prompts.prompt_diff_text(*turns, found) + "\n" + prompts.prompt_diff_text(*turns, tools)
-    assert text.startswith(f"turn 1: {turns[0].tokens} tokens; turn 2: {turns[1].tokens} (+")
-    assert "\n+ user · conversation · " in text and "calls find_excerpts" in text
-    assert "\n+ tool a_tool\n- tool b_tool" in text
-    last = turns[0].calls[0].prompt.messages[-1]
-    lost = prompts.prompt_diff_text(*turns, prompt_history.PromptDiff((), ((last, "no room"), (last, "")), (), ())).splitlines()
-    assert lost[1].startswith("- user · conversation · ") and lost[1] == f"{lost[2]} (no room)"
-    assert "The same was sent." in prompts.prompt_diff_text(*turns, prompt_history.PromptDiff((), (), (), ()))
 
 
 def test_a_turn_is_shown_call_by_call(app: AppFixture) -> None:

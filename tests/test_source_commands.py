@@ -162,16 +162,6 @@ def test_references_can_be_switched_off(app: AppFixture) -> None:
 # /why
 
 
-@pytest.mark.parametrize("asked", ["Garden/Compost.md", "Compost", "[[compost]]", "1", "[1]"])
-def test_why_tells_which_call_found_a_document_and_where_it_was_cited(session: ZkChatSession, asked: str) -> None:
-    rows = slash_output(f"/why {asked}", session).split("\n")
-    assert rows[:2] == ["Garden/Compost.md", '  found in turn 1 by find_excerpts "compost heap"']
-    assert re.fullmatch(r" {6}\[1\] lines 1-3, 1 of 1 excerpts?, score \d+\.\d\d", rows[2])
-    assert rows[3] == "      in the prompt now"
-    assert "  ✓ cited in turn 1 as [1], the quotation is in the note: “It is ready after nine months”" in rows
-    assert "  ✗ cited in turn 1 as [1], the quotation is not in the note: “smells of roses”" in rows
-
-
 def test_why_of_a_link_that_leads_nowhere_names_the_nearest(session: ZkChatSession) -> None:
     assert "not found; did you mean [[Compost]]" in slash_output("/why Compst", session)
 
@@ -196,14 +186,6 @@ def test_why_tells_how_a_named_document_was_delivered(app: AppFixture, reference
     assert told in text
     assert "[4] lines 5" in text
     assert "in the prompt now" in text
-
-
-def test_why_tells_that_a_turn_is_not_in_the_prompt_any_more(app: AppFixture) -> None:
-    one = app.session(DeltaModel([tool_reply(find_call("compost heap")), reply(ANSWER)], name="m"), strategy="discard", max_context=2000)
-    report_of(one.send("What does compost need?"))
-    for n in range(8):
-        report_of(one.send(f"And then, at step {n}? " + "word " * 100))
-    assert "not in the prompt now: no room" in slash_output("/why Compost", one)
 
 
 def test_why_of_project_memory(app: AppFixture) -> None:
@@ -256,15 +238,6 @@ def test_a_path_gets_its_ending_and_its_folders(session: ZkChatSession, asked: s
     assert slash_output(f"/save {asked}", session) == f"Saved as {path}"
     assert (session.vault.root / path).is_file()
     assert path in session.vault.note_paths()
-
-
-@pytest.mark.parametrize("path", ["Filters", "Filters.md", "Queries/Combining"])
-def test_save_never_writes_over_a_note(session: ZkChatSession, path: str) -> None:
-    file = session.vault.root / (path.removesuffix(".md") + ".md")
-    before = file.read_bytes()
-    for line in (f"/save {path}", f"/save --yes {path}"):
-        assert "exists already" in slash_error(line, session).message
-    assert file.read_bytes() == before
 
 
 def test_a_note_that_came_while_the_user_was_asked_is_not_written_over(session: ZkChatSession) -> None:

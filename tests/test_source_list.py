@@ -34,17 +34,6 @@ def test_a_source_is_a_link_to_its_note(zkchat: Program) -> None:
         assert len(set(links(chat.raw))) >= 1
 
 
-@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_plain_terminals_get_no_links(zkchat: Program, env: dict[str, str]) -> None:
-    with Chat(zkchat, **env) as chat:
-        chat.wait_for("you ›")
-        chat.type("when is compost ready?" + ENTER)
-        chat.wait_for("Garden/Compost.md:3")
-        chat.type("/sources 1" + ENTER)
-        chat.wait_for("It is ready after nine")
-        assert b"\x1b]8" not in chat.raw
-
-
 def test_a_hostile_file_name_is_only_a_link(zkchat: Program) -> None:
     name = "知识 #1 100%\x1b]0;owned\x07\nfake"
     write_notes(zkchat.vault, {f"{name}.md": "# Unicorns\n\nA unicorn lives on moonlight and clover.\n"})

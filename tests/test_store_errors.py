@@ -1,12 +1,9 @@
 """The store and errors: other versions, damage, a full disk, missing permission, killed processes, two processes at once."""
 
 import json
-import random
 import sqlite3
 import subprocess
 import sys
-import tempfile
-import textwrap
 import threading
 import time
 from contextlib import closing
@@ -24,46 +21,10 @@ NOON = "2025-05-08T12:00:00+00:00"
 TALK = Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON)
 
 KILLER = Path(__file__).with_name("writer_killer.py")
-TURNS = """
-    import sys
-    from pathlib import Path
-    from zkchat_cli.models import ZkChatMessage
-    from zkchat_cli.store.chat_session_store import ChatSessionStore
-
-    file, name, turns = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    store = ChatSessionStore.open(file)
-    store._db.execute("PRAGMA synchronous = OFF")  # which is for power cuts
-    print("ready", flush=True)
-    input()
-    for number in range(turns):
-        parent = store.conversation("c1").head_id
-        question = ZkChatMessage(
-            id=f"{name}-q{number}", parent_id=parent, role="user", content="why? " * 50, status="pending", timestamp="2025-05-08T12:00:00Z"
-        )
-        store.add("c1", question)
-        print(question.id)
-        call = ZkChatMessage(id=f"{name}-c{number}", parent_id=question.id, role="assistant", content="", timestamp="2025-05-08T12:00:00Z")
-        answer = ZkChatMessage(
-            id=f"{name}-a{number}", parent_id=call.id, role="assistant", content="so. " * 500, timestamp="2025-05-08T12:00:00Z"
-        )
-        store.commit("c1", question.model_copy(update={"status": "complete"}), [call, answer], updated_at="2025-05-08T12:00:01Z")
-        print(answer.id)
-"""
 
 
 def make_message(name: str, parent: str | None = None, content: str = "words", **more: object) -> ZkChatMessage:
     return ZkChatMessage.model_validate({"id": name, "parent_id": parent, "role": "user", "content": content, "timestamp": NOON, **more})
-
-
-def python(script: str, *arguments: object) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def output_of(process: "subprocess.Popen[str]") -> str:
-    out, errors = process.communicate("\n", timeout=120)
-    assert process.returncode == 0, errors
-    return out
 
 
 def make_store(file: Path, *messages: ZkChatMessage) -> Path:
@@ -111,18 +72,6 @@ def test_another_programs_file_is_refused_and_kept(tmp_path: Path) -> None:
     assert "a file where a folder must be, or the reverse" in refused(tmp_path).message
 
 
-def test_damage_found_while_reading_is_an_error(tmp_path: Path) -> None:
-    file = make_store(tmp_path / "c.db", *[make_message(f"q{n}", f"q{n - 1}" if n else None, "x" * 3000) for n in range(50)])
-    damaged = bytearray(file.read_bytes())
-    for start in range(len(damaged) // 8192 * 4096, len(damaged), 4096):
-        damaged[start : start + 4096] = random.Random(start).randbytes(4096)
-    file.write_bytes(damaged)
-    store = ChatSessionStore.open(file)
-    with pytest.raises(StoreError, match="cannot read a conversation: the file is damaged"):
-        store.log("c1")
-    store.close()
-
-
 def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     file = make_store(tmp_path / "c.db", make_message("q1"))
     connection = connect(file)
@@ -135,58 +84,6 @@ def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     store.add("c1", make_message("q3", "q1"))
     assert [message.id for message in store.history("c1")] == ["q1", "q3"]
     store.close()
-
-
-def test_a_file_that_cannot_grow_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
-    file = make_store(tmp_path / "c.db", make_message("q1"))
-    script = """
-        import resource, sys
-        from pathlib import Path
-        from zkchat_cli.errors import StoreError
-        from zkchat_cli.models import ZkChatMessage
-        from zkchat_cli.store.chat_session_store import ChatSessionStore
-
-        store = ChatSessionStore.open(Path(sys.argv[1]))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
-        for number in range(100):
-            try:
-                store.add("c1", ZkChatMessage(id=f"m{number}", role="user", content="x" * 20_000, timestamp="t"))
-                print(f"m{number}")
-            except StoreError as e:
-                print(e.message)
-                break
-        store.close()
-    """
-    *stored, error = output_of(python(script, file)).splitlines()
-    assert "cannot store a message: reading or writing the disk failed" in error
-    store = ChatSessionStore.open(file)
-    assert [message.id for message in store.log("c1")] == ["q1", *stored]
-    store.close()
-
-
-def test_a_store_that_cannot_be_written_is_an_error_at_once() -> None:
-    script = """
-        import os, sys
-        from pathlib import Path
-        from zkchat_cli.errors import StoreError
-        from zkchat_cli.store.chat_session_store import ChatSessionStore
-
-        folder = Path(sys.argv[1])
-        ChatSessionStore.open(folder / "c.db").close()
-        (folder / "c.db").chmod(0o444)
-        folder.chmod(0o555)
-        if os.geteuid() == 0:
-            os.setuid(65534)
-        for name in ("c.db", "new.db", "new/c.db"):
-            try:
-                ChatSessionStore.open(folder / name)
-            except StoreError as e:
-                print(e.message, e.hint)
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        errors = output_of(python(script, folder)).splitlines()
-        assert len(errors) == 3
-        assert all("it may not be written" in line and "--no-store" in line for line in errors)
 
 
 def test_a_permanent_lock_is_an_error(tmp_path: Path) -> None:
@@ -234,29 +131,8 @@ def test_an_unanswered_question_becomes_unfinished_with_the_next_turn(tmp_path: 
     store.close()
 
 
-def test_two_processes_in_one_conversation_lose_nothing(tmp_path: Path) -> None:
-    file = make_store(tmp_path / "c.db")
-    processes = [python(TURNS, file, name, 150) for name in ("left", "right")]
-    for process in processes:
-        assert process.stdout and process.stdout.readline() == "ready\n"
-    for process in processes:
-        assert process.stdin
-        process.stdin.write("\n")
-        process.stdin.flush()
-    acknowledged = [output_of(process).split() for process in processes]
-    store = ChatSessionStore.open(file)
-    log = store.log("c1")
-    assert [len(ids) for ids in acknowledged] == [300, 300]
-    assert {message.id for message in log} >= {*acknowledged[0], *acknowledged[1]}
-    assert len(log) == 900
-    branch = {message.id for message in store.history("c1")}
-    assert store.conversation("c1").head_id in branch
-    assert len(branch) < len(log), "they took turns, so this proved nothing"
-    store.close()
-
-
 def test_many_processes_can_create_the_store_at_the_same_moment(tmp_path: Path) -> None:
-    script = """
+    script = """if True:
         import sys, time
         from pathlib import Path
         from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -264,7 +140,6 @@ def test_many_processes_can_create_the_store_at_the_same_moment(tmp_path: Path) 
         time.sleep(max(0, float(sys.argv[2]) - time.time()))
         ChatSessionStore.open(Path(sys.argv[1])).close()
     """
-    start = time.time() + 0.7
-    for process in [python(script, tmp_path / "new" / "c.db", start) for _ in range(4)]:
-        output_of(process)
+    command = [sys.executable, "-c", script, tmp_path / "new" / "c.db", str(time.time() + 0.7)]
+    assert [process.wait(60) for process in [subprocess.Popen(command) for _ in range(4)]] == [0] * 4
     assert list(contents(tmp_path / "new")) == ["c.db"]

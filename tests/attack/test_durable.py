@@ -580,7 +580,7 @@ def test_a_chat_in_a_terminal_that_is_killed_or_stopped_leaves_whole_turns(tmp_p
     assert outcomes["complete"] == 5
 
 
-def test_two_chats_and_other_processes_share_a_conversation(tmp_path: Path) -> None:
+def test_two_processes_in_one_conversation_lose_nothing(tmp_path: Path) -> None:
     outcomes = turn_killer.interleave(turn_killer.a_program(tmp_path), 15)
     assert set(outcomes) == {"complete"}
 

@@ -8,7 +8,7 @@ import resource
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import closing, suppress
-from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,12 @@ import pytest
 from acp import RequestError, schema
 from conftest import Program
 from factories import make_app
+from model_server import ModelServer
+from pytest_httpserver import HTTPServer as PytestServer
 from terminal_screen import Script
 from test_agent_logs import NOW, claude
 from test_mcp_client import refusal, started
+from werkzeug import Response
 
 from zkchat_cli.acp.agent import LONGEST_ERROR, NoteAgent
 from zkchat_cli.acp.session_thread import SessionThread
@@ -292,31 +295,10 @@ def test_a_server_that_never_ends_its_answer_costs_one_call(answer: str, problem
         server.shutdown()
 
 
-def test_a_servers_redirect_is_not_followed_with_its_key() -> None:
-    asked: list[str | None] = []
-
-    class Elsewhere(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked.append(self.headers["X-Key"])
-            self.send_response(404)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    class Redirecting(Elsewhere):
-        def do_POST(self) -> None:
-            self.send_response(307)
-            self.send_header("Location", f"http://127.0.0.1:{elsewhere.server_port}/")
-            self.end_headers()
-
-    with HTTPServer(("127.0.0.1", 0), Elsewhere) as elsewhere, HTTPServer(("127.0.0.1", 0), Redirecting) as redirecting:
-        for each in (elsewhere, redirecting):
-            threading.Thread(target=each.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        settings = McpServer(url=f"http://127.0.0.1:{redirecting.server_port}/mcp", headers={"X-Key": "secret"})
-        with closing(McpServers({"x": settings}, start_seconds=10)) as servers:
-            assert servers.tools() == ()
-            assert servers.status()[0].state == "failed"
-        elsewhere.shutdown()
-        redirecting.shutdown()
-    assert asked == []
+def test_a_servers_redirect_is_not_followed_with_its_key(httpserver: PytestServer, server: ModelServer) -> None:
+    httpserver.expect_request("/mcp").respond_with_response(Response(status=307, headers={"Location": f"{server.address}/mcp"}))
+    settings = McpServer(url=httpserver.url_for("/mcp"), headers={"X-Key": "secret"})
+    with closing(McpServers({"x": settings}, start_seconds=10)) as servers:
+        assert servers.tools() == ()
+        assert servers.status()[0].state == "failed"
+    assert (bool(httpserver.log), server.everything) == (True, [])

@@ -47,12 +47,10 @@ from zkchat_cli.llm.base import Options, Request, StreamFailed, StreamFinished
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.http_errors import is_local
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
-from zkchat_cli.text.numbers import MAX_COUNT, whole_number
 from zkchat_cli.vault.search.vector_store import compute_vectors
 
 PROTOCOLS = [OPENAI, RESPONSES, OLLAMA, ANTHROPIC]
 ALL = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.name)
-LISTING = {"openai": "/v1/models", "ollama": "/api/tags", "anthropic": "/v1/models?limit=1000"}
 
 
 def short(value: object) -> str:
@@ -347,16 +345,6 @@ def test_the_program_says_that_it_cut_an_answer(zkchat: Program, server: ModelSe
 # numbers that are none
 
 NOT_COUNTS = [10**310, -1, "12", float("nan"), [3]]
-
-
-@pytest.mark.parametrize("value", [*NOT_COUNTS, True, None, 1.5, float("inf"), {}, MAX_COUNT + 1, -(10**310), float("-inf")], ids=short)
-def test_what_is_no_count_is_none(value: object) -> None:
-    assert whole_number(value) is None
-
-
-def test_a_count_is_a_whole_number_within_its_bounds() -> None:
-    assert [whole_number(value) for value in (0, 12, 12.0, MAX_COUNT)] == [0, 12, 12, MAX_COUNT]
-    assert whole_number(0, least=1) is None
 
 
 @ALL
