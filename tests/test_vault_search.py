@@ -135,11 +135,12 @@ def test_a_title_in_front_matter_resolves_last_and_is_marked(tmp_path: Path):
     titled = {"docs/params.md": "Parameters", "b.md": "Sieve", "c.md": "params", "d.md": "x"}
     write_notes(tmp_path / "v", {path: f"---\ntitle: {title}\n---\n" for path, title in titled.items()})
     write_notes(tmp_path / "v", {"e.md": "---\naliases: sieve\n---\n[[parameters]]"})
-    opened = open_vault(tmp_path / "v", tmp_path)
+    opened = Vault.open(tmp_path / "v", tmp_path)
     found = [opened.resolve(name) for name in ("parameters", "sieve", "params")]
     assert [(link.target, link.via) for link in found] == [("docs/params.md", "title"), ("e.md", "alias"), ("docs/params.md", None)]
     assert [link.source for link in opened.backlinks("docs/params.md")] == ["e.md"]
     (tmp_path / "v/docs/params.md").write_text("No title.")
+    opened.refresh()
     assert opened.resolve("parameters").status == "broken"
     opened.close()
 
