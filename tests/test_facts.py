@@ -39,14 +39,8 @@ def fact(content: str, dated: str = TODAY, key: str = "") -> StoredMemory:
 @pytest.mark.parametrize(
     ("content", "key"),
     [
-        ("wifi password: hunter2", "wifi-password"),
-        ("The deadline of the roof is 1 May", "deadline-roof"),
         ("the deadline of the roof IS 3 June 2025.", "deadline-roof"),
-        ("My favourite colour is green", "favourite-colour"),
         ("My dog's name is Rex", "dogs-name"),
-        ("budget = 5000", "budget"),
-        ("截止日期是5月1日", "截止日期"),
-        ("电话：555", "电话"),
         ("Ärzte in Köln: Dr. Ito", "arzte-in-koln"),
         ("Anna moved to Lisbon with her two cats and a piano in spring", "anna-moved-lisbon-two-cats-piano"),
         ("It is late", "late"),
@@ -56,7 +50,6 @@ def fact(content: str, dated: str = TODAY, key: str = "") -> StoredMemory:
         ("The roof is of slate from a quarry in Wales that has closed", "roof-slate-quarry-wales-closed"),
         ("Please remember my shoe size is 43", "shoe-size"),
         ("…!?", "fact"),
-        ("the", "fact"),
         ("x" * 200, "x" * 48),
     ],
 )
