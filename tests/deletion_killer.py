@@ -33,34 +33,28 @@ def kill_self() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def kill_after_lines(left: int) -> Callable[[ChatSessionStore], None]:
-    def arm(_: ChatSessionStore) -> None:
-        def trace(frame: FrameType, event: str, _: Any) -> Any:
-            nonlocal left
-            if not frame.f_code.co_filename.endswith(TRACED):
-                return None
-            left -= event == "line"
-            if left <= 0:
-                kill_self()
-            return trace
+def kill_after_lines(_: ChatSessionStore, left: int) -> None:
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal left
+        if not frame.f_code.co_filename.endswith(TRACED):
+            return None
+        left -= event == "line"
+        if left <= 0:
+            kill_self()
+        return trace
 
-        sys.settrace(trace)
-
-    return arm
+    sys.settrace(trace)
 
 
-def kill_after_instructions(left: int) -> Callable[[ChatSessionStore], None]:
-    def arm(store: ChatSessionStore) -> None:
-        def tick() -> int:
-            nonlocal left
-            left -= 1
-            if left <= 0:
-                kill_self()
-            return 0
+def kill_after_instructions(store: ChatSessionStore, left: int) -> None:
+    def tick() -> int:
+        nonlocal left
+        left -= 1
+        if left <= 0:
+            kill_self()
+        return 0
 
-        store._db.set_progress_handler(tick, TICK)
-
-    return arm
+    store._db.set_progress_handler(tick, TICK)
 
 
 def create_store(folder: Path) -> None:
@@ -84,12 +78,12 @@ def files_with_word(folder: Path) -> list[str]:
     return [file.name for file in sorted(folder.rglob("*")) if file.is_file() and SECRET.encode() in file.read_bytes().lower()]
 
 
-def delete_in_child(folder: Path, arm: Callable[[ChatSessionStore], None]) -> bool:
+def delete_in_child(folder: Path, kill_after: Callable[[ChatSessionStore, int], None], moment: int) -> bool:
     """Whether the deletion was killed."""
     child = os.fork()
     if child == 0:
         store = ChatSessionStore.open(folder / "c.db")
-        arm(store)
+        kill_after(store, moment)
         store.delete("gone")
         os._exit(0)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
@@ -104,7 +98,7 @@ def main() -> None:
         while killed:
             now = folder / "now"
             shutil.copytree(folder / "sample", now)
-            killed = delete_in_child(now, kill_after(moment))
+            killed = delete_in_child(now, kill_after, moment)
             left = files_with_word(now)
             store = ChatSessionStore.open(now / "c.db")
             ids = {conversation.id for conversation in store.conversations()}

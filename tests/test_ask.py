@@ -1,7 +1,6 @@
 """`zkchat ask`: one question, an answer that can be checked, in every form a person or a program may want it."""
 
 import json
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -55,20 +54,11 @@ def test_a_provider_error_is_exit_code_4_and_keeps_the_text_that_came(zkchat: Pr
 # in a pipeline
 
 
-def piped_into(zkchat: Program, reader: str, *arguments: str) -> tuple[int, str, str]:
-    """The exit code of a run that a shell pipes into `reader`, what that printed, and what was said on stderr."""
-    command = " ".join(map(shlex.quote, (sys.executable, "-m", "zkchat_cli", *arguments)))
-    script = f"{command} | {reader}; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, timeout=60, check=True
-    )
-    *shown, code = done.stdout.splitlines()
-    return int(code), "\n".join(shown), done.stderr
-
-
 def test_a_reader_that_leaves_early_is_no_error_and_what_came_is_stored(zkchat: Program, script: Callable[..., str]) -> None:
     model = script({"deltas": [f"line {n} of it\n" for n in range(30)], "delay_ms": 5})
-    assert piped_into(zkchat, "head -1", "ask", "How?", "--model", model) == (141, "line 0 of it", "")
+    command = f"{sys.executable} -m zkchat_cli ask How? --model {model} | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=True)
+    assert (done.stdout, done.stderr) == ("line 0 of it\n141\n", "")
     question, answer = zkchat("context", "export", "--format", "json").json["messages"]
     assert (question["content"], answer["status"]) == ("How?", "unfinished")
     assert answer["content"].startswith("line 0 of it\n")

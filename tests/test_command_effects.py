@@ -6,15 +6,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 from urllib.parse import quote
 
 import pytest
 from conftest import Program
-from factories import AppFixture, report_of
+from factories import AppFixture
 from terminal_screen import Chat, Script
 
-from zkchat_cli import slash
 from zkchat_cli.app.editor import open_note_command
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, TerminalSettings
@@ -173,24 +172,10 @@ def test_a_missing_editor_is_an_error() -> None:
 
 @dataclass
 class Hands:
-    """A chat whose user says yes or no, and whose screen is kept."""
+    """A chat that carries out what a command wants; its screen is kept."""
 
     session: ZkChatSession
-    yes: bool = True
     screen: Screen = field(default_factory=lambda: screen(columns=80))
-    next_input: str = ""
-
-    def switch_to(self, session: ZkChatSession) -> None:
-        self.session = session
-
-    def take_turn(self, events: Any) -> None:
-        report_of(events)
-
-    def ask(self, _question: str) -> bool:
-        return self.yes
-
-    def run(self, line: str) -> bool:
-        return command_runner.carry_out(lambda: slash.run(line, self.session), cast(Repl, self), nullcontext)
 
     def carry_out(self, outcome: CommandResult) -> str:
         command_runner.carry_out(lambda: outcome, cast(Repl, self), nullcontext)

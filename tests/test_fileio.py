@@ -31,14 +31,6 @@ def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     assert mode(file) == 0o600
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
-    target, link = tmp_path / "dotfiles.toml", tmp_path / "config.toml"
-    target.write_text("old")
-    link.symlink_to(target)
-    atomic_write(link, "new", private=True)
-    assert (link.is_symlink(), target.read_text()) == (True, "new")
-
-
 @pytest.mark.parametrize("data", ["half a pair: \ud800", "x"])
 def test_a_file_that_cannot_be_written_is_unchanged(tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "notes.md"

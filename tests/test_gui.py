@@ -50,9 +50,9 @@ class User:
     def __init__(self, window: ChatWindow) -> None:
         self.window = window
 
-    def wait(self, until: Callable[[], bool] | None = None, seconds: float = 20) -> None:
+    def wait(self, until: Callable[[], bool] | None = None) -> None:
         """Until nothing is being done, or for something else."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + 20
         QApplication.processEvents()
         reached = until or (lambda: not self.window._work.busy and not self.window._side.busy)
         while not reached():

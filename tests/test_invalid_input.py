@@ -122,12 +122,6 @@ def test_a_pipe_gets_no_escape_byte(zkchat: Program) -> None:
         assert "\x1b" not in zkchat(*arguments).out
 
 
-def test_a_closed_pipe_is_silent(zkchat: Program) -> None:
-    command = f"{sys.executable} -m zkchat_cli config show | head -n 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
-    assert done.stderr == ""
-
-
 def test_options_may_come_before_the_command(zkchat: Program) -> None:
     assert "nine months" in zkchat("-m", "offline", "--no-color", "ask", "When is compost ready?").out
     assert zkchat("--vault=.", "vault", "status", "--json").json["notes"] == 4

@@ -26,12 +26,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleT
         del sys.modules[name]
 
 
-def test_names_are_those_of_the_files_sorted_without_hidden_ones(package: ModuleType) -> None:
+def test_names_are_those_of_the_files_sorted_without_hidden_ones_and_reading_them_loads_nothing(package: ModuleType) -> None:
     assert registry.names(package) == ["apple", "pear"]
-
-
-def test_reading_the_names_loads_nothing(package: ModuleType) -> None:
-    registry.names(package)
     registry.summary_line(package, "pear")
     assert f"{package.__name__}.pear" not in sys.modules
 

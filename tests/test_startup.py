@@ -36,7 +36,6 @@ class Chat:
     folder: Path
     keyboard: PipeInput
     open: threading.Event = field(default_factory=threading.Event)
-    wrong: Exception | None = None
     printed: io.StringIO = field(default_factory=io.StringIO)
 
     def run(self, after: Callable[["Chat"], None] = lambda _: None, **settings: str) -> int:
@@ -45,8 +44,6 @@ class Chat:
 
         def opening() -> StartedSession:
             self.open.wait()
-            if self.wrong is not None:
-                raise self.wrong
             env = {"ZKCHAT_HOME": str(self.folder / "home"), "ZKCHAT_SEMANTIC__PROVIDER": "none", **settings}
             opened.append(factory.open_app(StartupOptions(vault=self.folder / "notes", store=False), env, self.folder))
             return StartedSession(opened[0], opened[0].session(), (("something is odd", "look"),))

@@ -31,10 +31,6 @@ class Letters:
         return [ord(c) for c in text]
 
 
-def no_vocabulary(encoding: str) -> Encoder:
-    raise OSError(f"{encoding} is gone")
-
-
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_the_shipped_vocabularies_are_the_published_ones(encoding: str) -> None:
     file = VOCABULARY / hashlib.sha1(ADDRESS.format(encoding).encode()).hexdigest()

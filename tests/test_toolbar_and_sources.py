@@ -85,8 +85,8 @@ def row(name: str, path: str, **more: Any) -> StyledLine:
     return StyledLine((StyledSpan(name),), (StyledSpan(path, "dim", path),), **more)
 
 
-def lines_text(lines: list[StyledLine], width: int | None = None, *, plain: bool = False) -> str:
-    return "\n".join("".join(span.text for span in each) for each in lay_out(lines, width, plain=plain))
+def lines_text(lines: list[StyledLine], width: int | None = None) -> str:
+    return "\n".join("".join(span.text for span in each) for each in lay_out(lines, width, plain=False))
 
 
 def test_columns_are_aligned_by_what_characters_take_not_by_their_number() -> None:

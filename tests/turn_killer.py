@@ -85,9 +85,9 @@ def check_turns(log: Sequence[ZkChatMessage]) -> Counter[str]:
     return Counter(message.status for message in log if message.role == "user")
 
 
-def kill_turns(program: Program, lives: int, seed: int = 7) -> Counter[str]:
+def kill_turns(program: Program, lives: int) -> Counter[str]:
     """Kill `ask` and `chat` at random moments; every fourth is stopped, and goes on. Returns how the questions ended."""
-    chance = random.Random(seed)
+    chance = random.Random(7)
     assert program("ask", "How is it?").exit_status == 0
     begin = time.monotonic()
     assert program("ask", "-c", "How is it now?").exit_status == 0

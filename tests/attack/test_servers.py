@@ -86,9 +86,9 @@ def socket_server(serve: Callable[[socket.socket], object]) -> Iterator[str]:
         listening.close()
 
 
-def dripping(data: Iterable[bytes], seconds: float = 0.04) -> Any:
+def dripping(data: Iterable[bytes]) -> Any:
     """Pieces with a pause after each."""
-    return itertools.chain.from_iterable((piece, seconds) for piece in data)
+    return itertools.chain.from_iterable((piece, 0.04) for piece in data)
 
 
 def drip_headers(connected: socket.socket) -> None:
