@@ -167,7 +167,8 @@ def test_a_wrong_file_is_refused_and_the_error_names_the_place(data: object, mes
         ({"version": 2}, "This is 'zkchat-conversation' version 2; this zkchat reads 'zkchat-conversation' version 3"),
         ({"format": "other"}, "This is 'other' version 3"),
         ({"messages": [{**HEAD, "mood": "good"}]}, "messages[0].mood: Extra inputs"),
-        *(({"messages": [{**HEAD, "token_count": number}]}, "messages[0].token_count: ") for number in ("12", True, -1, 2.5)),
+        *(({"messages": [{**HEAD, "token_count": number}]}, "messages[0].token_count: ") for number in ("12", True, -1, 2.5, 10**310)),
+        ({"messages": [{**HEAD, "usage": {"prompt_tokens": 1e400, "completion_tokens": 1}}]}, "messages[0].usage.prompt_tokens: "),
         ({"messages": [{**HEAD, "timings_ms": dict.fromkeys(Timings.model_fields, "3")}]}, "messages[0].timings_ms.prepare: "),
         ({"messages": [{**HEAD, "timestamp": "yesterday"}]}, "messages[0].timestamp: Input should be a time such as "),
         (
