@@ -19,7 +19,20 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart, Window
 from zkchat_cli.llm.providers.offline import OfflineModel
-from zkchat_cli.models import Compaction, ContentChunk, Conversation, PromptMessage, ToolCall, TurnReport, ZkChatMessage
+from zkchat_cli.models import (
+    BudgetStatus,
+    BudgetStatuses,
+    Compaction,
+    CompactionDue,
+    ContentChunk,
+    ContextUsage,
+    Conversation,
+    MessageBreakdown,
+    PromptMessage,
+    ToolCall,
+    TurnReport,
+    ZkChatMessage,
+)
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.vault import Vault
@@ -274,3 +287,21 @@ def compact_session(session: ZkChatSession, compaction: Compaction) -> ZkChatSes
 def prompt_message(role: str, content: str, kind: str = "conversation", **more: Any) -> PromptMessage:
     values = {"role": role, "content": content, "kind": kind, "tokens": 1, "source_ids": (content[:8],)}
     return PromptMessage.model_validate({**values, **more})
+
+
+def make_usage(total: int, *, due: bool = False) -> ContextUsage:
+    """A window of 32,768 tokens, of which the conversation takes so many."""
+    share = BudgetStatus(used=0, budget=1, percentage=0)
+    return ContextUsage(
+        system_tokens=0,
+        tool_tokens=0,
+        message_tokens=total,
+        total_tokens=total,
+        available_tokens=max(0, 29491 - total),
+        max_context=32768,
+        effective_limit=29491,
+        estimated=False,
+        message_breakdown=MessageBreakdown(conversation=total),
+        budget_status=BudgetStatuses(system=share, tools=share, messages=share),
+        compaction=CompactionDue(due=due, at=23592, tokens=27_000 if due else total),
+    )

@@ -10,7 +10,8 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -84,15 +85,11 @@ def embed_for_an_hour(folder: Path, notes: int) -> Hour:
     embedder = SlowEmbedder(batch=64, seconds_per_text=HOUR / (SHARE * notes))
     vault = Vault.open(folder / "notes", folder / "cache", embedder=embedder)
     vault.refresh()
-    semantic = run(vault, embedder)
-    semantic.grow(stopped=lambda: embedder.seconds >= HOUR)
-    semantic.close()
+    embed_until(vault, embedder, lambda: embedder.seconds >= HOUR)
     embedded = frozenset(text.partition("\n")[0] + ".md" for text in embedder.times)
     after = vault.status().semantic
     found = vault.search('"number 1"')[0].relative_path, vault.search("car")[0].relative_path
-    semantic = run(vault, embedder)
-    semantic.grow()
-    semantic.close()
+    embed_until(vault, embedder, lambda: False)
     last = vault.status().semantic
     vault.close()
     assert after
@@ -100,10 +97,11 @@ def embed_for_an_hour(folder: Path, notes: int) -> Hour:
     return Hour(after, embedded, found, last, max(embedder.times.values()))
 
 
-def run(vault: Vault, embedder: SlowEmbedder) -> SemanticSearch:
-    """Search by meaning as another process would open it."""
+def embed_until(vault: Vault, embedder: SlowEmbedder, stopped: Callable[[], bool]) -> None:
+    """As another process would."""
     store = VectorStore(vault.index_file.with_suffix(".vectors.db"), lambda: embedder.id)
-    return SemanticSearch(embedder, store, vault._ask, lambda: embedder.seconds)
+    with closing(SemanticSearch(embedder, store, vault._ask, lambda: embedder.seconds)) as semantic:
+        semantic.grow(stopped=stopped)
 
 
 def main() -> None:

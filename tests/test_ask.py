@@ -25,12 +25,6 @@ def test_a_broken_link_is_a_warning_with_the_nearest_names(zkchat: Program) -> N
     assert broken["relative_path"] is None
 
 
-def test_a_conversation_is_named_by_a_prefix_of_its_id(zkchat: Program) -> None:
-    first = zkchat("ask", "How are filters joined?", "--json").json["conversation_id"]
-    zkchat("ask", "When is compost ready?")
-    assert zkchat("ask", "And nested?", "--cid", first[:8], "--json").json["conversation_id"] == first
-
-
 def test_stream_json_ends_with_the_ask_document(zkchat: Program) -> None:
     events = zkchat("ask", "How are filters joined?", "--stream-json").lines
     kinds = [event["type"] for event in events]

@@ -37,15 +37,6 @@ def turn(line: str, session: ZkChatSession) -> str:
 # moving
 
 
-def test_undo_and_redo_a_turn(app: AppFixture) -> None:
-    session = resume(app, exchanges(("What is one?", "1"), ("And two?", "2")))
-    prompt = session.prompt()
-    assert slash_output("/undo", session) == "Undone: “And two?”. The conversation now ends with turn 1. /redo restores it."
-    assert history_texts(session) == history_texts(app.reopen(session)) == ["What is one?", "1"]
-    assert slash_output("/redo", session).startswith("Restored. The conversation now ends with turn 2: “And two?”")
-    assert session.prompt() == prompt == app.reopen(session).prompt()
-
-
 @pytest.mark.parametrize("line", ["/undo", "/redo", "/retry", "/edit", "/edit 1 x", "/branches 1"])
 def test_a_new_conversation_has_nothing_to_undo_or_redo(app: AppFixture, line: str) -> None:
     with pytest.raises(UsageError) as e:

@@ -10,11 +10,10 @@ import pytest
 from factories import chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_citation_marks import AWKWARD
+from test_citation_marks import AWKWARD, streamed
 
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.mark_syntax import CitationMark
-from zkchat_cli.citations.marks import CitationMarkParser, find_marks
+from zkchat_cli.citations.marks import find_marks
 from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.citations.verify import verify_citations
 
@@ -256,11 +255,6 @@ def test_marks_and_citations_of_an_answer(row: Row) -> None:
         assert {c.number for c in citations if span in c.spans} == set(numbers)
     assert all(c.valid == (c.verdict in ("verified", "cited")) for c in citations)
     assert all((c.relative_path is None) == (c.verdict == "missing") for c in citations)
-
-
-def streamed(*parts: str) -> list[CitationMark]:
-    reader = CitationMarkParser()
-    return [mark for part in parts for mark in reader.feed(part)] + reader.close()
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.marked)

@@ -100,13 +100,6 @@ def test_compaction_makes_the_prompt_smaller_by_what_it_says(session: ZkChatSess
     assert done.messages_folded == 14
 
 
-def test_the_newest_messages_are_not_folded(session: ZkChatSession) -> None:
-    session.compact(keep=4)
-    contents = [m.content for m in session.prompt().messages]
-    assert contents[-4:] == [MOVES[10][0], MOVES[10][1], MOVES[11][0], MOVES[11][1]]
-    assert MOVES[9][1] not in contents
-
-
 def test_a_preview_equals_the_compaction(session: ZkChatSession) -> None:
     said_before = session.compact(preview=True)
     done = session.compact()
@@ -122,12 +115,6 @@ def test_a_second_extractive_summary_is_made_from_quoted_and_new_turns(app: AppF
     done = app.reopen(session).compact(keep=4)
     assert set(done.quoted) <= {*first.quoted, *turns[36:46]}
     assert set(done.quoted) & {*first.quoted} and set(done.quoted) & {*turns[36:46]}
-
-
-def test_an_incompressible_conversation_stays_unchanged(app: AppFixture) -> None:
-    session = resume(app, exchanges(("Hm?", "So.")))
-    assert session.compact(keep=0).mode == "none"
-    assert app.store.compactions(session.conversation.id) == ()
 
 
 def test_a_summary_never_takes_more_than_its_share_whatever_the_target(app: AppFixture) -> None:

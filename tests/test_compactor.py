@@ -331,26 +331,3 @@ def test_a_server_that_refuses_the_prompt_is_not_asked_for_a_summary_of_it(app: 
     assert find_compaction(events).mode == "extractive"
     assert report_of(iter(events)).answer == "Noted."
     assert model.asked == []
-
-
-# undo
-
-
-def test_undo_takes_back_the_newest_compaction_of_this_branch(app: AppFixture) -> None:
-    session = resume(app, exchanges(*numbered_exchanges(12)))
-    session.compact(keep=16)
-    here = session.compaction
-    before = prompt(session)
-    session.compact(keep=2)
-    app.store.move_head(session.conversation.id, session.history[9].id)
-    other = app.reopen(session)
-    assert other.compaction == here
-    assert other.undo_compaction() == here
-    assert other.undo_compaction() is None
-    app.store.move_head(session.conversation.id, session.history[-1].id)
-    back = app.reopen(session)
-    assert back.compaction is not None
-    assert back.compaction.messages_folded > 0
-    back.undo_compaction()
-    assert back.compaction is None
-    assert prompt(back) != before

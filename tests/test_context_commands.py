@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
-from terminal_screen import Script
+from summary_models import SUMMARY
+from terminal_screen import CTRL_C, ENDLESS, Chat, Script
 
 from zkchat_cli import tools
 
@@ -20,8 +21,9 @@ def talk(zkchat: Program, tmp_path: Path) -> str:
     """A conversation of twelve turns, imported; its id."""
     messages = []
     for i, day in enumerate(DAYS, 1):
-        messages.append({"role": "user", "content": day, "timestamp": f"2026-03-{i:02d}T10:00:00+00:00"})
-        messages.append({"role": "assistant", "content": f"Noted for day {i}. Anything else I should keep in mind about it?"})
+        at = f"2026-03-{i:02d}T10:00:00+00:00"
+        messages.append({"role": "user", "content": day, "timestamp": at})
+        messages.append({"role": "assistant", "content": f"Noted for day {i}. Anything else I should keep in mind?", "timestamp": at})
     file = tmp_path / "talk.json"
     file.write_text(json.dumps(messages))
     conversation: str = zkchat("context", "import", "--file", file, "--json").json["conversation_id"]
@@ -116,3 +118,55 @@ def test_a_prompt_describes_the_tools_that_its_model_can_call(zkchat: Program, t
 
     assert described() == ["find_excerpts", "read_zk_document"]
     assert described("--model", script({"text": "x"})) == [tool.name for tool in tools.load_tools()]
+
+
+# compaction with a model
+
+
+A_SUMMARY = {"text": f"<analysis>Hm.</analysis>\n<conversation-summary>\n{SUMMARY}\n</conversation-summary>"}
+
+
+def test_a_scripted_model_summarises_on_the_command_line(zkchat: Program, talk: str, script: Callable[..., str]) -> None:
+    done = zkchat("context", "compact", talk, "--keep", 4, "--json", "--model", script(A_SUMMARY)).json
+    assert (done["mode"], done["summary"], done["model_calls"], done["messages_folded"]) == ("full", SUMMARY, 1, 20)
+    listed = zkchat("context", "summary", talk, "--json").json
+    assert listed[0]["covers"] == {"turns": 10, "messages": 20, "first_date": "2026-03-01", "last_date": "2026-03-10"}
+    out = zkchat("context", "summary", talk).out
+    assert "10 turns (20 messages), 2026-03-01 to 2026-03-10" in out
+    assert SUMMARY in out
+
+
+def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, talk: str, script: Callable[..., str]) -> None:
+    model = script({"error": "timeout"}, {"error": "timeout"}, A_SUMMARY)
+    done = zkchat("chat", "--resume", talk, "--model", model, stdin="/compact keep the drill\n/compact\n/compact undo\n")
+    first, second, third = (line for line in done.out.splitlines() if line)
+    assert "(extractive" in first
+    assert "The model's summary failed: " in first
+    assert second.startswith("Nothing to compact")
+    assert third.startswith("Compaction undone")
+    assert zkchat("context", "summary", talk, "--json").json == []
+
+
+def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_works(
+    zkchat: Program, talk: str, script: Callable[..., str]
+) -> None:
+    with Chat(zkchat, "--resume", talk, "--model", script(ENDLESS), columns=120) as chat:
+        chat.say("/compact keep the drill")
+        chat.wait_for("compacting: requested by you")
+        chat.type(CTRL_C)
+        chat.wait_for("  stopped\n\n")
+        chat.ask("/model offline", "offline")
+        chat.ask("/compact keep the drill", "Nothing is deleted")
+        chat.ask("/compact undo", "Compaction undone")
+        chat.ask("/compact undo", "No compaction to undo")
+    assert zkchat("context", "summary", talk, "--json").json == []
+
+
+def test_a_turn_says_below_its_answer_what_a_compaction_saved(zkchat: Program, talk: str, script: Callable[..., str]) -> None:
+    zkchat.env["ZKCHAT_RETRIEVAL__MODE"] = "tools"  # their descriptions fill a part of the window
+    zkchat("config", "set", "context.max_tokens", "1650")
+    with Chat(zkchat, "--resume", talk, "--model", script(A_SUMMARY, {"text": "So it is."}), columns=120) as chat:
+        chat.ask("What of the shelf? " * 60, "So it is.")
+        seen = chat.everything()
+    assert "messages (by the model" in seen.partition("So it is.")[2]
+    assert "tokens saved; to undo: /compact undo" in " ".join(seen.split())

@@ -26,15 +26,6 @@ def test_wrong_settings_are_one_check_of_many(zkchat: Program) -> None:
     assert checks(zkchat)[1]["vault"]["detail"] == str(zkchat.vault / "Queries")
 
 
-def test_a_read_only_cache_is_reported(zkchat: Program) -> None:
-    zkchat.home.mkdir(exist_ok=True)
-    (zkchat.home / "cache").write_text("a file where the folder should be")
-    status, found = checks(zkchat)
-    assert (status, found["index"]["ok"]) == (3, False)
-    assert "cannot be written" in found["index"]["detail"]
-    assert "ZKCHAT_HOME" in found["index"]["next_step"]
-
-
 def test_a_failed_check_is_shown_like_any_error(zkchat: Program, tmp_path: Path) -> None:
     done = zkchat("doctor", "--vault", tmp_path / "none", "--json")
     assert (done.exit_status, done.json["error"]["code"]) == (3, "vault")

@@ -50,27 +50,20 @@ def opened(embedding_servers: EmbeddingServers) -> Iterator[Any]:
 # what is sent, and what comes back
 
 
-@BOTH
-def test_vectors_are_in_the_order_of_the_texts(opened: Any, name: str) -> None:
-    assert opened(name).embed("a car", "a ship", "money") == [word_vector("a car"), word_vector("a ship"), word_vector("money")]
-
-
-def test_request_to_ollama(opened: Any, embedding_servers: EmbeddingServers) -> None:
-    embedder = opened("ollama", "all-minilm")
-    embedder.embed("one", "two")
-    [(path, body, headers)] = embedding_servers.requests
-    assert (path, body) == ("/api/embed", {"model": "all-minilm", "input": ["one", "two"]})
-    assert "Authorization" not in headers
-    assert embedder.it.id == "ollama/all-minilm"
-
-
-def test_request_to_openai(opened: Any, embedding_servers: EmbeddingServers) -> None:
-    embedder = opened("openai")
-    embedder.embed("one", "two")
-    [(path, body, headers)] = embedding_servers.requests
-    assert (path, headers["Authorization"]) == ("/v1/embeddings", "Bearer sk-secret")
-    assert body == {"model": "text-embedding-3-small", "input": ["one", "two"]}
-    assert embedder.it.id == "openai/text-embedding-3-small"
+@pytest.mark.parametrize(
+    ("name", "model", "path", "authorization"),
+    [("ollama", "all-minilm", "/api/embed", None), ("openai", "text-embedding-3-small", "/v1/embeddings", "Bearer sk-secret")],
+)
+def test_a_request_has_the_texts_and_its_vectors_are_in_their_order(
+    opened: Any, embedding_servers: EmbeddingServers, name: str, model: str, path: str, authorization: str | None
+) -> None:
+    embedder = opened(name, model if name == "ollama" else "")
+    texts = ["a car", "a ship", "money"]
+    assert embedder.embed(*texts) == [word_vector(text) for text in texts]
+    [(asked, body, headers)] = embedding_servers.requests
+    assert (asked, body) == (path, {"model": model, "input": texts})
+    assert headers.get("Authorization") == authorization
+    assert embedder.it.id == f"{name}/{model}"
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ from zkchat_cli.memory.fact_ranking import (
 from zkchat_cli.memory.memory import SHARE
 from zkchat_cli.models import Citation, Conversation, Fact, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
-from zkchat_cli.store.database import connect
 
 TODAY = "2025-05-08T12:00:00+00:00"
 TOOLS = tuple(tools.load_tools())
@@ -40,14 +39,8 @@ def fact(content: str, dated: str = TODAY, key: str = "") -> StoredMemory:
 @pytest.mark.parametrize(
     ("content", "key"),
     [
-        ("wifi password: hunter2", "wifi-password"),
-        ("The deadline of the roof is 1 May", "deadline-roof"),
         ("the deadline of the roof IS 3 June 2025.", "deadline-roof"),
-        ("My favourite colour is green", "favourite-colour"),
         ("My dog's name is Rex", "dogs-name"),
-        ("budget = 5000", "budget"),
-        ("截止日期是5月1日", "截止日期"),
-        ("电话：555", "电话"),
         ("Ärzte in Köln: Dr. Ito", "arzte-in-koln"),
         ("Anna moved to Lisbon with her two cats and a piano in spring", "anna-moved-lisbon-two-cats-piano"),
         ("It is late", "late"),
@@ -57,7 +50,6 @@ def fact(content: str, dated: str = TODAY, key: str = "") -> StoredMemory:
         ("The roof is of slate from a quarry in Wales that has closed", "roof-slate-quarry-wales-closed"),
         ("Please remember my shoe size is 43", "shoe-size"),
         ("…!?", "fact"),
-        ("the", "fact"),
         ("x" * 200, "x" * 48),
     ],
 )
@@ -109,17 +101,6 @@ def stored_facts(session: ZkChatSession) -> list[tuple[str, str]]:
     return [(fact.key, fact.content) for fact in session.memory.facts()]
 
 
-def test_a_fact_with_the_same_key_replaces_the_older_one_and_keeps_it_as_history(app: AppFixture) -> None:
-    session = app.session()
-    session.memory.remember("The deadline is 1 May")
-    kept = session.memory.remember("The deadline is 3 June")
-    assert kept.replaced is not None
-    assert kept.replaced.content == "The deadline is 1 May"
-    assert stored_facts(session) == [("deadline", "The deadline is 3 June")]
-    history = app.store._db.execute("SELECT content, ended_at FROM fact ORDER BY seq DESC").fetchall()
-    assert history == [("The deadline is 3 June", None), ("The deadline is 1 May", NOON)]
-
-
 def test_a_fact_records_its_conversation_and_message(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply("Noted.")]))
     session.memory.remember("the cat: Tom")
@@ -129,27 +110,7 @@ def test_a_fact_records_its_conversation_and_message(app: AppFixture) -> None:
     assert (cat.conversation_id, cat.message_id, cat.title) == (None, None, None)
     assert (roof.conversation_id, roof.message_id) == (session.conversation.id, session.history[0].id)
     assert roof.title == "Let us talk about the roof."
-
-
-def test_a_fact_outlasts_its_conversation_and_belongs_to_one_vault(app: AppFixture, tmp_path: Path) -> None:
-    session = app.session(DeltaModel([reply("Noted.")]))
-    report_of(session.send("Hello?"))
-    session.memory.remember("the cat: Tom")
-    database = connect(tmp_path / "store.db")
-    database.execute("DELETE FROM conversation")
-    database.close()
-    assert stored_facts(app.session()) == [("cat", "the cat: Tom")]
-    assert app.session().memory.facts()[0].title is None
     assert app.store.facts("/elsewhere") == ()
-
-
-@pytest.mark.parametrize("text", ["", "  \n", "\x00\x1b", "…", "word " * 200_000])
-def test_empty_and_too_long_facts_are_refused(app: AppFixture, text: str) -> None:
-    with pytest.raises(UsageError) as e:
-        app.session().memory.remember(text)
-    assert e.value.hint
-    assert len(e.value.message) < 200
-    assert app.store.facts(str(app.vault.root)) == ()
 
 
 def test_forget_takes_a_key_prefix_and_deletes_the_history(app: AppFixture) -> None:
@@ -169,8 +130,6 @@ def test_forget_names_the_nearest_keys_if_the_key_is_not_clear(app: AppFixture, 
     with pytest.raises(UsageError, match=message) as e:
         session.memory.forget(key)
     assert "dentist" in e.value.hint
-    with pytest.raises(UsageError, match="nothing is remembered"):
-        session.memory.forget("zzz")
 
 
 def test_two_processes_see_each_others_facts(app: AppFixture, tmp_path: Path) -> None:

@@ -66,10 +66,9 @@ def test_a_path_is_as_short_as_in_a_simple_search(tmp_path_factory: pytest.TempP
     dice = random.Random(seed)
     links = {str(i): {str(dice.randrange(12)) for _ in range(dice.choice((0, 1, 1, 2)))} for i in range(12)}
     folder = tmp_path_factory.mktemp("random")
-    vault = Vault.open(
+    vault = open_vault(
         write_notes(folder / "n", {f"{i}.md": " ".join(f"[[{t}]]" for t in sorted(to)) for i, to in links.items()}), folder / "c"
     )
-    vault.refresh()
     joined = {(a, b) for a, to in links.items() for b in to} | {(b, a) for a, to in links.items() for b in to}
     distance = {"0": 0}
     queue = deque(["0"])
@@ -99,8 +98,7 @@ def test_notes_are_related_by_links_and_words(tmp_path: Path) -> None:
         "Bread.md": "Flour, water, salt.",
         "Slate.md": "Slate lasts a hundred years on any roof.",
     }
-    vault = Vault.open(write_notes(tmp_path / "n", texts), tmp_path / "c")
-    vault.refresh()
+    vault = open_vault(write_notes(tmp_path / "n", texts), tmp_path / "c")
     found = vault.related_notes("Roof.md")
     assert {r.chunk.relative_path: r.why for r in found} == {
         "House.md": ("linked from here", "shares the words house"),
@@ -129,7 +127,6 @@ def test_a_deleted_related_note_is_left_out(notes: Vault) -> None:
 
 def test_a_list_of_all_notes_relates_nothing(tmp_path: Path) -> None:
     texts = {f"{i}.md": f"{'abcdefghijklmnopqrstuvwxyz'[i % 26] * 3}{i}" for i in range(120)}
-    vault = Vault.open(write_notes(tmp_path / "n", {**texts, "All.md": " ".join(f"[[{i}]]" for i in range(120))}), tmp_path / "c")
-    vault.refresh()
+    vault = open_vault(write_notes(tmp_path / "n", {**texts, "All.md": " ".join(f"[[{i}]]" for i in range(120))}), tmp_path / "c")
     assert [(r.chunk.relative_path, r.why) for r in vault.related_notes("7.md")] == [("All.md", ("it links here",))]
     vault.close()

@@ -15,10 +15,10 @@ from zkchat_cli.models import Conversation, ConversationArchive, DocumentReferen
 NOW = "2025-05-08T12:00:00+02:00"
 
 
-def read(data: object) -> list[ConversationArchive]:
+def read(data: object, encoding: str = "utf-8") -> list[ConversationArchive]:
     fresh = itertools.count(1)
     text = data if isinstance(data, str) else json.dumps(data)
-    data = text.encode("utf-8", "surrogatepass")
+    data = text.encode(encoding, "surrogatepass")
     return read_conversations(data, vault="/notes", new_id=lambda: f"id{next(fresh)}", now=NOW).archives
 
 
@@ -50,6 +50,12 @@ def test_a_list_of_messages_becomes_a_chain() -> None:
     assert (first.parent_id, second.parent_id, third.parent_id) == (None, first.id, second.id)
     assert archive.conversation.head_id == third.id
     assert (archive.conversation.vault, archive.conversation.title, archive.conversation.updated_at) == ("/notes", "why?", NOW)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le"])
+def test_messages_are_read_alike_in_every_unicode_encoding(encoding: str) -> None:
+    [archive] = read('[{"role": "user", "content": "Grüße 漢字 😀\\u0000\\ud800"}]', encoding)
+    assert archive.messages[0].content == "Grüße 漢字 😀\0\ud800"
 
 
 def test_a_missing_time_is_that_of_the_message_before() -> None:
@@ -161,7 +167,8 @@ def test_a_wrong_file_is_refused_and_the_error_names_the_place(data: object, mes
         ({"version": 2}, "This is 'zkchat-conversation' version 2; this zkchat reads 'zkchat-conversation' version 3"),
         ({"format": "other"}, "This is 'other' version 3"),
         ({"messages": [{**HEAD, "mood": "good"}]}, "messages[0].mood: Extra inputs"),
-        *(({"messages": [{**HEAD, "token_count": number}]}, "messages[0].token_count: ") for number in ("12", True, -1, 2.5)),
+        *(({"messages": [{**HEAD, "token_count": number}]}, "messages[0].token_count: ") for number in ("12", True, -1, 2.5, 10**310)),
+        ({"messages": [{**HEAD, "usage": {"prompt_tokens": 1e400, "completion_tokens": 1}}]}, "messages[0].usage.prompt_tokens: "),
         ({"messages": [{**HEAD, "timings_ms": dict.fromkeys(Timings.model_fields, "3")}]}, "messages[0].timings_ms.prepare: "),
         ({"messages": [{**HEAD, "timestamp": "yesterday"}]}, "messages[0].timestamp: Input should be a time such as "),
         (

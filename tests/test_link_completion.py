@@ -70,8 +70,7 @@ def test_paths_are_completed(vault):
 
 
 def test_nothing_typed_offers_the_newest_notes(tmp_path):
-    notes = Vault.open(write_notes(tmp_path / "notes", {f"{n}.md": "x" for n in range(9)}), tmp_path / "cache")
-    notes.refresh()
+    notes = open_vault(write_notes(tmp_path / "notes", {f"{n}.md": "x" for n in range(9)}), tmp_path / "cache")
     assert notes.complete("new") == []
     write_notes(tmp_path / "notes", {"4.md": "changed", "New.md": "new"})
     notes.refresh(only=["4.md", "New.md"])
@@ -81,8 +80,7 @@ def test_nothing_typed_offers_the_newest_notes(tmp_path):
 
 
 def test_completion_does_not_wait_for_a_refresh(vault, tmp_path):
-    notes = Vault.open(write_notes(tmp_path / "notes", {"One.md": "x"}), tmp_path / "cache")
-    notes.refresh()
+    notes = open_vault(write_notes(tmp_path / "notes", {"One.md": "x"}), tmp_path / "cache")
     assert [completion.name for completion in notes.complete("o")] == ["One"]
     write_notes(tmp_path / "notes", {f"Two {n}.md": "x" for n in range(3)})
     seen = []

@@ -14,7 +14,7 @@ from summary_models import SummaryModel, summary_reply
 from zkchat_cli import slash
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
-from zkchat_cli.context.budget import Budget, measure_usage
+from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_result_masking import find_maskable
@@ -108,16 +108,12 @@ def test_pinned_messages_are_in_every_prompt_verbatim(
         return
     sent = [m.content for m in prompt.messages]
     assert all(any(content in text for text in sent) for content in fixed)
-    assert prompt.usage == measure_usage(
-        prompt.messages, prompt.tools, Budget.from_settings(ContextSettings(), window), estimated=False, compaction=prompt.usage.compaction
-    )
     assert prompt.usage.total_tokens <= prompt.usage.effective_limit
     said_once = [id_ for m in prompt.messages if not m.content.startswith("<recalled") for id_ in m.source_ids]
     assert len(said_once) == len(set(said_once))
     whole_turns = [turn for turn in turns if not turn.failed and all(m in prompt.messages for m in turn.prompt)]
     sendable = [turn for turn in turns if not turn.failed]
     assert whole_turns == sendable[len(sendable) - len(whole_turns) :]
-    assert prompt_of(history, strategy, window, compaction=compaction) == prompt
 
 
 # in a session
@@ -168,18 +164,6 @@ def test_the_documents_of_an_instruction_are_not_masked(app: AppFixture) -> None
     named = {"references": ({"wikilink": "[[A]]", "relative_path": "A.md", "reference_type": "direct"},), "chunks": (chunk(1, "x " * 900),)}
     history = [message("user", text, id_, **named) for id_, text in (("rule", "Always cite [[A]]."), ("question", "What says [[A]]?"))]
     assert find_maskable(split_into_turns(history, COUNTER), COUNTER) == ("question",)
-
-
-def test_pin_and_unpin_a_turn(app: AppFixture) -> None:
-    session = resume(app, exchanges(("Which shelf?", "Shelf seven."), *CHATTER))
-    assert slash_output("/pin 1", session).startswith("Pinned turn 1, question and answer: ")
-    assert [m.pinned for m in app.reopen(session).history[:3]] == [True, True, None]
-    assert "1 question" in slash_output("/pin", session).split("The last turns:")[0]
-    assert "Unpinned" in slash_output("/unpin 1", session)
-    assert not any(m.pinned for m in app.reopen(session).history)
-    assert "That turn is not pinned" in slash_output("/unpin 1", session)
-    slash_output("/pin 1 answer", session)
-    assert [m.content for m in session.history if m.pinned] == ["Shelf seven."]
 
 
 def test_an_instruction_can_be_unpinned_and_put_back(app: AppFixture) -> None:

@@ -10,7 +10,6 @@ from factories import NOON, AppFixture, DeltaModel, exchanges, find_call, make_c
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.errors import StoreError
 from zkchat_cli.memory.conversation_excerpts import MAX_EXCERPT, citations_to_links, cut_around_query
 from zkchat_cli.models import Citation, Conversation, ToolCall, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -93,34 +92,11 @@ def test_new_messages_are_found_by_the_next_search(store: ChatSessionStore) -> N
     assert set(found_texts(store, "slate")) == {"a", "b"}
 
 
-def test_deleted_conversations_are_not_found(store: ChatSessionStore, tmp_path: Path) -> None:
-    store_messages(store, "c1", message("user", "slate", "a"))
-    store_messages(store, "c2", message("user", "slate", "b"))
-    assert set(found_texts(store, "slate")) == {"a", "b"}
-    store.add("c1", message("user", "slate again", "c"))
-    database = connect(tmp_path / "s.db")
-    database.execute("DELETE FROM conversation WHERE id = 'c1'")
-    assert database.execute("SELECT count(*) FROM message_index_docsize").fetchone() == (1,)
-    assert database.execute("SELECT count(*) FROM unindexed").fetchone() == (0,)
-    database.close()
-    store_messages(store, "c3", message("user", "wood", "d"))
-    assert found_texts(store, "slate") == ["b"]
-
-
 def test_two_processes_index_each_message_once(store: ChatSessionStore, tmp_path: Path) -> None:
     store_messages(store, "c1", *(message("user", f"slate {i}", f"m{i}") for i in range(50)))
     other = ChatSessionStore.open(tmp_path / "s.db")
     assert len(found_texts(other, "slate", limit=100)) == len(found_texts(store, "slate", limit=100)) == 50
     other.close()
-
-
-def test_an_unsearchable_store_is_an_error(store: ChatSessionStore, tmp_path: Path) -> None:
-    database = connect(tmp_path / "s.db")
-    database.execute("DROP TABLE message_index")
-    database.close()
-    store_messages(store, "c1", message("user", "slate", "a"))
-    with pytest.raises(StoreError, match="cannot search messages"):
-        found_texts(store, "slate")
 
 
 def test_rare_words_choose_the_messages(tmp_path: Path) -> None:

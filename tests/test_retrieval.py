@@ -48,12 +48,6 @@ def test_an_answer_that_cites_a_passage_is_grounded(zkchat: Program, script: Cal
     assert document["references"][0]["relative_path"] == "Queries/Combining.md"
 
 
-def test_an_answer_without_a_source_says_so(zkchat: Program, script: Callable[..., str]) -> None:
-    model = script({"text": "Filters are joined with plus signs."})
-    assert not zkchat("ask", QUESTION, "--model", model, "--json").json["grounded"]
-    assert "No source from your notes was used" in zkchat("ask", QUESTION, "--model", model).err
-
-
 @pytest.mark.parametrize(
     ("setting", "tools", "passages", "retrieval"),
     [("tools", True, False, "tools"), ("before", False, True, "before"), ("both", True, True, "both")],

@@ -114,16 +114,10 @@ def test_a_deletion_that_is_killed_at_any_moment_is_finished_by_the_next_command
     assert (result["words after reopening"], result["lost"]) == ([], 0)
 
 
-@pytest.fixture
-def lines(tmp_path: Path) -> FileHistory:
+def test_the_questions_of_a_deleted_conversation_leave_the_input_history(store: ChatSessionStore, tmp_path: Path) -> None:
     file = input_history.history_file(tmp_path, "/notes")
     file.parent.mkdir()
-    return FileHistory(str(file))
-
-
-def test_the_questions_of_a_deleted_conversation_leave_the_input_history(
-    store: ChatSessionStore, tmp_path: Path, lines: FileHistory
-) -> None:
+    lines = FileHistory(str(file))
     for id_, *asked in (("c1", f"what is a {SECRET}?", f"first\n\n+{SECRET}\r\nlast"), ("c2", "and a roof?")):
         store.start(Conversation(id=id_, vault="/notes", created_at=NOON, updated_at=NOON))
         for number, question in enumerate(asked):
@@ -135,7 +129,7 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(
 
     assert [*lines.load_history_strings()] == ["# +x", "and a roof?", "/search what is it?"]
     assert files_with(tmp_path, SECRET) == []
-    assert stat.S_IMODE(Path(lines.filename).stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
     store.delete("c2")
     lines.store_string("one more")
     assert [*lines.load_history_strings()] == ["one more", "# +x", "/search what is it?"]

@@ -13,7 +13,6 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import VaultError, ZkchatError
 from zkchat_cli.events import TextDelta
-from zkchat_cli.llm.providers.offline import OfflineModel
 from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
 
 ANSWER = "“It is ready after nine months” [1], said the note, which “smells of roses” [1]. It needs air [1]."
@@ -294,14 +293,3 @@ def test_check_reports_a_model_that_gives_no_verdict(app: AppFixture) -> None:
     report_of(one.send("What does compost need?"))
     with pytest.raises(ZkchatError, match="the model gave no verdicts"):
         check(one)
-
-
-def test_check_without_a_model_shows_the_verdicts_by_words(session: ZkChatSession, app: AppFixture) -> None:
-    offline = app.reopen(session, OfflineModel())
-    assert check(offline).splitlines()[1:] == [
-        "- ○ unclear: “It is ready after nine months”, said the note, which “smells of roses”. [1]",
-        "",
-        "1 of 1 cited sentence checked: 0 not supported, 1 unclear.",
-    ]
-    with pytest.raises(ZkchatError, match="no answer yet"):
-        check(app.session())

@@ -83,6 +83,3 @@ def test_a_transcript_has_speakers_dates_and_tool_calls() -> None:
         "2025-05-02:",
         "assistant: There [1].",
     ]
-
-
-# long messages

@@ -8,19 +8,12 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import pytest
+from factories import make_usage as usage
 from hypothesis import example, given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat_cli.models import (
-    BudgetStatus,
-    BudgetStatuses,
-    Citation,
-    CompactionDue,
-    ContextUsage,
-    DocumentReference,
-    MessageBreakdown,
-)
+from zkchat_cli.models import Citation, DocumentReference
 from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.line_layout import lay_out
 from zkchat_cli.terminal.screen import Screen
@@ -31,23 +24,6 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, plain_text, styled_lin
 
 WORDS = st.text(st.sampled_from("ab cd. 世界、é\u0301👍\t\n|`"), max_size=200)
 WIDTHS = st.integers(1, 60)
-
-
-def usage(total: int, *, due: bool = False) -> ContextUsage:
-    share = BudgetStatus(used=0, budget=1, percentage=0)
-    return ContextUsage(
-        system_tokens=0,
-        tool_tokens=0,
-        message_tokens=total,
-        total_tokens=total,
-        available_tokens=max(0, 29491 - total),
-        max_context=32768,
-        effective_limit=29491,
-        estimated=False,
-        message_breakdown=MessageBreakdown(conversation=total),
-        budget_status=BudgetStatuses(system=share, tools=share, messages=share),
-        compaction=CompactionDue(due=due, at=23592, tokens=27_000 if due else total),
-    )
 
 
 def toolbar_text(toolbar: Toolbar, width: int) -> str:
@@ -75,7 +51,11 @@ def toolbar_text(toolbar: Toolbar, width: int) -> str:
             80,
             " m │ v │ ██████████░░░░ 71% │ next message: ~1.0k │ compacts at 80%",
         ),
-        (Toolbar("a-long-name-of-a-model", "vault", usage(12_100), state="loading"), 45, " loading │ a-long-name-of-a-model │ ██░░ 41%"),
+        (
+            Toolbar("a-long-name-of-a-model", "vault", usage(12_100), state="loading"),
+            45,
+            " loading │ a-long-name-of-a-model │ ██░░ 41%",
+        ),
         (Toolbar("a-long-name-of-a-model", "vault", usage(12_100), state="loading"), 30, " loading │ ██░░ 41%"),
         (Toolbar(state="loading"), 80, " loading"),
         (Toolbar("scripted//tmp/a/long/path/replies.jsonl", "a\nb\x1b"), 80, " scripted//t…plies.jsonl │ a␊b␛"),

@@ -7,7 +7,6 @@ from conftest import Program
 from factories import AppFixture, DeltaModel, reply, tool_reply
 from terminal_screen import Chat, Script, slow_reply
 
-from zkchat_cli import slash
 from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
@@ -50,22 +49,6 @@ def test_a_failed_tool_names_the_cause(app: AppFixture) -> None:
     turn = app.session(DeltaModel([reading, reply("Sorry.")])).send("read it")
     show_turn(turn, make_screen()[0], lambda line, _: said.append(line), Verbosity(3))
     assert "  failed: " in said[0] and "Nowhere" in said[0].partition("failed")[2] and "\x1b" not in said[0]
-
-
-def test_verbose_shows_details_of_each_turn(app: AppFixture) -> None:
-    session = app.session(DeltaModel([reply("After nine months [1].")]))
-    assert "on: reasoning" in slash.run("/verbose", session).text
-    screen, _ = make_screen()
-    said: list[str] = []
-    last = show_turn(
-        session.send("when is compost ready?"), screen, lambda line, _: said.append(line), Verbosity(3, detail=session.verbose)
-    )
-    assert last is not None
-    told = "\n".join(said)
-    for part in ("prepare ", "model ", "store ", " tokens in", "prompt: ", "conversation "):
-        assert part in told
-    assert slash.run("/verbose", session).text == "Details are off."
-    assert not session.verbose
 
 
 # the whole program

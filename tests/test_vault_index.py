@@ -172,17 +172,15 @@ def test_the_index_is_private(notes):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda file: file.write_bytes(b"this is no database" * 500),
-        lambda file: file.write_bytes(file.read_bytes()[:5000]),
         lambda file: change(file, "PRAGMA user_version = 999"),
         lambda file: change(file, "UPDATE meta SET value = '1.0' WHERE key = 'unicode'"),
         lambda file: change(file, "DROP TABLE links"),
         lambda file: change(file, "DROP TABLE meta"),
     ],
-    ids=["garbage", "truncated", "newer", "other Unicode", "a table gone", "no meta"],
+    ids=["newer", "other Unicode", "a table gone", "no meta"],
 )
 @pytest.mark.parametrize("ask", ["refresh", "search"])
-def test_a_damaged_or_foreign_index_is_rebuilt(notes, damage, ask):
+def test_an_index_of_another_version_or_without_a_table_is_rebuilt(notes, damage, ask):
     notes.vault.refresh()
     notes.vault.close()
     damage(notes.vault.index_file)

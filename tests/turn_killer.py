@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import traceback
 from collections import Counter
@@ -50,12 +49,18 @@ def store_file(program: Program) -> Path:
     return program.home / "data" / "conversations.db"
 
 
+def keyboard_with(program: Program, text: str) -> int:
+    """A file to read this from, which nobody else finds."""
+    keyboard = program.vault.parent / "keyboard"
+    keyboard.write_text(text)
+    opened = os.open(keyboard, os.O_RDONLY)
+    keyboard.unlink()
+    return opened
+
+
 def start(program: Program, *words: str, stdin: str = "") -> ProgramRun:
     """A run that reads this input; nobody reads what it prints."""
-    keyboard = program.vault.parent / "keyboard"
-    keyboard.write_text(stdin)
-    streams = [os.open(keyboard, os.O_RDONLY), *(os.open(os.devnull, os.O_WRONLY) for _ in range(2))]
-    keyboard.unlink()
+    streams = [keyboard_with(program, stdin), *(os.open(os.devnull, os.O_WRONLY) for _ in range(2))]
     return ProgramRun(fork_server_address(), list(words), program.environment, program.vault, streams, terminal=False)
 
 
@@ -127,23 +132,13 @@ PHASES = {
 def signal_in_phases(program: Program, times: int = 1) -> None:
     """Kill a process in each phase, and stop another, which goes on; `times` times, each a few steps further into the phase."""
     load_program(without=("zkchat_cli.acp.", "zkchat_cli.mcp.", "zkchat_cli.llm.mojentic_adapter"))  # their imports take 3 of 4 seconds
-    for _ in range(3):
-        if (child := os.fork()) == 0:
-            _run_until(
-                program,
-                ("", "", -1),
-                0,
-                signal.SIGKILL,
-                ("ask", "--answer-only", "How is it?") if not store_file(program).exists() else ASK,
-            )
-        assert os.waitpid(child, 0)[1] == 0
+    for question in (("ask", "--answer-only", "How is it?"), ASK, ASK):
+        assert os.waitpid(_start_until(program, ("", "", -1), 0, signal.SIGKILL, question), 0)[1] == 0
     for step in range(times):
         for phase, (*place, words) in PHASES.items():
             for number in (signal.SIGKILL, signal.SIGSTOP):
                 shutil.rmtree(program.home / "cache", ignore_errors=True)
-                child = os.fork()
-                if child == 0:
-                    _run_until(program, place, 7 * step, number, words)
+                child = _start_until(program, place, 7 * step, number, words)
                 status = os.waitpid(child, os.WUNTRACED)[1]
                 if number == signal.SIGSTOP:
                     assert os.WIFSTOPPED(status), (phase, status)
@@ -156,8 +151,10 @@ def signal_in_phases(program: Program, times: int = 1) -> None:
                 assert number == signal.SIGKILL or words != ASK or log[-1].content == ANSWER, phase
 
 
-def _run_until(program: Program, place: Sequence[Any], steps: int, number: signal.Signals, words: Sequence[str]) -> None:
-    """Run the program in this process, which sends itself a signal so many steps after it has come to this place."""
+def _start_until(program: Program, place: Sequence[Any], steps: int, number: signal.Signals, words: Sequence[str]) -> int:
+    """Run the program in a child, which sends itself a signal so many steps after it has come to this place; its process id."""
+    if child := os.fork():
+        return child
     file, function, calls = place
 
     def count_down(frame: FrameType, event: str, _: object) -> None:
@@ -245,10 +242,11 @@ def chat_long(program: Program, turns: int, show: Callable[[str], None]) -> list
     """One chat of so many turns: what it uses after a tenth of them, two tenths …"""
     command = [sys.executable, "-m", "zkchat_cli", "chat"]
     rows = []
-    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    keyboard = keyboard_with(program, "".join(f"What about roof {turn}?\n" for turn in range(turns)))
+    streams = {"stdin": keyboard, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, **streams, env=program.environment, cwd=program.vault, text=True) as chat:
-        assert chat.stdin and chat.stdout
-        threading.Thread(target=_type, args=(chat, turns), daemon=True).start()
+        os.close(keyboard)
+        assert chat.stdout
         answers, begin = 0, time.monotonic()
         for line in chat.stdout:
             answers += line.count(ANSWER)
@@ -258,13 +256,6 @@ def chat_long(program: Program, turns: int, show: Callable[[str], None]) -> list
                 begin = time.monotonic()
     assert (chat.returncode, answers) == (0, turns)
     return rows
-
-
-def _type(chat: "subprocess.Popen[str]", turns: int) -> None:
-    assert chat.stdin
-    for turn in range(turns):
-        chat.stdin.write(f"What about roof {turn}?\n")
-    chat.stdin.close()
 
 
 def main() -> None:

@@ -14,29 +14,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from factories import NOON, chunk, make_compaction, message
+from factories import NOON, chunk, make_compaction, make_usage, message
 
-from zkchat_cli.models import BudgetStatus, BudgetStatuses, ContextUsage, Conversation, MessageBreakdown, Prompt, PromptMessage, SentPrompt
-from zkchat_cli.models.prompts import CompactionDue
+from zkchat_cli.models import Conversation, Prompt, PromptMessage, SentPrompt
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 TICK = 15
 """Instructions of SQLite's machine."""
-_STATUS = BudgetStatus(used=1, budget=9, percentage=11.1)
-USAGE = ContextUsage(
-    **dict.fromkeys(("system_tokens", "tool_tokens", "message_tokens", "total_tokens", "available_tokens"), 1),
-    max_context=10,
-    effective_limit=9,
-    estimated=False,
-    message_breakdown=MessageBreakdown(),
-    budget_status=BudgetStatuses(system=_STATUS, tools=_STATUS, messages=_STATUS),
-    compaction=CompactionDue(due=False),
-)
 
 
 def prompt_of(question: str, text: str) -> Prompt:
     message = PromptMessage(role="user", content=text, tokens=1, kind="conversation", source_ids=(question,))
-    return Prompt(messages=(message,), tools=(), usage=USAGE, strategy="hybrid")
+    return Prompt(messages=(message,), tools=(), usage=make_usage(1), strategy="hybrid")
 
 
 def write_until_killed(file: Path, name: str, acknowledge: int, kind: str = "", statements: int = 0, instructions: int = 0) -> None:

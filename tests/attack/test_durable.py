@@ -189,16 +189,21 @@ def test_a_damaged_message_is_never_sent_to_a_model(vault: Path, tmp_path: Path)
         assert [message.status for message in store.history(conversation.id)].count("damaged") == 2, "pinning does not make it intact"
 
 
+def lose_rows_of_an_index(file: Path, name: str, left: str) -> None:
+    """Make SQLite believe that an index of these rows is one of all."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as db:
+        [(whole,)] = db.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (name,))
+        db.execute(f"DROP INDEX {name}")
+        db.execute(f"{whole} WHERE {left}")
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("UPDATE sqlite_schema SET sql = ? WHERE name = ?", (whole, name))
+
+
 @pytest.mark.parametrize("hidden", ["1", "11, 12", "24", "13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24"])
 def test_a_damaged_index_of_the_store_hides_no_message(file: Path, hidden: str) -> None:
     with closing(ChatSessionStore.open(file)) as store:
         before = store.log("c1")
-    with closing(sqlite3.connect(file, isolation_level=None)) as db:
-        [(whole,)] = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'message_conversation'")
-        db.execute("DROP INDEX message_conversation")
-        db.execute(f"{whole} WHERE seq NOT IN ({hidden})")
-        db.execute("PRAGMA writable_schema = ON")
-        db.execute("UPDATE sqlite_schema SET sql = ? WHERE name = 'message_conversation'", (whole,))
+    lose_rows_of_an_index(file, "message_conversation", f"seq NOT IN ({hidden})")
     with closing(ChatSessionStore.open(file)) as store:
         assert store.log("c1") == before
     with pytest.raises(StoreError, match="index message_conversation"):
@@ -422,12 +427,7 @@ def test_a_second_opening_in_one_process_drops_no_lock_of_the_first(vault: Path,
 def test_doctor_reads_the_whole_index_and_builds_a_damaged_one_anew(zkchat: Program) -> None:
     assert zkchat("vault", "index").exit_status == 0
     [index] = (zkchat.home / "cache/index").glob("*.db")
-    with closing(sqlite3.connect(index, isolation_level=None)) as db:
-        [(whole,)] = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'names_by_key'")
-        db.execute("DROP INDEX names_by_key")
-        db.execute(f"{whole} WHERE key > 'f'")
-        db.execute("PRAGMA writable_schema = ON")
-        db.execute("UPDATE sqlite_schema SET sql = ? WHERE name = 'names_by_key'", (whole,))
+    lose_rows_of_an_index(index, "names_by_key", "key > 'f'")
     assert "it was rebuilt: the index" in zkchat("doctor").out
     assert "it was rebuilt" not in zkchat("doctor").out
 

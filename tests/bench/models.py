@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -108,16 +109,10 @@ def _read(url: str) -> int:
         return sum(len(json.loads(line.removeprefix("data: "))) for line in response.iter_lines() if line.strip() and "[DONE]" not in line)
 
 
-class _server:  # noqa: N801  a context manager
-    def __init__(self, provider: str, count: int) -> None:
-        folder = str(Path(__file__).parent.parent)
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", SERVER, folder, provider, str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def __enter__(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
-
-    def __exit__(self, *_: object) -> None:
-        self._process.communicate("")
+@contextmanager
+def _server(provider: str, count: int) -> Iterator[str]:
+    command = [sys.executable, "-c", SERVER, str(Path(__file__).parent.parent), provider, str(count)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.communicate("")

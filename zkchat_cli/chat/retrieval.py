@@ -16,8 +16,7 @@ from zkchat_cli.llm.base import Model, Options, Request, ServerModel
 from zkchat_cli.llm.plain_excerpts import SMALL_WINDOW
 from zkchat_cli.llm.tasks import collect
 from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, TokenUsage, ZkChatMessage
-from zkchat_cli.references.chunk_format import Count
-from zkchat_cli.references.fit_to_budget import rank_chunks, reduce_to_fit
+from zkchat_cli.references.fit_to_budget import rank_chunks
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import Tool
 
@@ -161,8 +160,3 @@ class Retriever:
         asked = [*((message.id, message.prompt_text) for message in earlier), ("", text)]
         messages = [PromptMessage(role="user", content=said, tokens=0, kind="conversation", source_ids=(id_,)) for id_, said in asked]
         return analyze_question(messages, len(messages) - 1)
-
-
-def fit_passages(found: Sequence[ContentChunk], room: int, count: Count) -> tuple[ContentChunk, ...]:
-    """The best passages that take at most `room` tokens."""
-    return reduce_to_fit((found[:MOST_PASSAGES],), room, count)[0] if found else ()

@@ -26,7 +26,6 @@ from zkchat_cli.chat.user_message import (
     UserMessageBuilder,
     check_agent_mention,
     import_roots,
-    is_importable,
     parse_agent_mention,
 )
 from zkchat_cli.config import loader
@@ -161,8 +160,7 @@ class ZkChatSession:
 
     def _resolve_mention(self, user_input: UserInput) -> tuple[Runtime, UserInput, list[events.Notice]]:
         """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises UsageError."""
-        roots = import_roots(self.services, self._runtime)
-        mention, notices = check_agent_mention(user_input.mention, self.agent_names(), lambda written: is_importable(written, roots))
+        mention, notices = check_agent_mention(user_input.mention, self.agent_names(), import_roots(self.services, self._runtime))
         runtime = self._runtime if mention is None else self._with_external(self._calibrated(self._runtime.with_agent(mention.name)))
         return runtime, user_input._replace(mention=mention), notices
 

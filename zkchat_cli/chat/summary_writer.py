@@ -20,7 +20,7 @@ from zkchat_cli.llm.base import Model, Options, Request
 from zkchat_cli.llm.tasks import CollectedAnswer, collect
 from zkchat_cli.models import Compaction, CompactionMode, PromptMessage, TokenUsage
 from zkchat_cli.summarization import summary_check
-from zkchat_cli.summarization.prompt import SummaryRequest, build_summary_request, count_request_overhead, fit_transcript, parse_summary
+from zkchat_cli.summarization.prompt import SummaryRequest, build_summary_request, fit_transcript, parse_summary
 from zkchat_cli.tokens.counter import TokenCounter
 
 LEAST_ROOM = 150
@@ -114,7 +114,8 @@ class SummaryWriter:
         usual = self.limit if self.target else int(policy.USUAL_SIZE * self.runtime.budget.messages)
         size = min(self.limit, max(SMALLEST, min(LARGEST, usual)))
         request = SummaryRequest(size, earlier, self.instructions, simple=mode == "simple")
-        room = int(JOINING * (self._room - count_request_overhead(request, self._counter)) * (0.5 if request.simple else 1))
+        overhead = sum(message.tokens for message in build_summary_request("", request, self._counter))
+        room = int(JOINING * (self._room - overhead) * (0.5 if request.simple else 1))
         if room < LEAST_ROOM:
             return ModelSummary(mode=mode, problem="the model's window is too small for a summary"), ()
         text = fit_transcript(fold.new, room, self._counter)

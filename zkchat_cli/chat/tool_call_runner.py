@@ -10,13 +10,12 @@ from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult
+from zkchat_cli.chat.tool_executor import ToolExecutor, ToolOutcome, ToolResult, refuse_call
 from zkchat_cli.chat.turn import TurnInProgress
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.tool_result_masking import mask_result
 from zkchat_cli.context.turns import count_call_tokens, render_turn
 from zkchat_cli.models import ToolCall, ZkChatMessage
-from zkchat_cli.tools.base import ToolOutput
 from zkchat_cli.vault.approval import mark_memory_file
 from zkchat_cli.vault.edit.transaction import Change
 
@@ -24,7 +23,6 @@ MIN_TOOL_TOKENS = 300
 """Tokens below which another round of tools is not worth it: describing them takes as many."""
 ENOUGH_SHARE = 0.25
 """Share of the room of a turn that new results may have, before earlier ones of the same turn lose their middles for them."""
-_STOPPED = ToolOutput(data={"error": "not done: the turn was stopped"})
 
 
 @dataclass
@@ -56,7 +54,7 @@ class ToolCallRunner:
             yield from self._run_calls(calls, executor)
         except BaseException:
             if self.notes_changed:  # the log must tell that, whatever stopped the turn
-                stopped = [ToolOutcome(call, _STOPPED, False, 0.0) for call in calls[len(self.outcomes) :]]
+                stopped = [refuse_call(call, "not done: the turn was stopped") for call in calls[len(self.outcomes) :]]
                 self._add_results(request, executor.results([*self.outcomes, *stopped], self._room(limit - reply) // 2))
             raise
         with turn.timer("tools"):
@@ -68,9 +66,9 @@ class ToolCallRunner:
         self._add_results(request, results)
         return self.shorten_results(earlier, limit, MIN_TOOL_TOKENS)
 
-    def refuse(self, calls: tuple[ToolCall, ...], refusal: ToolOutput) -> None:
+    def refuse(self, calls: tuple[ToolCall, ...], reason: str) -> None:
         """Answer calls that are not run."""
-        outcomes = [ToolOutcome(call, refusal, False, 0.0) for call in calls]
+        outcomes = [refuse_call(call, reason) for call in calls]
         self._add_results(self._request(calls), self._executor().results(outcomes, MIN_TOOL_TOKENS))
 
     def _executor(self) -> ToolExecutor:
@@ -131,7 +129,7 @@ class ToolCallRunner:
         if not executor.is_external(call.name):
             return None
         decision = self.services.approve_call(call)
-        return None if decision.allowed else ToolOutcome(call, ToolOutput(data={"error": decision.reason}), False, 0.0)
+        return None if decision.allowed else refuse_call(call, decision.reason)
 
     def _decide(self, outcome: ToolOutcome, proposed: Change, executor: ToolExecutor) -> Iterator[events.Event]:
         """Show a proposed change, get it approved or declined, and make it."""

@@ -50,6 +50,11 @@ class ToolOutcome(NamedTuple):
     duration_ms: float
 
 
+def refuse_call(call: ToolCall, reason: str) -> ToolOutcome:
+    """The outcome of a call that is not run."""
+    return ToolOutcome(call, ToolOutput(data={"error": reason}), False, 0.0)
+
+
 class TruncatedFinding(NamedTuple):
     """The part of a finding that fits, how many items of each list were cut off, and the chunks that were left out."""
 

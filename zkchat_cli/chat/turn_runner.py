@@ -36,7 +36,6 @@ from zkchat_cli.llm.base import (
 )
 from zkchat_cli.models import FinishReason, Prompt, RetrievalMode, SentPrompt, ToolCall
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.tools.base import ToolOutput
 
 _log = logging.getLogger(__name__)
 RETRY_SIZE = 0.7
@@ -89,7 +88,7 @@ class TurnRunner:
                 refused += 1
                 if refused > MOST_REFUSED:
                     raise self._no_answer_error(finish, rounds)
-                self._refuse(calls)
+                self._tools.refuse(calls, f"no more tools in this turn: {self.no_more}. Answer now with what you have found")
                 continue
             room = yield from self._tools.run(calls)
             rounds += 1
@@ -101,11 +100,6 @@ class TurnRunner:
         if not turn.text.strip():
             raise self._no_answer_error(finish, rounds if self.no_more else 0)
         return finish
-
-    def _refuse(self, calls: tuple[ToolCall, ...]) -> None:
-        """Answer calls that come after the last round."""
-        refusal = ToolOutput(data={"error": f"no more tools in this turn: {self.no_more}. Answer now with what you have found"})
-        self._tools.refuse(calls, refusal)
 
     def _no_answer_error(self, finish: FinishReason, rounds: int) -> ProviderError:
         """`rounds` of tools without an answer, or 0 if the model called none at last."""

@@ -2,12 +2,12 @@
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.retrieval import Retriever, fit_passages
+from zkchat_cli.chat.retrieval import MOST_PASSAGES, Retriever
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget
@@ -16,6 +16,7 @@ from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, DocumentReference, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.chunk_format import chunk_tokens
 from zkchat_cli.references.file_imports import FileImport, ImportRoots, read_import
+from zkchat_cli.references.fit_to_budget import reduce_to_fit
 from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.mentions import MentionedDocument, find_mentioned_documents
@@ -69,17 +70,15 @@ def import_roots(services: SessionServices, runtime: Runtime) -> ImportRoots:
     return ImportRoots(services.vault, services.working_folder, 1024 * runtime.settings.references.import_max_kilobytes)
 
 
-def check_agent_mention(
-    mention: AgentMention | None, names: Sequence[str], is_file: Callable[[str], bool]
-) -> tuple[AgentMention | None, list[Notice]]:
+def check_agent_mention(mention: AgentMention | None, names: Sequence[str], roots: ImportRoots) -> tuple[AgentMention | None, list[Notice]]:
     """The mention if there is an agent of that name, and what to tell the user about it. Raises UsageError for one without a question.
 
-    A name that `is_file` is no agent's, and needs no notice.
+    A name that imports a file is no agent's, and needs no notice.
     """
     if mention is None:
         return None, []
     if mention.name not in names:
-        if is_file(mention.text):
+        if is_importable(mention.text, roots):
             return None, []
         similar = difflib.get_close_matches(mention.name, names, 1, SIMILAR)
         problem = f"no agent and no file is called {mention.text}; the message is sent as it is"
@@ -136,8 +135,8 @@ class UserMessageBuilder:
         injected = inject(mentions, text, budget) if mentions else Injection()
         named_ids = {chunk.id for chunk in injected.chunks}
         left = budget.left - sum(map(budget.cost, injected.chunks))
-        others = [chunk for chunk in found if chunk.id not in named_ids]
-        passages = fit_passages(others, int(runtime.settings.retrieval.ratio * left), runtime.counter.count)
+        others = [chunk for chunk in found if chunk.id not in named_ids][:MOST_PASSAGES]
+        [passages] = reduce_to_fit((others,), int(runtime.settings.retrieval.ratio * left), runtime.counter.count)
         chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))
         return describe(bare, injected.number_references(chunks), chunks, runtime), [*injected.warnings]
 

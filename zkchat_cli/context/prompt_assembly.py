@@ -288,9 +288,8 @@ def _dropped_messages(layout: _Layout, selection: Selection) -> list[Dropped]:
     return [
         Dropped(id=id_, reason=explain_dropped(reason, quoted=id_ in recalled))
         for turn, reason in reasons
-        for fixed in [{id_ for m in turn.fixed for id_ in m.source_ids}]
         for id_ in turn.ids
-        if id_ not in fixed
+        if id_ not in turn.fixed_ids
     ]
 
 

@@ -124,20 +124,16 @@ class _SpokenTurn(NamedTuple):
 def _speaker_messages(turns: Iterable[_SpokenTurn]) -> list[SpeakerMessage]:
     """The messages with their speakers: the names in front of an imported log's messages ("Ada: …"), or else the roles."""
     spoken = [(turn, message) for turn in turns for message in turn.messages]
-    named = Counter(message.role for _, message in spoken if _find_speaker(message.content))
+    named = Counter(message.role for _, message in spoken if _SPEAKER.match(message.content))
     total = Counter(message.role for _, message in spoken)
     made = []
     for turn, message in spoken:
-        prefix = _find_speaker(message.content) if named[message.role] > 1 and 2 * named[message.role] >= total[message.role] else None
+        prefix = _SPEAKER.match(message.content) if named[message.role] > 1 and 2 * named[message.role] >= total[message.role] else None
         sentences = score_sentences(message.content[prefix.end() :] if prefix else message.content)
         speaker = prefix["name"] if prefix else message.role
         date = " ".join(message.timestamp[:10].split())
         made.append(SpeakerMessage(turn.id, message.role, speaker, date, sentences, message.id in turn.fixed_ids))
     return made
-
-
-def _find_speaker(content: str) -> re.Match[str] | None:
-    return _SPEAKER.match(content)
 
 
 def _find_candidates(messages: Sequence[SpeakerMessage]) -> list[SummaryCandidate]:

@@ -54,11 +54,10 @@ def render_transcript(turns: Iterable[Turn]) -> list[str]:
     items: list[str] = []
     date = ""
     for turn in turns:
-        fixed = {id_ for message in turn.fixed for id_ in message.source_ids}
         messages = {message.id: message for message in turn.messages}
         for rendered in turn.prompt:
             source = rendered.source_ids[0] if rendered.source_ids else ""
-            if source in fixed:
+            if source in turn.fixed_ids:
                 continue
             message = messages.get(source)
             if message is not None and message.timestamp[:10] != date:
@@ -86,11 +85,6 @@ def build_summary_request(part: str, request: SummaryRequest, counter: TokenCoun
         return (make_prompt_message("user", "conversation", "\n\n".join([SIMPLE_INSTRUCTIONS, *sections]), counter),)
     system = make_prompt_message("system", "system", INSTRUCTIONS, counter)
     return (system, make_prompt_message("user", "conversation", "\n\n".join(sections), counter))
-
-
-def count_request_overhead(request: SummaryRequest, counter: TokenCounter) -> int:
-    """Tokens of a request without the conversation."""
-    return sum(message.tokens for message in build_summary_request("", request, counter))
 
 
 def fit_transcript(turns: Sequence[Turn], room: int, counter: TokenCounter) -> str:
