@@ -4,7 +4,7 @@ What holds of each prompt is tried on 75 random histories (test_prompt_assembly.
 CI runs `tests/bench/properties.py`, which tries 2,000 and 1,000, or as many as you like.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
@@ -33,18 +33,16 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppFixture]:
 
 
 @pytest.mark.untraced
-def test_every_prompt_is_sound_and_an_import_gives_the_identical_one(workspace: AppFixture) -> None:
-    settings(deadline=None, max_examples=10)(every_prompt_is_sound_and_an_import_gives_the_identical_one)(workspace)
-
-
-@pytest.mark.untraced
-def test_a_compacted_prompt_stays_small_for_as_many_turns_as_were_freed(workspace: AppFixture) -> None:
-    settings(deadline=None, max_examples=2)(a_compacted_prompt_stays_small_for_as_many_turns_as_were_freed)(workspace)
-
-
-@pytest.mark.untraced
-def test_undo_gives_each_earlier_prompt_back(workspace: AppFixture) -> None:
-    settings(deadline=None, max_examples=8)(undo_gives_each_earlier_prompt_back)(workspace)
+@pytest.mark.parametrize(
+    ("check", "examples"),
+    [
+        (every_prompt_is_sound_and_an_import_gives_the_identical_one, 10),
+        (a_compacted_prompt_stays_small_for_as_many_turns_as_were_freed, 2),
+        (undo_gives_each_earlier_prompt_back, 8),
+    ],
+)
+def test_what_holds_of_every_conversation(workspace: AppFixture, check: Callable[[AppFixture], None], examples: int) -> None:
+    settings(deadline=None, max_examples=examples)(check)(workspace)
 
 
 @pytest.mark.untraced

@@ -1,6 +1,6 @@
 """The offline provider: quotes from real notes through a real session, the likeliest sections, or "nothing in your notes"."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -127,8 +127,14 @@ def test_question_about_a_day_is_answered_from_its_notes(app: AppFixture) -> Non
 
 
 def test_passages_are_compared_by_meaning_if_the_model_can(app: AppFixture) -> None:
-    model = OfflineModel(lambda _, texts: [0.9 if "patience" in text or text == "Compost" else 0.0 for text in texts])
-    report = report_of(app.session(model).send("does my rotting heap have to wait?"))
+    class Meaning:
+        def similarities(self, _: str, texts: Sequence[str]) -> list[float]:
+            return [0.9 if "patience" in text or text == "Compost" else 0.0 for text in texts]
+
+        def window_similarities(self, *_: object) -> None:
+            return None
+
+    report = report_of(app.session(OfflineModel(Meaning())).send("does my rotting heap have to wait?"))
     assert report.answer.startswith("From your notes:\n\n“A compost heap needs air, water and patience.")
 
 

@@ -40,10 +40,14 @@ def note(text: str, source: int = 1, title: str = "Garden") -> QuoteSource:
 def meaning(**similar: float) -> "object":
     """A sentence model for which texts with these words are so similar to any question, and others hardly."""
 
-    def similarities(_: str, texts: Sequence[str]) -> list[float]:
-        return [max((value for word, value in similar.items() if word in text), default=0.1) for text in texts]
+    class Meaning:
+        def similarities(self, _: str, texts: Sequence[str]) -> list[float]:
+            return [max((value for word, value in similar.items() if word in text), default=0.1) for text in texts]
 
-    return similarities
+        def window_similarities(self, query: str, texts: Sequence[tuple[str, object]]) -> list[float]:
+            return self.similarities(query, [text for text, _ in texts])
+
+    return Meaning()
 
 
 def quotes(ranked: RankedPassages) -> list[str]:

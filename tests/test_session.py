@@ -22,7 +22,6 @@ from factories import (
     tool_reply,
 )
 
-from zkchat_cli.config.schema import Config, LlmSettings
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.events import (
     Cited,
@@ -184,14 +183,6 @@ def test_an_answer_is_stored_without_reasoning_that_cannot_be_stored(app: AppFix
 
 
 # tools
-
-
-def test_the_last_round_offers_no_tools(app: AppFixture) -> None:
-    app.settings = Config(llm=LlmSettings(max_tool_rounds=2))
-    model = DeltaModel([tool_reply(find_call("compost")), tool_reply(find_call("filters", "2")), reply("So [1].")])
-    report = report_of(app.session(model).send("What?"))
-    assert [bool(request.tools) for request in model.requests] == [True, True, False]
-    assert len(report.tools) == 2
 
 
 def test_many_large_results_stay_within_the_window(app: AppFixture) -> None:

@@ -129,7 +129,7 @@ class App:
         return self._runtime(loaded, self._open_model(loaded, agent), agent)
 
     def _open_model(self, loaded: LoadedConfig, agent: Agent | None) -> OpenedModel:
-        return open_model(loaded, agent, unsafe=self.choices.unsafe, similarities=self.vault.similarities)
+        return open_model(loaded, agent, unsafe=self.choices.unsafe, similarities=self.vault)
 
     def close(self) -> None:
         if self.external is not None:
@@ -178,7 +178,7 @@ def open_app(choices: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
     with ExitStack() as opened:
         vault = open_vault(loaded)
         opened.callback(vault.close)
-        using = open_model(loaded, agent, unsafe=choices.unsafe, similarities=vault.similarities)
+        using = open_model(loaded, agent, unsafe=choices.unsafe, similarities=vault)
         store, unstored = _open_store(loaded.places.store_file, choices)
         opened.pop_all()
         external = open_servers(loaded)

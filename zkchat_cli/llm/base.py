@@ -17,8 +17,18 @@ from zkchat_cli.models import AnswerLevel, FinishReason, PromptMessage, PromptTo
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How much a model reasons. No model accepts all; a provider whose models know fewer gets the nearest."""
-Similarities = Callable[[str, Sequence[str]], list[float] | None]
-"""How similar texts are to a question in meaning: cosines, or None without a model that can tell."""
+
+
+class Similarities(Protocol):
+    """How similar texts are to a question in meaning: cosines, or None without a model that can tell."""
+
+    def similarities(self, query: str, texts: Sequence[str], /) -> list[float] | None: ...
+
+    def window_similarities(self, query: str, texts: Sequence[tuple[str, tuple[str, str, str]]], /) -> list[float] | None:
+        """By what is stored, about: of parts of chunks, each with its chunk's title, headings and text."""
+        ...
+
+
 MAX_TOOL_NAME = 64
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 DEFAULT_MAX_ANSWER = 2_000_000

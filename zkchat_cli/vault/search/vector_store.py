@@ -190,6 +190,10 @@ class VectorStore:
 
         return best_cosines(vector, self._windows(column, values))
 
+    def windows(self, keys: Iterable[int]) -> list[tuple[int, bytes]]:
+        """The packed windows of the chunks with these keys that have vectors."""
+        return self._windows("key", keys)
+
     def _windows(self, column: Literal["id", "key"], values: Iterable[int]) -> list[tuple[int, bytes]]:
         """The keys of chunks with their packed windows."""
         sql = f"SELECT key, windows FROM signatures JOIN vectors USING (id) WHERE {column} IN (SELECT value FROM json_each(?))"
