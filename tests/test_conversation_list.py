@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from factories import AppFixture, DeltaModel, exchanges, message, reply, report_of, resume
+from factories import AppFixture, exchanges, message, resume
 
 from zkchat_cli.errors import ConfigError, StoreError, UsageError
 from zkchat_cli.llm.base import Window
@@ -111,15 +111,6 @@ def test_a_conversation_is_shown_in_order(app: AppFixture) -> None:
 
 
 # titles, other conversations
-
-
-def test_a_title_is_given_before_and_after_the_first_message(app: AppFixture) -> None:
-    session = app.session(DeltaModel([reply("Yes.")]))
-    session.rename("Early")
-    report_of(session.send("Hello?"))
-    assert app.store.conversation(session.conversation.id).title == "Early"
-    session.rename("Late")
-    assert app.reopen(session).conversation.title == session.conversation.title == "Late"
 
 
 def test_a_conversation_of_another_vault_is_not_continued(app: AppFixture) -> None:
