@@ -51,6 +51,13 @@ def test_a_provider_error_is_exit_code_4_and_keeps_the_text_that_came(zkchat: Pr
     assert exported[0]["status"] == "failed"
 
 
+def test_a_compaction_is_told_on_standard_error(zkchat: Program, script: Callable[..., str]) -> None:
+    reply = script({"text": "The heap behind the shed was turned on day {n}. " * 12})
+    for options in ([], ["-c"], ["-c"]):
+        done = zkchat("ask", *options, "I turned the heap. " * 110, "--model", reply, "--max-context", 2000, "--json")
+    assert done.json["compaction"] and "tokens saved" in done.err
+
+
 # in a pipeline
 
 

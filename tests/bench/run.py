@@ -5,6 +5,7 @@ busy machine shows as a slow floor, and the ratio is the figure to compare over 
 """
 
 import argparse
+import gc
 import json
 import os
 import platform
@@ -36,6 +37,7 @@ from zkchat_cli.app import factory
 from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.chat.tool_executor import ToolExecutor
+from zkchat_cli.cli.app import GC_THRESHOLDS
 from zkchat_cli.events import TextDelta, TurnCompleted
 from zkchat_cli.models import ConversationArchive, TurnReport, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -212,6 +214,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few repetitions: does it run at all?")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
+    gc.set_threshold(*GC_THRESHOLDS)  # as the program has it
     turns = chosen.turns or (20 if chosen.quick else 1000)
     with tempfile.TemporaryDirectory(prefix="zkchat-bench-") as folder:
         ground = Ground(Path(folder).resolve(), chosen.notes, turns, chosen.quick, vaults.Words(SEED))

@@ -27,7 +27,7 @@ _CASED_UNIT = lazy_pattern(r"([0-9][ \u00a0\u202f]?)(?:M(?=(?:Wh?|V|A|Pa|J|g|l|L
 """Units that differ in case only: mW and MW, kb and kB."""
 _QUOTED_LINE = lazy_pattern(r"^[ \t]*+>[ \t>]*+", re.MULTILINE)
 _BLOCK = lazy_pattern(
-    r"^[ \t>]*+(?:[-*+][ \t]++(?:\[.\][ \t]++)?|(?P<number>\d{1,9}[.)][ \t]++(?:\[.\][ \t]++)?)|#{1,6}[ \t]++)*+", re.MULTILINE
+    r"^[ \t>]*+(?>(?:[-*+][ \t]++(?:\[.\][ \t]++)?|(?P<number>\d{1,9}[.)][ \t]++(?:\[.\][ \t]++)?)|#{1,6}[ \t]++){0,100})", re.MULTILINE
 )
 _ITEM = lazy_pattern(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
 _ROW = lazy_pattern(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)

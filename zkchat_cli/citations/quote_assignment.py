@@ -11,10 +11,10 @@ from zkchat_cli.text.patterns import lazy_pattern
 
 _BETWEEN = lazy_pattern(r"[\s.,;:!?。，(（]{0,3}")
 """Text between a quotation and its mark, if the quotation itself contains marks."""
-_INTRODUCTION = lazy_pattern(r"[)\]*_]*+(?:\s*+[\w'’-]++){0,5}+\s*+[,:，：]?\s*+")
+_INTRODUCTION = lazy_pattern(r"[)\]*_]*+(?>(?:\s*+[\w'’-]++){0,5})\s*+[,:，：]?\s*+")
 """Text between a mark and a quotation that it introduces: `[[Filters]] says that “…”`."""
 _LONGEST_INTRODUCTION = 60
-_BEFORE_BLOCK = lazy_pattern(r"[)\]*_\"'”’.,:：]*+(?:\s*+[\w'’-]++){0,8}+[ \t]*+[.,:：]?[ \t]*+\n\s*+")
+_BEFORE_BLOCK = lazy_pattern(r"[)\]*_\"'”’.,:：]*+(?>(?:\s*+[\w'’-]++){0,8})[ \t]*+[.,:：]?[ \t]*+\n\s*+")
 """Text between a mark and the block quotation that it introduces."""
 _AFTER_BLOCK = lazy_pattern(r"[\s>—–(*_-]{0,9}")
 """Text between a block quotation and its mark."""

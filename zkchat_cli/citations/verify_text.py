@@ -27,7 +27,7 @@ from zkchat_cli.vault.vault import Vault
 
 FEWEST_WORDS = 3
 """Words in quotation marks from which on they are a quotation without a source; fewer may be a term or irony."""
-_NO_PROSE = re.compile(r"<!--(?:[^<-]|-(?!->)|<(?!!--))*+-->|%%.*?%%|</?[A-Za-z][^<>]*>|(?<=\])\([^()\n]*\)", re.DOTALL)
+_NO_PROSE = re.compile(r"<!--(?>(?:[^<-]++|-(?!->)|<(?!!--)){0,100000})-->|%%.*?%%|</?[A-Za-z][^<>]*>|(?<=\])\([^()\n]*\)", re.DOTALL)
 """Comments, HTML tags, and the targets of links, in which quotation marks quote nothing."""
 _LISTED = re.compile(
     r"[ \t]*(?:[-*+][ \t]+)?(?:\[\^?(?P<bracket>\d{1,4})\]:?|(?P<item>\d{1,4})[.)])[ \t]+(?:[✓✗○✂][ \t]*)?(?P<source>\S.*)"

@@ -50,6 +50,8 @@ COMMAND_ORDER = (
 )
 """Most used first."""
 EXIT_CODES = {"unexpected": 1, "usage": 2, "config": 2, "prompt_too_large": 2, "vault": 3, "index": 3, "store": 3, "provider": 4}
+GC_THRESHOLDS = 100_000, 20, 50
+"""Imports, turns and an index build free little: looking for cycles costs 30 ms of start-up and 5 ms of a turn."""
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
 """The exit code of a program ended by SIGPIPE, such as git or cat, when the reader of its output is gone."""
@@ -119,7 +121,7 @@ def root(
 
 def run() -> None:
     """The program: `zkchat` and `python -m zkchat_cli`."""
-    gc.set_threshold(100_000, 20, 50)  # imports and an index build free little: looking for cycles costs 30 ms of start-up
+    gc.set_threshold(*GC_THRESHOLDS)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins reads every installed package's metadata: 10 ms
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads, 40 ms, for what is computed in one
     for name in ("stdout", "stderr"):
