@@ -290,3 +290,17 @@ def embedding_servers(httpserver: HTTPServer) -> Iterator[EmbeddingServers]:
     """Ollama and OpenAI, offering the tests' embedding model."""
     yield EmbeddingServers(httpserver)
     httpserver.check_assertions()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failure that shows half of a surrogate pair is told, too: it could not be sent from the process that ran the test."""
+    report = yield
+    if report.longrepr is not None and not isinstance(report.longrepr, tuple) and _sendable(str(report.longrepr)) != str(report.longrepr):
+        report.longrepr = _sendable(str(report.longrepr))
+    report.sections = [(name, _sendable(text)) for name, text in report.sections]
+    return report
+
+
+def _sendable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
