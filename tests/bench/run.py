@@ -57,6 +57,7 @@ def starting(ground: Ground) -> Iterator[Row]:
     def shown(text: str, *command: str) -> float:
         begin = time.perf_counter()
         child = pexpect.spawn(command[0], list(command[1:]), env=ground.env, encoding="utf-8", dimensions=(30, 100))
+        child.delaybeforesend = None  # a terminal answers at once
         while child.expect_exact([WHERE_IS_THE_CURSOR, text], timeout=60) == 0:
             child.send(IN_ROW_2)
         seconds = time.perf_counter() - begin
