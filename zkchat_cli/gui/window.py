@@ -4,7 +4,6 @@ Everything of the engine runs on `_work`, one after another as in the terminal; 
 passages, other pages) runs on `_side` meanwhile. Nothing here waits for either.
 """
 
-import signal
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any
@@ -394,15 +393,3 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._side.close(lambda: self._store.close() if self._store is not None else None)
         self._work.close(lambda: engine.close_session(self.session, self.app))
         super().closeEvent(event)
-
-
-def run(open_app: Callable[[], App], resume: str | None) -> int:
-    """Show the window until it is closed."""
-    application = QtWidgets.QApplication(["zkchat"])
-    window = ChatWindow(open_app, resume)
-    signal.signal(signal.SIGINT, lambda *_: window.close())
-    timer = QTimer(interval=200)  # Python sees a signal, such as Ctrl-C in the terminal that started the window, only when it runs
-    timer.timeout.connect(lambda: None)
-    timer.start()
-    window.show()
-    return application.exec()

@@ -31,7 +31,7 @@ def gui(
     if demo and ctx.shared["vault"] is not None:
         raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
     try:
-        from zkchat_cli.gui import window  # imports Qt
+        from zkchat_cli.gui import program  # imports Qt
     except ModuleNotFoundError as e:
         raise UsageError("the window needs a package that is not installed", "pip install 'zkchat[gui]'") from e
     except ImportError as e:  # a library of the system, which pip does not install
@@ -46,4 +46,4 @@ def gui(
             ctx.shared["vault"] = demo_vault(ctx.paths)
         return factory.open_app(ctx.startup_options(store_later=resume is None, unsafe=unsafe), os.environ, Path.cwd())
 
-    raise typer.Exit(window.run(open_app, resume))
+    raise typer.Exit(program.run(open_app, resume))
