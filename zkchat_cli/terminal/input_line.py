@@ -34,6 +34,8 @@ from zkchat_cli.terminal.toolbar import Toolbar
 
 PLACEHOLDER = "ask your notes, or /help"
 MENU_LINES = 8
+TOOLBAR_DELAY = 0.03
+"""Seconds that the toolbar may take to be drawn after the first prompt."""
 STYLE = {
     "bottom-toolbar": "noreverse",
     "bottom-toolbar.text": "",
@@ -44,7 +46,8 @@ STYLE = {
 class InputLine:
     """`ask` waits for a line; `update` and `call_soon` may be called from any thread meanwhile.
 
-    `drawn` is called once, when the first prompt is on the screen. `quiet` is the style of the placeholder.
+    `drawn` is called when the first prompt and its toolbar are on the screen, perhaps twice and from another thread. `quiet` is the style
+    of the placeholder.
     """
 
     def __init__(
@@ -68,7 +71,7 @@ class InputLine:
         self.toolbar = Toolbar(state="loading")
         self._toolbar_lock = threading.Lock()
         self._line_changed = line_changed
-        self._drawn = drawn
+        self._drawn, self._is_drawn = drawn, False
         self.stays = screen is None and is_dumb_terminal()
         """Whether the prompt cannot be drawn again, below what is printed meanwhile."""
         self._session: PromptSession[str] = PromptSession(
@@ -94,7 +97,7 @@ class InputLine:
             output=screen,
         )
         self._session.layout.current_window.dont_extend_height = Always()  # the toolbar is right below the line
-        self._session.app.after_render += self._on_first_render
+        self._session.app.after_render += self._on_render
         self._session.default_buffer.on_text_changed += lambda buffer: self._on_text_changed(buffer.text)
 
     def ask(self, default: str = "") -> str:
@@ -203,9 +206,14 @@ class InputLine:
             return FormattedText([("", f" {self._hint}"[:width])])
         return FormattedText(self.toolbar.fragments(width))
 
-    def _on_first_render(self, app: "Application[str]") -> None:
-        app.after_render -= self._on_first_render
-        self._drawn()
+    def _on_render(self, app: "Application[str]") -> None:
+        """The toolbar is in the second drawing, as soon as the terminal has reported the cursor's position; some terminals never do."""
+        if not self._is_drawn:
+            self._is_drawn = True
+            threading.Timer(TOOLBAR_DELAY, self._drawn).start()
+        else:
+            app.after_render -= self._on_render
+            self._drawn()
 
 
 class ChatCompleter(Completer):

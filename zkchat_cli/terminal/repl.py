@@ -5,7 +5,6 @@ and shows what for.
 """
 
 import shutil
-import threading
 import time
 from collections.abc import Generator
 from contextlib import closing
@@ -39,9 +38,6 @@ if TYPE_CHECKING:  # these import the session's modules, which are loaded after 
     from zkchat_cli.terminal.spoken_input import SpokenInputLine
     from zkchat_cli.vault.approval import Decision
 
-START_DELAY = 0.03
-"""Seconds between the first drawing and the background work: the toolbar is drawn when the terminal has reported the cursor's position, and
-a busy thread delays that."""
 SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
 BUSY_SECONDS = 1.0
@@ -84,7 +80,7 @@ class Repl:
                 pastes,
                 quiet="#{:02x}{:02x}{:02x}".format(*rgb(screen.palette["dim"])) if screen.palette else "ansibrightblack",
                 line_changed=self._line_changed,
-                drawn=lambda: threading.Timer(START_DELAY, self._background.start).start(),
+                drawn=lambda: self._background.start(),
             )
         self._background = BackgroundLoader(
             start_session,

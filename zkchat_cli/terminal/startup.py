@@ -106,9 +106,10 @@ class BackgroundLoader:
             self.opened = self._start_session()
             self._check_stopped()
             threading.Thread(target=self._check_model, args=(self.opened.session,), name="check model", daemon=True).start()
-            if self.opened.app.vault.has_index:
-                self._announce_index(self.opened)
             self.ready.set()
+            if self.opened.app.vault.has_index:
+                self._measure()
+                self._announce_index(self.opened)
             self._set_state("")
             self._prepare(self.opened)
         except _StoppedError:
