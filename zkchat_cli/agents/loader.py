@@ -10,7 +10,7 @@ from typing import Any
 
 from zkchat_cli import registry
 from zkchat_cli.agents import builtin
-from zkchat_cli.agents.profile import Agent, AgentProfile
+from zkchat_cli.agents.profile import Agent
 from zkchat_cli.config import loader
 from zkchat_cli.errors import ConfigError
 
@@ -67,6 +67,8 @@ def load_agent(where: Path, name: str) -> Agent:
 
 def validate_profile(origin: str, given: Mapping[str, object]) -> dict[str, Any]:
     """The values converted to their types. Raises ConfigError for an unknown key, with the nearest ones, or an invalid value."""
+    from zkchat_cli.agents.file_schema import AgentProfile  # 3 ms that a chat without an agent does not need
+
     for key in given:
         loader.require_known_key(key, origin, AgentProfile, "is not a key of an agent")
     if "strategy" in given and "context.strategy" in given:
@@ -88,6 +90,7 @@ def check_names(agent: Agent, *, tools: Collection[str], strategies: Collection[
 
 def write_agent_file(file: Path, values: Mapping[str, object]) -> None:
     """Set keys in an agent's file, new or old, and remove those that are None. Raises ConfigError without changing it."""
+    from zkchat_cli.agents.file_schema import AgentProfile  # as above
     from zkchat_cli.config.toml_editor import edit_toml  # imports tomlkit: 15 ms that only a change needs
 
     keys = ", ".join(key for key in AgentProfile.model_fields if key != "context")

@@ -4,7 +4,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -125,7 +125,7 @@ class App:
     def _open_agent_runtime(self, name: str | None, overrides: Mapping[str, object]) -> Runtime:
         """The runtime of an agent (None: without one), with the settings that the user has changed in the chat."""
         agent = open_agent(name, self.loaded.places) if name is not None else None
-        loaded = load_settings(replace(self.choices, overrides=overrides), self.loaded.env, self.loaded.cwd, agent)
+        loaded = load_settings(self.choices._replace(overrides=overrides), self.loaded.env, self.loaded.cwd, agent)
         return self._runtime(loaded, self._open_model(loaded, agent), agent)
 
     def _open_model(self, loaded: LoadedConfig, agent: Agent | None) -> OpenedModel:

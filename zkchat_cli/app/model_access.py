@@ -4,7 +4,6 @@ import socket
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -56,7 +55,7 @@ def open_model(
     known = [tool for tool in tools.load_tools(unsafe=unsafe) if tool.scope != "memory" or loaded.values.context.memory_integration]
     known = [tool for tool in known if agent is None or agent.tools is None or tool.name in agent.tools]
     callable_ = tuple(tool for tool in known if provider.tools is None or tool.name in provider.tools)
-    opened = provider.open(replace(model_config(provider, loaded, model), similarities=similarities))
+    opened = provider.open(model_config(provider, loaded, model)._replace(similarities=similarities))
     return OpenedModel(opened, callable_, provider.summarizes, takes_external=provider.tools is None)
 
 

@@ -2,8 +2,10 @@
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from zkchat_cli import tools
 from zkchat_cli.agents import loader as agents
@@ -27,8 +29,7 @@ MODEL_FAMILIES = {
 """How names of well-known models begin, and the provider that has them: the first that fits counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartupOptions:
+class StartupOptions(NamedTuple):
     """Options of the command line that decide how a session starts. None leaves a setting to the other layers."""
 
     vault: Path | None = None
@@ -38,7 +39,7 @@ class StartupOptions:
     max_context: int | None = None
     store: bool = True
     agent: str | None = None
-    overrides: Mapping[str, object] = field(default_factory=dict)
+    overrides: Mapping[str, object] = MappingProxyType({})
     """Settings changed in the chat, by key."""
     unsafe: bool = False
     """Whether the model may propose changes of notes."""

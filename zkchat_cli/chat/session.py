@@ -32,7 +32,6 @@ from zkchat_cli.config import loader
 from zkchat_cli.context.branch_tree import BranchSegment
 from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.context.exchanges import MessageHistory
-from zkchat_cli.context.prompt_history import find_question, restore_sent_prompts
 from zkchat_cli.context.recall.index import preload_numpy
 from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.errors import ConfigError, ProviderError, StoreError, UsageError, VaultError
@@ -209,6 +208,8 @@ class ZkChatSession:
         """The body of a call of an earlier turn, by default its last. Encrypted reasoning that it contained is not stored, and missing.
 
         Raises UsageError if there is no such call, or if its body cannot be made."""
+        from zkchat_cli.context.prompt_history import find_question, restore_sent_prompts
+
         history = self.history
         sent = restore_sent_prompts(history, turn, self.store.prompts(find_question(history, turn).id))
         made = sent.calls[-1] if call is None else sent.call(call)

@@ -5,7 +5,6 @@ The store keeps what was sent; dropped messages and named documents follow from 
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from zkchat_cli.context.prompt_assembly import explain_dropped, named_documents
@@ -17,8 +16,7 @@ from zkchat_cli.text.numbers import plural
 RECALLED_TAG = "<recalled-conversation>"
 
 
-@dataclass(frozen=True, slots=True)
-class SentPrompts:
+class SentPrompts(NamedTuple):
     """The calls of a turn in order. `number` is the turn's, from 1."""
 
     number: int

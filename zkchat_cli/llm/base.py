@@ -7,7 +7,7 @@ the text that came before them.
 import json
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from zkchat_cli.config.schema import Section
@@ -50,13 +50,12 @@ class Options(NamedTuple):
         return self.reasoning_effort if self.reasoning_effort in (None, "none", "minimal") else "low"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One model call: messages and tools of the prompt, and the context window in tokens for which the prompt was built."""
 
     messages: tuple[PromptMessage, ...]
     tools: tuple[PromptTool, ...] = ()
-    options: Options = field(default_factory=Options)
+    options: Options = Options()
     window: int | None = None
 
 
@@ -217,7 +216,7 @@ def with_wire_names(request: Request) -> Request:
         )
         for message in request.messages
     )
-    return replace(request, tools=tools, messages=messages)
+    return request._replace(tools=tools, messages=messages)
 
 
 def openai_message(message: PromptMessage) -> dict[str, Any]:
@@ -245,16 +244,18 @@ def parse_tool_call(id_: str, name: str, arguments: str) -> ToolCall:
     return ToolCall(id=id_, name=name, malformed=arguments)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelConfig:
+class ModelConfig(NamedTuple):
     """What a provider opens a model with: the name after the slash of `PROVIDER/NAME`, its own settings, the environment, its key, and
     `similarities` if texts can be compared by meaning on this machine."""
 
     name: str = ""
     settings: Any = None
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    key: ApiKey = field(default_factory=ApiKey)
+    env: Mapping[str, str] = MappingProxyType({})
+    key: ApiKey = ApiKey()
     similarities: Similarities | None = None
+
+    def __repr__(self) -> str:
+        return f"ModelConfig({self.name!r})"  # the environment may hold secrets
 
 
 class ModelInfo(NamedTuple):

@@ -6,7 +6,6 @@ from JSON, in which no text of a note can look like the number of another excerp
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from zkchat_cli.llm.base import Request
@@ -22,7 +21,7 @@ def with_plain_excerpts(request: Request) -> Request:
     """The request with the documents of its messages as text, if its window is small."""
     if request.window is None or request.window > SMALL_WINDOW:
         return request
-    return replace(request, messages=tuple(_in_plain_text(m) if m.kind == "documents" else m for m in request.messages))
+    return request._replace(messages=tuple(_in_plain_text(m) if m.kind == "documents" else m for m in request.messages))
 
 
 def _in_plain_text(message: PromptMessage) -> PromptMessage:

@@ -5,7 +5,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field
@@ -87,7 +87,7 @@ def merge_roles(request: Request) -> Request:
             merged[-1] = last.model_copy(update={"content": text, "tokens": last.tokens + plain.tokens})
         else:
             merged.append(plain)
-    return replace(request, messages=tuple(merged))
+    return request._replace(messages=tuple(merged))
 
 
 ROLES = Refusal(

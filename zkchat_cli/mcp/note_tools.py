@@ -18,8 +18,7 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.mcp import results
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import ENCODINGS, TokenCounter
-from zkchat_cli.vault.index.database import LinkRow
-from zkchat_cli.vault.index.indexer import Progress
+from zkchat_cli.vault.index.database import LinkRow, Progress
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views.conversation_list import search_result_document
 

@@ -11,8 +11,8 @@ import posixpath
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from zkchat_cli.memory.file_reader import MemoryFiles
 from zkchat_cli.memory.project import MAX_IMPORT_DEPTH, import_paths
@@ -24,8 +24,7 @@ MAX_PATHS = 5_000
 """With more imported paths than that, any file may be memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryPaths:
+class MemoryPaths(NamedTuple):
     """`names` are those of memory files; `agents_folder` has the agents' memory."""
 
     root: Path

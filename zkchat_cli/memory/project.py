@@ -42,8 +42,7 @@ class MemoryItem(NamedTuple):
     """The agent that a fact belongs to; None if it is shared."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateMemory:
+class PrivateMemory(NamedTuple):
     """A memory file in the configuration folder: the user's, or an agent's."""
 
     kind: Literal["user", "agent"]

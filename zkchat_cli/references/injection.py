@@ -6,8 +6,9 @@ so that a prompt built from the log later is the same.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
+from types import MappingProxyType
+from typing import NamedTuple
 
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, Delivery, DocumentReference, RetrievalMode
@@ -25,8 +26,7 @@ HINT = "name a smaller file, or raise context.max_tokens"
 MAX_HEADINGS, MAX_HEADING_LENGTH = 40, 80
 
 
-@dataclass(frozen=True, slots=True)
-class Injection:
+class Injection(NamedTuple):
     """Each reference with its delivery and the ids of its chunks, the chunks to inject (not numbered yet), and what to tell the user.
 
     `numbers`: the numbers of chunks that are already in the prompt.
@@ -35,7 +35,7 @@ class Injection:
     documents: tuple[tuple[DocumentReference, tuple[str, ...]], ...] = ()
     chunks: tuple[ContentChunk, ...] = ()
     warnings: tuple[Notice, ...] = ()
-    numbers: Mapping[str, int] = field(default_factory=dict)
+    numbers: Mapping[str, int] = MappingProxyType({})
 
     def number_references(self, chunks: Sequence[ContentChunk]) -> tuple[DocumentReference, ...]:
         """The references with the numbers of their chunks."""
@@ -47,8 +47,7 @@ class Injection:
         return tuple(numbered)
 
 
-@dataclass(frozen=True, slots=True)
-class InjectionBudget:
+class InjectionBudget(NamedTuple):
     """`left`: tokens left of the message budget. `ratio`: the share of them for one document. `cost`: the tokens of a chunk in the prompt.
 
     `in_prompt`: chunks that are already in the prompt, by id.
@@ -57,7 +56,7 @@ class InjectionBudget:
     left: int
     ratio: float
     cost: Callable[[ContentChunk], int]
-    in_prompt: Mapping[str, ContentChunk] = field(default_factory=dict)
+    in_prompt: Mapping[str, ContentChunk] = MappingProxyType({})
 
 
 def inject(mentions: Sequence[MentionedDocument], message: str, budget: InjectionBudget) -> Injection:

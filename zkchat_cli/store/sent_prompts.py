@@ -7,11 +7,11 @@ a piece was made from is not stored again: that saves 10 MB of 45 in a conversat
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
 from hashlib import blake2b
 from itertools import accumulate, pairwise
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from zkchat_cli.models import ArchivedCall, ArchivedPrompts, Prompt, PromptMessage, PromptTool, SentPrompt, Value
 from zkchat_cli.store import codec, compactions, rows
@@ -22,12 +22,11 @@ _SOURCE = f"SELECT {', '.join(rows.MESSAGE)} FROM message WHERE id = ? AND conve
 _CONTENT = rows.MESSAGE.index("content")
 
 
-@dataclass(frozen=True, slots=True)
-class PieceCache:
+class PieceCache(NamedTuple):
     """The pieces of a conversation's last prompt with their numbers: nine in ten are in the next prompt again."""
 
     conversation: int = -1
-    pieces: Mapping[object, tuple[Value, int]] = field(default_factory=dict)
+    pieces: Mapping[object, tuple[Value, int]] = MappingProxyType({})
     """By `_identity`."""
 
 

@@ -7,7 +7,7 @@ plain values, so the offline provider loads no model library.
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 from zkchat_cli.errors import StoreError, UsageError, VaultError
@@ -32,8 +32,7 @@ class ToolArgumentError(Exception):
     """A wrong tool call; the text tells the model how to correct it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutput:
+class ToolOutput(NamedTuple):
     """The result of a tool: citable chunks, other data, a note for the model (what was left out, how to get it), and the `outcome` in a few
     words for the user, unless the number of chunks says it.
 
@@ -41,7 +40,7 @@ class ToolOutput:
     """
 
     chunks: tuple[ContentChunk, ...] = ()
-    data: Mapping[str, object] = field(default_factory=dict)
+    data: Mapping[str, object] = MappingProxyType({})
     note: str = ""
     outcome: str = ""
     change: "Change | None" = None

@@ -4,10 +4,12 @@ Who approves is a function passed in: a screen that asks, or an answer given in 
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.vault.edit.transaction import Change
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.edit.transaction import Change
 
 
 class Decision(NamedTuple):
@@ -19,7 +21,7 @@ class Decision(NamedTuple):
     """Whether the user wants no more questions about the same tool."""
 
 
-Approve = Callable[[Change], Decision]
+Approve = Callable[["Change"], Decision]
 
 ALLOWED = Decision(True)
 DECLINED = Decision(False, "declined by the user: nothing was changed")
@@ -33,7 +35,7 @@ def decline(declined: Decision, text: str) -> Decision:
     return declined._replace(reason=f"{declined.reason}. The user says: {replace_surrogates(text)}") if text else declined
 
 
-def approve_notes(change: Change) -> Decision:
+def approve_notes(change: "Change") -> Decision:
     """`--yes` where nobody can be asked: approves every change except those of memory, which instructs later conversations."""
     if change.memory_file is None:
         return ALLOWED
@@ -42,7 +44,7 @@ def approve_notes(change: Change) -> Decision:
     )
 
 
-def mark_memory_file(change: Change, memory_file: str | None) -> Change:
+def mark_memory_file(change: "Change", memory_file: str | None) -> "Change":
     """The change with a warning that it edits memory, if it does."""
     if memory_file is None:
         return change

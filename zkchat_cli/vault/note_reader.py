@@ -1,20 +1,23 @@
-"""The notes as their files are now, whatever the index knows: texts, headings, chunks, sections, and the lines of links."""
+"""The notes as their files are now, whatever the index knows: texts, headings, chunks, sections, and the lines of links.
+
+The parser is imported when the first note is read: 5 ms, and the budget bar comes first.
+"""
 
 import os
 import posixpath
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk
-from zkchat_cli.vault import filesystem, front_matter, note_parser, sections
-from zkchat_cli.vault.chunking import chunk_note
+from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.index.database import LinkRow, make_chunk
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, stem
-from zkchat_cli.vault.markup import Markup
-from zkchat_cli.vault.note_parser import ParsedNote
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.note_parser import ParsedNote
 
 
 class NoteOpening(NamedTuple):
@@ -36,8 +39,10 @@ class NoteReader:
         """The text of a note or another text file. Raises VaultError for what is missing, unreadable, too large or not in the vault."""
         return filesystem.read_text(self.root, relative_path)
 
-    def parse(self, relative_path: str) -> ParsedNote:
+    def parse(self, relative_path: str) -> "ParsedNote":
         """Raises VaultError when there is no such note."""
+        from zkchat_cli.vault import note_parser
+
         file = filesystem.resolve_inside(self.root, relative_path)
         relative_path = posixpath.normpath(relative_path)
         if not os.path.isfile(file):  # noqa: PTH113 - Path.is_file raises for what is no name
@@ -46,6 +51,8 @@ class NoteReader:
 
     def opening(self, relative_path: str) -> NoteOpening | None:
         """What a line about a note is made from; None when it cannot be read."""
+        from zkchat_cli.vault import front_matter
+
         try:
             text = self.read(relative_path)
         except VaultError:
@@ -82,12 +89,17 @@ class NoteReader:
 
     def chunk_text(self, relative_path: str, title: str, text: str) -> list[ContentChunk]:
         """A text that is not a note (code, a table, a log), cut into chunks at its blank lines."""
-        markup = note_parser.parse_note(relative_path, text).markup if relative_path.lower().endswith(NOTE_SUFFIXES) else Markup()
-        chunks = chunk_note(text, 0, markup)
+        from zkchat_cli.vault import chunking, markup, note_parser
+
+        is_note = relative_path.lower().endswith(NOTE_SUFFIXES)
+        marks = note_parser.parse_note(relative_path, text).markup if is_note else markup.Markup()
+        chunks = chunking.chunk_note(text, 0, marks)
         return [make_chunk(relative_path, title, p.heading, p.start_line, p.end_line, p.text) for p in chunks if p.text.strip()]
 
     def section(self, relative_path: str, anchor: str) -> tuple[int, int]:
         """First and last line of a heading's section, or of a block (`^id`). Raises VaultError when the note does not have it."""
+        from zkchat_cli.vault import sections
+
         note = self.parse(relative_path)
         if found := sections.find_section(anchor, note.text, note.markup):
             return found
@@ -105,7 +117,7 @@ class NoteReader:
         return [_link_line(row, notes[row.source]) for row in rows]
 
 
-def _link_line(row: LinkRow, note: ParsedNote | None) -> ContentChunk:
+def _link_line(row: LinkRow, note: "ParsedNote | None") -> ContentChunk:
     """The line as the note has it now; the index's snippet if the link is gone."""
     title = note.title if note else row.source
     for chunk in note.chunks if note else ():

@@ -2,7 +2,7 @@
 
 `Vault` is the whole interface. `filesystem` scans and confines paths, `note_parser` reads a text, `index` keeps an SQLite file up to date,
 `links` resolves them and walks their graph, `search` ranks chunks, `edit` changes notes. Opening is cheap: the index is opened, or built if
-it is missing, by the first question that needs it.
+it is missing, by the first question that needs it, and the parser and the search are imported when they are first used (12 ms).
 """
 
 import os
@@ -20,10 +20,9 @@ from zkchat_cli.errors import IndexUnwritable, ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.vault import filesystem, listing, note_parser, sections
+from zkchat_cli.vault import filesystem, listing
 from zkchat_cli.vault.edit.change_journal import finish_interrupted
-from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
-from zkchat_cli.vault.index.indexer import Progress
+from zkchat_cli.vault.index.database import IndexDatabase, LinkRow, Progress
 from zkchat_cli.vault.index.manager import IndexManager, IndexRefresh
 from zkchat_cli.vault.links import broken, graph, name_suggestions
 from zkchat_cli.vault.links.broken import BrokenLink
@@ -33,16 +32,15 @@ from zkchat_cli.vault.links.resolver import resolve, resolve_all
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, split_target, strip_suffix
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
-from zkchat_cli.vault.search import fusion, quoted_words, related, snippets
+from zkchat_cli.vault.search import fusion, related
 from zkchat_cli.vault.search.embedding_thread import EmbeddingThread, GrowingVectors
-from zkchat_cli.vault.search.query import parse_query, read_date
 from zkchat_cli.vault.search.related import RelatedNote
 from zkchat_cli.vault.search.semantic import ChunkText, SemanticSearch
-from zkchat_cli.vault.search.snippets import Snippet
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.edit.note_editor import NoteEditor
+    from zkchat_cli.vault.search.snippets import Snippet
 
 MOST_CHUNKS_OF_A_NOTE = 3
 MOST_COMPARED = 50
@@ -154,6 +152,8 @@ class Vault:
         By words and, as far as there are vectors, by meaning; a query with "phrases" or -words goes by words alone. A model that fails is a
         warning.
         """
+        from zkchat_cli.vault.search.query import parse_query
+
         parsed = parse_query(query, self._today())
         if limit <= 0:
             return []
@@ -161,8 +161,12 @@ class Vault:
         match = by_meaning.match(parsed.text, filtered=parsed.is_filtered) if by_meaning else None
         return self._ask(lambda index: fusion.find(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE))
 
-    def snippet(self, chunk: ContentChunk, query: str) -> tuple[str | None, Snippet]:
+    def snippet(self, chunk: ContentChunk, query: str) -> "tuple[str | None, Snippet]":
         """The heading and the lines of a chunk that show best why `query` found it."""
+        from zkchat_cli.vault import sections
+        from zkchat_cli.vault.search import snippets
+        from zkchat_cli.vault.search.query import parse_query
+
         terms = parse_query(query, self._today()).terms
         found = snippets.snippet(chunk.text, chunk.start_line, terms, languages=self.languages())
         return sections.heading_above(found.line, chunk.text, chunk.start_line) or chunk.heading, found
@@ -215,6 +219,8 @@ class Vault:
 
     def resolve_links(self, text: str, source: str | None = None) -> list[LinkResolution]:
         """The links of `text` in order, as if it were in the note `source`, or in the vault's root; without those that mean no note."""
+        from zkchat_cli.vault import note_parser
+
         links = note_parser.parse_note(source or "", replace_surrogates(text)).markup.links
         return self._resolve(links, source)
 
@@ -253,6 +259,8 @@ class Vault:
 
     def notes_quoted(self, text: str) -> Iterator[str]:
         """The paths of notes that may contain this text: those with all of its longest words, then those with most of its rare ones."""
+        from zkchat_cli.vault.search import quoted_words
+
         yield from self._ask(lambda index: quoted_words.notes_with_longest(index, text))
         yield from self._ask(lambda index: quoted_words.notes_with_rarest(index, text))
 
@@ -339,6 +347,8 @@ class Vault:
 
         Raises VaultError for a folder or tag that no note has; the hint names the nearest. Raises UsageError for what is no date.
         """
+        from zkchat_cli.vault.search.query import read_date
+
         first = read_date("since", since, self._today()).first if since else date.min
         last = read_date("until", until, self._today()).last if until else date.max
         period = Period(first, last) if since or until else None
@@ -376,6 +386,8 @@ class Vault:
 
     def notes_about(self, query: str, limit: int = 10) -> list[RelatedNote]:
         """The notes that answer a query best, each with its best chunk."""
+        from zkchat_cli.vault.search.query import parse_query
+
         terms = parse_query(query).words
         best = related.best_of_each(self.search(query, limit * MOST_CHUNKS_OF_A_NOTE)).values()
         return [RelatedNote(chunk, related.reasons(None, related.shared_words(terms, chunk))) for chunk in best][: max(limit, 0)]

@@ -8,7 +8,7 @@ its old values again, so the version must be raised when the tokens of a text ch
 import json
 import sqlite3
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, timedelta
 from hashlib import blake2b
@@ -25,6 +25,8 @@ from zkchat_cli.vault.index.sqlite import connect, damaged, sqlite_errors, trans
 from zkchat_cli.vault.links.resolver import LinkName
 from zkchat_cli.vault.search.embedding_windows import chunk_key
 
+Progress = Callable[[int, int], None]
+"""Gets the number of notes that are done, and of all."""
 VERSION = 11
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
@@ -113,6 +115,14 @@ class LinkRow(NamedTuple):
     context_snippet: str
     heading: str | None = None
     status: str = "found"
+
+
+class IndexChanges(NamedTuple):
+    """Notes that a refresh added, changed and removed."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
 
 
 class IndexSizes(NamedTuple):

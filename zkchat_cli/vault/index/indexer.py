@@ -8,7 +8,7 @@ Notes are indexed oldest change first, so that chunk ids ascend with time: searc
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -19,15 +19,13 @@ from zkchat_cli.text.words import fold
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.chunking import estimate_tokens
 from zkchat_cli.vault.filesystem import Listing, NoteBytes, Stamp
-from zkchat_cli.vault.index.database import INDEXES, IndexDatabase, IndexSizes
+from zkchat_cli.vault.index.database import INDEXES, IndexChanges, IndexDatabase, IndexSizes, Progress
 from zkchat_cli.vault.index.vocabulary import WordTables
 from zkchat_cli.vault.links.name_suggestions import pairs
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
 from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key, stem
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.search.embedding_windows import chunk_key
-
-Progress = Callable[[int, int], None]
 
 MOST_ANCHORS = 40
 """Link aliases that count for one note, the most frequent first: a hub is not about every word that links to it."""
@@ -37,12 +35,6 @@ CHUNK_BATCH = 2_000
 
 LINK_BATCH = 20_000
 """Links resolved together: a million of them at once would take half a gigabyte."""
-
-
-class IndexChanges(NamedTuple):
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
 
 
 def _digest(note: NoteBytes) -> bytes | None:

@@ -6,12 +6,14 @@ by equal ranks costs .11 MRR where words fit, and finds .64 instead of .77 of th
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.index.database import IndexDatabase
-from zkchat_cli.vault.search import lexical
-from zkchat_cli.vault.search.query import SearchQuery
 from zkchat_cli.vault.search.semantic import SemanticMatch
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.search.query import SearchQuery
 
 LEAST_WEIGHT = 0.03
 """Of meaning, where one of the best hits has all words of the query: enough to decide between equals."""
@@ -37,8 +39,10 @@ def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverag
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0])))
 
 
-def find(index: IndexDatabase, query: SearchQuery, match: SemanticMatch | None, limit: int, most_of_a_note: int) -> list[ContentChunk]:
+def find(index: IndexDatabase, query: "SearchQuery", match: SemanticMatch | None, limit: int, most_of_a_note: int) -> list[ContentChunk]:
     """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note, with all scores."""
+    from zkchat_cli.vault.search import lexical  # 4 ms that the first search needs
+
     hits = lexical.find(index, query, limit)
     near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE] if match else []
     places = {place.id: place for place in index.places(list(hits.scores), near, allowed=hits.is_filtered and bool(near))}

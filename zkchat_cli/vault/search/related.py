@@ -6,12 +6,14 @@ Links say more where there are any, words always say something. Their scores can
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
 from zkchat_cli.vault.links.graph import LinkKinship
-from zkchat_cli.vault.note_parser import ParsedNote
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.note_parser import ParsedNote
 
 MOST_KEYWORDS = 16
 """Words of a note to search for; more would add frequent words, and a slower search."""
@@ -28,7 +30,7 @@ class RelatedNote(NamedTuple):
     why: tuple[str, ...]
 
 
-def extract_keywords(note: ParsedNote) -> list[str]:
+def extract_keywords(note: "ParsedNote") -> list[str]:
     """The most characteristic words of a note, best first.
 
     Its names (title, aliases, tags, headings) count several times. Search ranks by rarity in the vault; here a long word counts a little

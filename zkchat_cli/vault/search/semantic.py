@@ -15,8 +15,7 @@ from zkchat_cli.models import SemanticStatus
 from zkchat_cli.text.languages import is_latin
 from zkchat_cli.text.stopwords import language_of
 from zkchat_cli.text.words import terms
-from zkchat_cli.vault.index.database import IndexDatabase
-from zkchat_cli.vault.index.indexer import Progress
+from zkchat_cli.vault.index.database import IndexDatabase, Progress
 from zkchat_cli.vault.search.embedding_windows import chunk_key, split_windows, windows_of_chunk
 from zkchat_cli.vault.search.vector_store import Embedder, VectorClaim, VectorStore, compute_vectors
 
