@@ -1,6 +1,5 @@
 """Requests to OpenAI-compatible servers and Ollama: options, ids, proxies, windows, and requests that cannot be sent."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,7 +25,7 @@ BOTH = pytest.mark.parametrize("protocol", [OPENAI, OLLAMA], ids=lambda protocol
 )
 def test_options_by_server_and_model(model: str, official: bool, expected: dict[str, Any]) -> None:
     options = Options(max_output_tokens=99, temperature=0.5, reasoning_effort="low")
-    body = request_body(model, replace(REQUEST, options=options), official=official)
+    body = request_body(model, REQUEST._replace(options=options), official=official)
     assert {
         name: value for name, value in body.items() if name not in ("model", "messages", "stream", "stream_options", "tools")
     } == expected

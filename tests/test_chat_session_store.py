@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,23 @@ def test_deeply_nested_arguments_are_stored_or_refused(store: ChatSessionStore) 
     with pytest.raises(StoreError, match="A value cannot be stored"):
         store.add("c1", make_message("a2", tool_calls=[{"id": "t", "name": "find", "arguments": nested(300)}]))
     assert store.history("c1") == (deep,)
+
+
+def test_another_thread_waits_until_a_change_is_stored(store: ChatSessionStore) -> None:
+    """Two statements at once on one connection can stop both threads for ever: see StoreConnection."""
+    two_turns(store)
+    with ThreadPoolExecutor(1) as pool:
+        reading: list[Future[tuple[ZkChatMessage, ...]]] = []
+
+        def new_id() -> str:  # called while the copy is being stored
+            if not reading:
+                reading.append(pool.submit(store.log, "c1"))
+                with pytest.raises(TimeoutError):
+                    reading[0].result(0.05)
+            return f"n{next(numbers)}"
+
+        store.restore(store.archive("c1"), new_id)
+        assert ids(reading[0].result(10)) == ["q1", "a1", "q2", "a2"]
 
 
 def test_a_unique_beginning_of_an_id_finds_its_conversation_in_any_vault(store: ChatSessionStore) -> None:

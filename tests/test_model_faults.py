@@ -2,7 +2,6 @@
 
 import json
 import time
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -410,6 +409,6 @@ def test_model_that_refuses_tools_is_called_once(server: ModelServer, protocol: 
 def test_ollama_model_that_does_not_think_is_asked_without(server: ModelServer) -> None:
     model = open_model("ollama", server.address)
     server.says(OLLAMA.error(400, '"m" does not support thinking'), Reply(OLLAMA.text("Yes.")))
-    answer = call_model(model, replace(REQUEST, options=Options(reasoning_effort="high")))
+    answer = call_model(model, REQUEST._replace(options=Options(reasoning_effort="high")))
     assert (answer.text, ["think" in body for body in server.bodies]) == ("Yes.", [True, False])
     assert "llm.reasoning_effort was left out" in answer.end.notice

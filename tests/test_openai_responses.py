@@ -1,7 +1,6 @@
 """OpenAI's Responses API on the wire, in the shapes of OpenAI's SDK: requests, events, reasoning between tool calls, and refusals."""
 
 import json
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -321,7 +320,7 @@ NO_TOOLS = (
 def test_a_model_that_refuses_tools_with_reasoning_is_asked_without_reasoning(server: ModelServer) -> None:
     model = open_model("openai", f"{server.address}/v1", "gpt-5.6", api="chat")
     server.says(openai_error(400, NO_TOOLS, param="reasoning_effort"), Reply(openai_text("Yes.")))
-    request = replace(REQUEST, options=Options(reasoning_effort="high"))
+    request = REQUEST._replace(options=Options(reasoning_effort="high"))
     answer = call_model(model, request)
     assert (answer.text, [body.get("reasoning_effort") for body in server.bodies]) == ("Yes.", ["high", "none"])
     assert all(body["tools"] for body in server.bodies)

@@ -1,7 +1,6 @@
 """A conversation with a server of models: what is sent to it, turn by turn, and what is left of a turn that broke off."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -138,7 +137,7 @@ def test_whether_a_model_calls_tools_is_what_its_server_says(
 
 @pytest.mark.parametrize(("effort", "think"), [("none", False), ("minimal", "low"), ("medium", "medium"), ("xhigh", "high")])
 def test_ollama_gets_the_options_and_the_nearest_effort(server: ModelServer, effort: Effort, think: str | bool) -> None:
-    OLLAMA.ask(server, text_reply(OLLAMA, "Yes."), request=replace(REQUEST, options=Options(99, 0.5, effort)))
+    OLLAMA.ask(server, text_reply(OLLAMA, "Yes."), request=REQUEST._replace(options=Options(99, 0.5, effort)))
     assert (server.bodies[0]["think"], server.bodies[0]["options"]) == (think, {"num_predict": 99, "temperature": 0.5})
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -178,7 +177,7 @@ def test_a_small_model_gets_passages_as_text_and_a_large_one_as_json(app: AppFix
     model = DeltaModel([reply("With AND [1].")])
     report_of(app.session(model, retrieval="before").send("How are brackets of filters forged?"))
     request = model.requests[0]
-    small, large = ("\n".join(m.content for m in with_plain_excerpts(replace(request, window=w)).messages) for w in (8192, 32768))
+    small, large = ("\n".join(m.content for m in with_plain_excerpts(request._replace(window=w)).messages) for w in (8192, 32768))
     assert large == "\n".join(m.content for m in request.messages)
     assert "\n[1] Fake" in small
     assert "\n [1] Forged" in small

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -97,7 +97,7 @@ def test_streaming(server: RealServer) -> None:
 def test_tools(server: RealServer) -> None:
     """Models that call tools call this one, and others answer: neither is an error."""
     model = server.prepared()
-    answer: Answer = call_model(model, replace(REQUEST, options=SHORT))
+    answer: Answer = call_model(model, REQUEST._replace(options=SHORT))
     if not isinstance(answer.deltas[-1], StreamFinished):
         assert (answer.error.kind, model.calls_tools) == ("no_tools", False)
     for call in answer.calls:
@@ -127,7 +127,7 @@ def test_a_prompt_that_is_too_long_is_refused_with_its_limit(server: RealServer)
     window = model.window.tokens if model.window else 20_000
     if window > 50_000:
         pytest.skip("it would cost too much")
-    error = call_model(model, replace(question("Compost needs air. " * window), window=window)).error
+    error = call_model(model, question("Compost needs air. " * window)._replace(window=window)).error
     assert error.kind == "context_length"
     assert model.window is None or parse_context_limit(error.message) in (window, None)
 

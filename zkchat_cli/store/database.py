@@ -7,6 +7,7 @@ folders get mode 0700, new files 0600 (SQLite gives its -wal and -shm files the 
 import errno
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -23,21 +24,26 @@ BUSY_TIMEOUT = 10.0
 
 
 class StoreConnection:
-    """One SQLite connection to a store; `file` is None for a store in memory."""
+    """One SQLite connection to a store; `file` is None for a store in memory.
+
+    Threads may share it, one at a time: a thread that calls SQLite while a statement of another one calls `checksum` would wait for it and
+    hold Python's global lock, which `checksum` needs.
+    """
 
     def __init__(self, db: sqlite3.Connection, file: Path | None = None, write_error: StoreUnwritable | None = None) -> None:
         self.db = db
         self.file = file
         self.write_error = write_error
         """Why the store cannot be written, if so; `db` is then a copy in memory."""
+        self._lock = threading.RLock()
 
     def close(self) -> None:
-        with translate_errors(self.file, "be closed"):
+        with self._lock, translate_errors(self.file, "be closed"):
             self.db.close()
 
     @contextmanager
     def reading(self, action: str) -> Iterator[None]:
-        with translate_errors(self.file, action):
+        with self._lock, translate_errors(self.file, action):
             yield
 
     @contextmanager
@@ -46,7 +52,7 @@ class StoreConnection:
         if self.write_error is not None:
             why = self.write_error.message.partition(": ")[2]
             raise StoreUnwritable(f"{describe_store(self.file)} cannot {action}: {why}", self.write_error.hint)
-        with translate_errors(self.file, action), transaction(self.db):
+        with self._lock, translate_errors(self.file, action), transaction(self.db):
             yield
 
 
