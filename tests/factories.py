@@ -260,7 +260,7 @@ def recall_texts(question: str, among: Sequence[Turn], room: int = 1000) -> list
     """The passages that recall finds in some turns, with their speakers."""
     index = RecallIndex()
     index.update(among)
-    return [passage.text_with_speaker for passage in recall_passages(index, question, len(among), room, COUNTER)]
+    return [passage.text_with_speaker for passage in recall_passages(index, question, len(among), room, COUNTER).passages]
 
 
 def resume(app: AppFixture, history: Sequence[ZkChatMessage], **changes: Any) -> ZkChatSession:

@@ -92,11 +92,12 @@ class TurnPipeline:
             yield events.MessageStored(user.id, user.references)
             yield from (*notices, *warnings, *problems)
             with turn.timer("prepare"):
-                due = self._prompts.build(turn.runtime, (user,)).usage.compaction
-            if due.due:
+                first: Prompt | None = self._prompts.build(turn.runtime, (user,))
+            if first is not None and (due := first.usage.compaction).due:
                 yield from self._compactor.run_if_enabled(turn, due.reason or "")
+                first = None
             yield from (events.Notice(*each) for each in memory.pop_notices())
-            yield from self._answer(turn, decide_documents)
+            yield from self._answer(turn, decide_documents, first)
         except (GeneratorExit, KeyboardInterrupt):
             if not turn.closed:
                 self._close(turn, "unfinished", "cancelled")
@@ -112,9 +113,11 @@ class TurnPipeline:
                 self._close(turn, _failure_status(turn), "error")
             raise
 
-    def _answer(self, turn: TurnInProgress, decide_documents: DecideDocuments) -> Iterator[events.Event]:
+    def _answer(self, turn: TurnInProgress, decide_documents: DecideDocuments, first: Prompt | None) -> Iterator[events.Event]:
+        """`first`: the prompt of the first call, if nothing has changed since it was built."""
         self._turn = turn
-        finish = yield from TurnRunner(self._services, self._state, self._prompts, self._compactor, turn, decide_documents).run()
+        services, state = self._services, self._state
+        finish = yield from TurnRunner(services, state, self._prompts, self._compactor, turn, decide_documents, first).run()
         with turn.timer("prepare"):
             verified = self._verify(turn)
         with turn.timer("store"):

@@ -60,6 +60,8 @@ class TurnRunner:
     compactor: Compactor
     turn: TurnInProgress
     decide_documents: DecideDocuments
+    first: Prompt | None = None
+    """The prompt of the first call, if it has been built."""
     no_more: str = ""
     """Why the model gets no more tools in this turn."""
     filled: bool = False
@@ -174,6 +176,9 @@ class TurnRunner:
     def _build_prompt(self, *, offer_tools: bool) -> Prompt:
         """Raises PromptTooLarge, if the turn does not fit without the middles of its earlier results either."""
         turn, sent = self.turn, self.turn.sent_messages
+        if self.first is not None:
+            turn.prompt, self.first = self.first, None
+            return turn.prompt
         with turn.timer("prepare"):
             try:
                 turn.prompt = self.prompts.build(turn.runtime, sent, offer_tools=offer_tools)

@@ -19,7 +19,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from operator import is_not
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.context.exchanges import read_spoken
 from zkchat_cli.context.recall.passages import DATE_TOKENS, FRAME_TOKENS, RecallPassage, split_into_passages
@@ -201,11 +201,7 @@ class RecallIndex:
             self._found = found = found | {
                 id_: split_into_passages(message, unread[id_]) for id_, message in spoken.items() if id_ in unread
             }
-        return tuple(
-            found[id_][part]._replace(raw_tokens=self._tokens[number])
-            for number, (id_, part) in zip(numbers, keys, strict=True)
-            if part < len(found.get(id_, ()))
-        )
+        return tuple(found[id_][part] for id_, part in keys if part < len(found.get(id_, ())))
 
     def day_number(self, number: int) -> int:
         """A number for the day of the passage with this number, without reading it."""
@@ -300,21 +296,28 @@ class RecallIndex:
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}
 
 
-def recall_passages(index: RecallIndex, question: str, before: int, budget: int, counter: TokenCounter) -> tuple[RecallPassage, ...]:
-    """The most relevant passages of the first `before` turns that fit into `budget` tokens, in their original order."""
-    budget -= FRAME_TOKENS
+class Recalled(NamedTuple):
+    """Passages in the order of the conversation, and the tokens that they take as formatted, rather too many."""
+
+    passages: tuple[RecallPassage, ...]
+    tokens: int
+
+
+def recall_passages(index: RecallIndex, question: str, before: int, budget: int, counter: TokenCounter) -> Recalled:
+    """The most relevant passages of the first `before` turns that fit into `budget` tokens."""
+    left = budget - FRAME_TOKENS
     chosen: list[int] = []
     days: set[int] = set()
     misfits = 0
-    for number in index.search(question, before) if budget > 0 else ():
+    for number in index.search(question, before) if left > 0 else ():
         day = index.day_number(number)
         tokens = index.count_tokens(number, counter) + (0 if day in days else DATE_TOKENS)
-        if tokens <= budget:
-            budget -= tokens
+        if tokens <= left:
+            left -= tokens
             chosen.append(number)
             days.add(day)
             continue
         misfits += 1
         if misfits == MAX_MISFITS:
             break
-    return index.passages(sorted(chosen))
+    return Recalled(index.passages(sorted(chosen)), budget - left if chosen else 0)

@@ -31,8 +31,6 @@ class RecallPassage(NamedTuple):
     turn: int
     part: int = 0
     parts: int = 1
-    raw_tokens: int | None = None
-    """If they have been counted."""
 
     @property
     def day(self) -> str:
@@ -48,12 +46,7 @@ class RecallPassage(NamedTuple):
 
     def count_raw_tokens(self, counter: TokenCounter) -> int:
         """Tokens with speaker, line end and gap mark, without calibration."""
-        if self.raw_tokens is not None:
-            return self.raw_tokens
         return counter.count_raw(self.text_with_speaker) + (1 if self.parts == 1 else 4)
-
-    def count_tokens(self, counter: TokenCounter) -> int:
-        return counter.scale(self.count_raw_tokens(counter))
 
 
 def split_into_passages(message: SpokenMessage, turn: int) -> tuple[RecallPassage, ...]:
@@ -117,13 +110,6 @@ def format_passages(passages: Sequence[RecallPassage]) -> str:
         is_cut = passage.part + 1 < passage.parts and not (after is not None and passage.precedes_directly(after))
         lines.append(f"{text} […]" if is_cut else text)
     return "\n".join(lines)
-
-
-def estimate_passage_tokens(passages: Sequence[RecallPassage], counter: TokenCounter) -> int:
-    """Tokens of the formatted passages, rather too many."""
-    if not passages:
-        return 0
-    return FRAME_TOKENS + DATE_TOKENS * len({p.day for p in passages}) + sum(p.count_tokens(counter) for p in passages)
 
 
 def _format_day(day: str) -> str:

@@ -6,7 +6,6 @@ the size at which the next one is due.
 """
 
 from zkchat_cli.context.recall.index import recall_passages
-from zkchat_cli.context.recall.passages import estimate_passage_tokens
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.turns import select_newest
 
@@ -32,10 +31,10 @@ def choose(window: HistoryWindow) -> Selection:
     left = min(budget - sum(turn.tokens for turn in least) - window.other_fixed_tokens(least), MAX_RECALLED)
     if window.folded_count:
         left = min(left, window.compaction_room - window.recent_tokens)
-    passages = recall_passages(window.recall_index, window.question, count - len(least), left, window.counter)
-    turns = select_newest(window.recent, budget - estimate_passage_tokens(passages, window.counter), fixed)
+    recalled = recall_passages(window.recall_index, window.question, count - len(least), left, window.counter)
+    turns = select_newest(window.recent, budget - recalled.tokens, fixed)
     turns = max(turns, least, key=len)
-    return Selection(turns, tuple(passage for passage in passages if passage.turn < count - len(turns)))
+    return Selection(turns, tuple(passage for passage in recalled.passages if passage.turn < count - len(turns)))
 
 
 STRATEGY = Strategy("hybrid", "summary, newest turns, and relevant older ones", summarizes=True, choose=choose)
