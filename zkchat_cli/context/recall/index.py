@@ -198,8 +198,11 @@ class RecallIndex:
         unread = {id_: bisect_right(self._starts, number) - 1 for number, (id_, _) in zip(numbers, keys, strict=True) if id_ not in found}
         if unread:
             spoken = read_spoken(dict.fromkeys(self._turns[turn].exchange for turn in unread.values()), unread)
+            first = {id_: number - part for number, (id_, part) in zip(numbers, keys, strict=True)}
             self._found = found = found | {
-                id_: split_into_passages(message, unread[id_]) for id_, message in spoken.items() if id_ in unread
+                id_: split_into_passages(message, unread[id_], self._tokens[first[id_] : self._end(unread[id_] + 1)])
+                for id_, message in spoken.items()
+                if id_ in unread
             }
         return tuple(found[id_][part] for id_, part in keys if part < len(found.get(id_, ())))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import chain, repeat
 from typing import NamedTuple
 
 from zkchat_cli.models import SpokenMessage
@@ -31,6 +32,8 @@ class RecallPassage(NamedTuple):
     turn: int
     part: int = 0
     parts: int = 1
+    raw_tokens: int = 0
+    """With speaker, line end, and a gap mark if it is a part; exact for a whole message."""
 
     @property
     def day(self) -> str:
@@ -45,16 +48,17 @@ class RecallPassage(NamedTuple):
         return self.message.id == other.message.id and self.part + 1 == other.part
 
     def count_raw_tokens(self, counter: TokenCounter) -> int:
-        """Tokens with speaker, line end and gap mark, without calibration."""
-        return counter.count_raw(self.text_with_speaker) + (1 if self.parts == 1 else 4)
+        """`raw_tokens`, if they are not known yet."""
+        return counter.count_raw(f"{self.text_with_speaker}\n") + (0 if self.parts == 1 else 3)
 
 
-def split_into_passages(message: SpokenMessage, turn: int) -> tuple[RecallPassage, ...]:
-    """The passages of a message. A tool result has none: it is text of the notes and can be looked up there."""
+def split_into_passages(message: SpokenMessage, turn: int, tokens: Sequence[int] = ()) -> tuple[RecallPassage, ...]:
+    """The passages of a message, with their `raw_tokens` if given. A tool result has none: its text can be looked up in the notes."""
     if not message.content.strip():
         return ()
     texts = split_message(message.content)
-    return tuple(RecallPassage(message, text, turn, part, len(texts)) for part, text in enumerate(texts))
+    known = chain(tokens, repeat(0))
+    return tuple(RecallPassage(message, text, turn, part, len(texts), next(known)) for part, text in enumerate(texts))
 
 
 def split_message(text: str) -> list[str]:
@@ -99,17 +103,18 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def format_passages(passages: Sequence[RecallPassage]) -> str:
-    """The passages as the model gets them: by day, with speakers; gaps within a message are marked."""
-    lines = [_INTRODUCTION]
+def format_passages(passages: Sequence[RecallPassage]) -> list[tuple[str, int]]:
+    """The passages as the model gets them: by day, with speakers; gaps within a message are marked. Each part ends with a line end, and has
+    its raw tokens if they are known, else 0."""
+    lines = [(f"{_INTRODUCTION}\n", 0)]
     for before, passage, after in zip((None, *passages), passages, (*passages[1:], None), strict=False):
         if before is None or passage.day != before.day:
-            lines.append(f"{_format_day(passage.day)}:")
+            lines.append((f"{_format_day(passage.day)}:\n", 0))
         continues = before is not None and before.precedes_directly(passage)
         text = passage.text if continues else passage.text_with_speaker
         is_cut = passage.part + 1 < passage.parts and not (after is not None and passage.precedes_directly(after))
-        lines.append(f"{text} […]" if is_cut else text)
-    return "\n".join(lines)
+        lines.append((f"{text} […]\n" if is_cut else f"{text}\n", passage.raw_tokens if passage.parts == 1 else 0))
+    return lines
 
 
 def _format_day(day: str) -> str:
