@@ -26,6 +26,7 @@ from zkchat_cli.references.document_summaries import DocumentSummaryService
 RECENT_TURNS = 2
 """Turns before this one whose notes still choose the folders whose memory is read."""
 MOST_MEMORIES = 2
+MOST_MASKED = 3
 MOST_OFFERED = 32
 """Turns whose tools are known; an undo of more begins anew."""
 
@@ -33,7 +34,8 @@ MOST_OFFERED = 32
 class PromptBuilder:
     def __init__(self, services: SessionServices, state: ConversationState) -> None:
         self._services, self._state = services, state
-        self._masked: TurnHistory | None = None
+        self._masked: tuple[tuple[tuple[str, ...], TurnHistory], ...] = ()
+        """The last histories by the messages that are masked in them: a compaction compares several."""
         semantic, conversation = services.semantic, state.conversation.id
         self._recall = RecallIndex(MessageVectors(services.store, semantic, conversation).cosines) if semantic else RecallIndex()
         self._offered_tools: dict[str, frozenset[str]] = {}
@@ -112,8 +114,11 @@ class PromptBuilder:
         turns = self._state.turns(runtime.counter)
         if compaction is None or not compaction.masked or not runtime.strategy.summarizes:
             return turns
-        self._masked = mask_messages(turns, compaction.masked, runtime.counter, self._masked)
-        return self._masked
+        histories = [each for each in self._masked if each[0] != compaction.masked]
+        known = next((turns for ids, turns in self._masked if ids == compaction.masked), histories[-1][1] if histories else None)
+        masked = mask_messages(turns, compaction.masked, runtime.counter, known)
+        self._masked = (*histories[1 - MOST_MASKED :], (compaction.masked, masked))  # another thread may do so, too
+        return masked
 
     def uncompacted_tokens(self, runtime: Runtime, compaction: Compaction | None, inputs: PromptInputs) -> int:
         """Tokens of the prompt with all turns that no summary covers, and the other inputs as they are."""

@@ -4,7 +4,7 @@ The answers contain what mattered of them. Beginnings, ends and source numbers s
 again. The masked messages are stored with the compaction and change only with the next one, so that the front of the prompt stays the same.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.fixed_messages import is_fixed
@@ -25,16 +25,17 @@ _MASKABLE = ("tool_results", "documents")
 
 def find_maskable(turns: Iterable[Turn], counter: TokenCounter) -> tuple[str, ...]:
     """The ids of the messages with much smaller results or documents when masked."""
-    return tuple(
-        dict.fromkeys(
-            message.id
-            for turn in turns
-            for message, rendered in _maskable_messages(turn)
-            if len(rendered.content) * MAX_MASKED_SHARE > HEAD + TAIL
-            and not is_fixed(message)
-            and _mask(message, rendered, counter).tokens <= MAX_MASKED_SHARE * rendered.tokens
-        )
-    )
+    found: dict[str, None] = {}
+    for turn in turns:
+        long = [m for m in turn.prompt if _is_maskable(m) and len(m.content) * MAX_MASKED_SHARE > HEAD + TAIL]
+        messages = {message.id: message for message in turn.messages} if long else {}  # the store may have to read them
+        for rendered in long:
+            message = messages.get(rendered.source_ids[0])
+            if message is None or is_fixed(message):
+                continue
+            if _mask(message, rendered, counter).tokens <= MAX_MASKED_SHARE * rendered.tokens:
+                found[message.id] = None
+    return tuple(found)
 
 
 def mask_messages(turns: Sequence[Turn], ids: Iterable[str], counter: TokenCounter, known: TurnHistory | None = None) -> TurnHistory:
@@ -68,19 +69,13 @@ def is_masked(rendered: PromptMessage) -> bool:
 
 def _mask_turn(turn: Turn, ids: frozenset[str], counter: TokenCounter) -> Turn:
     messages = {message.id: message for message in turn.messages if message.id in ids}
-    rendered = (_mask(messages[m.source_ids[0]], m, counter) if _is_maskable(m, messages) else m for m in turn.prompt)
+    rendered = (_mask(messages[m.source_ids[0]], m, counter) if _is_maskable(m) and m.source_ids[0] in messages else m for m in turn.prompt)
     return turn.with_prompt(tuple(rendered), ids)
 
 
-def _maskable_messages(turn: Turn) -> list[tuple[ZkChatMessage, PromptMessage]]:
-    """The messages with results or documents, each with its rendered form."""
-    messages = {message.id: message for message in turn.messages}
-    return [(messages[m.source_ids[0]], m) for m in turn.prompt if _is_maskable(m, messages)]
-
-
-def _is_maskable(rendered: PromptMessage, messages: Container[str]) -> bool:
-    """Whether these are results or documents of one of the messages."""
-    return rendered.kind in _MASKABLE and bool(rendered.source_ids) and rendered.source_ids[0] in messages
+def _is_maskable(rendered: PromptMessage) -> bool:
+    """Whether these are results or documents."""
+    return rendered.kind in _MASKABLE and bool(rendered.source_ids)
 
 
 def _mask(message: ZkChatMessage, rendered: PromptMessage, counter: TokenCounter) -> PromptMessage:

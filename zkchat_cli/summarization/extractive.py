@@ -7,7 +7,8 @@ summary takes as long after 10,000 turns as after 100.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
@@ -99,15 +100,16 @@ def summarize(
     spoken = [_SpokenTurn(turn.id, [said[id_] for id_ in turn.ids if id_ in said], turn.fixed_ids) for turn in turns if not turn.failed]
     messages = _speaker_messages(spoken)
     ranked = rank_sentences(_prefer_instructed(_find_candidates(messages), instructions))
+    count = cache(counter.count)  # most pieces are counted several times: 3 ms of 25
     links = _links_line(spoken, budget // 4, counter)
     chosen: list[SummaryCandidate] = []
     text, left = "", budget - counter.count(links) - 1
-    while left > _MAX_UNUSED * budget and (added := list(_take(ranked, left, counter))):
+    while left > _MAX_UNUSED * budget and (added := list(_take(ranked, left, count))):
         chosen += added
-        left = budget - sum(counter.count(part.rstrip()) for part in _summary_parts(chosen, messages, links))
+        left = budget - sum(map(count, map(str.rstrip, _summary_parts(chosen, messages, links))))
     while chosen and (left := budget - counter.count(text := "".join(_summary_parts(chosen, messages, links)))) < 0:
         while chosen and left < 0:
-            left += counter.count(chosen.pop().sentence.text)
+            left += count(chosen.pop().sentence.text)
     quoted = dict.fromkeys(messages[number].turn_id for number in sorted(candidate.message for candidate in chosen))
     kept = {message.id: message for turn in spoken if turn.id in quoted for message in turn.messages}
     return ExtractiveSummary(text, tuple(quoted), kept) if chosen else None
@@ -199,11 +201,11 @@ def _prefer_instructed(candidates: list[SummaryCandidate], instructions: str) ->
     return [c._replace(factor=c.factor * bonus(c.sentence)) for c in candidates] if instructions else candidates
 
 
-def _take(ranked: Iterator[list[SummaryCandidate]], tokens: int, counter: TokenCounter) -> Iterator[SummaryCandidate]:
+def _take(ranked: Iterator[list[SummaryCandidate]], tokens: int, count: Callable[[str], int]) -> Iterator[SummaryCandidate]:
     """The next candidates that fit into about so many tokens."""
     misfits = 0
     for group in ranked:
-        cost = sum(counter.count(c.sentence.text) + _SENTENCE_TOKENS for c in group) + _OPENING_TOKENS * len({c.message for c in group})
+        cost = sum(count(c.sentence.text) + _SENTENCE_TOKENS for c in group) + _OPENING_TOKENS * len({c.message for c in group})
         if cost <= tokens:
             tokens -= cost
             yield from group
