@@ -90,6 +90,15 @@ def test_vi_keys_by_setting(at: At) -> None:
     assert at.says(f"one\ntwo{ENTER}") == "one\ntwo"
 
 
+def test_a_signal_just_after_the_line_was_sent_is_no_error(at: At) -> None:
+    assert at.says(f"sent{ENTER}") == "sent"
+
+    async def interrupt() -> None:
+        at.prompt._session.app.key_processor.send_sigint()
+
+    asyncio.run(interrupt())
+
+
 # pasting
 
 

@@ -83,6 +83,12 @@ def key_bindings(pastes: Pastes, show_hint: Callable[[str], None]) -> KeyBinding
             assert event.app.loop is not None  # a key was pressed, so the prompt runs
             event.app.loop.call_later(QUIT_WITHIN, show_hint, "")
 
+    @keys.add(Keys.SIGINT)
+    def _(event: KeyPressEvent) -> None:
+        """A signal while the line is read. One that came just after Enter would be an error of prompt_toolkit, which is printed."""
+        if event.app.future is not None and not event.app.future.done():
+            event.app.exit(exception=KeyboardInterrupt)
+
     return keys
 
 
