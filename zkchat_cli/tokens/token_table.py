@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_TEXT = 20_000
 """Characters of a text for the table; it is slower than the vocabulary."""
 MAX_PIECE = 1000
-"""Bytes of a run without spaces, such as Chinese text, or of the spaces in a table: the time to merge it grows with its square, to 12 ms."""
+"""Bytes of a run without spaces, such as Chinese text, or of a table's spaces: the time to merge it grows with its square, to 12 ms."""
 MAX_LOOKUPS = 40_000
 """Looking up more different tokens takes longer than loading the vocabulary."""
 MAX_FILE = 10_000_000
