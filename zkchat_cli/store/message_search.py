@@ -38,7 +38,7 @@ _FOUND = f"""
 """
 """Without the question that is being answered now."""
 _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.message_vocabulary USING fts5vocab(main, message_index, row)"
-_SAME_BEGINNING = "SELECT term FROM temp.message_vocabulary WHERE term >= ?1 AND term < ?1 || char(0x10ffff) LIMIT ?2"
+_SAME_BEGINNING = "SELECT term FROM temp.message_vocabulary WHERE term >= :prefix AND term < :prefix || char(0x10ffff) LIMIT :most"
 
 
 def index_messages(connection: sqlite3.Connection) -> None:
@@ -111,7 +111,7 @@ def _any_form(connection: sqlite3.Connection, term: str, languages: tuple[str, .
     prefix = own[:-1] if own.endswith("i") and len(own) > SHORTEST_STEM else own  # "studi" is the stem of "study"
     if len(prefix) < SHORTEST_STEM or not term.startswith(prefix) or not term.isalpha():
         return _quoted(term)
-    found = connection.execute(_SAME_BEGINNING, (prefix, MOST_FORMS))
+    found = connection.execute(_SAME_BEGINNING, {"prefix": prefix, "most": MOST_FORMS})
     forms = sorted({term, *(other for (other,) in found if stem(other, languages) == own)})
     return f"({' OR '.join(map(_quoted, forms))})"
 

@@ -256,8 +256,8 @@ class RecallIndex:
         return self._starts[before] if before < len(self._starts) else len(self._keys)
 
     def count_tokens(self, number: int, counter: TokenCounter) -> int:
-        """Tokens of a quoted passage."""
-        return counter.scale(self._tokens[number])
+        """Tokens of a quoted passage, rather one too many: a prompt that is filled to the last token is over the limit by another count."""
+        return counter.scale(self._tokens[number] + 1)
 
     def _bm25(self, question: str) -> "NDArray[np.float64]":
         import numpy as np

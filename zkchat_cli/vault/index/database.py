@@ -213,11 +213,11 @@ class IndexDatabase:
             with suppress(sqlite3.Error):
                 self.connection.execute("ROLLBACK")
 
-    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """The result of an SQL query; for the vault package only."""
+    def rows(self, sql: str, *values: object, **named: object) -> list[tuple[Any, ...]]:
+        """The result of an SQL query, with its values or the named ones; for the vault package only."""
         try:
             with sqlite_errors(self.file):
-                return self.connection.execute(sql, values).fetchall()
+                return self.connection.execute(sql, named or values).fetchall()
         except UnicodeEncodeError:  # a lone surrogate from a command line: no note has it
             return []
 

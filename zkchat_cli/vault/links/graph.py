@@ -24,10 +24,10 @@ MOST_NEIGHBOURS_COMPARED = 200
 
 
 # CROSS JOIN keeps SQLite from reordering: it does not know the length of a JSON list.
-_OUT = """SELECT here.path, links.target FROM json_each(?1) AS frontier CROSS JOIN notes AS here ON here.path = frontier.value
+_OUT = """SELECT here.path, links.target FROM json_each(:frontier) AS frontier CROSS JOIN notes AS here ON here.path = frontier.value
           CROSS JOIN links ON links.note_id = here.id CROSS JOIN notes AS there ON there.path = links.target
           WHERE links.target != here.path"""
-_IN = """SELECT links.target, there.path FROM json_each(?1) AS frontier CROSS JOIN links ON links.target = frontier.value
+_IN = """SELECT links.target, there.path FROM json_each(:frontier) AS frontier CROSS JOIN links ON links.target = frontier.value
          CROSS JOIN notes AS there ON there.id = links.note_id WHERE there.path != links.target"""
 _EDGES = {"out": _OUT, "in": _IN, "both": f"{_OUT} UNION {_IN}"}
 
@@ -107,7 +107,7 @@ def _adjacent(index: IndexDatabase, frontier: Iterable[str], direction: Directio
 
 def _edges(index: IndexDatabase, frontier: Iterable[str], direction: Direction) -> set[tuple[str, str]]:
     """Pairs of a note of `frontier` and a linked note."""
-    return {(here, there) for here, there in index.rows(_EDGES[direction], json.dumps(list(frontier)))}
+    return {(here, there) for here, there in index.rows(_EDGES[direction], frontier=json.dumps(list(frontier)))}
 
 
 def _degrees(index: IndexDatabase, notes: list[str]) -> dict[str, int]:

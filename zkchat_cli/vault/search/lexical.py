@@ -35,7 +35,7 @@ BASELINE_RANK = 5
 COVERING = 3
 """The first hits that show how well the words of a query fit."""
 
-_NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH ?1)"
+_NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH :without)"
 """Excludes notes whose names match. If the ranking did that, such notes could fill the whole pool."""
 
 
@@ -190,11 +190,13 @@ class _Search:
 
     def _filtered_chunks(self) -> list[int]:
         """For a query without words: the first chunk without excluded words of each of the newest notes that the filters allow."""
-        wanted = "id NOT IN (SELECT rowid FROM words WHERE words MATCH ?1) AND note_id" + _NOT_NAMED if self.excluded else "?1 = ''"
+        wanted = (
+            "id NOT IN (SELECT rowid FROM words WHERE words MATCH :without) AND note_id" + _NOT_NAMED if self.excluded else ":without = ''"
+        )
         dated = "(SELECT MAX(last) FROM dates WHERE dates.note_id = chunks.note_id) DESC, " if self.query.period else ""
         sql = f"""SELECT MIN(id) AS first FROM temp.allowed CROSS JOIN chunks ON note_id = allowed.value
-                  WHERE {wanted} GROUP BY note_id ORDER BY {dated}first DESC LIMIT ?2"""
-        return [id_ for (id_,) in self.index.rows(sql, self.excluded, self.pool)]
+                  WHERE {wanted} GROUP BY note_id ORDER BY {dated}first DESC LIMIT :limit"""
+        return [id_ for (id_,) in self.index.rows(sql, without=self.excluded, limit=self.pool)]
 
     def _count(self, table: str, expression: str, most: int | None = None) -> int:
         limit = "" if most is None else f" LIMIT {most}"
@@ -214,14 +216,14 @@ class _Search:
 
     def _match(self, table: str, expression: str, order: str, limit: int | None) -> list[int]:
         note = "(SELECT note_id FROM chunks WHERE chunks.id = words.rowid)" if table == "words" else "note_words.rowid"
-        conditions = f"{table} MATCH ?2"
+        conditions = f"{table} MATCH :wanted"
         if self.excluded:
             expression = f"({expression}) NOT ({self.excluded})"
             conditions += f" AND {note}{_NOT_NAMED}" if table == "words" else ""
         if self.is_filtered:
             conditions += f" AND {note} IN (SELECT value FROM temp.allowed)"
-        sql = f"SELECT {table}.rowid FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ?3"
-        return [id_ for (id_,) in self.index.rows(sql, self.excluded, expression, limit or self.pool)]
+        sql = f"SELECT {table}.rowid FROM {table} WHERE {conditions} ORDER BY {order} LIMIT :limit"
+        return [id_ for (id_,) in self.index.rows(sql, without=self.excluded, wanted=expression, limit=limit or self.pool)]
 
     def _load(self, ids: Iterable[int]) -> dict[int, RankingCandidate]:
         allowed = "WHERE note_id IN (SELECT value FROM temp.allowed)" if self.is_filtered else ""
