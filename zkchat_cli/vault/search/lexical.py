@@ -87,7 +87,7 @@ class _Search:
         self.known = find_forms(index, [term for term in query.words if term not in without_forms])
         self.rows: dict[int, RankingCandidate] = {}
         self.query = query._replace(words=(*self.known, *without_forms))
-        frequency = {word: forms.chunks for word, forms in self.known.items()}
+        frequency = {term: forms.chunks for term, forms in self.known.items()}
         others = (term for term in self.query.terms if term not in frequency)
         frequency |= {term: sizes.chunks if term in STOPWORDS else self._count("words", word(term)) for term in others}
         frequency |= {c: self._count("words", word(c), MOST_RANKED + 1) for c in self.query.characters}
