@@ -103,9 +103,10 @@ def test_rare_words_choose_the_messages(tmp_path: Path) -> None:
     store = ChatSessionStore.open(tmp_path / "s.db")
     store_messages(store, "c1", message("user", "a wales of slate", "first"))
     database = connect(tmp_path / "s.db")
-    values = ((f"m{n}", "slate tile" if n % 2 else "slate roof tile", NOON) for n in range(2 * MOST_RANKED + 10))
+    texts = ("slate roof tile", "slate tile")
+    values = ({"id": f"m{n}", "content": texts[n % 2], "at": NOON} for n in range(2 * MOST_RANKED + 10))
     columns = "(id, conversation_id, role, content, status, timestamp, rest, checksum)"
-    row = "?1, 'c1', 'user', ?2, 'complete', ?3, '{}', checksum(NULL, ?1, NULL, 'user', ?2, ?3, '{}')"
+    row = ":id, 'c1', 'user', :content, 'complete', :at, '{}', checksum(NULL, :id, NULL, 'user', :content, :at, '{}')"
     database.execute("BEGIN")
     database.executemany(f"INSERT INTO message {columns} VALUES ({row})", values)
     database.execute("COMMIT")

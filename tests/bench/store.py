@@ -55,9 +55,9 @@ def fill(file: Path, ground: Ground, messages: int) -> None:
     database.executemany(insert, ((f"c{n}", NOON, NOON) for n in range(CONVERSATIONS)))
     said = ground.words.common(WORDS * min(messages, 200_000)).split(" ")
     texts = (" ".join(said[start : start + WORDS]) for n in range(messages) for start in [n * 17 % (len(said) - WORDS)])
-    rows = ((f"m{n}", f"c{n % CONVERSATIONS}", text, NOON) for n, text in enumerate(texts))
+    rows = ({"id": f"m{n}", "talk": f"c{n % CONVERSATIONS}", "text": text, "at": NOON} for n, text in enumerate(texts))
     columns = "(id, conversation_id, role, content, status, timestamp, rest, checksum)"
-    values = "?1, ?2, 'user', ?3, 'complete', ?4, '{}', checksum(NULL, ?1, NULL, 'user', ?3, ?4, '{}')"
+    values = ":id, :talk, 'user', :text, 'complete', :at, '{}', checksum(NULL, :id, NULL, 'user', :text, :at, '{}')"
     database.executemany(f"INSERT INTO message {columns} VALUES ({values})", rows)
     database.execute("COMMIT")
     database.close()
