@@ -43,24 +43,6 @@ def refused(where: Path, text: str) -> ConfigError:
 # what a file may say
 
 
-def test_an_agent_has_the_values_of_its_file(where: Path) -> None:
-    agent = written(
-        where,
-        'description = "finds faults"\nmodel = "offline"\nsystem_prompt = """\nFind faults.\n"""\ntools = ["find_excerpts"]\n'
-        'strategy = "discard"\ntemperature = 0.2\nmemory = false\n[context]\nmax_tokens = 4096\n',
-    )
-    assert (agent.name, agent.description, agent.prompt, agent.tools) == ("critic", "finds faults", "Find faults.", ("find_excerpts",))
-    assert {key: value for _, key, value in agent.settings_layer} == {
-        "model": "offline",
-        "context.strategy": "discard",
-        "llm.temperature": 0.2,
-        "context.memory_integration": False,
-        "context.max_tokens": 4096,
-    }
-    assert {origin for origin, _, _ in agent.settings_layer} == {str(where / "critic.toml")}
-    assert agent.memory_file == where / "critic.md"
-
-
 @pytest.mark.parametrize(
     ("text", "key", "told"),
     [
@@ -99,11 +81,6 @@ def test_a_file_replaces_a_built_in_agent_and_what_it_leaves_empty_is_the_settin
     mine = written(where, 'description = "mine"\nmodel = ""\ntools = []', "editor")
     assert (mine.description, mine.settings_layer, mine.tools) == ("mine", (), ())
     assert agent_loader.list_names(where) == ["editor", "researcher"]
-
-
-def test_without_a_folder_only_built_in_agents_exist(tmp_path: Path) -> None:
-    assert agent_loader.list_names(tmp_path / "none") == ["editor", "researcher"]
-    assert agent_loader.load_agent(tmp_path / "none", "Editor").name == "editor"
 
 
 @pytest.mark.parametrize("name", ["", "none", "Critic", "a b", "../x", "a.b", "-a", "_a", "a" * 49, "a/b", "a\n"])

@@ -86,24 +86,6 @@ def test_an_agent_changes_instructions_tools_strategy_budget_and_temperature(ins
     assert session.runtime.window.source == f"context.max_tokens, {installation.agents / 'critic.toml'}"
 
 
-def test_the_model_comes_from_flag_environment_agent_or_settings_in_this_order(installation: Installation) -> None:
-    installation.agent("critic", 'model = "offline"')
-    assert installation.session().runtime.model.name == installation.model
-    assert installation.session(agent="critic").runtime.model.name == "offline"
-    assert installation.session(agent="critic", model=installation.model).runtime.model.name == installation.model
-    installation.env["ZKCHAT_MODEL"] = installation.model
-    assert installation.session(agent="critic").runtime.model.name == installation.model
-
-
-def test_the_editor_agent_has_write_tools_only_with_unsafe(installation: Installation) -> None:
-    writing = {"edit_section", "append_to_note", "create_note"}
-    assert not writing & {tool.name for tool in installation.session(agent="editor").runtime.tools}
-    session = installation.session(agent="editor", unsafe=True)
-    assert {tool.name for tool in session.runtime.tools if tool.writes} == writing
-    slash.run("/agent none", session)
-    assert {"rename_note", "move_note_to_trash"} <= {tool.name for tool in session.runtime.tools}
-
-
 def test_an_agent_without_memory_has_no_memory_tools(installation: Installation) -> None:
     installation.agent("critic", "memory = false", memory="Remember me.")
     (installation.vault / "ZKCHAT.md").write_text("Answer briefly.")
@@ -277,7 +259,7 @@ def test_a_conversation_is_resumed_with_its_agent(installation: Installation) ->
     ask(session, "Is it sound?")
     assert installation.reopen(session).runtime.speaker_label == f"critic · {installation.model}"
     assert installation.reopen(session, agent="none").runtime.speaker_label == installation.model
-    assert installation.reopen(session, agent="editor").runtime.speaker_label == f"editor · {installation.model}"
+    assert installation.reopen(session, agent="Editor").runtime.speaker_label == f"editor · {installation.model}"
     again = installation.reopen(session, agent="none")
     ask(again, "And without you?")
     assert installation.reopen(session).runtime.speaker_label == installation.model

@@ -56,16 +56,6 @@ def two_turns(store: ChatSessionStore) -> None:
         )
 
 
-def test_a_committed_turn_completes_the_question_and_moves_the_head(store: ChatSessionStore) -> None:
-    store.start(conversation())
-    store.add("c1", make_message("q1", status="pending"))
-    asked = make_message("q1", token_count=5, augmented_token_count=9)
-    answer = make_message("a1", "q1", "assistant", model="offline", token_count=40)
-    store.commit("c1", asked, [answer], updated_at=ONE, title="First words")
-    assert store.history("c1") == (asked, answer)
-    assert store.conversation("c1") == conversation(updated_at=ONE, title="First words", head_id="a1")
-
-
 def test_a_stored_message_does_not_change_when_its_turn_ends(store: ChatSessionStore) -> None:
     store.start(conversation())
     store.add("c1", make_message("q1", status="pending"))

@@ -11,7 +11,6 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context.compaction_policy import SMALLER_BY, plan_fold
 from zkchat_cli.context.turns import split_into_turns
-from zkchat_cli.events import CompactionDone, CompactionStarted, Event
 from zkchat_cli.summarization.extractive import extract_summary, summarize
 
 THINGS = ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"]
@@ -61,11 +60,6 @@ def test_fewer_turns_are_kept_when_they_do_not_fit() -> None:
     assert len(plan_fold(cut, 0, 10, budget=cut[-1].tokens + cut[-2].tokens).turns) == 4  # type: ignore[union-attr]
 
 
-def test_the_last_turn_is_never_folded_automatically() -> None:
-    assert len(plan_fold(turns(*MOVES[:6]), 0, 10, budget=0).turns) == 5  # type: ignore[union-attr]
-    assert plan_fold(turns(*MOVES[:1]), 0, 10, budget=0) is None
-
-
 # the extractive summary
 
 
@@ -89,15 +83,6 @@ def test_a_summary_is_clearly_smaller_than_what_it_replaces() -> None:
 
 
 # a session compacts
-
-
-def test_compaction_makes_the_prompt_smaller_by_what_it_says(session: ZkChatSession) -> None:
-    before = session.prompt().usage.total_tokens
-    done = session.compact()
-    assert (done.mode, done.tokens_before) == ("extractive", before)
-    assert done.tokens_after == session.prompt().usage.total_tokens < before
-    assert done.summary_tokens == COUNTER.count(done.summary or "")
-    assert done.messages_folded == 14
 
 
 def test_a_preview_equals_the_compaction(session: ZkChatSession) -> None:
@@ -135,26 +120,6 @@ def test_failed_turns_are_neither_folded_nor_counted(app: AppFixture) -> None:
 
 
 # when the window fills
-
-
-def run(session: ZkChatSession, text: str) -> list[Event]:
-    return list(session.send(text))
-
-
-def test_a_full_window_is_compacted_before_the_model_is_called(app: AppFixture) -> None:
-    app.max_context = 3000
-    session = resume(app, exchanges(*((q * 4, a * 4) for q, a in MOVES)), model=DeltaModel([reply("Fine.")]))
-    events = run(session, "And now?")
-    names = [type(event).__name__ for event in events]
-    assert names[:3] == ["MessageStored", "CompactionStarted", "CompactionDone"]
-    started, done = events[1], events[2]
-    assert isinstance(started, CompactionStarted)
-    assert isinstance(done, CompactionDone)
-    assert "tokens" in started.reason
-    assert done.compaction.mode == "extractive"
-    report = report_of(iter(events))
-    assert report.compaction == done.compaction
-    assert not report.context.compaction.due
 
 
 def test_automatic_compaction_can_be_turned_off(app: AppFixture) -> None:

@@ -8,11 +8,11 @@ from factories import AppFixture, DeltaModel, failure_of, find_call, reply, repo
 
 from zkchat_cli import tools
 from zkchat_cli.errors import ProviderError
-from zkchat_cli.events import ChangeDecided, ChangeProposed, Event
+from zkchat_cli.events import ChangeProposed, Event
 from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ToolCall
 from zkchat_cli.vault import approval
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, Decision
+from zkchat_cli.vault.approval import ALLOWED, Decision
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
 
@@ -29,39 +29,6 @@ def turn(app: AppFixture, *replies: list, approve: object = lambda _: ALLOWED) -
     session = app.session(model, tools=WRITING, approve=approve)
     events, _ = run_turn(session.send("Please tidy up my notes."))
     return events, [m.content for m in session.history if m.role == "tool"]
-
-
-def test_writing_tools_need_unsafe() -> None:
-    writing = {"create_note", "append_to_note", "edit_section", "rename_note", "move_note_to_trash"}
-    assert {tool.name for tool in tools.load_tools(unsafe=True)} - {tool.name for tool in tools.load_tools()} == writing
-    assert not any(tool.writes for tool in tools.load_tools())
-
-
-def test_a_change_is_proposed_then_decided(app: AppFixture, vault: Path) -> None:
-    there: list[bool] = []
-
-    def approve(change: Change) -> Decision:
-        there.append((vault / "New.md").exists())
-        return ALLOWED
-
-    events, answers = turn(
-        app, tool_reply(change_call("create_note", path="New", content="# New\n\nText.")), reply("Done."), approve=approve
-    )
-    [proposed] = [e for e in events if isinstance(e, ChangeProposed)]
-    assert (proposed.summary, proposed.diff) == ("create New.md", "--- /dev/null\n+++ b/New.md\n@@ -0,0 +1,3 @@\n+# New\n+\n+Text.\n")
-    [decided] = [e for e in events if isinstance(e, ChangeDecided)]
-    assert (decided.made, decided.told, there) == (True, "done", [False])
-    assert (vault / "New.md").read_bytes() == b"# New\n\nText.\n"
-    assert "create New.md" in answers[0]
-
-
-def test_a_declined_change_is_reported_to_the_model(app: AppFixture, vault: Path) -> None:
-    before = (vault / "Filters.md").read_bytes()
-    wanted = tool_reply(change_call("edit_section", path="Filters", heading="Dates", new_text="None."))
-    events, answers = turn(app, wanted, reply("Then not."), approve=lambda _: DECLINED)
-    assert "declined by the user" in answers[0]
-    [decided] = [e for e in events if isinstance(e, ChangeDecided)]
-    assert (decided.made, (vault / "Filters.md").read_bytes()) == (False, before)
 
 
 def test_without_approval_nothing_is_changed(app: AppFixture, vault: Path) -> None:

@@ -61,14 +61,6 @@ def test_only_pinned_messages_of_a_failed_turn_are_sent() -> None:
     assert RULE in kept(prompt_of(pinned(history, "u")))[0]
 
 
-def test_recent_turns_get_the_room_that_pins_leave() -> None:
-    history = exchanges(*(("Note this. " * 8, "So.") for _ in range(10)), *CHATTER)
-    plain_, full = prompt_of(history), prompt_of(pinned(history, *(f"t{i}-u" for i in range(1, 11))))
-    assert len(kept(full)) == 10
-    assert full.usage.message_tokens <= full.usage.budget_status.messages.budget
-    assert len([m for m in full.messages if m.role == "assistant"]) < len([m for m in plain_.messages if m.role == "assistant"])
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_pins_that_do_not_fit_are_an_error_with_unpin_as_a_hint(strategy: str) -> None:
     history = pinned(exchanges(("small pin", "So."), ("pin this " * 600, "So."), ("Hello", "Hi")), "t1-u", "t2-u")

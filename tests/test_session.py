@@ -9,13 +9,11 @@ from factories import (
     NOON,
     AppFixture,
     DeltaModel,
-    exchanges,
     failure_of,
     find_call,
     prompt_texts,
     reply,
     report_of,
-    resume,
     run_turn,
     run_until,
     stored_log,
@@ -28,7 +26,6 @@ from zkchat_cli.events import (
     MessageStored,
     Notice,
     PromptBuilt,
-    ReasoningDelta,
     TextDelta,
     ToolCallFinished,
     ToolCallStarted,
@@ -116,19 +113,6 @@ def test_a_message_is_stored_before_the_model_is_called(app: AppFixture) -> None
     assert seen == [("user", "pending", "Is it so?")]
 
 
-def test_the_message_is_stored_with_the_documents_it_names(app: AppFixture) -> None:
-    stored_event = run_until(app.session(DeltaModel([reply("Yes.")])).send("See [[Filters]]"), MessageStored)
-    assert [r.relative_path for r in stored_event.references] == ["Filters.md"]
-
-
-def test_reasoning_is_yielded_and_stored_but_not_sent_again(app: AppFixture) -> None:
-    session = app.session(DeltaModel([[ReasoningPart("Hm, "), ReasoningPart("well."), *reply("Yes.")]]))
-    events, _ = run_turn(session.send("Is it so?"))
-    assert [e.text for e in events if isinstance(e, ReasoningDelta)] == ["Hm, ", "well."]
-    assert session.history[-1].reasoning == "Hm, well."
-    assert not any("well." in text for text in prompt_texts(session))
-
-
 def test_timings_leave_out_the_consumers_time(app: AppFixture) -> None:
     session = app.session(DeltaModel([COMPOST, reply("Air [1].")]))
     last = None
@@ -183,20 +167,6 @@ def test_an_answer_is_stored_without_reasoning_that_cannot_be_stored(app: AppFix
 
 
 # tools
-
-
-def test_many_large_results_stay_within_the_window(app: AppFixture) -> None:
-    write_notes(
-        app.vault.root, {f"Long {i}.md": "".join(f"# Part {j}\n\n{'compost words ' * 80}\n\n" for j in range(20)) for i in range(5)}
-    )
-    app.max_context = 2000
-    reads = [ToolCall(id=str(i), name="read_zk_document", arguments={"relative_path": f"Long {i}.md"}) for i in range(4)]
-    eager = DeltaModel(answer=lambda request: tool_reply(*reads) if request.tools else reply("So [1]."))
-    session = resume(app, exchanges(*[("Chatter? " * 20, "Indeed. " * 20)] * 8), model=eager)
-    report = report_of(session.send("What?"))
-    assert report.context.total_tokens <= report.context.effective_limit
-    assert report.context.tool_tokens == 0
-    assert all(run.ok for run in report.tools)
 
 
 def test_only_chunks_of_the_prompt_can_be_cited(app: AppFixture) -> None:

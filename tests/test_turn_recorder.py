@@ -38,18 +38,6 @@ def free_disk(store: ChatSessionStore) -> None:
     store._db.execute("PRAGMA max_page_count = 1000000")
 
 
-def test_an_answer_that_cannot_be_stored_is_reported_and_kept(app: AppFixture) -> None:
-    session = app.session(DeltaModel([reply(LONG)]))
-    turn = session.send("Is it so?")
-    run_until(turn, MessageStored)
-    fill_disk(app.store)
-    events, last = run_turn(turn)
-    assert isinstance(last, TurnCompleted) and last.report.answer == LONG
-    [told] = [e for e in events if isinstance(e, Notice)]
-    assert told.message.startswith("this conversation is not stored for now: The store ") and "full" in told.message and told.hint
-    assert stored_log(session) == [("user", "pending", "Is it so?")]
-
-
 def test_the_conversation_continues_in_memory_while_the_disk_is_full(app: AppFixture) -> None:
     session = app.session(DeltaModel([reply(LONG), reply("Perhaps."), reply("Short.")]))
     turn = session.send("Is it so?")
