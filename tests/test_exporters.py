@@ -153,30 +153,6 @@ def answer(content: str, *numbers: int) -> ZkChatMessage:
     return make_message("assistant", content, citations=cited, model="offline")
 
 
-def test_a_conversation_is_a_readable_note() -> None:
-    chunk = ContentChunk(id="k", relative_path="Queries/Filters.md", title="Filters", start_line=12, end_line=18, text="AND, OR", number=3)
-    call = ToolCall(id="t1", name="find_excerpts", arguments={"query": "combine filters"})
-    run = ToolRun(name="find_excerpts", arguments={}, ok=True, tokens=812, duration_ms=4)
-    cited = Citation(
-        number=3, relative_path="Queries/Filters.md", heading="Boolean operators", start_line=12, end_line=18, quote="AND, OR", valid=True
-    )
-    assert exporter("md").export(
-        make_archive(
-            make_message("user", "How do I combine filters?"),
-            make_message("assistant", tool_calls=(call,), model="offline"),
-            make_message("tool", "…", tool_call_id="t1", tool_name="find_excerpts", chunks=(chunk,), tool_run=run),
-            make_message("assistant", "In one line: \"AND, OR\" [3].", citations=(cited,), model="offline"),
-        )
-    ) == (
-        '---\nconversation: "c1"\ndate: "2025-05-08T12:00:00+00:00"\nvault: "/home/me/notes"\nmodel: "offline"\n---\n\n'
-        "# Filters\n\n"
-        "## You\n\nHow do I combine filters?\n\n"
-        '## zkchat\n\n- `find_excerpts` "combine filters": 1 excerpt, 812 tokens\n\n'
-        'In one line: "AND, OR" [^3].\n\n'
-        '[^3]: [[Queries/Filters#Boolean operators]] Queries/Filters.md:12-18 "AND, OR"\n'
-    )  # fmt: skip
-
-
 def test_only_the_current_branch_is_shown() -> None:
     whole = make_archive(make_message("user", "first"), make_message("user", "other branch"))
     back = whole.model_copy(update={"conversation": whole.conversation.model_copy(update={"head_id": "m0"})})

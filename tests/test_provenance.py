@@ -5,8 +5,7 @@ from typing import Any
 from factories import chunk, message, prompt_message
 
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, Dropped, Prompt, ToolRun, ZkChatMessage
-from zkchat_cli.references import provenance
-from zkchat_cli.references.provenance import matching_documents, trace_document, trace_documents
+from zkchat_cli.references.provenance import matching_documents, trace_document
 from zkchat_cli.views.prompts import prompt_status
 
 FILTERS, COMPOST = "Queries/Filters.md", "Garden/Compost.md"
@@ -56,29 +55,6 @@ def test_a_document_is_traced_through_mentions_calls_and_citations() -> None:
         (1, "read_zk_document", {"relative_path": FILTERS}, 3, None, 2, 2),
     ]
     assert [(c.turn, c.citation.number) for c in known.cited] == [(1, 2)]
-
-
-def test_a_broken_link_is_traced_by_its_text() -> None:
-    known = trace_document("[[Filtrs]]", TALK)
-    assert [n.turn for n in known.named] == [1]
-    assert known.found == known.cited == []
-
-
-def test_every_document_is_counted_by_first_mention() -> None:
-    counts = [
-        (key, each.reference_types, len(each.named), each.calls, each.citations, each.numbers)
-        for key, each in trace_documents(TALK).items()
-    ]
-    assert counts == [
-        (FILTERS, ("direct", "search"), 2, 2, 2, (2, 3)),
-        ("[[Filtrs]]", ("direct",), 1, 0, 0, ()),
-        (COMPOST, ("search",), 0, 1, 1, (1,)),
-    ]
-
-
-def test_citations_of_a_number_are_found_in_every_turn() -> None:
-    assert [c.turn for c in provenance.find_citations(1, TALK)] == [2]
-    assert provenance.find_citations(3, TALK) == ()
 
 
 # finding the document that the user names

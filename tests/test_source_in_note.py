@@ -47,11 +47,6 @@ def test_an_excerpt_is_found_where_it_stands_now_and_of_several_places_in_the_ne
     assert [place("same", line, note)[0] for line in (7, 5, 2)] == [8, 3, 2]
 
 
-def test_an_edited_excerpt_is_not_found() -> None:
-    assert place("A filter says what you want.", 3) == (3, 3, False)
-    assert place("  ", 3) == (3, 3, False), "nothing stands anywhere"
-
-
 def test_a_hostile_note_is_compared_in_linear_time() -> None:
     began = time.process_time()
     assert place("a" * 500, 9, "a" * 1_000_000) == (1, 1, True)
@@ -110,17 +105,6 @@ def test_a_hostile_excerpt_is_marked_in_linear_time() -> None:
 
 def shown(text: str, line: int = 3, *quotes: str, note: str | None = NOTE) -> list[str]:
     return plain_text(chunk_lines(part(text, line), line, [quoting(quote, line) for quote in quotes], note)).split("\n")
-
-
-def test_an_excerpt_has_its_lines_its_surroundings_and_its_quotes_marked() -> None:
-    assert shown("A filter says which tasks you want.\nIt may be long.", 3, "which tasks") == [
-        "  1 ┊ # Filters",
-        "  2 ┊",
-        "> 3 │ A filter says »which tasks« you want.",
-        "  4 │ It may be long.",
-        "  5 ┊",
-        "  6 ┊ ## Dates",
-    ]
 
 
 def test_only_a_quotation_that_holds_is_marked() -> None:
