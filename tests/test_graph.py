@@ -12,7 +12,6 @@ from factories import open_vault
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.links.graph import LinkPath
 from zkchat_cli.vault.vault import Vault
 
 NOTES = {
@@ -41,17 +40,6 @@ def way(notes: Vault, source: str, target: str) -> tuple[str, ...] | None:
 
 
 # ways
-
-
-def test_a_path_has_its_notes_and_links(notes: Vault) -> None:
-    found = notes.shortest_path("A.md", "folder/D.md")
-    assert isinstance(found, LinkPath)
-    assert found.notes == ("A.md", "B.md", "C.md", "folder/D.md")
-    assert [(link.source, link.line, link.raw) for link in found.links] == [
-        ("A.md", 1, "[[B]]"),
-        ("B.md", 3, "![[C]]"),
-        ("C.md", 1, "[the fourth](folder/D.md)"),
-    ]
 
 
 def test_a_path_may_not_exist_and_leads_over_no_picture(notes: Vault) -> None:

@@ -74,11 +74,6 @@ def notes(tmp_path: Path) -> Iterator[Notes]:
 # what is found
 
 
-def test_a_synonym_finds_a_note(notes: Notes) -> None:
-    assert notes.found("car")[0] == "Garage.md"
-    assert notes.found("physician")[0] == "Health.md"
-
-
 def test_without_an_embedder_a_synonym_finds_nothing(notes: Notes) -> None:
     with_words = Vault.open(notes.root, notes.cache)
     assert with_words.search("car") == []
@@ -375,18 +370,6 @@ def test_a_window_takes_at_most_half_a_kilobyte(tmp_path: Path, windows: int) ->
 # the model is not there
 
 
-def test_without_its_model_search_uses_words_with_one_warning(notes: Notes) -> None:
-    notes.embedder.fails = lambda: DOWN
-    assert set(notes.found("oil")) == {"Garage.md", "Words.md"}
-    assert notes.found("car") == []
-    assert notes.found("vessel") == ["Harbour.md"]
-    assert notes.vault.similarities("car", ["automobile"]) is None
-    [warning] = notes.vault.take_warnings()
-    assert (warning.message, warning.hint) == ("no search by meaning, only by words: no connection to the model", "Start it.")
-    notes.found("car")
-    assert notes.warned() == []
-
-
 def test_a_failed_model_is_not_retried_at_once(notes: Notes) -> None:
     present = [0.0]
     embedder = SynonymEmbedder(fails=lambda: DOWN)
@@ -506,14 +489,6 @@ def test_the_program_finds_by_meaning(program: Program, embedding_servers: Embed
     assert program("vault", "search", "car", "--json").json[0]["relative_path"] == "Garage.md"
     assert f"search by meaning: {provider}/{model}, complete" in program("vault", "status").out
     assert len(embedding_servers.texts) == 5
-
-
-def test_an_answer_uses_semantic_search(program: Program, script: Any) -> None:
-    call = {"name": "find_excerpts", "arguments": {"query": "car"}}
-    program("vault", "index", "--semantic")
-    done = program("ask", "What about my car?", "--json", "--model", script({"tool_calls": [call]}, {"text": "Oil."}))
-    assert "Garage.md" in [reference["relative_path"] for reference in done.json["references"]]
-    assert done.err == ""
 
 
 def test_a_missing_server_is_one_warning_per_run(program: Program, embedding_servers: EmbeddingServers) -> None:

@@ -87,13 +87,6 @@ def test_a_search_with_more_results_says_how_to_get_them(notes: Vault) -> None:
 # read_zk_document
 
 
-def test_a_document_is_read_whole(notes: Vault) -> None:
-    result = run(notes, "read_zk_document", relative_path="Queries/Combining.md")
-    text = "\n".join(c.text for c in result.chunks)
-    assert "brackets as deep as you like" in text
-    assert [c.number for c in result.chunks] == list(range(1, len(result.chunks) + 1))
-
-
 def test_some_lines_of_a_document_are_read(notes: Vault) -> None:
     result = run(notes, "read_zk_document", relative_path="Queries/Combining.md", start_line=3, end_line=3)
     assert [(c.start_line, c.end_line) for c in result.chunks] == [(3, 3)]
@@ -157,30 +150,7 @@ def test_any_arguments_get_an_answer(notes: Vault, tool: str, data: st.DataObjec
     json.loads(run_in(toolbox(notes), ToolCall(id="1", name=tool, arguments=arguments), 5000).content)
 
 
-def test_a_missing_vault_is_an_error(notes: Vault) -> None:
-    for file in sorted(notes.root.rglob("*"), reverse=True):
-        file.rmdir() if file.is_dir() else file.unlink()
-    notes.close()
-    notes.index_file.unlink()
-    assert "no Markdown notes" in mistake(notes, "find_excerpts", query="a")
-
-
 # room
-
-
-@pytest.mark.parametrize("room", [150, 400, 1000])
-def test_a_result_keeps_to_its_room(notes: Vault, room: int) -> None:
-    write_notes(notes.root, {"Long.md": ("Words without end, " * 200 + "\n\n") * 20})
-    result = run(notes, "read_zk_document", room=room, relative_path="Long.md")
-    assert result.chunks
-    assert result.run.tokens <= room
-
-
-def test_without_any_room_the_result_says_so(notes: Vault) -> None:
-    result = run(notes, "find_excerpts", room=0, query="filters")
-    assert result.chunks == ()
-    assert result.run.ok
-    assert "no room" in result.content
 
 
 def test_a_chunk_that_was_cut_is_another_chunk_with_a_number_of_its_own(notes: Vault) -> None:

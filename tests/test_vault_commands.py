@@ -117,11 +117,6 @@ def test_doctor_checks_each_part(zkchat: Program) -> None:
     assert "✓ vault" in zkchat("doctor").out
 
 
-def test_the_module_is_the_program(zkchat: Program) -> None:
-    assert zkchat("--version").out.startswith("zkchat ")
-    assert "Start with: zkchat chat --demo" in zkchat("--help").out
-
-
 def test_without_a_command_it_is_the_chat_and_takes_its_options(zkchat: Program) -> None:
     assert zkchat(stdin="/quit\n").exit_status == 0
     done = zkchat("--model", "offline", stdin="/model\n")

@@ -121,23 +121,6 @@ def test_unreadable_files_are_reported_and_the_rest_indexed(locked):
     vault.close()
 
 
-@needs_permissions
-def test_a_missing_folder_and_a_file_are_refused(root):
-    with pytest.raises(VaultError, match="there is no folder") as e:
-        Vault.open(root / "missing", root.parent)
-    assert e.value.hint
-    with pytest.raises(VaultError, match="is a file") as e:
-        Vault.open(put(root, "a.md"), root.parent)
-    assert str(root) in e.value.hint
-
-
-def test_opening_writes_nothing(root):
-    vault = open_vault(root)
-    assert (vault.root, vault.name, vault.has_index) == (root, "notes", False)
-    assert not (root.parent / "cache").exists()
-    vault.close()
-
-
 OUTSIDE = [
     "",
     " ",

@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-import stat
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from notes_folder import NotesFolder
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.vault.index.database import IndexDatabase
-from zkchat_cli.vault.vault import Vault
 
 
 @pytest.fixture
@@ -22,14 +20,6 @@ def notes(tmp_path):
     )
     yield made
     made.vault.close()
-
-
-def test_the_first_refresh_reports_what_it_added(notes):
-    report = notes.vault.refresh()
-    assert (report.notes, report.added, report.changed, report.removed) == (2, 2, 0, 0)
-    assert (report.links, report.broken_links, report.problems, report.rebuilt) == (3, 1, (), None)
-    assert report.seconds > 0
-    assert notes.vault.has_index
 
 
 def test_an_unchanged_vault_is_not_written(notes):
@@ -54,16 +44,6 @@ def test_touching_a_note_does_not_change_it(notes):
     notes.vault.refresh()
     notes.write("Beta.md", (notes.root / "Beta.md").read_bytes())
     assert notes.vault.refresh().changed == 0
-
-
-def test_a_removed_note_leaves_no_trace(notes):
-    notes.vault.refresh()
-    (notes.root / "Beta.md").unlink()
-    assert notes.vault.refresh().removed == 1
-    assert notes.found("software") == []
-    assert notes.vault.note_paths() == ["Alpha.md"]
-    assert notes.figures() == (1, 1, 1, 1)
-    notes.check()
 
 
 @pytest.mark.parametrize(
@@ -100,31 +80,10 @@ def test_a_note_is_found_by_the_aliases_of_links_to_it(notes):
     notes.check()
 
 
-def test_links_and_backlinks_have_lines(notes):
-    notes.vault.refresh()
-    [row] = notes.vault.backlinks("Beta.md")
-    assert (row.source, row.target, row.raw, row.line) == ("Alpha.md", "Beta.md", "[[Beta|the second letter]]", 6)
-    assert row.context_snippet == "The beginning of it all, see [[Beta|the second letter]]."
-    assert [(r.raw, r.status, r.heading) for r in notes.vault.links("Beta.md")] == [
-        ("[[Gamma]]", "broken", None),
-        ("[[Alpha#Alpha]]", "found", "Alpha"),
-    ]
-    assert [(r.row.source, r.row.raw) for r in notes.vault.broken_links()] == [("Beta.md", "[[Gamma]]")]
-
-
 def test_links_of_a_missing_note_are_an_error_with_suggestions(notes):
     with pytest.raises(VaultError, match=r"no note Alfa\.md") as e:
         notes.vault.links("Alfa.md")
     assert e.value.hint == "Nearest: [[Alpha]]"
-
-
-def test_a_vault_without_notes_is_an_error(tmp_path):
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "a.txt").write_text("no note")
-    vault = Vault.open(tmp_path / "notes", tmp_path)
-    with pytest.raises(VaultError, match="no Markdown notes") as e:
-        vault.refresh()
-    assert "--vault" in e.value.hint
 
 
 def test_the_index_is_deleted_with_the_last_note(notes):
@@ -158,15 +117,6 @@ def test_problems_stay_until_they_are_fixed(notes):
     assert notes.vault.status().problems == expected + old
     notes.write("old.md", "café")
     assert notes.vault.refresh().problems == expected
-
-
-def test_the_index_is_private(notes):
-    notes.vault.refresh()
-    notes.write("Delta.md", "new")
-    notes.vault.refresh()
-    assert stat.S_IMODE(notes.vault.index_file.parent.stat().st_mode) == 0o700
-    for file in notes.vault.index_file.parent.iterdir():
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
 
 
 @pytest.mark.parametrize(

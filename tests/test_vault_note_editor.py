@@ -12,7 +12,6 @@ from factories import open_vault
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import IndexReport
 from zkchat_cli.vault.edit import transaction
-from zkchat_cli.vault.edit.note_editor import LinkFix
 from zkchat_cli.vault.edit.transaction import Change, FileChange
 from zkchat_cli.vault.vault import Vault
 
@@ -246,16 +245,6 @@ def test_a_path_taken_meanwhile_is_not_overwritten(notes: Callable[..., Vault]) 
     vanished = Change("x", (FileChange("Gone.md", "Gone.md", b"", b"x"),))
     assert "is not there any more" in refused(lambda: vault.editor.apply(vanished))
     assert everything(vault) == {"A.md": b"a", "B.md": b"b", "C.md": b"mine"}
-
-
-def test_broken_links_are_fixed(notes: Callable[..., Vault]) -> None:
-    vault = notes({"A.md": "[[B1]] [[B1]] [[Gone]]\r\n[[B1|x]]", "F/B.md": "", "C.md": "x"})
-    change = vault.editor.fix_links(
-        [LinkFix("A.md", 1, "[[B1]]", "F/B.md"), LinkFix("A.md", 2, "[[Other]]", "F/B.md"), LinkFix("C.md", 1, "[[C1]]", "A.md")]
-    )
-    assert (change.summary, len(change.files)) == ("fix 2 links in 1 note", 1)
-    vault.editor.apply(change)
-    assert everything(vault)["A.md"] == b"[[B]] [[B]] [[Gone]]\r\n[[B1|x]]"
 
 
 def test_a_rename_that_would_change_a_links_target_is_refused(notes: Callable[..., Vault]) -> None:

@@ -15,7 +15,7 @@ from notes_folder import NotesFolder
 from zkchat_cli.text.words import terms
 from zkchat_cli.vault.links.wikilinks import write_link
 from zkchat_cli.vault.search import lexical
-from zkchat_cli.vault.search.query import any_of, parse_query
+from zkchat_cli.vault.search.query import parse_query
 from zkchat_cli.vault.vault import MOST_CHUNKS_OF_A_NOTE, Vault
 
 NOTES = {
@@ -70,12 +70,6 @@ def test_a_query_finds_the_note_first(vault, query, best):
     assert paths(vault.search(query))[0] == best
 
 
-def test_a_chunk_has_its_place(vault):
-    [best, *_] = vault.search("boolean operators capitals")
-    assert (best.title, best.heading, best.start_line, best.end_line) == ("Filters", "Boolean operators", 9, 11)
-    assert best.text.startswith("## Boolean operators\n\nFilters are joined")
-
-
 def test_results_have_few_chunks_of_one_note(vault):
     assert len(vault.search("zebra", 10)) == MOST_CHUNKS_OF_A_NOTE
 
@@ -95,13 +89,6 @@ def test_a_phrase_without_matches_is_searched_as_words(vault):
 )
 def test_query_text_is_never_an_operator(vault, query):
     assert bool(vault.search(query)) == (query in ("AND", "a AND OR NOT"))  # words of a note; as operators they would find nothing
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.text(max_size=60))
-def test_any_text_can_be_searched(vault, query):
-    vault.search(query)
-    assert any_of(parse_query(query).terms, {}).count('"') % 2 == 0
 
 
 def test_links_of_a_message_are_resolved_from_the_root(vault):

@@ -201,10 +201,6 @@ def test_a_link_resolves_as_in_obsidian(files, text, source, expected):
     assert target(files, text, source) == expected
 
 
-def test_an_ambiguous_link_names_the_notes_that_lost():
-    assert outcome(["b/Note.md", "Note.md"], "[[Note]]")[:3] == ("Note.md", "ambiguous", ("b/Note.md",))
-
-
 @pytest.mark.parametrize(
     ("files", "source", "winner", "reason"),
     [
