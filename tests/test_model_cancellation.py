@@ -16,13 +16,6 @@ AT_ONCE = 0.5
 """Seconds; 0.2 are promised, the rest is for a busy machine."""
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _loaded() -> None:
-    """mojentic is there already, as it is in a chat whose prompt is up."""
-    for provider in ("openai", "ollama", "anthropic"):
-        open_model(provider, "http://127.0.0.1:1").prepare()
-
-
 def interrupted(run: Callable[[], object], when: Callable[[], object]) -> float:
     """Seconds from the moment in which `when` is true to the end of `run`, which is stopped then as Ctrl-C does it."""
     sent: list[float] = []

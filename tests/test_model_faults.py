@@ -119,12 +119,6 @@ def test_rejected_key_names_its_variable(server: ModelServer) -> None:
 
 
 @ALL
-@pytest.mark.parametrize("status", [400, 500])
-def test_key_repeated_by_the_server_is_removed(server: ModelServer, protocol: Protocol, status: int) -> None:
-    assert "your key …" in protocol.ask(server, protocol.error(status, f"your key {KEY}")).error.message
-
-
-@ALL
 def test_unknown_model_lists_the_servers_models(server: ModelServer, protocol: Protocol) -> None:
     server.gets[protocol.listing] = protocol.models(["apple", "llama3.2:3b", "llama3.1:8b"])
     error = protocol.ask(server, protocol.error(404, "not found"), name="llama3.1").error
