@@ -48,15 +48,6 @@ def test_two_sections_of_a_document_are_two_references(notes: Vault) -> None:
     assert [r.heading for r in mentioned("[[Filters#Dates]] and [[Filters]] and [[Filters#Dates]]", notes)] == ["Dates", None]
 
 
-def test_a_broken_link_is_a_reference_with_the_nearest_names(notes: Vault) -> None:
-    (reference,) = mentioned("see [[Filtrs]]", notes)
-    assert (reference.status, reference.relative_path, reference.summary) == ("broken", None, None)
-    assert "Filters" in reference.candidates
-    warning = link_warning(reference)
-    assert warning is not None
-    assert (warning.message, warning.hint.partition(",")[0]) == ("[[Filtrs]] not found", "nearest: [[Filters]]")
-
-
 def test_an_ambiguous_link_selects_one_note_and_lists_the_others(notes: Vault) -> None:
     (reference,) = mentioned("[[Twin]]", notes)
     assert (reference.status, reference.relative_path, reference.candidates) == ("ambiguous", "A/Twin.md", ("B/Twin.md",))

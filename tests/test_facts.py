@@ -69,13 +69,6 @@ def keys(ranked: tuple[RankedMemory, ...]) -> list[str]:
     return [relevant.item.key for relevant in ranked]
 
 
-def test_facts_that_share_rare_words_rank_first() -> None:
-    items = [fact("The roof costs 5000 euro"), fact("The roof deadline is 3 June"), fact("Anna likes cats")]
-    ranked = rank_by_relevance("What is the deadline for the roof?", items, TODAY)
-    assert keys(ranked) == ["roof-deadline", "roof-costs-5000-euro"]
-    assert ranked[0].reason == "shares deadline, roof with the message"
-
-
 def test_facts_are_found_by_other_forms_of_a_word_in_the_language_of_the_notes_and_their_own() -> None:
     items = [fact("Die Verträge sind im Ordner"), fact("Anna mag Katzen")]
     assert keys(rank_by_relevance("Wo liegt der Vertrag?", items, TODAY, ("english", "german"))) == ["die-vertrage-sind-im-ordner"]

@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from zkchat_cli import events
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import StreamFailed
 from zkchat_cli.models import ContentChunk, DocumentReference, PromptMessage, ToolCall
 from zkchat_cli.references.injection import Injection, InjectionBudget, inject
 from zkchat_cli.references.mentions import MentionedDocument
@@ -127,16 +125,6 @@ def test_the_decision_and_its_reason_are_stored_with_the_message(app: AppFixture
 def test_in_a_full_window_documents_are_only_described(app: AppFixture) -> None:
     app.max_context = 1200
     assert [r.delivery for r in app.session(tools=()).prompt("[[Filters]] " + "word " * 800).documents] == ["offered"]
-
-
-def test_a_smaller_window_drops_injected_documents(app: AppFixture) -> None:
-    refusal = StreamFailed(ProviderError("context_length", "too long", ""))
-    model = DeltaModel([[refusal], reply("Fine.")])
-    report = report_of(app.session(model, tools=()).send("What do turnips need? [[Big#Part 7]]"))
-    assert report.answer == "Fine."
-    first, second = model.requests
-    assert "Excerpts" in next(m.content for m in first.messages if m.kind == "documents")
-    assert sum(m.tokens for m in second.messages) < sum(m.tokens for m in first.messages)
 
 
 # numbers

@@ -224,18 +224,6 @@ def test_folder_memory_of_a_note_found_by_a_tool_stays_for_two_turns(app: AppFix
     assert memory_of(session, "And again?") == []
 
 
-def test_folder_memory_does_not_change_the_front_of_the_prompt(app: AppFixture) -> None:
-    write_notes(app.vault.root, {"ZKCHAT.md": "Be brief."})
-    session = app.session(DeltaModel([reply("So.")]))
-    fronts = []
-    for text in ("Hello?", "How? [[Combining]]", "What of [[Compost]]?"):
-        messages = session.prompt(text).messages
-        fronts.append(messages[:2])
-        report_of(session.send(text))
-    assert fronts[0] == fronts[1] == fronts[2]
-    assert [m.role for m in fronts[0]] == ["system", "system"]
-
-
 def test_a_memory_warning_is_shown_once(app: AppFixture) -> None:
     write_notes(app.vault.root, {"ZKCHAT.md": "@nowhere.md"})
     session = app.session(DeltaModel([reply("So.")]))

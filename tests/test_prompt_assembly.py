@@ -11,9 +11,9 @@ from hypothesis import settings
 from zkchat_cli import tools
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
-from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage, turn_budget_after_compaction
+from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, fence
-from zkchat_cli.context.turns import INTERRUPTED, render_turn, split_into_turns
+from zkchat_cli.context.turns import render_turn, split_into_turns
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CompactionDue, DocumentReference, Prompt, ToolCall, ZkChatMessage
 from zkchat_cli.views import context_usage
@@ -63,12 +63,6 @@ def test_compaction_is_due_when_the_messages_need_more_than_their_budget(ratio: 
     )
 
 
-def test_turns_after_a_compaction_get_less_than_half_the_budget() -> None:
-    usage = measure_usage([], [], budget(10_000), estimated=False)
-    assert turn_budget_after_compaction(usage, budget(10_000), 1000) == (7200 - 1000) * 9 // 20
-    assert turn_budget_after_compaction(usage, budget(10_000), 9000) == 0
-
-
 def test_the_current_message_reduces_the_history_only_below_the_limit() -> None:
     for tokens, left in ((10, 7200), (1500, 7200), (4500, 9000 - 4500)):
         usage = measure_usage([prompt_message("user", "x", tokens=tokens)], [], budget(10_000), estimated=False)
@@ -91,23 +85,6 @@ def test_the_usage_warns_of_oversized_instructions_and_tools() -> None:
 
 
 # turns
-
-
-def test_an_interrupted_answer_is_sent_with_a_mark() -> None:
-    history = [message("user", "Why?", "u"), message("assistant", "Beca", "a", status="unfinished", token_count=1)]
-    prompt = prompt_of(history)
-    assert contents(prompt)[-1] == "Beca" + INTERRUPTED
-    assert prompt.messages[-1].tokens > COUNTER.count(INTERRUPTED)
-
-
-def test_documents_come_before_the_question_that_names_them() -> None:
-    named = DocumentReference(wikilink="[[A]]", relative_path="A.md", reference_type="direct", summary="About A.")
-    broken = DocumentReference(wikilink="[[B]]", reference_type="direct", status="broken")
-    introduction, question = render_turn([message("user", "[[A]] [[B]] [[A]]?", "u", references=(named, broken, named))], COUNTER)
-    assert (introduction.kind, introduction.source_ids) == ("documents", ("A.md",))
-    assert "[[A]] (A.md): About A." in introduction.content
-    assert "[[B]]: no such note" in introduction.content
-    assert question.kind == "conversation"
 
 
 def tool_request(id_: str, *call_ids: str, content: str = "") -> ZkChatMessage:

@@ -2,13 +2,9 @@
 
 import threading
 
-from factories import AppFixture, DeltaModel, exchanges, failure_of, reply, report_of, resume
+from factories import AppFixture, DeltaModel, exchanges, failure_of, reply, resume
 
-from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.config.schema import Config, ContextSettings
-from zkchat_cli.llm.base import StreamFinished, TextPart
-from zkchat_cli.models import TokenUsage
 
 
 def test_instructions_and_tools_beyond_the_limit_are_an_error_before_any_call(app: AppFixture) -> None:
@@ -40,30 +36,3 @@ def test_warming_up_may_run_during_a_turn(app: AppFixture) -> None:
         ],
     )
     assert [m.content for m in alone.prompt("What was in box 7?").messages] == [m.content for m in shown.messages]
-
-
-def test_a_steady_calibration_does_not_recount_the_conversation(app: AppFixture) -> None:
-    def reporting(tokens: int) -> list[TextPart | StreamFinished]:
-        return [TextPart("Yes."), StreamFinished("stop", TokenUsage(prompt_tokens=tokens, completion_tokens=1, estimated=False))]
-
-    model = DeltaModel([reporting(1500)] * 3 + [reporting(1505), reporting(1505), reporting(3000), reporting(1500)])
-    session = resume(app, exchanges(("Why?", "So."), ("Who?", "She.")), model=model)
-    kept = []
-    for _ in range(6):
-        report_of(session.send("Is it so?"))
-        kept.append(session.turns[0])
-        usage = session.usage
-        assert usage.total_tokens == sum(usage.components.model_dump().values())
-    session.prepare()
-    assert kept[2] is kept[3] is kept[4]
-    assert kept[4] is not kept[5]  # twice as much is another matter
-
-
-def test_an_unchanged_prompt_is_assembled_once(app: AppFixture) -> None:
-    services, runtime = app.services(), app.runtime()
-    state = ConversationState(services)
-    prompts = PromptBuilder(services, state)
-    first = prompts.build(runtime)
-    assert prompts.build(runtime) is first
-    state.append(exchanges(("Why?", "So.")))
-    assert prompts.build(runtime) is not first

@@ -41,10 +41,6 @@ def recalled_texts(messages: Sequence[ZkChatMessage], question: str, room: int =
 # what is found
 
 
-def test_recall_finds_the_words_of_the_question() -> None:
-    assert recall_texts("anvil", turns(("The anvil is red.", "Yes."), *CHATTER))[0] == "user: The anvil is red."
-
-
 def test_rare_words_count_for_more_than_common_ones() -> None:
     some = turns(*CHATTER, ("An anvil.", "Ah."), *CHATTER)
     assert "user: An anvil." in recall_texts("chatter about an anvil", some, 60)

@@ -49,11 +49,6 @@ def test_the_message_that_has_the_rarest_words_comes_first(store: ChatSessionSto
     assert (first.conversation_id, first.title) == ("c1", "Talk c1")
 
 
-def test_another_vaults_conversations_are_not_searched(store: ChatSessionStore) -> None:
-    store_messages(store, "c1", message("user", "The roof leaks.", "a"), vault="/elsewhere")
-    assert found_texts(store, "roof") == []
-
-
 def test_words_are_found_without_case_and_accents_and_chinese_ones_too(store: ChatSessionStore) -> None:
     store_messages(
         store,
@@ -117,13 +112,6 @@ def test_rare_words_choose_the_messages(tmp_path: Path) -> None:
     assert found_texts(store, "slate tile", conversation_id="c2") == ["third"], "all words are common: a message must have each"
     assert found_texts(store, "slate", limit=0) == []
     store.close()
-
-
-def test_storing_a_turn_does_not_wait_for_the_index(store: ChatSessionStore, tmp_path: Path) -> None:
-    store_messages(store, "c1", message("user", "slate", "a"))
-    database = connect(tmp_path / "s.db")
-    assert database.execute("SELECT count(*) FROM message_index_docsize").fetchone() == (0,)
-    database.close()
 
 
 # as the model gets it
