@@ -53,11 +53,6 @@ def loaded_by(program: Program, *arguments: str) -> set[str]:
     return set(done.stderr.split())
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
-def test_help_and_version_load_nothing_heavy(zkchat: Program, arguments: list[str]) -> None:
-    assert not loaded_by(zkchat, *arguments) & set(HEAVY)
-
-
 def test_the_help_of_every_command_loads_nothing_heavy() -> None:
     every_help = """if True:
         import contextlib, io, sys
@@ -112,10 +107,6 @@ def test_the_first_prompt_needs_neither_pydantic_nor_rich() -> None:
     assert not set(done.stdout.split()) & (set(HEAVY) - {"prompt_toolkit"})
 
 
-def test_config_path_does_not_read_the_settings(zkchat: Program) -> None:
-    assert not loaded_by(zkchat, "config", "path") & {"tomlkit", "zkchat_cli.config.schema", "zkchat_cli.app.factory"}
-
-
 def test_asking_offline_loads_only_what_it_needs(zkchat: Program) -> None:
     assert not loaded_by(zkchat, "ask", "what is a filter?") & {
         "zkchat_cli.chat.compaction_run",
@@ -141,18 +132,18 @@ def test_asking_offline_loads_only_what_it_needs(zkchat: Program) -> None:
     }
 
 
-def test_opening_a_session_does_not_load_what_only_a_turn_needs(zkchat: Program) -> None:
-    assert not loaded_by(zkchat, "context", "memory") & {
-        "zkchat_cli.chat.turn_pipeline",
-        "zkchat_cli.citations.marks",
-        "zkchat_cli.citations.verify",
-        "zkchat_cli.llm.remote_model",
-        "tiktoken",
-    }
-
-
-def test_a_search_by_words_alone_loads_no_numbers(zkchat: Program) -> None:
-    assert not loaded_by(zkchat, "vault", "search", "filter") & {"numpy", "httpx", "onnxruntime", "tokenizers"}
+@pytest.mark.parametrize(
+    ("arguments", "unneeded"),
+    [
+        ("--help", HEAVY),
+        ("--version", HEAVY),
+        ("config path", ("tomlkit", "zkchat_cli.config.schema", "zkchat_cli.app.factory")),
+        ("context memory", ("zkchat_cli.chat.turn_pipeline", "zkchat_cli.citations.marks", "zkchat_cli.llm.remote_model", "tiktoken")),
+        ("vault search filter", ("numpy", "httpx", "onnxruntime", "tokenizers")),
+    ],
+)
+def test_a_command_does_not_load_what_it_does_not_need(zkchat: Program, arguments: str, unneeded: tuple[str, ...]) -> None:
+    assert not loaded_by(zkchat, *arguments.split()) & {*unneeded}
 
 
 def test_search_by_meaning_loads_its_libraries_only_when_it_computes(zkchat: Program) -> None:
@@ -177,6 +168,12 @@ def test_every_plugin_module_declares_its_constant_and_has_a_docstring(package: 
         thing = registry.load(package, name, constant)  # type: ignore[arg-type]
         assert getattr(thing, "name", name) in (name, None)
         assert registry.summary_line(package, name)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["plum", "base", "", "html.markdown", "../html"])
+def test_a_name_that_no_plugin_has_is_a_key_error(name: str) -> None:
+    with pytest.raises(KeyError):
+        registry.load(exporters, name, "EXPORTER")
 
 
 def test_the_example_settings_are_the_defaults() -> None:

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from factories import prompt_message
 
-from zkchat_cli import tools
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import Delta, ModelConfig, ReasoningPart, Request, StreamFailed, StreamFinished, TextPart, ToolCallsPart
+from zkchat_cli.llm.base import Delta, ModelConfig, Request, StreamFinished, TextPart
 from zkchat_cli.llm.providers.scripted import ScriptedModel
-from zkchat_cli.models import PromptTool, TokenUsage
+from zkchat_cli.models import TokenUsage
 
 REQUEST = Request((prompt_message("user", "Hello “you” 😀"),))
 
@@ -44,62 +43,18 @@ def refused(file: Path, *lines: Any) -> ProviderError:
 @pytest.mark.parametrize(
     ("reply", "deltas"),
     [
-        ({"text": "Hello"}, [TextPart("Hello"), StreamFinished("stop")]),
         ({"deltas": ["Hel", "", "lo"]}, [TextPart("Hel"), TextPart("lo"), StreamFinished("stop")]),
-        ({"text": "Yes", "reasoning": "Hm"}, [ReasoningPart("Hm"), TextPart("Yes"), StreamFinished("stop")]),
         ({}, [StreamFinished("stop")]),
-        ({"finish_reason": "length"}, [StreamFinished("length")]),
         (
             {"usage": {"prompt_tokens": 7, "completion_tokens": 3}},
             [StreamFinished("stop", TokenUsage(prompt_tokens=7, completion_tokens=3, estimated=False))],
         ),
         ('{"text": "a\u2028b\u0085c"}', [TextPart("a\u2028b\u0085c"), StreamFinished("stop")]),
     ],
-    ids=["text", "deltas", "reasoning", "empty", "finish reason", "usage", "line separators"],
+    ids=["deltas", "empty", "usage", "line separators"],
 )
 def test_reply_becomes_deltas(file: Path, reply: Any, deltas: list[Delta]) -> None:
     assert played(opened(file, reply)) == deltas
-
-
-def test_tool_calls_get_ids(file: Path) -> None:
-    call = {"name": "find_excerpts", "arguments": {"query": "a"}}
-    text, calls, end = played(opened(file, {"text": "Let me look", "tool_calls": [call, {"name": "other"}]}))
-    assert isinstance(calls, ToolCallsPart)
-    assert [(c.id, c.name, c.arguments) for c in calls.calls] == [("call-1-1", "find_excerpts", {"query": "a"}), ("call-1-2", "other", {})]
-    assert (text, end) == (TextPart("Let me look"), StreamFinished("tool_calls"))
-
-
-def test_delay_before_each_delta(file: Path) -> None:
-    pauses: list[float] = []
-    model = opened(file, {"deltas": ["a", "b"], "delay_ms": 250})
-    model.pause = pauses.append
-    played(model)
-    assert pauses == [0.25, 0.25]
-
-
-def test_echo_answers_with_the_prompt_as_json(file: Path) -> None:
-    described = PromptTool(name="find_excerpts", descriptor=tools.load_tools()[0].descriptor, tokens=9)
-    (echo, _) = opened(file, {"echo": True}).stream(Request(REQUEST.messages, (described,)))
-    assert isinstance(echo, TextPart)
-    assert "Hello “you” 😀" in echo.text
-    document = json.loads(echo.text)
-    assert document["messages"][0]["role"] == "user"
-    assert document["tools"] == [described.descriptor]
-
-
-def test_first_reply_follows_the_last(file: Path) -> None:
-    model = opened(file, {"text": "one"}, {"text": "two"})
-    assert [played(model)[0] for _ in range(5)] == [TextPart(t) for t in ("one", "two", "one", "two", "one")]
-
-
-@pytest.mark.parametrize("kind", ["timeout", "rate_limit", "context_length", "auth", "server", "connection", "cut", "empty"])
-def test_error_comes_after_the_text(file: Path, kind: str) -> None:
-    text, end = played(opened(file, {"text": "Partly", "error": kind, "tool_calls": [{"name": "never"}]}))
-    assert text == TextPart("Partly")
-    assert isinstance(end, StreamFailed)
-    assert end.error.kind == kind
-    assert str(file) in end.error.message
-    assert end.error.hint
 
 
 @pytest.mark.parametrize(
