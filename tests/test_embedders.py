@@ -136,17 +136,6 @@ def test_failing_server_is_called_once_more(opened: Any, embedding_servers: Embe
     assert embedder.waits == [10]
 
 
-@pytest.mark.parametrize(
-    ("name", "variable", "hint"), [("ollama", "OLLAMA_HOST", "ollama serve"), ("openai", "OPENAI_BASE_URL", "OPENAI_BASE_URL")]
-)
-def test_unreachable_server_is_called_once(opened: Any, name: str, variable: str, hint: str) -> None:
-    embedder = opened(name, **{variable: "http://127.0.0.1:1/v1"})
-    error = embedder.error()
-    assert (error.kind, embedder.waits) == ("connection", [])
-    assert "at http://127.0.0.1:1/v1 cannot be reached: Connection refused" in error.message
-    assert hint in error.hint
-
-
 def test_openai_is_not_called_without_a_key(opened: Any) -> None:
     error = opened("openai", OPENAI_BASE_URL="", OPENAI_API_KEY="").error()
     assert error.kind == "auth"

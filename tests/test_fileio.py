@@ -13,15 +13,6 @@ def mode(file: Path) -> int:
     return stat.S_IMODE(file.stat().st_mode)
 
 
-def test_a_file_is_replaced_and_keeps_its_mode(tmp_path: Path) -> None:
-    file = tmp_path / "notes.md"
-    atomic_write(file, "first")
-    assert mode(file) == 0o666 & ~umask()
-    file.chmod(0o640)
-    atomic_write(file, b"second")
-    assert (file.read_text(), mode(file), [f.name for f in tmp_path.iterdir()]) == ("second", 0o640, ["notes.md"])
-
-
 def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     file = tmp_path / "config" / "keys.toml"
     atomic_write(file, "a", private=True)
@@ -43,9 +34,3 @@ def test_a_file_that_cannot_be_written_is_unchanged(tmp_path: Path, data: str, m
     with pytest.raises((OSError, UnicodeError)):
         atomic_write(file, data)
     assert (file.read_text(), [f.name for f in tmp_path.iterdir()]) == ("old", ["notes.md"])
-
-
-def umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -83,13 +83,6 @@ def test_code_that_fits_stays_whole():
     assert code in [p.text for p in parse(text).chunks]
 
 
-def test_a_long_paragraph_is_split_between_lines():
-    text = "\n".join(paragraph(50).strip() for _ in range(20))
-    found = parse(text).chunks
-    assert len(found) > 2
-    assert "\n".join(p.text for p in found) == text
-
-
 def test_a_very_long_line_is_split_at_a_space():
     line = "word " * 3000
     pieces = parse(line).chunks

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import needs_permissions, write_notes
+from conftest import write_notes
 from factories import COUNTER, NOON, AppFixture, DeltaModel, find_call, make_app, reply, report_of, run_turn, tool_reply
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import MemorySettings
-from zkchat_cli.context.prompt_assembly import fence
 from zkchat_cli.events import Notice
 from zkchat_cli.memory.file_reader import MemoryFiles
 from zkchat_cli.memory.project import ActiveNote, MemoryItem, load_folder_memory, load_root_memory
@@ -180,14 +179,6 @@ def test_a_symlink_out_of_the_vault_is_not_followed(notes: Notes, tmp_path: Path
     assert not any("42" in warning for warning in notes.warnings)
 
 
-@needs_permissions
-def test_an_unreadable_file_is_a_warning(notes: Notes) -> None:
-    notes.write(ZKCHAT="x")
-    (notes.root / "ZKCHAT.md").chmod(0)
-    assert notes.root_items() == ()
-    assert notes.warnings == ["memory: ZKCHAT.md cannot be read: permission denied"]
-
-
 # in a session
 
 
@@ -200,14 +191,6 @@ def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
 
 def memory_of(session: ZkChatSession, text: str | None = None) -> list[tuple[str, str]]:
     return [(m.role, m.content) for m in session.prompt(text).messages if m.kind == "memory"]
-
-
-def test_folder_memory_is_sent_with_the_message_that_names_its_note(app: AppFixture) -> None:
-    session = app.session()
-    expected = fence("project-memory", "Queries are in capitals.", path="Queries/ZKCHAT.md")
-    assert memory_of(session, "How do I join? [[Combining]]") == [("user", expected)]
-    assert memory_of(session, "Hello?") == []
-    assert [m.kind for m in session.prompt("How? [[Combining]]").messages] == ["system", "memory", "documents", "conversation"]
 
 
 def test_folder_memory_of_a_note_found_by_a_tool_stays_for_two_turns(app: AppFixture) -> None:

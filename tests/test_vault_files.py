@@ -5,7 +5,6 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from conftest import needs_permissions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -93,32 +92,6 @@ def test_only_regular_files_are_notes(root):
     os.mkfifo(root / "pipe.md")
     (root / "folder.md").mkdir()
     assert scanned(root) == ["a.md"]
-
-
-@pytest.fixture
-def locked(tmp_path):
-    """A vault with a note and a folder that may not be read."""
-    root = tmp_path / "notes"
-    for path in ("open.md", "closed.md", "sub/inner.md"):
-        put(root, path, "words")
-    (root / "closed.md").chmod(0)
-    (root / "sub").chmod(0)
-    yield root
-    (root / "sub").chmod(0o700)
-
-
-@needs_permissions
-def test_unreadable_files_are_reported_and_the_rest_indexed(locked):
-    vault = open_vault(locked)
-    report = vault.refresh()
-    assert report.problems == ("closed.md: not read: permission denied", "sub/: not read: permission denied")
-    assert vault.refresh().changed == 0
-    assert [c.relative_path for c in vault.search("words")] == ["open.md"]
-    assert vault.resolve("closed").target == "closed.md"
-    for ask in (vault.read, vault.note):
-        with pytest.raises(VaultError, match="permission denied"):
-            ask("closed.md")
-    vault.close()
 
 
 OUTSIDE = [

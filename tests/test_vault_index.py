@@ -71,15 +71,6 @@ def test_a_better_match_takes_over_the_links_to_a_name(notes):
     notes.check()
 
 
-def test_a_note_is_found_by_the_aliases_of_links_to_it(notes):
-    notes.vault.refresh()
-    assert notes.found('"second letter"') in (["Alpha.md", "Beta.md"], ["Beta.md", "Alpha.md"])
-    notes.write("Alpha.md", "links nowhere")
-    notes.vault.refresh()
-    assert notes.found('"second letter"') == []
-    notes.check()
-
-
 def test_links_of_a_missing_note_are_an_error_with_suggestions(notes):
     with pytest.raises(VaultError, match=r"no note Alfa\.md") as e:
         notes.vault.links("Alfa.md")
