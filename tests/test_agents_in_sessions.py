@@ -30,6 +30,7 @@ class Installation:
         self.agents.mkdir(parents=True)
         self.vault, self.model = vault, model
         self.env = {"ZKCHAT_HOME": str(home), "ZKCHAT_CONTEXT__AUTO_SUMMARIZE": "false", "ZKCHAT_RETRIEVAL__MODE": "tools"}
+        self.env["OLLAMA_HOST"] = "127.0.0.1:9"  # where nobody listens, also where an Ollama runs
         (home / "config" / "config.toml").write_text(f"model = {json.dumps(model)}")
         self._stack = stack
         self.agent("critic", CRITIC)
@@ -205,14 +206,6 @@ def test_a_mentioned_agent_answers_one_message_without_seeing_its_name(installat
     assert "Find faults" not in sent(report)[0]
     assert "@critic" not in report.answer
     assert installation.reopen(session).runtime.agent is None
-
-
-def test_folders_and_unknown_names_are_no_mentions(installation: Installation) -> None:
-    (installation.vault / "critic").mkdir()
-    session = installation.session()
-    assert sent(ask(session, "@critic is it sound?")[0])[0].endswith("Find faults.")
-    assert "Find faults" not in sent(ask(session, "@nobody is it sound?")[0])[0]
-    assert "Find faults" not in sent(ask(session, "is it, @critic?")[0])[0]
 
 
 def test_a_misspelled_agent_is_reported(installation: Installation) -> None:

@@ -60,10 +60,6 @@ def test_a_small_window_sends_the_newest_turns_and_recalls_relevant_ones(zkchat:
 def test_compaction_folds_the_older_turns_and_undo_restores_the_identical_prompt(zkchat: Program, talk: str) -> None:
     before = zkchat("context", "show", talk, "--json").out
     done = zkchat("context", "compact", talk, "--keep", 4, "--json").json
-    assert set(done) >= {
-        "id", "tokens_before", "tokens_after", "messages_folded", "results_masked", "summary", "summary_tokens", "mode", "model_calls",
-        "preview",
-    }  # fmt: skip
     assert done["mode"] == "extractive"
     assert done["messages_folded"] == 20
     after = zkchat("context", "show", talk, "--json").json

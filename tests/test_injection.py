@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from zkchat_cli import events
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.models import ContentChunk, DocumentReference, PromptMessage, ToolCall
 from zkchat_cli.references.injection import Injection, InjectionBudget, inject
 from zkchat_cli.references.mentions import MentionedDocument
@@ -69,20 +68,6 @@ def test_a_missing_section_warns_and_the_whole_note_is_injected(app: AppFixture)
     assert session.history[0].references[0].delivery == "injected"
 
 
-def test_citations_of_injected_text_are_verified(app: AppFixture) -> None:
-    text = app.vault.chunks("Queries/Combining.md")[0].text.split("\n")[2]
-    report = report_of(app.session(DeltaModel([reply(f"“{text}” [1] “never said anywhere” [1]")])).send("[[Combining]]?"))
-    assert [c.valid for c in report.citations] == [True, False]
-    assert report.references[0].number == 1
-    assert report.tools == ()
-
-
-def test_the_offline_provider_answers_from_injected_text(app: AppFixture) -> None:
-    report = report_of(app.session().send("How do conditions nest in [[Combining]]?"))
-    assert {c.relative_path for c in report.citations} == {"Queries/Combining.md"}
-    assert "read_zk_document" not in [run.name for run in report.tools]
-
-
 # a share of what is left
 
 
@@ -101,11 +86,6 @@ def test_a_long_note_without_relevant_sections_is_only_described(app: AppFixture
     assert "[headings: Big; Part 0; Part 1;" in message.content
     assert "Read them with the read_zk_document tool" in message.content
     assert message.source_ids == ("Big.md",)
-
-
-def test_with_ratio_0_nothing_is_injected(app: AppFixture) -> None:
-    app.settings = Config(context=ContextSettings(injection_ratio=0))
-    assert "Excerpts" not in documents(app.session(), "How do conditions nest in [[Combining]]?").content
 
 
 def test_the_decision_and_its_reason_are_stored_with_the_message(app: AppFixture) -> None:
@@ -242,10 +222,3 @@ def test_imports_in_piped_text_are_ignored(zkchat: Program, vault: Path) -> None
     assert [r["relative_path"] for r in report["references"] if r["reference_type"] == "import"] == ["data.txt"]
     assert "“The price is 12.” [1]" in report["answer"]
     assert "@log.txt" not in str(report["references"])
-
-
-def test_a_chat_imports_what_a_message_names(zkchat: Program, vault: Path) -> None:
-    write_notes(vault, {"data.txt": "The price is 12."})
-    done = zkchat("chat", stdin="what is the price? @data.txt\n/context\n", cwd=vault)
-    assert "“The price is 12.” [1]" in done.out
-    assert "full text   @data.txt  data.txt" in done.out

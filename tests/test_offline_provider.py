@@ -119,13 +119,6 @@ def test_small_talk_is_answered_without_a_search(app: AppFixture) -> None:
         assert all(c.valid for c in report.citations)
 
 
-def test_question_about_a_day_is_answered_from_its_notes(app: AppFixture) -> None:
-    write_notes(app.vault.root, {"2024-05-03.md": "- Met Anna about the roof.\n", "2024-05-04.md": "- Met Bob about the garden.\n"})
-    app.vault.refresh()
-    report = report_of(app.session().send("What happened on 2024-05-03?"))
-    assert (report.answer, report.level) == ("[[2024-05-03]]:\n\n“Met Anna about the roof.” [1]\n", "answer")
-
-
 def test_passages_are_compared_by_meaning_if_the_model_can(app: AppFixture) -> None:
     class Meaning:
         def similarities(self, _: str, texts: Sequence[str]) -> list[float]:
@@ -142,12 +135,6 @@ def test_chinese_question_is_answered_from_a_chinese_note(app: AppFixture) -> No
     report = report_of(app.session().send("堆肥需要什麼?"))
     assert "堆肥需要空氣、水和耐心。" in report.answer
     assert all(c.valid for c in report.citations)
-
-
-def test_follow_up_without_a_subject_uses_the_question_before(app: AppFixture) -> None:
-    session = app.session()
-    report_of(session.send("What does a compost heap need?"))
-    assert "compost heap" in report_of(session.send("Why is it so?")).answer.lower()
 
 
 def test_follow_up_about_something_that_the_notes_do_not_have_is_not_answered_about_the_question_before(app: AppFixture) -> None:

@@ -39,14 +39,6 @@ def test_passages_take_at_most_their_share_of_what_is_left(zkchat: Program, scri
     assert 0 < document["context"]["message_breakdown"]["documents"] < 0.03 * 8192
 
 
-def test_an_answer_that_cites_a_passage_is_grounded(zkchat: Program, script: Callable[..., str]) -> None:
-    model = script({"text": "With “AND, OR and NOT” [1]."})
-    document = zkchat("ask", QUESTION, "--model", model, "--max-context", "8192", "--json").json
-    assert document["grounded"]
-    assert document["citations"][0]["verdict"] == "verified"
-    assert document["references"][0]["relative_path"] == "Queries/Combining.md"
-
-
 @pytest.mark.parametrize(
     ("setting", "tools", "passages", "retrieval"),
     [("tools", True, False, "tools"), ("before", False, True, "before"), ("both", True, True, "both")],

@@ -65,19 +65,6 @@ def test_a_citation_is_yielded_as_soon_as_it_is_complete(app: AppFixture) -> Non
     ]  # fmt: skip
 
 
-def test_a_report_has_all_figures_of_the_turn(app: AppFixture) -> None:
-    report = report_of(
-        app.session(DeltaModel([COMPOST, reply("“A compost heap needs air, water and patience” [1].")])).send("What about [[Filtrs]]?")
-    )
-    assert report.finish_reason == "stop"
-    assert (report.model, report.strategy) == ("deltas", "hybrid")
-    assert [(c.number, c.valid, c.start_line) for c in report.citations] == [(1, True, 3)]
-    assert [(r.wikilink, r.status) for r in report.references] == [("[[Filtrs]]", "broken"), ("[[Compost]]", "found")]
-    assert [run.name for run in report.tools] == ["find_excerpts"]
-    assert report.uncited_statements == 0
-    assert report.context.total_tokens == report.context.system_tokens + report.context.tool_tokens + report.context.message_tokens
-
-
 def test_a_finished_turn_is_stored_completely(app: AppFixture) -> None:
     session = app.session(DeltaModel([COMPOST, reply("Air [1].")]))
     report = report_of(session.send("What does compost need?"))
@@ -310,18 +297,6 @@ def test_an_interrupt_while_the_answer_is_being_stored_loses_nothing(app: AppFix
 
 
 # coming back
-
-
-def test_a_resumed_session_has_the_same_prompt_and_continues_the_numbering(app: AppFixture) -> None:
-    session = app.session(DeltaModel([COMPOST, reply("Air [1].")]))
-    report_of(session.send("What does compost need? [[Filters]]"))
-    again = app.reopen(session, DeltaModel([tool_reply(find_call("compost heap limit", "new")), reply("So [1].")]))
-    assert again.prompt() == session.prompt()
-    assert again.references.chunks == session.references.chunks
-    report_of(again.send("And what is the limit?"))
-    numbers = {c.relative_path: c.number for c in again.history[-2].chunks}
-    assert numbers["Garden/Compost.md"] == session.history[2].chunks[0].number
-    assert numbers["Queries/Limiting.md"] == len(session.references.chunks) + 1
 
 
 def test_a_long_chat_reads_turns_that_it_no_longer_sends_from_the_store(app: AppFixture) -> None:

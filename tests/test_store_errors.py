@@ -72,20 +72,6 @@ def test_another_programs_file_is_refused_and_kept(tmp_path: Path) -> None:
     assert "a file where a folder must be, or the reverse" in refused(tmp_path).message
 
 
-def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
-    file = make_store(tmp_path / "c.db", make_message("q1"))
-    connection = connect(file)
-    connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0] + 2}")
-    store = ChatSessionStore(StoreConnection(connection, file))
-    with pytest.raises(StoreError, match="cannot store a message: the disk is full") as e:
-        store.add("c1", make_message("q2", "q1", "x" * 100_000))
-    assert "Free some space" in e.value.hint
-    assert store.history("c1") == (make_message("q1"),)
-    store.add("c1", make_message("q3", "q1"))
-    assert [message.id for message in store.history("c1")] == ["q1", "q3"]
-    store.close()
-
-
 def test_a_permanent_lock_is_an_error(tmp_path: Path) -> None:
     file = make_store(tmp_path / "c.db")
     holder = sqlite3.connect(file, isolation_level=None)

@@ -55,21 +55,6 @@ def test_masked_results_stay_masked_in_another_process_and_come_back_with_undo(a
     assert session.turns[: len(before)] == tuple(before)
 
 
-def test_masked_results_can_be_masked_further_and_folded_later(app: AppFixture) -> None:
-    app.max_context = 8000
-    session = resume(app, search_turns(12), model=SummaryModel([summary_reply()]))
-    modes = []
-    for i in range(60):
-        report = report_of(session.send(f"I put thing{i} on the shelf that stands behind door {i}. " * 12))
-        check_prompt(session.prompt())
-        if report.compaction:
-            modes.append(report.compaction.mode)
-    assert modes[0] == "masked"
-    assert "full" in modes
-    while session.undo_compaction():
-        check_prompt(session.prompt())
-
-
 def test_what_masking_reports_is_the_prompt_that_is_then_sent_with_the_earlier_summary(app: AppFixture) -> None:
     app.max_context = 6000
     session = resume(app, search_turns(12), model=SummaryModel([summary_reply(), summary_reply()]))
