@@ -2,7 +2,6 @@
 
 import io
 import re
-import signal
 from collections.abc import Iterable
 
 from conftest import Program
@@ -42,12 +41,6 @@ def test_printed_lines_begin_with_words_and_progress_is_one_line() -> None:
         for text in ("indexing", "indexing", "loading"):
             show(text)
     assert out.getvalue() == "problem: no such note\nuser · 3 tokens\nindexing\nloading\n"
-
-
-def test_a_signal_ends_a_chat_that_waits_for_a_line(zkchat: Program) -> None:
-    with Chat(zkchat, ZKCHAT_TERMINAL__ACCESSIBLE="true") as chat:
-        chat.wait_for("you:")
-        assert chat.wait_for_end(lambda: chat.kill(signal.SIGTERM)) == 128 + signal.SIGTERM
 
 
 def test_a_chat_only_adds_lines(zkchat: Program) -> None:

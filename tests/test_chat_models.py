@@ -50,13 +50,6 @@ def test_a_question_is_answered_by_the_server_and_nothing_else_is_printed(zkchat
     assert (path, body["model"], headers["authorization"]) == ("/v1/chat/completions", "tiny", f"Bearer {KEY}")
 
 
-def test_the_window_that_the_server_names_is_the_one_in_use_unless_another_is_set(zkchat: Program) -> None:
-    zkchat("ask", "What is a filter?", "--model", "offline")
-    stats = ("context", "stats", "--model", "openai/tiny")
-    assert "8,192 tokens (the server's list of models)" in zkchat(*stats).out
-    assert "4,000 tokens (context.max_tokens, command line)" in zkchat(*stats, "--max-context", "4000").out
-
-
 def test_the_key_is_never_written(zkchat: Program, server: ModelServer, tmp_path: Path) -> None:
     server.says(
         Reply(openai_text("Fine.")),

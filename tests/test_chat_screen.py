@@ -49,17 +49,6 @@ def test_the_editor_changes_a_message(zkchat: Program, script: Script, tmp_path:
     assert stored_conversations(zkchat)[0]["content"] == "a carefully edited message"
 
 
-def test_invalid_bytes_do_not_end_the_chat(zkchat: Program, script: Script) -> None:
-    with Chat(zkchat, "--model", script({"text": "Noted."})) as chat:
-        chat.wait_for_prompt()
-        chat.type(b"caf\xe9 \xff")
-        chat.wait_for("caf")
-        chat.enter()
-        chat.wait_for("Noted.")
-        chat.wait_for_prompt()
-    assert stored_conversations(zkchat)[0]["content"].startswith("caf")
-
-
 # completion
 
 

@@ -268,16 +268,6 @@ def test_streaming_gives_the_same_marks_at_every_split_point(row: Row) -> None:
 # What the table does not show
 
 
-def test_a_citation_has_all_its_spans() -> None:
-    answer = f"So [1]. “{WORDS}” [1], and [1, 3], “{WORDS}” [1]."
-    citations = verify_citations(answer, SOURCES).citations
-    assert [(c.number, c.quote, [answer[start:end] for start, end in c.spans]) for c in citations] == [
-        (1, None, ["[1]", "[1, 3]"]),
-        (1, WORDS, ["[1]", "[1]"]),
-        (3, None, ["[1, 3]"]),
-    ]
-
-
 @pytest.mark.parametrize(
     ("answer", "uncited"),
     [

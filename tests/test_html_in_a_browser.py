@@ -37,14 +37,6 @@ def a_talk(answer: str) -> ConversationArchive:
     return make_archive(make_message("user", "What do filters do?"), told, title="On filters")
 
 
-def test_the_answer_and_the_highlighted_excerpt_are_on_the_page(tmp_path: Path) -> None:
-    page = exporter("html").export(a_talk('They choose: "Filters say which tasks you want to see." [1]\n\n| a | b |\n|---|---|\n| 1 | 2 |'))
-    document, console = seen(page, tmp_path)
-    assert console == []
-    for word in ("On filters", "What do filters do?", "<table>", "<mark>Filters say which tasks you want to see", 'class="excerpt" open'):
-        assert word in document
-
-
 def test_no_note_or_answer_makes_the_page_act_or_load_anything(tmp_path: Path, httpserver: HTTPServer) -> None:
     there = httpserver.url_for("/")
     hostile = f"""![picture]({there}a.png) <img src="{there}b.png" onerror="console.error('run')"> <script>console.error('run')</script>

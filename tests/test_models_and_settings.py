@@ -59,14 +59,6 @@ def test_doctor_asks_each_server_that_was_chosen(zkchat: Program, server: ModelS
     assert server.asked == []
 
 
-def test_doctor_lists_the_servers_models_for_an_unknown_one(zkchat: Program, server: ModelServer) -> None:
-    zkchat.env["OPENAI_BASE_URL"] = f"{server.address}/v1"
-    found = checks(zkchat, "--model", "openai/lage")
-    assert (found["openai"]["ok"], found["openai"]["code"]) == (False, "provider")
-    assert "has no model lage" in str(found["openai"]["detail"])
-    assert "large" in str(found["openai"]["next_step"])
-
-
 def test_an_ollama_model_is_found_without_its_tag(zkchat: Program, server: ModelServer) -> None:
     zkchat.env["OLLAMA_HOST"] = server.address
     found = checks(zkchat, "--model", "ollama/qwen3")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streaming_terminal import Streaming, pieces_of, shown_rows
+from streaming_terminal import Streaming, pieces_of
 
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.status_line import StatusLine
@@ -36,12 +36,6 @@ def marked(times: int = 2) -> tuple[str, list[str]]:
 def misprinted(rows: list[str], markers: list[str]) -> list[str]:
     everything = "".join(rows)  # a terminal that reflows may cut a word
     return [marker for marker in markers if everything.count(marker) != 1]
-
-
-@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (40, 15), (300, 10)])
-def test_each_word_is_printed_once(columns: int, lines: int) -> None:
-    text, markers = marked()
-    assert misprinted(shown_rows(text, columns, lines), markers) == []
 
 
 @pytest.mark.parametrize(

@@ -126,10 +126,6 @@ def test_a_laid_out_row_fits_unless_a_single_word_does_not(lines: list[StyledLin
 opened = note_opener(Path("/my notes"))
 
 
-def test_a_link_opens_the_file() -> None:
-    assert opened("Sub/A note.md") == "file:///my%20notes/Sub/A%20note.md"
-
-
 @given(path=st.text(min_size=1))
 @example(path="知识/a#b%41?c&d=e\n\x1b\\\x07;.md")
 @example(path="\udcff.md")

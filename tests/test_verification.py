@@ -4,7 +4,6 @@ import pytest
 from factories import chunk
 
 from zkchat_cli.citations.citable_sources import CitableSources
-from zkchat_cli.citations.quotes import QuotableChunk, QuotedPlace
 from zkchat_cli.citations.verify import VerificationResult, verify_citations
 
 CHUNKS = {
@@ -113,14 +112,6 @@ def test_quotes_of_citations(answer: str, quote: str | None, valid: bool) -> Non
 )
 def test_statements_without_a_citation_are_counted(answer: str, uncited: int) -> None:
     assert check(answer).uncited == uncited
-
-
-def test_quoted_words_are_found_anywhere_in_a_chunk() -> None:
-    text = "one two\n\n\nthree four\n   five six"
-    assert QuotableChunk(chunk(1, text, start_line=10)).locate("two three") == QuotedPlace("verified", 10, 13)
-    assert QuotableChunk(chunk(1, text, start_line=10)).locate("six") == QuotedPlace("verified", 14, 14)
-    assert QuotableChunk(chunk(1, text, start_line=10)).locate("one") == QuotedPlace("verified", 10, 10)
-    assert QuotableChunk(chunk(1, text, start_line=10)).locate("seven") is None
 
 
 @pytest.mark.untraced
