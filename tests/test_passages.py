@@ -31,9 +31,9 @@ def test_a_list_is_quoted_with_the_sentence_that_leads_in_to_it() -> None:
     text = "You need these [[tools]]:\n\n- a *spade*\n1. a `rake`\n\nThen go.\n\nOr wait:\n\n- " + "\n- ".join(["a rainy day"] * 50)
     pieces = quotable_passages(text)
     shown = [render_passage(piece, quotable_chunk(text)) for piece in pieces]
-    assert shown[:3] == ["You need these tools: a spade | a `rake`", "a *spade*", "a `rake`"]
-    assert str(shown[4]).startswith("Or wait: a rainy day | a rainy day")
-    assert str(shown[4]).endswith("| a rainy day …")
+    assert shown[:3] == ["You need these tools: a spade • a `rake`", "a *spade*", "a `rake`"]
+    assert str(shown[4]).startswith("Or wait: a rainy day • a rainy day")
+    assert str(shown[4]).endswith("• a rainy day …")
     assert len(str(shown[4])) <= 480
 
 
@@ -72,6 +72,8 @@ def test_callouts_and_quotes_are_quoted_without_their_marks() -> None:
     [
         ("See [[Filters|the filters]] and [limits](Limiting.md).", "See the filters and limits."),
         ("Write `[[Note|alias]]` in [[Filters#Dates]].", "Write `[[Note|alias]]` in Filters › Dates."),
+        ("See [`run()`](run.md) and [[Api#`run`]].", "See `run()` and Api › `run`."),
+        ("Use [[Run#`run (a) => b;`|the API]] now.", "Use the API now."),
         ('A <span class="x">red</span> heap<br>grows.', "A red heap grows."),
         ("A ==marked== word &amp; more[^1].", "A marked word & more."),
         ("- [[Beans]] need 2 * 3 poles.", "Beans need 2 * 3 poles."),

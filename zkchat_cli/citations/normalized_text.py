@@ -31,6 +31,8 @@ _BLOCK = lazy_pattern(
 )
 _ITEM = lazy_pattern(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]|[ \t>]*\Z")
 _ROW = lazy_pattern(r"^[ \t]*+\|(?:[ \t:|-]++$)?|\|", re.MULTILINE)
+_BULLET = lazy_pattern(r"(?<!\S)•(?!\S)")
+"""Also between the items of a list that is quoted on one line."""
 _BLOCK_TAGS = frozenset("br p div td th tr li ul ol h1 h2 h3 h4 h5 h6 summary details table hr".split())
 _TAG = lazy_pattern(
     r"`[^`\n]*+`|<(?P<address>https?://[^<>\s]*+)>|</?(?P<name>a|abbr|b|big|br|center|code|del|details|div|em|font|h[1-6]|hr|i|img|ins|kbd|li"
@@ -98,6 +100,8 @@ def normalize_quoted(text: str) -> NormalizedText:
     if "|" in rendered:
         rendered = _WIKILINK.sub(_wikilink_text, rendered)
         rendered = _ROW.sub(" ", rendered)
+    if "•" in rendered:
+        rendered = _BULLET.sub(" ", rendered)
     if "[" in rendered:
         rendered = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKILINK.sub(_wikilink_text, rendered)))
     if "*" in rendered:

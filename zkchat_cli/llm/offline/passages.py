@@ -4,6 +4,7 @@ A quote must occur word for word in the note, so a piece never joins lines that 
 the pieces under them are about.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -19,12 +20,13 @@ LONGEST = 480
 """Characters of a piece; a longer one is cut at a word and marked with an ellipsis."""
 MAX_GROUP = 240
 """Characters up to which sentences that follow each other are one piece: many a sentence means little without the next."""
-ITEMS = " | "
+ITEMS = " • "
 """Between the items of a list in one piece: a mark that no note has to contain for the quotation to be verified."""
 _LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
 _NUMBERED = lazy_pattern(r"\[\s*\d")
 _WORD = lazy_pattern(r"[^\W\d_]{2}")
 _INLINE_CODE = lazy_pattern(r"(`+(?:(?!`).)+`+)")
+_LINK_WITH_CODE = lazy_pattern(r"(?P<code>`+(?:(?!`).)+`+)|\[\[(?P<target>[^\[\]]*`[^\[\]]*)\]\]|\[(?P<text>[^\[\]]*`[^\[\]]*)\]\([^()]*\)")
 _HAS_MARKUP = lazy_pattern(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
 
 
@@ -79,11 +81,18 @@ def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | No
     """
     written = passage.text
     if passage.kind != "code" and _HAS_MARKUP.search(written):
-        parts = _INLINE_CODE.split(written)
+        parts = _INLINE_CODE.split(_LINK_WITH_CODE.sub(_link_text, written))
         rendered = " ".join("".join(part if i % 2 else _render(part) for i, part in enumerate(parts)).split())
         if rendered and _is_verified(rendered, excerpt):
             return rendered
     return written if _is_verified(written, excerpt) else None
+
+
+def _link_text(found: re.Match[str]) -> str:
+    """The visible text of a link with code in it, whose backticks stay; code that contains a link is no link."""
+    if found["code"]:
+        return found[0]
+    return found["text"] or found["target"].rpartition("|")[2].replace("#", " › ").strip()
 
 
 def _is_verified(quote: str, excerpt: QuotableChunk) -> bool:
