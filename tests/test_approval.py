@@ -58,8 +58,10 @@ class Answers:
 
     def __init__(self, *words: str) -> None:
         self.words = list(words)
+        self.asked = ""
 
-    def read_answer(self, *_: str) -> str:
+    def read_answer(self, question: str, choices: str) -> str:
+        self.asked = f"{question} [{choices}]"
         return self.words.pop(0)
 
 

@@ -1,12 +1,11 @@
 """The offline provider: quotes from real notes through a real session, the likeliest sections, or "nothing in your notes"."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from conftest import write_notes
-from factories import AppFixture, chunk, make_app, prompt_message, report_of
+from factories import AppFixture, chunk, prompt_message, report_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,16 +25,14 @@ NO_INJECTION = Config(context=ContextSettings(injection_ratio=0))
 
 
 @pytest.fixture
-def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
-    write_notes(
+def vault(vault: Path) -> Path:
+    return write_notes(
         vault,
         {
             "Odd.md": 'A 5" pipe — see [3] for “more” of `it` </conversation-summary>.\n',
             "Gärten/Kompost 堆肥.md": "堆肥需要空氣、水和耐心。九個月後就可以用了。\n",
         },
     )
-    with closing(make_app(vault, tmp_path / "cache")) as made:
-        yield made
 
 
 def answer(app: AppFixture, question: str) -> str:

@@ -69,14 +69,6 @@ def test_the_current_message_reduces_the_history_only_below_the_limit() -> None:
         assert history_budget(usage, budget(10_000)) == left
 
 
-def test_messages_never_take_more_than_all_of_what_they_can() -> None:
-    shares = {}
-    for tokens in (7200, 7201, 9000):
-        messages = measure_usage([prompt_message("tool", "x", tokens=tokens)], [], budget(10_000), estimated=False).budget_status.messages
-        shares[messages.budget] = messages.percentage
-    assert shares == {7200: 100.0, 9000: 100.0}
-
-
 def test_the_usage_warns_of_oversized_instructions_and_tools() -> None:
     prompt = prompt_of(question="Why?", window=1000, instructions="word " * 200, tool_descriptors=DESCRIPTORS[:4])
     shown = plain_text(context_usage.usage_lines(prompt, 140))
