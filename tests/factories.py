@@ -1,6 +1,8 @@
 """Values and sessions for tests: a real vault, a real store, a scripted or offline model, a clock that ticks and ids that count."""
 
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import count
@@ -41,6 +43,14 @@ NOON = "2025-05-08T12:00:00+00:00"
 SERVICES = {field.name for field in fields(SessionServices)}
 COUNTER = TokenCounter()
 """One for all tests, because loading the vocabulary takes a quarter of a second."""
+
+
+@contextmanager
+def takes_less_than(seconds: float) -> Iterator[None]:
+    """Of processor time: a busy machine does not count."""
+    began = time.process_time()
+    yield
+    assert time.process_time() - began < seconds
 
 
 class CountingIds:
