@@ -246,13 +246,6 @@ def test_a_path_taken_meanwhile_is_not_overwritten(notes: Callable[..., Vault]) 
     assert everything(vault) == {"A.md": b"a", "B.md": b"b", "C.md": b"mine"}
 
 
-def test_a_rename_that_would_change_a_links_target_is_refused(notes: Callable[..., Vault]) -> None:
-    vault = notes({"S.md": "[[Sharp]]", "C#.md": "---\naliases: Sharp\n---\n", "A.md": "x"})
-    before = everything(vault)
-    assert "the links in S.md could not keep their targets" in refused(lambda: vault.editor.rename("A.md", "Sharp.md"))
-    assert everything(vault) == before
-
-
 def test_the_diff_is_as_git_shows_it() -> None:
     old = "".join(f"{i}\n" for i in range(1, 21))
     new = old.replace("2\n", "two\n", 1).replace("19\n", "19\nmore\n").replace("20\n", "20")
