@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from zkchat_cli.errors import IndexDamaged, ProviderError, VaultError, ZkchatError
 from zkchat_cli.models import SemanticStatus
-from zkchat_cli.text.languages import is_latin
+from zkchat_cli.text.languages import detect_language, is_latin
 from zkchat_cli.text.stopwords import language_of
 from zkchat_cli.text.words import terms
 from zkchat_cli.vault.index.database import IndexDatabase, Progress
@@ -264,7 +264,8 @@ class SemanticSearch:
     def _embed(self, claim: VectorClaim) -> None:
         """Store the vectors of the claimed chunks."""
         texts = self._ask(lambda index: index.texts_by_key(claim.missing))
-        windows = {key: windows_of_chunk(*text) if self._knows(text[2]) else [] for key, text in texts.items()}
+        knows = self._knows if self._knows_vault() else self._recognizes
+        windows = {key: windows_of_chunk(*text) if knows(text[2]) else [] for key, text in texts.items()}
         vectors = iter(self._vectors([window for some in windows.values() for window in some]))
         for key, some in windows.items():
             claim.add(key, [next(vectors) for _ in some])
@@ -289,8 +290,18 @@ class SemanticSearch:
         return self._queries[query]
 
     def _knows(self, text: str) -> bool:
+        """Whether the model knows the language of a text. Too short a text counts as English."""
         languages = self._embedder.languages
         return languages is None or (is_latin(text) and language_of(terms(text)) in languages)
+
+    def _knows_vault(self) -> bool:
+        """Whether the model knows one of the languages that the notes are written in."""
+        known, written = self._embedder.languages, self._ask(lambda index: index.languages())
+        return known is None or not written or not set(known).isdisjoint(written)
+
+    def _recognizes(self, text: str) -> bool:
+        """Like `_knows` among notes in languages that the model does not know: a text that is too short is likely in one of them."""
+        return self._knows(text) and detect_language(text) in (self._embedder.languages or ())
 
     def _can_read(self, query: str) -> bool:
         """Whether the model knows the script. A question in another language of the script finds more by meaning than without."""
