@@ -31,7 +31,9 @@ _UNIT = (
     "days?|weeks?|months?|years?|tag(?:en|e)?|wochen?|monat(?:en|e)?|jahr(?:en|e)?|"
     "jours?|semaines?|mois|ans?|días?|semanas?|mes(?:es)?|años?"
 )
-_LAST = "last|this|past|previous|letzte[nrms]?|diese[nrms]?|vorige[nrms]?"
+_LAST = "last|previous|letzte[nrms]?|vorige[nrms]?"
+_PAST_OR_THIS = "past|this|diese[nrms]?"
+_LAST_BEHIND = "derni[eè]re?|passée?|pasad[oa]"
 _COUNT = (
     r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|"
     r"eine[mnr]?|zwei|drei|vier|fünf|sechs|une?|deux|trois|quatre|un[ao]?|dos|tres"
@@ -54,8 +56,8 @@ _DATE = lazy_pattern(
     rf"""(?<![\w-])(?:(?P<before>{_BEFORE})\s+)?(?:the\s+)?(?P<date>
         (?P<iso>\d{{4}}-(?:W\d\d|\d\d(?:-\d\d)?)(?![\w-])) | \d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}(?!\w)
       | (?:the\s+)?day\ before\ yesterday\b | (?:{_DAY})\b
-      | (?:{_LAST})\s+(?:{_UNIT}|{_WEEKDAY}|{_MONTH})\b
-      | (?:(?:la|le|el)\s+)?(?:{_UNIT}|{_WEEKDAY})\s+(?:derni[eè]re?|passée?|pasad[oa])\b
+      | (?:{_LAST}|{_PAST_OR_THIS})\s+(?:{_UNIT}|{_WEEKDAY}|{_MONTH})\b
+      | (?:(?:la|le|el)\s+)?(?:{_UNIT}|{_WEEKDAY}|{_MONTH})\s+(?:{_LAST_BEHIND})\b
       | (?:{_COUNT})\s+(?:{_UNIT})\s+ago\b | (?:vor|il\ y\ a|hace)\s+(?:{_COUNT})\s+(?:{_UNIT})\b
       | (?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b\.?
         (?P<after>\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\w))?(?P<year>,?\s+\d{{4}}(?!\w))?
@@ -65,6 +67,12 @@ _DATE = lazy_pattern(
       | (?:\d{{4}}年)?\d{{1,2}}月(?:\d{{1,2}}[日号])? | \d{{4}}年)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_ARTICLES = frozenset(("el", "le"))
+_LAST_NAMED = lazy_pattern(
+    rf"(?:{_LAST})\s(?P<name>{_WEEKDAY}|{_MONTH})|(?:(?:le|el)\s)?(?P<name_before>{_WEEKDAY}|{_MONTH})\s(?:{_LAST_BEHIND})", re.IGNORECASE
+)
+_OTHER_LAST = lazy_pattern(r"^(?:(?P<english>past|previous)\b|vorige)", re.IGNORECASE)
+"""Words for "last" that dateparser does not know."""
 _OPEN_START = frozenset(("until", "before", "bis"))
 _OPEN_END = frozenset(("since", "after", "seit", "nach", "depuis", "desde"))
 _ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th|\.(?=\s))")
@@ -118,7 +126,7 @@ MAX_BESIDE_BARE = 5
 """Words of a text that is a question about a date; in a longer one, a date without "on" or "in" is one of its words."""
 _SAYS_NOTHING = frozenset(
     """happen happened happening write wrote written note notes noted make made learn learned on gemacht getan geschrieben notiert gelernt
-    passiert fait note hice hicimos""".split()
+    passiert los gab geschehen fait note hice hicimos""".split()
 )
 _CHINESE_SAYS_NOTHING = lazy_pattern(f"[{''.join(sorted(FUNCTION_CHARACTERS))}做干啥写记事发生]")
 
@@ -134,11 +142,11 @@ def _read(match: re.Match[str], today: date) -> Period | None:
     words = match["chinese"] or match["date"]
     if match["month"] and not match["iso"]:
         beside_number = match["day"] or match["after"] or match["year"]
-        if not (beside_number or (before and before not in ("the", "el", "le"))):
+        if not (beside_number or (before and before not in _ARTICLES)):
             return None
     if (match["weekday"] or match["bare_year"]) and not before:
         return None
-    period = parse_period(words, today)
+    period = parse_period(words, today) or (parse_period(f"{before} {words}", today) if before in _ARTICLES else None)
     if period is None:
         return None
     if before in _OPEN_END:
@@ -152,6 +160,10 @@ def parse_period(words: str, today: date) -> Period | None:
     words = " ".join(words.split())
     if iso := _ISO.fullmatch(words):
         return _iso_period(iso)
+    if last := _LAST_NAMED.fullmatch(words):
+        period = parse_period(last["name"] or last["name_before"], today)
+        return _year_before(period) if period and period.last >= today else period
+    words = _OTHER_LAST.sub(lambda other: "last" if other["english"] else "letzte", words)
     from dateparser.date import DateDataParser  # 0.3 s, only for a text with something like a date
 
     settings = {
@@ -173,6 +185,11 @@ def parse_period(words: str, today: date) -> Period | None:
     if found.period == "month":
         return Period(day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1]))
     return Period(date(day.year, 1, 1), date(day.year, 12, 31)) if found.period == "year" else Period(day, day)
+
+
+def _year_before(month: Period) -> Period:
+    first = month.first.replace(year=month.first.year - 1)
+    return Period(first, first.replace(day=monthrange(first.year, first.month)[1]))
 
 
 def leading_date(text: str) -> Period | None:
