@@ -106,6 +106,7 @@ def test_quotes_of_citations(answer: str, quote: str | None, valid: bool) -> Non
         ("過濾器決定你想看到哪些任務。[1]你可以組合它們[2]。", 0),
         ("過濾器決定你想看到哪些任務。你可以組合它們[2]。", 1),
         ("“Filters say which tasks you want to see.” [1]", 0),
+        ("“Filters select tasks (all of them!) They stand on lines of their own.” [1]", 0),
         ("[1]: Filters.md is where it stands", 0),
         ("Filters select the tasks to show. [1](https://example.com)", 1),
     ],

@@ -35,7 +35,7 @@ _SILENCE = lazy_pattern(
 )
 _BEFORE_POINT = lazy_pattern(r" (?=[.,;:!?])")
 """Space that is left where a mark was."""
-_QUOTED_END = lazy_pattern(r"[.!?…](?=\s)|[。！？]")
+_QUOTED_END = lazy_pattern(r"""[.!?…](?=['"’”»)\]*_]*+\s)|[。！？]""")
 _ENDS = ".!?…。！？"
 _NO_ENDS = dict(zip(map(ord, _ENDS), range(0xE002, 0xE009), strict=True))
 """While sentences are split, what ends sentences within a quotation is another character."""
