@@ -174,7 +174,7 @@ def named(kind: str, **more: object) -> DocumentReference:
     [
         (named("direct", delivery="injected", delivery_reason="40 of 900 tokens"), "its full text was in the prompt: 40 of 900 tokens"),
         (named("direct", delivery="partly"), "sections of it were in the prompt"),
-        (named("direct", delivery="offered"), "the model got its summary and was asked to read it"),
+        (named("direct", delivery="offered"), "the model got its summary, not its text"),
         (named("import"), "imported by [[Filters]] in turn 1"),
         (named("memory"), "came from memory in turn 1"),
     ],

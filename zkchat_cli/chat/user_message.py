@@ -2,7 +2,8 @@
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,14 +11,14 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import MOST_PASSAGES, Retriever
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget, turn_budget_after_compaction
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, DocumentReference, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.chunk_format import chunk_tokens
 from zkchat_cli.references.file_imports import FileImport, ImportRoots, read_import
 from zkchat_cli.references.fit_to_budget import reduce_to_fit
-from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
+from zkchat_cli.references.injection import UNREADABLE_SHARE, Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.mentions import MentionedDocument, find_mentioned_documents
 from zkchat_cli.summarization.learning_points import find_learning_points
@@ -116,10 +117,11 @@ class UserMessageBuilder:
         return bare.model_copy(update=figures)
 
     def add_documents(
-        self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, references: ReferenceManager
+        self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, references: ReferenceManager, *, send_again: bool = False
     ) -> tuple[ZkChatMessage, list[Notice]]:
         """The message with the documents that it names and the passages found for it, and the problems with them. The text that goes into
-        the prompt is numbered by `references`, and `augmented_token_count` includes it."""
+        the prompt is numbered by `references`, and `augmented_token_count` includes it. Text that an earlier message brings into the prompt
+        is left out, unless it is to be sent again."""
         mode = runtime.retrieval.mode if runtime.retrieval else None
         bare = bare.model_copy(update={"retrieval": mode})
         text, before = bare.prompt_text, mode in ("before", "both")
@@ -131,7 +133,7 @@ class UserMessageBuilder:
         found = self.retriever.search(text, about_named=any(m.reference.relative_path for m in mentions)) if before else []
         if not mentions and not found:
             return bare, []
-        budget = self._injection_budget(runtime, bare)
+        budget = self._budget_after_compaction(runtime, bare) if send_again else self._injection_budget(runtime, bare)
         injected = inject(mentions, text, budget) if mentions else Injection()
         named_ids = {chunk.id for chunk in injected.chunks}
         left = budget.left - sum(map(budget.cost, injected.chunks))
@@ -166,12 +168,17 @@ class UserMessageBuilder:
             in_prompt = self._chunks_in_prompt(prompt)
         except PromptTooLarge:
             left = 0
-        return InjectionBudget(
-            left=left,
-            ratio=runtime.settings.context.injection_ratio,
-            cost=lambda chunk: chunk_tokens(chunk, runtime.counter.count),
-            in_prompt=in_prompt,
-        )
+        return _budget(runtime, left, in_prompt)
+
+    def _budget_after_compaction(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
+        """The room when the turns so far are about to be compacted: what a summary and the turns that stay will leave."""
+        inputs = self.prompts.inputs(runtime, (message,), self.state.compaction)
+        left = 0
+        with suppress(PromptTooLarge):
+            usage = self.prompts.fixed_cost(runtime, inputs)
+            kept = runtime.largest_summary + turn_budget_after_compaction(usage, runtime.budget, runtime.largest_summary)
+            left = max(0, history_budget(usage, runtime.budget) - kept)
+        return _budget(runtime, left, {})
 
     def _chunks_in_prompt(self, prompt: Prompt) -> dict[str, ContentChunk]:
         """The numbered chunks that earlier messages bring into a prompt unshortened, by id."""
@@ -180,6 +187,17 @@ class UserMessageBuilder:
         sources = (m.source_ids[0] for m in prompt.messages if m.kind in ("tool_results", "documents") and m.source_ids)
         messages = (self.state.find_message(id_) for id_ in sources if id_ not in shortened)
         return {chunk.id: chunk for message in messages if message for chunk in message.chunks}
+
+
+def _budget(runtime: Runtime, left: int, in_prompt: Mapping[str, ContentChunk]) -> InjectionBudget:
+    ratio = runtime.settings.context.injection_ratio
+    can_read = runtime.retrieval is None or runtime.retrieval.mode in ("tools", "both")
+    return InjectionBudget(
+        left=left,
+        ratio=ratio if can_read else max(ratio, UNREADABLE_SHARE),
+        cost=lambda chunk: chunk_tokens(chunk, runtime.counter.count),
+        in_prompt=in_prompt,
+    )
 
 
 @dataclass
