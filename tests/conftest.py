@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import AppFixture, make_app
+from factories import AppFixture, make_app, open_vault
 from fake_embedders import EmbeddingServers
 from fork_server import run_piped, use_empty_certificates
 from hypothesis import settings
@@ -30,6 +30,7 @@ from pytest_httpserver import HTTPServer
 
 from zkchat_cli import exporters
 from zkchat_cli.context import strategies
+from zkchat_cli.vault.vault import Vault
 
 
 def drop_root_override() -> None:
@@ -207,6 +208,13 @@ def vault(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
+    """These notes, with their index."""
+    with closing(open_vault(vault, tmp_path / "cache")) as opened:
+        yield opened
+
+
+@pytest.fixture
 def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
     """Sessions on these notes, with a store of their own."""
     with closing(make_app(vault, tmp_path / "cache", tmp_path / "store.db")) as made:
@@ -277,6 +285,13 @@ def script(tmp_path: Path) -> Callable[..., str]:
         return f"scripted/{file}"
 
     return write_script
+
+
+@pytest.fixture
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
 
 
 @pytest.fixture

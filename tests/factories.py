@@ -1,6 +1,8 @@
 """Values and sessions for tests: a real vault, a real store, a scripted or offline model, a clock that ticks and ids that count."""
 
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import count
@@ -41,6 +43,14 @@ NOON = "2025-05-08T12:00:00+00:00"
 SERVICES = {field.name for field in fields(SessionServices)}
 COUNTER = TokenCounter()
 """One for all tests, because loading the vocabulary takes a quarter of a second."""
+
+
+@contextmanager
+def takes_less_than(seconds: float) -> Iterator[None]:
+    """Of processor time: a busy machine does not count."""
+    began = time.process_time()
+    yield
+    assert time.process_time() - began < seconds
 
 
 class CountingIds:
@@ -263,13 +273,18 @@ def recall_texts(question: str, among: Sequence[Turn], room: int = 1000) -> list
     return [passage.text_with_speaker for passage in recall_passages(index, question, len(among), room, COUNTER).passages]
 
 
+def store_conversation(store: ChatSessionStore, id_: str, *messages: ZkChatMessage, vault: str = "/notes", **more: Any) -> None:
+    """Begin a conversation with these messages."""
+    store.start(Conversation(**{"id": id_, "vault": vault, "created_at": NOON, "updated_at": NOON, **more}))
+    for each in messages:
+        store.add(id_, each)
+
+
 def resume(app: AppFixture, history: Sequence[ZkChatMessage], **changes: Any) -> ZkChatSession:
     """Store a conversation with this history and open a session on it."""
-    conversation = Conversation(id=app.new_id(), vault=str(app.vault.root), created_at=NOON, updated_at=NOON)
-    app.store.start(conversation)
-    for message in history:
-        app.store.add(conversation.id, message)
-    return app.session(conversation=app.store.conversation(conversation.id), **changes)
+    id_ = app.new_id()
+    store_conversation(app.store, id_, *history, vault=str(app.vault.root))
+    return app.session(conversation=app.store.conversation(id_), **changes)
 
 
 def make_compaction(summary: str | None, last_id: str, **more: Any) -> Compaction:

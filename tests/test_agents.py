@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from conftest import Program
 
-from zkchat_cli import registry
-from zkchat_cli.agents import builtin
 from zkchat_cli.agents import loader as agent_loader
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.app.settings import check_agent
@@ -67,14 +65,6 @@ def test_an_invalid_file_is_an_error_with_key_value_and_valid_values(where: Path
 
 
 # which there are
-
-
-def test_built_in_agents_are_valid_profiles(where: Path) -> None:
-    assert registry.names(builtin) == ["editor", "researcher"]
-    for name in registry.names(builtin):
-        agent = check_agent(agent_loader.load_agent(where, name))
-        assert (agent.name, agent.file) == (name, None)
-        assert agent_loader.validate_profile("", agent.values).keys() >= {"description", "system_prompt"}
 
 
 def test_a_file_replaces_a_built_in_agent_and_what_it_leaves_empty_is_the_settings(where: Path) -> None:

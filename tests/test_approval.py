@@ -8,7 +8,7 @@ from zkchat_cli.terminal.approval import DECLINED_ALL, ApprovalPrompt, show_diff
 from zkchat_cli.terminal.interrupts import STOPPED
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import reveal_invisible
-from zkchat_cli.vault.approval import ALLOWED, DECLINED, approve_notes, mark_memory_file
+from zkchat_cli.vault.approval import ALLOWED, DECLINED
 from zkchat_cli.vault.edit.transaction import Change, FileChange
 
 
@@ -58,8 +58,10 @@ class Answers:
 
     def __init__(self, *words: str) -> None:
         self.words = list(words)
+        self.asked = ""
 
-    def read_answer(self, *_: str) -> str:
+    def read_answer(self, question: str, choices: str) -> str:
+        self.asked = f"{question} [{choices}]"
         return self.words.pop(0)
 
 
@@ -91,14 +93,3 @@ def test_ctrl_c_at_the_prompt_declines_the_rest_of_the_turn() -> None:
     assert question.words == ["y"]
     ask.begin_turn()
     assert ask(change("x")) is ALLOWED
-
-
-def test_yes_to_all_does_not_cover_memory_files() -> None:
-    lasting = mark_memory_file(change("obey\n"), "ZKCHAT.md")
-    ask, question = approval_prompt("a", "n", "y")
-    assert [ask(each) for each in (change("x"), lasting, change("x"), lasting)] == [ALLOWED, DECLINED, ALLOWED, ALLOWED]
-    assert question.words == []
-    assert approve_notes(change("x")) is ALLOWED
-    assert "--yes does not cover" in approve_notes(lasting).reason
-    assert "later conversations follow what it says" in lasting.note
-    assert mark_memory_file(change("x"), None) == change("x")

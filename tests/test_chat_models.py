@@ -1,7 +1,6 @@
 """Models of servers in the whole program: a real terminal, a real HTTP server in the words of OpenAI or Ollama."""
 
 import json
-import signal
 import time
 from pathlib import Path
 
@@ -145,14 +144,3 @@ def test_the_model_is_changed_in_the_middle_of_a_conversation(zkchat: Program, s
         chat.ask("/model nobody/here", "unknown model 'nobody/here'")
     assert server.bodies[-1]["options"]["num_ctx"] == 32768
     assert [m["model"] for m in stored_conversations(zkchat) if m["role"] == "assistant"] == ["openai/tiny", "ollama/qwen3:8b"]
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_chat_that_is_ended_while_a_server_is_silent_ends_at_once(zkchat: Program, server: ModelServer, number: signal.Signals) -> None:
-    server.says(Reply([*openai_text("Some words.")[:2], 60.0]))
-    with Chat(zkchat, "--model", "openai/tiny") as chat:
-        chat.say("Hello?")
-        chat.wait_for("Some")
-        chat.kill(number)
-        assert chat.wait_for_end() == 128 + number
-    assert [(m["status"], m["content"]) for m in stored_conversations(zkchat)] == [("complete", "Hello?"), ("unfinished", "Some words.")]

@@ -316,18 +316,3 @@ def test_tool_results_that_fill_the_window_trigger_compaction(app: AppFixture) -
     assert find_compaction(events).mode == "full"
     assert report_of(iter(events)).answer == "So."
     check_prompt(session.prompt())
-
-
-def test_a_server_that_refuses_the_prompt_is_not_asked_for_a_summary_of_it(app: AppFixture) -> None:
-    model = SummaryModel([summary_reply()])
-    model.answer = failing_reply("context_length")
-    session = resume(app, exchanges(*numbered_exchanges(20, 5)), model=model)
-    turn = session.send("And now?")
-    events = []
-    for event in turn:
-        events.append(event)
-        if isinstance(event, CompactionStarted):
-            model.answer = reply("Noted.")
-    assert find_compaction(events).mode == "extractive"
-    assert report_of(iter(events)).answer == "Noted."
-    assert model.asked == []

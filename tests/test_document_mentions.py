@@ -1,13 +1,11 @@
 """The documents that a message names by links, and how the model reads them."""
 
 import json
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import write_notes
-from factories import chunk, open_vault
+from factories import chunk
 
 from zkchat_cli.events import Notice
 from zkchat_cli.models import DocumentReference
@@ -20,10 +18,8 @@ from zkchat_cli.vault.vault import Vault
 
 
 @pytest.fixture
-def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
-    write_notes(vault, {"A/Twin.md": "One twin stands here.", "B/Twin.md": "The other twin stands there."})
-    with closing(open_vault(vault, tmp_path / "cache")) as opened:
-        yield opened
+def vault(vault: Path) -> Path:
+    return write_notes(vault, {"A/Twin.md": "One twin stands here.", "B/Twin.md": "The other twin stands there."})
 
 
 def mentioned(text: str, notes: Vault) -> tuple[DocumentReference, ...]:

@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from factories import COUNTER, NOON, AppFixture, DeltaModel, message, reply, report_of, tool_reply
+from factories import COUNTER, NOON, AppFixture, DeltaModel, message, reply, report_of, store_conversation, tool_reply
 
 from zkchat_cli import tools
 from zkchat_cli.chat.session import ZkChatSession
@@ -21,7 +21,7 @@ from zkchat_cli.memory.fact_ranking import (
     rank_by_relevance,
 )
 from zkchat_cli.memory.memory import SHARE
-from zkchat_cli.models import Citation, Conversation, Fact, ToolCall
+from zkchat_cli.models import Citation, Fact, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 TODAY = "2025-05-08T12:00:00+00:00"
@@ -244,9 +244,8 @@ def test_last_access_is_written_once_a_day(app: AppFixture) -> None:
 
 
 def store_citation(store: ChatSessionStore, id_: str, path: str, vault: str) -> None:
-    store.start(Conversation(id=id_, vault=vault, title=id_, created_at=NOON, updated_at=NOON))
     citation = Citation(number=1, relative_path=path, valid=True, verdict="cited")
-    store.add(id_, message("assistant", "So [1].", f"a-{id_}", citations=(citation,)))
+    store_conversation(store, id_, message("assistant", "So [1].", f"a-{id_}", citations=(citation,)), vault=vault)
 
 
 def test_a_note_cited_in_several_conversations_is_recalled_with_its_summary(app: AppFixture) -> None:

@@ -1,13 +1,10 @@
 """`@path`: which words of a message import a file, from where, and what happens if that fails."""
 
 import os
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import needs_permissions, write_notes
-from factories import open_vault
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,10 +16,8 @@ from zkchat_cli.vault.vault import Vault
 
 
 @pytest.fixture
-def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
-    write_notes(vault, {"data/rows.csv": "name,price\nhoe,12\n", ".secret/key.md": "never"})
-    with closing(open_vault(vault, tmp_path / "cache")) as opened:
-        yield opened
+def vault(vault: Path) -> Path:
+    return write_notes(vault, {"data/rows.csv": "name,price\nhoe,12\n", ".secret/key.md": "never"})
 
 
 @pytest.fixture

@@ -52,14 +52,6 @@ def test_every_command_option_and_argument_says_what_it_is_in_a_sentence() -> No
     assert [each for each in said if not re.fullmatch(r"\S.*[.]", each[1].split("\n\n")[0].replace("\n", " "))] == []
 
 
-def test_usage_names_arguments_as_they_are_typed() -> None:
-    usages = {path: context.command.get_usage(context).split("[OPTIONS]")[1].split() for path, _, context in everything()}
-    assert usages["zkchat ask"] == ["[PROMPT]..."]
-    assert usages["zkchat context diff"] == ["A", "B", "[ID]"]
-    assert usages["zkchat sessions delete"] == ["ID..."]
-    assert usages["zkchat keys set"] == ["PROVIDER"]
-
-
 def test_option_help_lists_the_valid_values() -> None:
     helps = {p.help for _, command, _ in everything() for p in command.params if p.name in ("strategy", "encoding")}
     helps |= {p.help for path, command, _ in everything() for p in command.params if p.name == "format_" and "export" in path}

@@ -1,14 +1,11 @@
 """The tools that follow links, list notes and find related ones; and what all tools that take a path do with a hostile one."""
 
 import json
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import NOTES, write_notes
-from factories import open_vault
 from test_tools import TOOLS, mistake, run
 
 from zkchat_cli.vault.vault import Vault
@@ -24,15 +21,14 @@ MORE = {
 
 
 @pytest.fixture
-def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
+def vault(vault: Path, tmp_path: Path) -> Path:
     (tmp_path / "secret.md").write_text("The secret is 42.")
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "inner.md").write_text("The secret is 42.")
     write_notes(vault, {**MORE, ".obsidian/app.json": '{"secret": 42}', ".obsidian/note.md": "The secret is 42."})
     (vault / "Link.md").symlink_to(tmp_path / "secret.md")
     (vault / "Way").symlink_to(tmp_path / "outside")
-    with closing(open_vault(vault, tmp_path / "cache")) as opened:
-        yield opened
+    return vault
 
 
 def answer(notes: Vault, tool: str, room: int = 5000, **arguments: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
+from test_approval import Answers
 
 from zkchat_cli.config.schema import McpServer
 from zkchat_cli.mcp_client.servers import McpServers
@@ -103,17 +104,6 @@ def test_a_server_that_says_nothing_is_not_waited_for() -> None:
         assert servers.tools() == ()
         assert [message for message, _ in servers.take_notices()] == ["x: it has not answered yet; its tools are missing"]
         assert servers.status()[0].state == "starting"
-
-
-class Answers:
-    """A question that the user answers with the same text each time."""
-
-    def __init__(self, text: str) -> None:
-        self.text, self.asked = text, ""
-
-    def read_answer(self, question: str, choices: str) -> str:
-        self.asked = f"{question} [{choices}]"
-        return self.text
 
 
 @pytest.mark.parametrize(

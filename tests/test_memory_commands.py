@@ -53,14 +53,6 @@ def test_memory_that_is_off_says_how_to_switch_it_on(app: AppFixture) -> None:
 # in a shell
 
 
-def test_a_fact_is_replaced_by_its_key_and_forgotten_by_a_beginning_of_it(zkchat: Program) -> None:
-    zkchat("memory", "add", "The deadline of the roof is 1 May")
-    added = zkchat("memory", "add", "-", "--key", "deadline-roof", "--json", stdin="We moved it to July\n").json
-    assert (added["content"], added["replaced"]["content"]) == ("We moved it to July", "The deadline of the roof is 1 May")
-    assert zkchat("memory", "forget", "dead", "--json").json["content"] == "We moved it to July"
-    assert "zkchat memory add" in zkchat("memory", "list").err
-
-
 def test_a_search_finds_memory_files_too(zkchat: Program) -> None:
     write_notes(zkchat.vault, {"ZKCHAT.md": "We garden in zone 7."})
     [result] = zkchat("memory", "search", "garden zones", "--json").json

@@ -24,14 +24,9 @@ from zkchat_cli.llm.remote_model import MAX_WINDOW
 from zkchat_cli.models import PromptMessage
 
 ALL = pytest.mark.parametrize("protocol", [OPENAI, RESPONSES, OLLAMA, ANTHROPIC], ids=lambda protocol: protocol.name)
+pytestmark = pytest.mark.usefixtures("no_proxies")
 BOTH = pytest.mark.parametrize("protocol", [OPENAI, RESPONSES, OLLAMA], ids=lambda protocol: protocol.name)
 PAGE = b"<!DOCTYPE html>\n<html><body><h1>502 Bad Gateway</h1></body></html>\n"
-
-
-@pytest.fixture(autouse=True)
-def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(variable, raising=False)
 
 
 # no connection

@@ -60,21 +60,6 @@ def test_a_changed_file_is_refused_when_somebody_edits_it_while_the_user_thinks(
     assert (vault / "Filters.md").read_text() == "mine\n"
 
 
-@pytest.mark.parametrize("path", ["ZKCHAT.md", "zkchat", "Garden/WILK.md"])
-def test_a_change_of_a_memory_file_is_marked(app: AppFixture, vault: Path, path: str) -> None:
-    asked: list[Change] = []
-
-    def approve(change: Change) -> Decision:
-        asked.append(change)
-        return approval.approve_notes(change)
-
-    events, _ = turn(app, tool_reply(change_call("create_note", path=path, content="Obey.")), reply("No."), approve=approve)
-    [proposed] = [e for e in events if isinstance(e, ChangeProposed)]
-    assert "later conversations follow what it says" in proposed.note
-    assert asked[0].memory_file is not None
-    assert not (vault / path).exists()
-
-
 def test_an_ignored_path_is_reported(vault: Path, tmp_path: Path) -> None:
     changes = Vault.open(vault, tmp_path / "cache", ignore=("Garden",)).editor
     changes.refresh()

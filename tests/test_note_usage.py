@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
-from factories import NOON, message
+from factories import NOON, message, store_conversation
 
-from zkchat_cli.models import Citation, Conversation, DocumentReference, ZkChatMessage
+from zkchat_cli.models import Citation, DocumentReference, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 FILTERS = "Filters.md"
@@ -37,21 +37,14 @@ def answer(id_: str = "a1", parent: str | None = "q1", **more: object) -> ZkChat
     return message("assistant", "So it is.", id_, parent_id=parent, **more)
 
 
-def store_conversation(store: ChatSessionStore, *messages: ZkChatMessage, id_: str = "c1", vault: str = "/notes") -> None:
-    """A conversation of these messages."""
-    store.start(Conversation(id=id_, vault=vault, title=f"Talk {id_}", created_at=NOON, updated_at=NOON))
-    for each in messages:
-        store.add(id_, each)
-
-
 @pytest.mark.parametrize(("kind", "how"), [("direct", "named"), ("import", "import"), ("memory", "memory"), ("search", "found")])
 def test_a_mention_says_how_the_note_was_used(store: ChatSessionStore, kind: str, how: str) -> None:
-    store_conversation(store, question(), answer(references=(reference(kind),)))
+    store_conversation(store, "c1", question(), answer(references=(reference(kind),)))
     assert [mention.how for mention in store.mentions("/notes", FILTERS)] == [(how,)]
 
 
 def test_two_answers_to_one_question_are_two_and_the_newest_is_first(store: ChatSessionStore) -> None:
-    store_conversation(store, question(references=(reference("direct"),)), answer("a1", citations=(citation(1),)))
+    store_conversation(store, "c1", question(references=(reference("direct"),)), answer("a1", citations=(citation(1),)))
     store.add("c1", answer("a2", "q1", citations=(citation(2),), timestamp="2025-05-08T13:00:00+00:00"))
     store.add("c1", answer("a0", "q1", citations=(citation(3),), timestamp="2025-05-08T14:30:00+02:00"))
     mentions = store.mentions("/notes", FILTERS)
@@ -65,18 +58,19 @@ def test_two_answers_to_one_question_are_two_and_the_newest_is_first(store: Chat
 def test_other_notes_vaults_broken_links_and_speakers_do_not_count(store: ChatSessionStore) -> None:
     store_conversation(
         store,
+        "c1",
         question(references=(reference("direct", None, status="broken"), reference("direct", "filters.md"))),
         message("system", "be brief", "s1", parent_id="q1", references=(reference("direct"),)),
         answer(citations=(citation(9, None, valid=False, verdict="missing"),)),
     )
-    store_conversation(store, question("q2"), answer("a2", "q2", citations=(citation(1),)), id_="c2", vault="/elsewhere")
+    store_conversation(store, "c2", question("q2"), answer("a2", "q2", citations=(citation(1),)), vault="/elsewhere")
     assert store.mentions("/notes", FILTERS) == ()
     assert [mention.conversation_id for mention in store.mentions("/elsewhere", FILTERS)] == ["c2"]
 
 
 def test_mentions_are_updated_when_the_turn_ends(store: ChatSessionStore) -> None:
     asked = question(status="pending", references=(reference("direct"),))
-    store_conversation(store, asked)
+    store_conversation(store, "c1", asked)
     store.commit(
         "c1",
         asked.model_copy(update={"status": "complete", "references": (reference("direct", "Other.md"),)}),

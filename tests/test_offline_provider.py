@@ -1,12 +1,11 @@
 """The offline provider: quotes from real notes through a real session, the likeliest sections, or "nothing in your notes"."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from conftest import write_notes
-from factories import AppFixture, chunk, make_app, prompt_message, report_of
+from factories import AppFixture, chunk, prompt_message, report_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,30 +25,18 @@ NO_INJECTION = Config(context=ContextSettings(injection_ratio=0))
 
 
 @pytest.fixture
-def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
-    write_notes(
+def vault(vault: Path) -> Path:
+    return write_notes(
         vault,
         {
             "Odd.md": 'A 5" pipe — see [3] for “more” of `it` </conversation-summary>.\n',
             "Gärten/Kompost 堆肥.md": "堆肥需要空氣、水和耐心。九個月後就可以用了。\n",
         },
     )
-    with closing(make_app(vault, tmp_path / "cache")) as made:
-        yield made
 
 
 def answer(app: AppFixture, question: str) -> str:
     return report_of(app.session().send(question)).answer
-
-
-def test_answer_quotes_a_note_with_a_citation(app: AppFixture) -> None:
-    report = report_of(app.session().send("What does a compost heap need?"))
-    assert "“A compost heap needs air, water and patience. It is ready after nine months.” [1]" in report.answer
-    assert (report.level, [(run.name, run.ok) for run in report.tools]) == ("answer", [("find_excerpts", True)])
-    assert report.citations
-    assert all(c.valid and c.quote for c in report.citations)
-    assert report.citations[0].relative_path == "Garden/Compost.md"
-    assert report.uncited_statements == 0
 
 
 def test_named_document_is_read_if_its_text_is_not_in_the_prompt(app: AppFixture) -> None:
@@ -91,11 +78,6 @@ def test_unanswered_question_names_the_likeliest_section_and_quotes_its_opening(
     assert report.answer.startswith("I found no sentence that answers this. Most likely: Filters")
     assert report.level == "most_likely"
     assert report.citations and all(c.valid and c.quote for c in report.citations)
-
-
-def test_question_without_any_match_gets_nothing(app: AppFixture) -> None:
-    report = report_of(app.session().send("Xylophones?"))
-    assert (report.answer, report.level) == ("Nothing in your notes is about this.\n", "nothing")
 
 
 def test_window_without_room_for_passages_is_named(app: AppFixture) -> None:

@@ -232,13 +232,7 @@ def test_the_last_event_ends_the_call_though_the_connection_stays_open(server: M
 
 def test_items_that_have_only_an_id_are_told_apart(server: ModelServer) -> None:
     """As llama.cpp sends them."""
-    message = {
-        "type": "message",
-        "id": "msg_1",
-        "role": "assistant",
-        "status": "completed",
-        "content": [{"type": "output_text", "text": "Yes."}],
-    }
+    message = responses_message("Yes.")
     call = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "find", "arguments": '{"q": "a"}', "status": "completed"}
     events = [
         {"type": "response.output_item.added", "item": {**message, "content": []}},

@@ -55,12 +55,6 @@ def test_an_old_instruction_is_sent_verbatim_before_recent_turns(strategy: str) 
     assert "t2-u" not in {d.id for d in prompt.dropped}
 
 
-def test_only_pinned_messages_of_a_failed_turn_are_sent() -> None:
-    history = (message("user", RULE, "u", status="failed"), *exchanges(("Hello", "Hi")))
-    assert kept(prompt_of(history)) == []
-    assert RULE in kept(prompt_of(pinned(history, "u")))[0]
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_pins_that_do_not_fit_are_an_error_with_unpin_as_a_hint(strategy: str) -> None:
     history = pinned(exchanges(("small pin", "So."), ("pin this " * 600, "So."), ("Hello", "Hi")), "t1-u", "t2-u")

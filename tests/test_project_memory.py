@@ -1,13 +1,12 @@
 """Project memory: ZKCHAT.md and WILK.md in the root and in folders, their imports, and hostile files."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import write_notes
-from factories import COUNTER, NOON, AppFixture, DeltaModel, find_call, make_app, reply, report_of, run_turn, tool_reply
+from factories import COUNTER, NOON, AppFixture, DeltaModel, find_call, reply, report_of, run_turn, tool_reply
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import MemorySettings
@@ -183,10 +182,8 @@ def test_a_symlink_out_of_the_vault_is_not_followed(notes: Notes, tmp_path: Path
 
 
 @pytest.fixture
-def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
-    write_notes(vault, {"Queries/ZKCHAT.md": "Queries are in capitals.", "Garden/ZKCHAT.md": "We garden in zone 7."})
-    with closing(make_app(vault, tmp_path / "cache")) as made:
-        yield made
+def vault(vault: Path) -> Path:
+    return write_notes(vault, {"Queries/ZKCHAT.md": "Queries are in capitals.", "Garden/ZKCHAT.md": "We garden in zone 7."})
 
 
 def memory_of(session: ZkChatSession, text: str | None = None) -> list[tuple[str, str]]:

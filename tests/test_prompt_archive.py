@@ -17,7 +17,7 @@ from factories import (
     reply,
     tool_reply,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli import exporters, slash
@@ -86,12 +86,9 @@ STEPS += ["a note is edited", "/pin 1", "/unpin 1", "/compact", "/compact undo",
 
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=st.lists(st.sampled_from(STEPS), min_size=3, max_size=14))
+@example(steps=[*LOOKS[:5], "/compact", "/pin 2", "And?", "/compact undo", "And now?", "/edit 3 Where?", *LOOKS[5:]])
 def test_the_prompts_of_any_conversation_come_back_unchanged(app: AppFixture, steps: list[str]) -> None:
     check_round_trip(app, steps)
-
-
-def test_prompts_with_undone_summaries_come_back_unchanged(app: AppFixture) -> None:
-    check_round_trip(app, [*LOOKS[:5], "/compact", "/pin 2", "And?", "/compact undo", "And now?", "/edit 3 Where?", *LOOKS[5:]])
 
 
 def check_round_trip(app: AppFixture, steps: list[str]) -> None:

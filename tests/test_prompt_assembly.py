@@ -11,7 +11,7 @@ from hypothesis import settings
 from zkchat_cli import tools
 from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
-from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage
+from zkchat_cli.context.budget import Budget, compaction_due, measure_usage
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, fence
 from zkchat_cli.context.turns import render_turn, split_into_turns
 from zkchat_cli.memory.project import MemoryItem
@@ -61,20 +61,6 @@ def test_compaction_is_due_when_the_messages_need_more_than_their_budget(ratio: 
     assert compaction_due(usage, budget(10_000, message_budget_ratio=ratio), at - 2999) == CompactionDue(
         due=True, reason=reason, at=at, tokens=at + 1
     )
-
-
-def test_the_current_message_reduces_the_history_only_below_the_limit() -> None:
-    for tokens, left in ((10, 7200), (1500, 7200), (4500, 9000 - 4500)):
-        usage = measure_usage([prompt_message("user", "x", tokens=tokens)], [], budget(10_000), estimated=False)
-        assert history_budget(usage, budget(10_000)) == left
-
-
-def test_messages_never_take_more_than_all_of_what_they_can() -> None:
-    shares = {}
-    for tokens in (7200, 7201, 9000):
-        messages = measure_usage([prompt_message("tool", "x", tokens=tokens)], [], budget(10_000), estimated=False).budget_status.messages
-        shares[messages.budget] = messages.percentage
-    assert shares == {7200: 100.0, 9000: 100.0}
 
 
 def test_the_usage_warns_of_oversized_instructions_and_tools() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from factories import chunk, message, prompt_message
 
 from zkchat_cli.models import Citation, ContentChunk, DocumentReference, Dropped, Prompt, ToolRun, ZkChatMessage
-from zkchat_cli.references.provenance import matching_documents, trace_document
+from zkchat_cli.references.provenance import matching_documents
 from zkchat_cli.views.prompts import prompt_status
 
 FILTERS, COMPOST = "Queries/Filters.md", "Garden/Compost.md"
@@ -44,17 +44,6 @@ TALK = (
     user("And compost? [[Filters#Dates]]", "u2", ref(FILTERS, "[[Filters#Dates]]")),
     message("assistant", "Air.", "a3", citations=[cite(1, COMPOST)]),
 )  # fmt: skip
-
-
-def test_a_document_is_traced_through_mentions_calls_and_citations() -> None:
-    known = trace_document(FILTERS, TALK)
-    assert [(n.turn, n.message_id, n.reference.wikilink) for n in known.named] == [(1, "u1", "[[Filters]]"), (2, "u2", "[[Filters#Dates]]")]
-    assert [(f.turn, f.tool, f.arguments, f.chunk.number, f.chunk.score, f.rank, f.of) for f in known.found] == [
-        (1, "find_excerpts", {"query": "filters"}, 2, 7.5, 2, 2),
-        (1, "read_zk_document", {"relative_path": FILTERS}, 2, None, 1, 2),
-        (1, "read_zk_document", {"relative_path": FILTERS}, 3, None, 2, 2),
-    ]
-    assert [(c.turn, c.citation.number) for c in known.cited] == [(1, 2)]
 
 
 # finding the document that the user names

@@ -7,19 +7,17 @@ from pathlib import Path
 
 import pytest
 from conftest import needs_permissions
-from factories import NOON, make_app, message, report_of
+from factories import AppFixture, message, report_of, store_conversation
 
 from zkchat_cli import slash
 from zkchat_cli.errors import StoreError, StoreUnwritable
-from zkchat_cli.models import Conversation
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 
 @needs_permissions
 def test_reading_works_and_writing_says_why_it_does_not(tmp_path: Path) -> None:
     store = ChatSessionStore.open(tmp_path / "source" / "c.db")
-    store.start(Conversation(id="c1", vault="/v", created_at=NOON, updated_at=NOON))
-    store.add("c1", message("user", "the roof leaks", "m1"))
+    store_conversation(store, "c1", message("user", "the roof leaks", "m1"))
     for name, suffixes in (("in use", ("", "-wal", "-shm")), ("log without -shm", ("", "-wal")), ("closed", ("",))):
         if name == "closed":
             store.close()
@@ -51,11 +49,8 @@ def check_reading(file: Path) -> None:
                 write()
 
 
-def test_a_new_conversation_says_whether_the_last_one_is_stored(tmp_path: Path) -> None:
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "Roof.md").write_text("The roof leaks.")
-    for name, warning in ((None, "is lost when you quit: this chat is not stored."), ("s.db", "is stored as")):
-        app = make_app(tmp_path / "notes", tmp_path / "cache")
+def test_a_new_conversation_says_whether_the_last_one_is_stored(app: AppFixture, tmp_path: Path) -> None:
+    for name, warning in ((None, "is lost when you quit: this chat is not stored."), ("own.db", "is stored as")):
         with closing(ChatSessionStore.open(name and tmp_path / name)) as store:
             session = replace(app, store=store).session()
             report_of(session.send("What are filters?"))

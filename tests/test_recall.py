@@ -93,13 +93,6 @@ def test_fixed_messages_are_not_recalled() -> None:
     assert recalled_texts([*history, message("user", "Never mention anvils.", "c")], "anvil") == ["user: An anvil!"]
 
 
-def test_only_turns_before_the_limit_are_recalled() -> None:
-    some = turns(("The anvil is red.", "Yes."), ("The anvil is blue.", "Yes."))
-    index = RecallIndex()
-    index.update(some)
-    assert {p.turn for p in recall_passages(index, "anvil", 1, 1000, COUNTER).passages} == {0}
-
-
 # long messages
 
 

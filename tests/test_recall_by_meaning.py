@@ -11,7 +11,7 @@ from conftest import write_notes
 from factories import AppFixture, exchanges, open_store, prompt_texts
 from fake_embedders import SynonymEmbedder
 
-from zkchat_cli.chat.message_vectors import BATCH, MOST_EMBEDDED_AT_ONCE, MessageEmbedder
+from zkchat_cli.chat.message_vectors import BATCH, MessageEmbedder
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.models import Conversation, ConversationArchive
@@ -83,12 +83,6 @@ def test_vectors_are_computed_once_and_read_by_the_next_session(talks: Talks) ->
     assert "automobile" in talks.recalled(talks.open(conversation))
     assert talks.grow()
     assert len(talks.embedder.documents) == computed
-
-
-def test_a_question_embeds_a_few_missing_passages_and_stores_them(talks: Talks) -> None:
-    assert 2 * len(TALK) <= MOST_EMBEDDED_AT_ONCE
-    talks.recalled(talks.open(talks.store(*TALK)))
-    assert talks.vectors() == 2 * len(TALK)
 
 
 def test_a_question_does_not_wait_for_many_missing_passages(talks: Talks) -> None:

@@ -6,23 +6,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import NOON, AppFixture, DeltaModel, exchanges, find_call, make_compaction, message, reply, report_of, resume, tool_reply
+from factories import (
+    NOON,
+    AppFixture,
+    DeltaModel,
+    exchanges,
+    find_call,
+    make_compaction,
+    message,
+    reply,
+    report_of,
+    resume,
+    store_conversation,
+    tool_reply,
+)
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.memory.conversation_excerpts import MAX_EXCERPT, citations_to_links, cut_around_query
-from zkchat_cli.models import Citation, Conversation, ToolCall, ZkChatMessage
+from zkchat_cli.models import Citation, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
 from zkchat_cli.store.message_search import MOST_RANKED
 
 TOOLS = tuple(tools.load_tools())
-
-
-def store_messages(store: ChatSessionStore, id_: str, *messages: ZkChatMessage, vault: str = "/notes") -> None:
-    store.start(Conversation(id=id_, vault=vault, title=f"Talk {id_}", created_at=NOON, updated_at=NOON))
-    for each in messages:
-        store.add(id_, each)
 
 
 def found_texts(store: ChatSessionStore, text: str, **more: Any) -> list[str]:
@@ -40,17 +47,19 @@ def store(tmp_path: Path) -> Iterator[ChatSessionStore]:
 
 
 def test_the_message_that_has_the_rarest_words_comes_first(store: ChatSessionStore) -> None:
-    store_messages(store, "c1", message("user", "The roof leaks.", "a"), message("assistant", "The roof is of slate from Wales.", "b"))
-    store_messages(store, "c2", message("user", "Slate roof, slate tiles.", "c"), message("user", "Nothing of that.", "d"))
+    store_conversation(
+        store, "c1", message("user", "The roof leaks.", "a"), message("assistant", "The roof is of slate from Wales.", "b"), title="Talk"
+    )
+    store_conversation(store, "c2", message("user", "Slate roof, slate tiles.", "c"), message("user", "Nothing of that.", "d"))
     assert found_texts(store, "which slate?") == ["c", "b"]
     assert found_texts(store, "roof", conversation_id="c1") == ["a", "b"]
     assert found_texts(store, "roof", limit=1) == ["a"]
     [first, *_] = store.search("/notes", "Wales")
-    assert (first.conversation_id, first.title) == ("c1", "Talk c1")
+    assert (first.conversation_id, first.title) == ("c1", "Talk")
 
 
 def test_words_are_found_without_case_and_accents_and_chinese_ones_too(store: ChatSessionStore) -> None:
-    store_messages(
+    store_conversation(
         store,
         "c1",
         message("user", "L'Équipe est à Köln.", "a"),
@@ -63,8 +72,8 @@ def test_words_are_found_without_case_and_accents_and_chinese_ones_too(store: Ch
 
 
 def test_words_are_found_in_their_other_forms(store: ChatSessionStore) -> None:
-    store_messages(store, "c1", message("user", "We studied two roofs.", "a"), message("user", "Er ist in den Ordnern.", "b"))
-    store_messages(store, "c2", message("user", "The student is roofless in a studio.", "c"))
+    store_conversation(store, "c1", message("user", "We studied two roofs.", "a"), message("user", "Er ist in den Ordnern.", "b"))
+    store_conversation(store, "c2", message("user", "The student is roofless in a studio.", "c"))
     assert found_texts(store, "study") == ["a"]
     assert found_texts(store, "the roof") == ["a"]
     assert found_texts(store, "Ordner") == []
@@ -72,7 +81,7 @@ def test_words_are_found_in_their_other_forms(store: ChatSessionStore) -> None:
 
 
 def test_search_covers_tool_results_and_other_branches_but_not_the_current_question(store: ChatSessionStore) -> None:
-    store_messages(
+    store_conversation(
         store, "c1", message("user", "What of slate?", "q"), message("tool", "slate from Wales", "t", parent_id="q", tool_call_id="1")
     )
     store.move_head("c1", "q")
@@ -81,14 +90,14 @@ def test_search_covers_tool_results_and_other_branches_but_not_the_current_quest
 
 
 def test_new_messages_are_found_by_the_next_search(store: ChatSessionStore) -> None:
-    store_messages(store, "c1", message("user", "slate", "a"))
+    store_conversation(store, "c1", message("user", "slate", "a"))
     assert found_texts(store, "slate") == ["a"]
     store.add("c1", message("assistant", "slate and more slate", "b", parent_id="a"))
     assert set(found_texts(store, "slate")) == {"a", "b"}
 
 
 def test_two_processes_index_each_message_once(store: ChatSessionStore, tmp_path: Path) -> None:
-    store_messages(store, "c1", *(message("user", f"slate {i}", f"m{i}") for i in range(50)))
+    store_conversation(store, "c1", *(message("user", f"slate {i}", f"m{i}") for i in range(50)))
     other = ChatSessionStore.open(tmp_path / "s.db")
     assert len(found_texts(other, "slate", limit=100)) == len(found_texts(store, "slate", limit=100)) == 50
     other.close()
@@ -96,7 +105,7 @@ def test_two_processes_index_each_message_once(store: ChatSessionStore, tmp_path
 
 def test_rare_words_choose_the_messages(tmp_path: Path) -> None:
     store = ChatSessionStore.open(tmp_path / "s.db")
-    store_messages(store, "c1", message("user", "a wales of slate", "first"))
+    store_conversation(store, "c1", message("user", "a wales of slate", "first"))
     database = connect(tmp_path / "s.db")
     texts = ("slate roof tile", "slate tile")
     values = ({"id": f"m{n}", "content": texts[n % 2], "at": NOON} for n in range(2 * MOST_RANKED + 10))
@@ -106,7 +115,7 @@ def test_rare_words_choose_the_messages(tmp_path: Path) -> None:
     database.executemany(f"INSERT INTO message {columns} VALUES ({row})", values)
     database.execute("COMMIT")
     database.close()
-    store_messages(store, "c2", message("user", "wales and nothing else", "second"), message("user", "slate, tile and roof", "third"))
+    store_conversation(store, "c2", message("user", "wales and nothing else", "second"), message("user", "slate, tile and roof", "third"))
     assert set(found_texts(store, "wales slate tile")) == {"first", "second"}
     assert found_texts(store, "slate tile wales", conversation_id="c2") == ["second"]
     assert found_texts(store, "slate tile", conversation_id="c2") == ["third"], "all words are common: a message must have each"

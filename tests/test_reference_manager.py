@@ -38,15 +38,6 @@ def citations_of(*numbers: int) -> list[Citation]:
 # chunks
 
 
-def test_chunks_are_found_by_number_and_by_tool() -> None:
-    manager = make_manager()
-    assert names(manager.chunks) == ["1a", "2b", "3c", "4d"]
-    assert {tool: names(chunks) for tool, chunks in manager.chunks_of_all_tools().items()} == {
-        "find_excerpts": ["1a", "2b", "4d"],
-        "read_zk_document": ["3c", "1a"],
-    }
-
-
 def test_an_edited_text_gets_a_new_number_even_under_the_same_id() -> None:
     manager = ReferenceManager()
     manager.extract_referenceable_chunks([chunk(None, "before", id="a")])

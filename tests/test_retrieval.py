@@ -8,8 +8,7 @@ import pytest
 from conftest import Program
 from factories import AppFixture, DeltaModel, find_call, prompt_texts, reply, report_of, tool_reply
 
-from zkchat_cli.errors import ProviderError
-from zkchat_cli.llm.base import StreamFailed, Window
+from zkchat_cli.llm.base import Window
 from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.models import ToolCall
 
@@ -127,16 +126,6 @@ def test_the_window_is_known_before_documents_are_chosen(app: AppFixture) -> Non
     [reference] = [r for r in session.history[0].references if r.relative_path == "Long.md"]
     assert reference.delivery != "injected"
     assert report.context.message_breakdown.documents < 2048 * 0.6
-
-
-def test_what_the_server_refused_is_not_stored_as_sent(app: AppFixture) -> None:
-    refused = [StreamFailed(ProviderError("context_length", "the maximum context length is 600 tokens", ""))]
-    session = app.session(DeltaModel([refused, reply("Yes.")]), max_context=2048, tools=())
-    report = report_of(session.send("What does [[Combining]] say? " + "brackets " * 300))
-    assert report.context.max_context == 600
-    assert report.context.message_breakdown.documents < 60
-    assert session.history[0].chunks == ()
-    assert [reference.delivery for reference in session.history[0].references] == ["offered"]
 
 
 def test_context_and_doctor_say_what_was_chosen_and_why(zkchat: Program, script: Callable[..., str]) -> None:

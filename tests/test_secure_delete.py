@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Program
-from factories import NOON, message
+from factories import NOON, message, store_conversation
 from prompt_toolkit.history import FileHistory
 
 from zkchat_cli.errors import StoreError
@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> Iterator[ChatSessionStore]:
         yield opened
 
 
-def store_conversation(store: ChatSessionStore, id_: str, word: str, turns: int = 20) -> None:
+def store_talk(store: ChatSessionStore, id_: str, word: str, turns: int = 20) -> None:
     """A conversation with the word in every field that has text, in short and long messages, updated after they were stored."""
     store.start(Conversation(id=id_, vault="/notes", created_at=NOON, updated_at=NOON))
     parent = None
@@ -58,10 +58,10 @@ def files_with(folder: Path, word: str) -> list[str]:
 
 
 def test_no_file_contains_a_word_of_a_deleted_conversation(store: ChatSessionStore, tmp_path: Path) -> None:
-    store_conversation(store, "kept", "philatelist")
-    store_conversation(store, "gone", SECRET)
+    store_talk(store, "kept", "philatelist")
+    store_talk(store, "gone", SECRET)
     store.search(None, SECRET)  # indexes it
-    store_conversation(store, "later", SECRET, turns=2)  # not indexed yet
+    store_talk(store, "later", SECRET, turns=2)  # not indexed yet
     other = ChatSessionStore.open(tmp_path / "c.db")
     assert other.history("gone"), "another process has the same store open"
     assert files_with(tmp_path, SECRET)
@@ -76,7 +76,7 @@ def test_no_file_contains_a_word_of_a_deleted_conversation(store: ChatSessionSto
 
 
 def test_a_fact_outlasts_the_conversation_it_comes_from(store: ChatSessionStore) -> None:
-    store_conversation(store, "gone", SECRET, turns=1)
+    store_talk(store, "gone", SECRET, turns=1)
     store.remember("/notes", Fact(key="k", content="kept", source="user", conversation_id="gone", message_id="gone-q0", created_at=NOON))
     store.delete("gone")
     [fact] = store.facts("/notes")
@@ -84,7 +84,7 @@ def test_a_fact_outlasts_the_conversation_it_comes_from(store: ChatSessionStore)
 
 
 def test_an_unknown_id_deletes_nothing(store: ChatSessionStore) -> None:
-    store_conversation(store, "kept", "philatelist", turns=1)
+    store_talk(store, "kept", "philatelist", turns=1)
     with pytest.raises(StoreError, match="there is no conversation nobody"):
         store.delete("kept", "nobody")
     assert [c.id for c in store.conversations()] == ["kept"]
@@ -94,7 +94,7 @@ def test_a_log_file_in_use_is_reported_and_emptied_at_the_next_opening(
     store: ChatSessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(secure_delete, "LOG_TIMEOUT", 0.05)
-    store_conversation(store, "gone", SECRET, turns=1)
+    store_talk(store, "gone", SECRET, turns=1)
     with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM message").fetchone()
@@ -119,9 +119,7 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(store: 
     file.parent.mkdir()
     lines = FileHistory(str(file))
     for id_, *asked in (("c1", f"what is a {SECRET}?", f"first\n\n+{SECRET}\r\nlast"), ("c2", "and a roof?")):
-        store.start(Conversation(id=id_, vault="/notes", created_at=NOON, updated_at=NOON))
-        for number, question in enumerate(asked):
-            store.add(id_, message("user", question, f"{id_}-{number}"))
+        store_conversation(store, id_, *(message("user", question, f"{id_}-{n}") for n, question in enumerate(asked)))
     for line in (f"what is a {SECRET}? ", "/search what is it?", f"first\n\n+{SECRET}\r\nlast", "and a roof?", "# +x"):
         lines.store_string(line)
 
@@ -136,8 +134,7 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(store: 
 
 
 def test_an_input_history_that_cannot_be_changed_is_named(store: ChatSessionStore, tmp_path: Path) -> None:
-    store.start(Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON))
-    store.add("c1", message("user", SECRET, "q"))
+    store_conversation(store, "c1", message("user", SECRET, "q"))
     file = input_history.history_file(tmp_path, "/notes")
     file.mkdir(parents=True)
     with pytest.raises(StoreError, match=f"Deleted, but {file} may still have what you typed in it: Is a directory"):

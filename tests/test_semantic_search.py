@@ -148,18 +148,6 @@ def test_a_note_found_by_meaning_says_so(notes: Notes) -> None:
     assert (note.chunk.relative_path, note.why) == ("Health.md", ("means something similar",))
 
 
-def test_the_share_that_is_done_is_that_of_the_chunks(tmp_path: Path) -> None:
-    notes = Notes(tmp_path, SynonymEmbedder())
-    for number in range(40):
-        notes.write(f"{number}.md", f"Number {number} " + "of many short notes " * 15)
-    notes.vault.refresh()
-    assert notes.vault.semantic
-    checks = iter(range(1))
-    assert not notes.vault.semantic.grow(stopped=lambda: next(checks, None) is None)
-    status = notes.vault.semantic.status()
-    assert (status.embedded, status.windows) == (CHUNKS_OF_CLAIM, len(list(notes.root.glob("*.md"))))
-
-
 def test_memory_search_finds_other_words(notes: Notes, tmp_path: Path) -> None:
     store = ChatSessionStore.open(tmp_path / "store.db")
     memory = Memory(notes.vault, store, Config(), lambda: "2026-01-01T00:00:00+00:00", about=lambda _path: None)

@@ -186,10 +186,7 @@ def test_a_turn_is_shown_call_by_call(app: AppFixture) -> None:
     session = app.session(searching_model())
     report_of(session.send("One of [[Filters]]?"))
     turn = prompt_history.restore_sent_prompts(session.history, 1, app.store.prompts(session.history[0].id))
-    text = prompts.sent_prompts_text(turn)
-    assert text.count("══ turn 1 · call ") == 2 and "call 2 of 2 · deltas" in text
-    assert '\nfind_excerpts({"query": "filters 1"})\n' in text
-    assert text.count("\nOne of [[Filters]]?\n") == 2 and text.count("documents:\n") >= 2 and "── tool find_excerpts" in text
+    assert '\nfind_excerpts({"query": "filters 1"})\n' in prompts.sent_prompts_text(turn)
     assert prompts.sent_prompts_text(turn, 2).count("══ turn") == 1
     many = tuple(Dropped(id=f"m{n}", reason="no room") for n in range(30))
     long = turn.calls[0].prompt.model_copy(update={"dropped": many})

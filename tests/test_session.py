@@ -33,14 +33,13 @@ from zkchat_cli.events import (
 )
 from zkchat_cli.llm.base import (
     Delta,
-    ReasoningPart,
     Request,
     StreamFailed,
     StreamFinished,
     TextPart,
     ThinkingPart,
 )
-from zkchat_cli.models import FinishReason, ThinkingBlocks, ToolCall
+from zkchat_cli.models import FinishReason, ThinkingBlocks
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
 COMPOST = tool_reply(find_call("compost heap"))
@@ -121,19 +120,6 @@ def test_a_message_without_text_is_refused(app: AppFixture, text: str) -> None:
     assert app.store.conversations() == []
 
 
-def test_lone_surrogates_are_replaced(app: AppFixture) -> None:
-    broken = ToolCall(id="x", name="resolve_wikilink", arguments={"wikilink": "ab"})
-    broken.arguments["wikilink"] = "a\ud800b"
-    model = DeltaModel(
-        [[ReasoningPart("\udc00"), *tool_reply(broken, text="\udc80 look")], [TextPart("half \ud800"), StreamFinished("stop")]]
-    )
-    session = app.session(model)
-    report = report_of(session.send("see \udcff [[\ud800]]"))
-    assert report.answer == "half \ufffd"
-    assert report.tools[0].arguments == {"wikilink": "a\ufffdb"}
-    assert app.store.history(session.conversation.id) == session.history
-
-
 def test_reasoning_is_sent_back_as_it_is_stored(app: AppFixture) -> None:
     thinking = ThinkingPart(ThinkingBlocks(provider="openai", blocks=({"message": {"text": "a\ud800b", "sure": float("nan")}},)))
     model = DeltaModel([[thinking, *COMPOST], reply("Yes.")])
@@ -207,17 +193,6 @@ def test_an_error_or_interrupt_in_the_model_call_is_raised_and_the_turn_stored(
     with pytest.raises(error):
         list(session.send("Is it so?"))
     assert stored_log(session) == [("user", question, "Is it so?"), ("assistant", answer, "Half")]
-
-
-def test_a_failure_after_tools_keeps_their_results(app: AppFixture) -> None:
-    session = app.session(DeltaModel([COMPOST, [TIMEOUT]]))
-    failure_of(session.send("What does compost need?"))
-    assert [(role, status) for role, status, _ in stored_log(session)] == [
-        ("user", "failed"),
-        ("assistant", "complete"),
-        ("tool", "complete"),
-    ]
-    assert prompt_texts(session) == []
 
 
 @pytest.mark.parametrize(

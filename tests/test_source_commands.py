@@ -13,7 +13,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.errors import VaultError, ZkchatError
 from zkchat_cli.events import TextDelta
-from zkchat_cli.models import Citation, DocumentReference, ToolCall, ZkChatMessage
+from zkchat_cli.models import Citation, DocumentReference, ZkChatMessage
 
 ANSWER = "“It is ready after nine months” [1], said the note, which “smells of roses” [1]. It needs air [1]."
 
@@ -252,15 +252,6 @@ def test_a_note_that_came_while_the_user_was_asked_is_not_written_over(session: 
 def test_save_stays_in_the_vault_and_out_of_hidden_folders(session: ZkChatSession, path: str) -> None:
     for line in (f"/save {path}", f"/save --yes {path}"):
         assert isinstance(slash_error(line, session), VaultError)
-
-
-def test_a_name_that_two_notes_have_is_linked_by_its_path(app: AppFixture) -> None:
-    (app.vault.root / "Compost.md").write_text("# Another\n")
-    read = ToolCall(id="c", name="read_zk_document", arguments={"relative_path": "Garden/Compost.md"})
-    one = app.session(DeltaModel([tool_reply(read), reply("Air [1].")]))
-    report_of(one.send("What does compost need?"))
-    slash_output("/save --yes new", one)
-    assert "Air [[Garden/Compost]]." in (app.vault.root / "new.md").read_text()
 
 
 # /check

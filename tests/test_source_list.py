@@ -1,7 +1,6 @@
 """The list of sources in a real terminal and in a pipe, and the confirmation before a note is saved."""
 
 import re
-import signal
 from pathlib import Path
 
 import pytest
@@ -89,13 +88,4 @@ def test_text_typed_before_the_question_does_not_answer_it(zkchat: Program, scri
         chat.type(ENTER)
         chat.wait_for("canceled")
         chat.wait_for_prompt()
-    assert saved(zkchat) == []
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_at_the_question_saves_nothing(zkchat: Program, number: signal.Signals) -> None:
-    with Chat(zkchat) as chat:
-        asked(chat)
-        chat.kill(number)
-        assert chat.wait_for_end() == 128 + number
     assert saved(zkchat) == []

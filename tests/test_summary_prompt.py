@@ -1,9 +1,7 @@
 """The summary request to a model, and the summary in its answer."""
 
-import time
-
 import pytest
-from factories import COUNTER, chunk, message
+from factories import COUNTER, chunk, message, takes_less_than
 
 from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import ToolCall
@@ -58,9 +56,8 @@ def test_an_answer_that_repeats_the_request_has_no_summary() -> None:
 
 @pytest.mark.parametrize("piece", ["<conversation-summary>", "</summary ", "<summary ", "```\n", "<think>"])
 def test_a_million_characters_of_markup_are_parsed_in_two_seconds(piece: str) -> None:
-    started = time.process_time()
-    parse_summary("<conversation-summary>" + piece * (1_000_000 // len(piece)))
-    assert time.process_time() - started < 2
+    with takes_less_than(2):
+        parse_summary("<conversation-summary>" + piece * (1_000_000 // len(piece)))
 
 
 # the request

@@ -1,14 +1,11 @@
 """Tools: what the model may call, what it gets back, and how its mistakes are answered."""
 
 import json
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import write_notes
-from factories import COUNTER, TickingClock, open_vault
+from factories import COUNTER, TickingClock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,12 +16,6 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.vault.vault import Vault
 
 TOOLS = {tool.name: tool for tool in tools.load_tools()}
-
-
-@pytest.fixture
-def notes(vault: Path, tmp_path: Path) -> Iterator[Vault]:
-    with closing(open_vault(vault, tmp_path / "cache")) as opened:
-        yield opened
 
 
 def toolbox(notes: Vault) -> ToolExecutor:

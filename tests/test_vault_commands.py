@@ -108,15 +108,6 @@ def test_without_a_vocabulary_figures_are_marked_as_estimates(zkchat: Program, t
     assert zkchat("ask", "How are filters joined?", "--json").json["context"]["estimated"] is True
 
 
-def test_doctor_checks_each_part(zkchat: Program) -> None:
-    done = zkchat("doctor", "--json")
-    assert done.exit_status == 0
-    names = [check["name"] for check in done.json["checks"]]
-    assert names == ["settings", "vault", "index", "store", "vocabulary", "provider", "semantic", "keys", "permissions"]
-    assert done.json["ok"] is True
-    assert "✓ vault" in zkchat("doctor").out
-
-
 def test_without_a_command_it_is_the_chat_and_takes_its_options(zkchat: Program) -> None:
     assert zkchat(stdin="/quit\n").exit_status == 0
     done = zkchat("--model", "offline", stdin="/model\n")

@@ -1,13 +1,12 @@
 """Editing notes: exact, all or nothing, and never over somebody else's edit."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import write_notes
-from factories import open_vault
+from factories import open_vault, takes_less_than
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import IndexReport
@@ -247,13 +246,6 @@ def test_a_path_taken_meanwhile_is_not_overwritten(notes: Callable[..., Vault]) 
     assert everything(vault) == {"A.md": b"a", "B.md": b"b", "C.md": b"mine"}
 
 
-def test_a_rename_that_would_change_a_links_target_is_refused(notes: Callable[..., Vault]) -> None:
-    vault = notes({"S.md": "[[Sharp]]", "C#.md": "---\naliases: Sharp\n---\n", "A.md": "x"})
-    before = everything(vault)
-    assert "the links in S.md could not keep their targets" in refused(lambda: vault.editor.rename("A.md", "Sharp.md"))
-    assert everything(vault) == before
-
-
 def test_the_diff_is_as_git_shows_it() -> None:
     old = "".join(f"{i}\n" for i in range(1, 21))
     new = old.replace("2\n", "two\n", 1).replace("19\n", "19\nmore\n").replace("20\n", "20")
@@ -268,10 +260,9 @@ def test_the_diff_is_as_git_shows_it() -> None:
 def test_hostile_notes_are_renamed_and_edited_fast(notes: Callable[..., Vault], untraced: None) -> None:
     links = "[[Old]] " * 5_000 + "[[" * 20_000 + "[x](" * 10_000 + "\n" + "# H\n" * 2_000
     vault = notes(A=links, Old="[[./A]]" * 2_000)
-    began = time.process_time()
-    change = vault.editor.rename("Old.md", "F/New.md")
-    assert change.diff
-    vault.editor.apply(change)
-    assert everything(vault)["A.md"].count(b"[[New]]") == 5_000
-    vault.editor.append("A.md", "x" * 1_000_000)
-    assert time.process_time() - began < 8
+    with takes_less_than(8):
+        change = vault.editor.rename("Old.md", "F/New.md")
+        assert change.diff
+        vault.editor.apply(change)
+        assert everything(vault)["A.md"].count(b"[[New]]") == 5_000
+        vault.editor.append("A.md", "x" * 1_000_000)

@@ -173,12 +173,6 @@ def test_a_note_with_the_name_of_the_query_comes_first(library, note):
     assert [f"{library.search('zebra')[0]}.md"] == list(note)
 
 
-@pytest.mark.parametrize("query", ["tea -green", 'tea -"green tea"', "tea -GREEN -missing", "-green tea"])
-def test_excluded_words_exclude_notes(library, query):
-    library(A="green tea", B="black tea")
-    assert library.search(query) == ["B"]
-
-
 TAGGED = {
     "Plain.md": "tea",
     "Green.md": "---\ntags: [Drink/Tea/Green, leaf]\n---\ntea",

@@ -48,19 +48,13 @@ from zkchat_cli.llm.http_errors import is_local
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.vault.search.vector_store import compute_vectors
 
+pytestmark = pytest.mark.usefixtures("no_proxies")
 PROTOCOLS = [OPENAI, RESPONSES, OLLAMA, ANTHROPIC]
 ALL = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.name)
 
 
 def short(value: object) -> str:
     return repr(value)[:20]
-
-
-@pytest.fixture(autouse=True)
-def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
 
 
 @contextmanager
