@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.retrieval import MOST_PASSAGES, Retriever
+from zkchat_cli.chat.retrieval import MOST_PASSAGES, Retriever, reads_plain_excerpts
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget, turn_budget_after_compaction
@@ -123,7 +123,7 @@ class UserMessageBuilder:
         the prompt is numbered by `references`, and `augmented_token_count` includes it. Text that an earlier message brings into the prompt
         is left out, unless it is to be sent again."""
         mode = runtime.retrieval.mode if runtime.retrieval else None
-        bare = bare.model_copy(update={"retrieval": mode})
+        bare = bare.model_copy(update={"retrieval": mode, "plain_excerpts": reads_plain_excerpts(runtime.model, runtime.window.tokens)})
         text, before = bare.prompt_text, mode in ("before", "both")
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
         try:
@@ -153,7 +153,9 @@ class UserMessageBuilder:
         injected = inject(mentions, text, self._injection_budget(runtime))
         chunks = [chunk.model_copy(update={"number": number}) for number, chunk in enumerate(injected.chunks, 1)]
         mode = runtime.retrieval.mode if runtime.retrieval else None
-        return runtime.counter.count(describe_documents(injected.number_references(chunks), chunks, mode)) + MESSAGE_OVERHEAD
+        as_text = reads_plain_excerpts(runtime.model, runtime.window.tokens)
+        text = describe_documents(injected.number_references(chunks), chunks, mode, as_text=as_text)
+        return runtime.counter.count(text) + MESSAGE_OVERHEAD
 
     def _find_mentions(self, runtime: Runtime, text: str, typed: str | None = None) -> tuple[MentionedDocument, ...]:
         summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
@@ -224,7 +226,8 @@ def describe(
     message: ZkChatMessage, references: Sequence[DocumentReference], chunks: Sequence[ContentChunk], runtime: Runtime
 ) -> ZkChatMessage:
     """The message with these documents and excerpts, and the tokens that it takes with them."""
-    tokens = runtime.counter.count_raw(describe_documents(references, chunks, message.retrieval))
+    text = describe_documents(references, chunks, message.retrieval, as_text=bool(message.plain_excerpts))
+    tokens = runtime.counter.count_raw(text)
     update = {"references": tuple(references), "chunks": tuple(chunks), "augmented_token_count": (message.token_count or 0) + tokens}
     return message.model_copy(update=update)
 

@@ -40,7 +40,8 @@ def line_breaks(text: str, width: int) -> list[int]:
             breaks.append(at)
             column = 0
         while word and column + size > width:
-            part = chop_cells(word[: 4 * width], width - column)[0]
+            begin = word[: 4 * width]
+            part = next(iter(chop_cells(begin, width - column)), begin)  # no row, if no character takes a cell
             cut = max(map(part.rfind, _PARTING)) + 1 or len(part) or 1
             at += cut
             breaks.append(at)
