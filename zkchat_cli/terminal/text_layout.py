@@ -35,8 +35,7 @@ def line_breaks(text: str, width: int) -> list[int]:
         if not is_blank and column + size > width:
             breaks.append(at)
             column = 0
-        column = min(column, width - 1)  # a row of spaces only
-        if word and column and column + cell_len(word[0]) > width:  # a wide character behind spaces
+        if word and column and column + cell_len(word[0]) > width:  # behind spaces only
             breaks.append(at)
             column = 0
         while word and column + size > width:
