@@ -16,7 +16,7 @@ from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, DocumentReference, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.chunk_format import chunk_tokens
-from zkchat_cli.references.file_imports import FileImport, ImportRoots, read_import
+from zkchat_cli.references.file_imports import FileImport, ImportRoots, find_imports, read_import, similar_paths
 from zkchat_cli.references.fit_to_budget import reduce_to_fit
 from zkchat_cli.references.injection import UNREADABLE_SHARE, Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
@@ -90,6 +90,17 @@ def check_agent_mention(mention: AgentMention | None, names: Sequence[str], root
     return mention, [Notice(f"the agent {mention.name} answers this message")]
 
 
+def name_notices(user_input: UserInput, roots: ImportRoots) -> list[Notice]:
+    """What to tell about each `@name` within a message that is neither a file nor like the name of one: it may be a person."""
+    typed = user_input.text if user_input.typed is None else user_input.typed
+    first = parse_agent_mention(typed)  # which `check_agent_mention` looks at
+    names = (each for each in find_imports(typed) if first is None or each.start != typed.find(first.text))
+    unknown = [
+        each.written for each in names if not each.is_path and not is_importable(each.written, roots) and not similar_paths(each, roots, 1)
+    ]
+    return [Notice(f"no file is called {name}; it is sent as it is") for name in dict.fromkeys(unknown)]
+
+
 def is_importable(written: str, roots: ImportRoots) -> bool:
     """Whether `@name` imports a file."""
     try:
@@ -131,8 +142,9 @@ class UserMessageBuilder:
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
             return bare, []
         found = self.retriever.search(text, about_named=any(m.reference.relative_path for m in mentions)) if before else []
+        unknown = name_notices(user_input, import_roots(self.services, runtime))
         if not mentions and not found:
-            return bare, []
+            return bare, unknown
         budget = self._budget_after_compaction(runtime, bare) if send_again else self._injection_budget(runtime, bare)
         injected = inject(mentions, text, budget) if mentions else Injection()
         named_ids = {chunk.id for chunk in injected.chunks}
@@ -140,7 +152,7 @@ class UserMessageBuilder:
         others = [chunk for chunk in found if chunk.id not in named_ids][:MOST_PASSAGES]
         [passages] = reduce_to_fit((others,), int(runtime.settings.retrieval.ratio * left), runtime.counter.count)
         chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))
-        return describe(bare, injected.number_references(chunks), chunks, runtime), [*injected.warnings]
+        return describe(bare, injected.number_references(chunks), chunks, runtime), [*unknown, *injected.warnings]
 
     def count_mentioned(self, runtime: Runtime, text: str) -> int:
         """Tokens that a message with this text would bring into the prompt for the documents that it names."""

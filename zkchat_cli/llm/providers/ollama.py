@@ -100,7 +100,7 @@ class OllamaModel(RemoteModel):
             return Window(min(chosen, size), "Ollama: the model's num_ctx")
         if size <= DEFAULT_MAX_WINDOW:
             return Window(size, f"Ollama: {found.field}")
-        return Window(DEFAULT_MAX_WINDOW, f"the model has {size}; set context.max_tokens for more")
+        return Window(DEFAULT_MAX_WINDOW, f"the model has {size:,}; set context.max_tokens for more")
 
     def body(self, request: Request) -> dict[str, Any]:
         return self.without_refused(request, partial(request_body, self.model))
