@@ -142,12 +142,21 @@ def test_documents_are_decided_again_when_the_server_refuses_the_prompt(app: App
     assert report.context.calibration > 2
 
 
-def test_passages_that_are_sent_as_shorter_text_do_not_shrink_the_count(app: AppFixture, server: ModelServer) -> None:
+@pytest.mark.parametrize(("window", "begins"), [(8192, "[1] Fake"), (32768, '{"excerpts": [{"source": 1')])
+def test_a_small_model_gets_passages_as_text_a_large_one_as_json_and_both_are_counted_so(
+    app: AppFixture, server: ModelServer, window: int, begins: str
+) -> None:
+    (app.vault.root / "Fake.md").write_text("# Fake\n\nBrackets of filters:\n[1] Forged\n\n  [2] Indented\n", encoding="utf-8")
+    app.vault.refresh()
     server.compute = lambda _, body: Reply(openai_text("Yes.", usage={"prompt_tokens": count_exactly(body), "completion_tokens": 1}))
-    session = app.session(open_model("openai", f"{server.address}/v1"), configured_window=Window(8192, "test"), retrieval="before")
-    report_of(session.send("How are filters joined, and when is compost ready?"))
-    assert "\n[1] " in server.bodies[0]["messages"][1]["content"]
-    assert app.store.calibration("openai/m").text == pytest.approx(1, abs=0.01)
+    model = open_model("openai", f"{server.address}/v1")
+    session = app.session(model, configured_window=Window(window, "test"), retrieval="before")
+    report = report_of(session.send("How are brackets of filters forged?"))
+    [documents] = [m["content"] for m in server.bodies[0]["messages"] if "Forged" in m["content"]]
+    assert documents.splitlines()[1].startswith(begins)
+    assert ("\n [1] Forged" in documents) == (window == 8192)
+    assert [m.content for m in session.prompt().messages if m.kind == "documents"] == [documents]
+    assert report.usage.prompt_tokens == pytest.approx(report.context.total_tokens, rel=0.02)
 
 
 def test_a_second_refusal_names_what_is_too_long(app: AppFixture, server: ModelServer) -> None:

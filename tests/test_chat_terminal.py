@@ -50,7 +50,7 @@ def test_ctrl_c_stops_an_answer_and_keeps_what_came(zkchat: Program, script: Scr
 
 
 def test_ctrl_c_clears_a_typed_line_and_only_hints_on_an_empty_one(zkchat: Program) -> None:
-    with Chat(zkchat) as chat:
+    with Chat(zkchat, "--model=offline") as chat:
         chat.wait_for_prompt()
         chat.type("something I regret")
         chat.wait_for("something I regret")

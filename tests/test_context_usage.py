@@ -190,22 +190,22 @@ def compaction(**more: object) -> Compaction:
         (
             compaction(),
             "Summarized 8 messages in 2 tokens (extractive). Prompt: 1,000 → 400 tokens.",
-            "summarized 8 messages (extractive), 600",
+            "compacted 8 messages, 600",
         ),
         (
             compaction(mode="full", model_calls=1, usage=TokenUsage(prompt_tokens=90, completion_tokens=9)),
             "(by the model)",
-            "600 tokens saved; to undo: /compact undo",
+            "600 tokens saved; undo: /compact undo",
         ),
         (
             compaction(mode="simple", model_calls=2, problem="it failed."),
             "The first request failed: it failed. Nothing is deleted. To undo: /compact undo",
-            "(by the model, in a simpler request), 600 tokens saved; the first request failed: it failed",
+            "compacted 8 messages, 600 tokens saved; the first request failed: it failed",
         ),
         (
             compaction(mode="masked", results_masked=3, messages_folded=0),
             "Shortened 3 old tool results and documents. P",
-            "shortened 3 old",
+            "compacted 3 results",
         ),
         (compaction(preview=True, results_masked=3), "Would summarize 8 messages in 2 tokens (extractive) and shorten 3 old", "600"),
         (compaction(preview=True), "Nothing was changed.", "600"),

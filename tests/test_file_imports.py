@@ -106,6 +106,11 @@ def test_a_path_may_lead_out_of_the_current_folder_and_back(places: ImportRoots)
     assert file(f"@../{places.folder.name}/main.py", places).title == "main.py"
 
 
+def test_a_path_may_lead_out_of_a_folder_of_the_vault(places: ImportRoots) -> None:
+    inside = places._replace(folder=places.vault.root / "Queries")
+    assert file("@../data/rows.csv", inside).relative_path == "data/rows.csv"
+
+
 def test_a_vault_file_is_imported_by_its_path(places: ImportRoots) -> None:
     found = file("@data/rows.csv", places)
     assert (found.relative_path, found.chunks[0].text, found.is_note) == ("data/rows.csv", "name,price\nhoe,12", False)

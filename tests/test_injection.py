@@ -200,6 +200,20 @@ def test_a_changed_shortened_or_folded_note_is_injected_again(app: AppFixture, v
     assert "Excerpts of them" in [m for m in session.prompt("[[Filters]]?").messages if m.kind == "documents"][-1].content
 
 
+def test_a_note_named_again_in_a_turn_that_compacts_is_sent_again(app: AppFixture, vault: Path) -> None:
+    write_notes(vault, {"Kitchen.md": "# Kitchen\n\n" + "The tiles are from Delft. " * 60})
+    app.vault.refresh()
+    model = DeltaModel([reply("Noted. " * 150)])
+    session = app.session(model, max_context=4096, tools=())
+    report_of(session.send("[[Kitchen]]?"))
+    for _ in range(2):
+        report_of(session.send("Tell me more. " * 100))
+    report = report_of(session.send("And the tiles of [[Kitchen]]? " * 40))
+    assert report.compaction is not None
+    assert report.compaction.tokens_after == report.context.total_tokens
+    assert "are from Delft" in "".join(m.content for m in model.requests[-1].messages if m.kind == "documents")
+
+
 # on the command line
 
 

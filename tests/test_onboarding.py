@@ -33,8 +33,8 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def stranger(zkchat: Program, home: Path) -> Program:
     """zkchat as it is started for the first time, in a folder without notes."""
-    nobody = {"HOME": str(home), "XDG_CONFIG_HOME": "", "OLLAMA_HOST": "127.0.0.1:9", "OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": ""}
-    return replace(zkchat, vault=home / "empty", env=nobody)
+    nobody = {"OLLAMA_HOST": "127.0.0.1:9", "LLAMA_ARG_PORT": "9", "OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": ""}
+    return replace(zkchat, vault=home / "empty", env={"HOME": str(home), "XDG_CONFIG_HOME": "", **nobody})
 
 
 class ChatWithoutCommand(Chat):
@@ -60,10 +60,16 @@ def test_two_answers_and_a_yes_begin_a_chat_and_are_kept(stranger: Program, http
         chat.wait_for("Type a number from 1 to 3")
         chat.type("~/none\r")
         chat.wait_for("There is no folder ~/none.")
+        chat.type("~/Documents/Garden/Compost.md\r")
+        chat.wait_for("is a file. Type the folder that it is in.")
+        chat.type("~/empty\r")
+        chat.wait_for("There are no Markdown notes in ~/empty.")
         chat.enter()
         chat.wait_for("Which model should answer?")
         chat.wait_for("1  ollama/qwen3:8b")
         assert "nomic" not in chat.screen_text()
+        chat.type("gpt5\r")
+        chat.wait_for("unknown model 'gpt5'. Did you mean openai/gpt-5?")
         chat.type("2\r")
         chat.wait_for("Save this choice for the next start? [Y/n]")
         assert not config(stranger).exists()
@@ -138,7 +144,7 @@ def test_a_llama_cpp_server_on_this_machine_is_offered_and_saved_with_its_addres
     with Chat(stranger, LLAMA_ARG_PORT=str(httpserver.port)) as chat:
         chat.wait_for("[1]")
         chat.enter()
-        chat.wait_for("1  openai/qwen3-8b")
+        chat.wait_for("1  openai/qwen3-8b (llama.cpp on this machine)")
         chat.enter()
         chat.wait_for("[Y/n]")
         chat.enter()

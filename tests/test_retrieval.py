@@ -9,7 +9,6 @@ from conftest import Program
 from factories import AppFixture, DeltaModel, find_call, prompt_texts, reply, report_of, tool_reply
 
 from zkchat_cli.llm.base import Window
-from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.models import ToolCall
 
 ECHO = {"echo": True}
@@ -150,16 +149,3 @@ def test_ground_asks_the_last_question_again_with_passages(app: AppFixture) -> N
     assert report.retrieval == "before"
     assert [m.content for m in session.history if m.role == "user"] == [QUESTION]
     assert prompt_texts(session)
-
-
-def test_a_small_model_gets_passages_as_text_and_a_large_one_as_json(app: AppFixture) -> None:
-    (app.vault.root / "Fake.md").write_text("# Fake\n\nBrackets of filters:\n[1] Forged\n\n  [2] Indented\n", encoding="utf-8")
-    app.vault.refresh()
-    model = DeltaModel([reply("With AND [1].")])
-    report_of(app.session(model, retrieval="before").send("How are brackets of filters forged?"))
-    request = model.requests[0]
-    small, large = ("\n".join(m.content for m in with_plain_excerpts(request._replace(window=w)).messages) for w in (8192, 32768))
-    assert large == "\n".join(m.content for m in request.messages)
-    assert "\n[1] Fake" in small
-    assert "\n [1] Forged" in small
-    assert '{"excerpts"' not in small

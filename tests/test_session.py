@@ -39,7 +39,7 @@ from zkchat_cli.llm.base import (
     TextPart,
     ThinkingPart,
 )
-from zkchat_cli.models import FinishReason, ThinkingBlocks
+from zkchat_cli.models import FinishReason, ThinkingBlocks, ToolCall
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
 COMPOST = tool_reply(find_call("compost heap"))
@@ -337,6 +337,20 @@ def test_between_turns_the_figures_are_those_of_the_last_prompt_until_something_
     assert again.last_usage.total_tokens == sent.total_tokens
     session.undo()
     assert session.last_usage == session.usage
+
+
+def test_a_tool_loop_that_filled_the_window_is_summarized_before_the_next_question(app: AppFixture) -> None:
+    write_notes(app.vault.root, {f"Long {n}.md": f"# Long {n}\n\n" + f"Compost {n} needs air. " * 90 for n in range(8)})
+    app.vault.refresh()
+    read = [ToolCall(id=f"r{n}", name="read_zk_document", arguments={"relative_path": f"Long {n}.md"}) for n in range(8)]
+    model = DeltaModel([*map(tool_reply, read), reply("Compost 7 needs the most air." + " It has worms." * 99), reply("It is wet.")])
+    app.max_context = 4096
+    session = app.session(model)
+    sent = report_of(session.send("Which compost needs the most air?")).context
+    assert session.last_usage.total_tokens == app.reopen(session).last_usage.total_tokens == sent.total_tokens
+    report_of(session.send("Why?"))
+    [summary] = [m.content for m in model.requests[-1].messages if m.kind == "summary"]
+    assert "Compost 7 needs the most air." in summary
 
 
 def test_the_line_being_typed_counts_the_documents_that_it_names(app: AppFixture) -> None:

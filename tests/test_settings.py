@@ -77,7 +77,7 @@ def test_a_file_may_begin_with_a_byte_order_mark(where: AppPaths) -> None:
 @pytest.mark.parametrize(
     ("toml", "key", "shown", "valid"),
     [
-        ('[context]\nmax_tokens = "many"', "context.max_tokens", '"many"', "a valid integer"),
+        ('[context]\nmax_tokens = "many"', "context.max_tokens", '"many"', "a whole number"),
         ("[context]\nsummary_ratio = inf", "context.summary_ratio", "Infinity", "less than or equal to 1"),
         ('[context]\ntool_filter = "on"', "context.tool_filter", '"on"', "'auto' or 'off'"),
         ("[vault]\nignore = [1, 2]", "vault.ignore", "[1, 2]", "a valid string"),

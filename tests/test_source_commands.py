@@ -48,6 +48,17 @@ def values(name: str, session: ZkChatSession) -> list[str]:
     return list(known(session))
 
 
+def test_open_begins_at_the_line_that_the_answer_cites(app: AppFixture) -> None:
+    lines = [f"Line {n} of the long note says {n * 7}." for n in range(1, 40)]
+    (app.vault.root / "Long.md").write_text("\n\n".join(lines), encoding="utf-8")
+    app.vault.refresh()
+    one = app.session(DeltaModel([tool_reply(find_call("long note says 77")), reply("“Line 11 of the long note says 77” [1].")]))
+    report_of(one.send("What does line 11 say?"))
+    opened = slash.run("/open 1", one).open_note
+    assert opened is not None
+    assert (opened.file.name, opened.line) == ("Long.md", 21)
+
+
 # /sources
 
 
@@ -174,7 +185,7 @@ def named(kind: str, **more: object) -> DocumentReference:
     [
         (named("direct", delivery="injected", delivery_reason="40 of 900 tokens"), "its full text was in the prompt: 40 of 900 tokens"),
         (named("direct", delivery="partly"), "sections of it were in the prompt"),
-        (named("direct", delivery="offered"), "the model got its summary and was asked to read it"),
+        (named("direct", delivery="offered"), "the model got its summary, not its text"),
         (named("import"), "imported by [[Filters]] in turn 1"),
         (named("memory"), "came from memory in turn 1"),
     ],

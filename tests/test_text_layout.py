@@ -24,6 +24,8 @@ WIDTHS = st.integers(2, 60)
         ("see notes/a-long-name.md", 12, ["see ", "notes/a-", "long-name.md"]),
         ("x" * 25, 10, ["x" * 10, "x" * 10, "x" * 5]),
         ("", 10, [""]),
+        ("  a", 2, ["  ", "a"]),
+        ("`.\u0301\u0301", 1, ["`", ".", "\u0301\u0301"]),
     ],
 )
 def test_lines_break_between_words_and_chinese_characters(line: str, width: int, rows: list[str]) -> None:

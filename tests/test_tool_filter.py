@@ -114,6 +114,7 @@ def test_a_session_filters_by_its_setting_and_keeps_what_it_offered(app: AppFixt
     first, second = ({t.name for t in request.tools} for request in model.requests)
     there = {tool.name for tool in session.runtime.tools}
     assert "find_zk_documents_related_to" in first == second < there
+    assert {t.name for t in app.reopen(session).prompt("Hello!").tools} == second
     off = app.session(model, settings=Config(context=ContextSettings(tool_filter="off")))
     report_of(off.send("Hello!"))
     assert {t.name for t in model.requests[-1].tools} == there

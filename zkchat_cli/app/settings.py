@@ -136,12 +136,21 @@ def _unknown_model(origin: str, model: str, candidates: Sequence[str]) -> Config
     """An error that suggests these names, or the provider with the nearest name."""
     provider, _, name = model.partition("/")
     near = difflib.get_close_matches(provider, providers.names(), 1)
-    suggestion = " or ".join(candidates) or ("/".join(filter(None, (near[0], name))) if near else "")
+    suggestion = " or ".join(candidates) or ("/".join(filter(None, (near[0], name))) if near else _similar_model(model))
     hint = f"Did you mean {suggestion}? " if suggestion else ""
     return ConfigError(
         f"{origin}: unknown model {model[:100]!r}",
         f"{hint}Models are named PROVIDER or PROVIDER/NAME; the providers are {', '.join(providers.names())}.",
     )
+
+
+def _similar_model(model: str) -> str:
+    """A well-known model whose name is similar, with its provider; else empty."""
+    from zkchat_cli.llm.known_models import OPENAI_INPUT
+
+    known = {**dict.fromkeys(OPENAI_INPUT, "openai"), **dict.fromkeys(("claude-opus", "claude-sonnet", "claude-haiku"), "anthropic")}
+    near = difflib.get_close_matches(model.lower(), known, 1) or [name for name in known if len(model) > 3 and model.lower() in name]
+    return f"{known[near[0]]}/{near[0]}" if near else ""
 
 
 def vault_folder(loaded: LoadedConfig) -> Path | None:

@@ -23,7 +23,7 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.chat.summary_writer import ModelSummary, SummaryWriter
 from zkchat_cli.chat.turn import PhaseTimer
 from zkchat_cli.context import compaction_policy as policy
-from zkchat_cli.context.budget import remaining_message_budget, turn_budget_after_compaction
+from zkchat_cli.context.budget import history_budget, remaining_message_budget, turn_budget_after_compaction
 from zkchat_cli.context.compaction_policy import CompactionRequest, FoldPlan
 from zkchat_cli.context.prompt_assembly import PromptInputs, count_covered_turns
 from zkchat_cli.context.tool_result_masking import find_maskable
@@ -212,8 +212,10 @@ class CompactionRun:
         if self.request.keep is not None:
             return policy.plan_fold(turns, covered, self.request.keep)
         pinned = sum(turn.fixed_tokens for _, turn in self.state.turns(self.runtime.counter).turns_with_fixed())
-        room = turn_budget_after_compaction(self._fixed_cost, self.runtime.budget, self.runtime.largest_summary + pinned)
-        return policy.plan_fold(turns, covered, self.runtime.settings.context.recent_messages_to_keep, budget=room)
+        cost, budget, other = self._fixed_cost, self.runtime.budget, self.runtime.largest_summary + pinned
+        room = turn_budget_after_compaction(cost, budget, other)
+        recent = self.runtime.settings.context.recent_messages_to_keep
+        return policy.plan_fold(turns, covered, recent, budget=room, largest=history_budget(cost, budget) - other)
 
     def _fold(self, fold: FoldPlan, masking: Compaction | None, answer: ModelSummary) -> Compaction:
         """The compaction with the first summary that makes the prompt smaller, or else the masking alone."""

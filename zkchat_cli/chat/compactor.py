@@ -57,7 +57,7 @@ class Compactor:
         done = Compaction(
             id=self.services.new_id(), created_at=self.services.now(), tokens_before=unmasked, tokens_after=unmasked, messages_folded=0,
             mode="masked", masked=(*earlier, *turn.shortened), results_masked=len(turn.shortened), last_id=list(turn.shortened)[-1],
-            made_after=self.state.head,
+            made_after=list(turn.shortened)[-1],
         )  # fmt: skip
         after = self.prompts.uncompacted_tokens(runtime, done.with_summary_of(previous), inputs)
         done = done.model_copy(update={"tokens_after": min(after, unmasked)})

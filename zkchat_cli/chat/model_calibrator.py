@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from zkchat_cli.chat.turn import TurnInProgress
 from zkchat_cli.llm.base import Request, ServerModel
-from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.models import Prompt, TokenUsage
 from zkchat_cli.tokens.calibration import CountedPrompt
 from zkchat_cli.tokens.calibration import learn as learn_calibration
@@ -37,10 +36,6 @@ class ModelCalibrator:
         overhead = usage.components.overhead
         tools = sum(counter.count_raw(json.dumps(tool.descriptor, ensure_ascii=False)) for tool in prompt.tools)
         text = (usage.total_tokens - usage.tool_tokens - overhead) / usage.calibration
-        if isinstance(self.turn.runtime.model, ServerModel):  # its excerpts are shorter, and must not make text look smaller
-            sent = with_plain_excerpts(Request(prompt.messages, window=usage.max_context)).messages
-            pairs = ((ours, theirs) for ours, theirs in zip(prompt.messages, sent, strict=True) if ours is not theirs)
-            text -= sum(counter.count_raw(ours.content) - counter.count_raw(theirs.content) for ours, theirs in pairs)
         return CountedPrompt(text, tools, counted - overhead)
 
     def calibrate(self, prompt: Prompt, usage: TokenUsage | None) -> None:

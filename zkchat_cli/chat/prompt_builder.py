@@ -82,7 +82,10 @@ class PromptBuilder:
         )
 
     def _previous_tools(self, current: Sequence[ZkChatMessage]) -> frozenset[str]:
-        """The tools of the last prompt on this branch: undo takes them back with the turn."""
+        """The tools of the last prompt on this branch: undo takes them back with the turn, and another process finds them in the store."""
+        if not self._offered_tools and (last := next((m.id for m in reversed(self._state.history) if m.role == "user"), None)) is not None:
+            sent = self._services.store.prompts(last)
+            self._offered_tools[last] = frozenset(tool.name for tool in sent[-1].prompt.tools) if sent else frozenset()
         here = {message.id for message in current[:1]}
         asked = (id_ for id_ in reversed(self._offered_tools) if id_ in here or self._state.find_message(id_) is not None)
         return self._offered_tools.get(next(asked, ""), frozenset())

@@ -13,7 +13,6 @@ from zkchat_cli.chat.state import ConversationState
 from zkchat_cli.errors import VaultError
 from zkchat_cli.events import Event
 from zkchat_cli.llm.base import Model, Options, Request, ServerModel
-from zkchat_cli.llm.plain_excerpts import SMALL_WINDOW
 from zkchat_cli.llm.tasks import collect
 from zkchat_cli.models import ContentChunk, PromptMessage, Retrieval, RetrievalMode, TokenUsage, ZkChatMessage
 from zkchat_cli.references.fit_to_budget import rank_chunks
@@ -23,6 +22,8 @@ from zkchat_cli.tools.base import Tool
 if TYPE_CHECKING:
     from zkchat_cli.llm.offline.question import AnalyzedQuestion
 
+SMALL_WINDOW = 16_384
+"""Tokens of a window up to which a model counts as small, and passages are found before the question: tools would fill it."""
 FIRST_ANSWERS = 2
 """Answers without a tool call after which a model counts as one that calls none."""
 MOST_PASSAGES = 10
@@ -55,6 +56,11 @@ def choose_retrieval(wanted: RetrievalMode | str, model: Model, tools: Sequence[
         writes = any(tool.writes for tool in tools)
         return Retrieval(mode="both" if writes else "before", reason=f"a window of {window:,} tokens is too small for tools alone")
     return Retrieval(mode="tools", reason=f"the model can call tools, in a window of {window:,} tokens")
+
+
+def reads_plain_excerpts(model: Model, window: int) -> bool:
+    """Whether the model gets excerpts as text and not as JSON."""
+    return isinstance(model, ServerModel) and model.plain_excerpts and window <= SMALL_WINDOW
 
 
 class _ToolUse(NamedTuple):

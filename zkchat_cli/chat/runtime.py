@@ -210,7 +210,7 @@ class Runtime:
         changes: dict[str, Any] = {}
         if key == "context.strategy":
             if checked not in strategies.strategy_names():
-                raise ConfigError(f"{ORIGIN}: unknown strategy {checked}", f"Strategies: {', '.join(strategies.strategy_names())}")
+                raise ConfigError(f"unknown strategy {checked}", f"Strategies: {', '.join(strategies.strategy_names())}")
             changes["strategy"] = strategies.load_strategy(checked)
         elif key == "context.max_tokens":
             changes["configured_window"] = Window(checked, f"{key}, {ORIGIN}")

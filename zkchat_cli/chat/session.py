@@ -155,7 +155,7 @@ class ZkChatSession:
             yield from self._pipeline.run(turn, user_input, notices)
         finally:
             if self._runtime is own:
-                self._runtime = own.learn_from(turn.runtime)
+                self._runtime = self._calibrated(own.learn_from(turn.runtime))
 
     def _resolve_mention(self, user_input: UserInput) -> tuple[Runtime, UserInput, list[events.Notice]]:
         """The runtime of the agent that a message mentions by `@name`, or the session's own. Raises UsageError."""
@@ -225,14 +225,16 @@ class ZkChatSession:
     def last_usage(self) -> ContextUsage:
         """The figures of the last prompt that was sent, also by another process; of the next one, if the conversation, its compaction or
         the window has changed since."""
-        compaction, version = self._state.compaction, self._state.version
-        if compaction is None or compaction.made_after != self._state.head:
-            last = self._state.last_usage
+        state, version = self._state, self._state.version
+        if (state.last_usage is None or state.last_usage[0] != version) and not (
+            state.compaction and state.compaction.made_after == state.head
+        ):
             question = next((m for m in reversed(self.history) if m.role == "user"), None)
-            if last is None and question is not None and (sent := self.store.prompts(question.id)):
-                last = version, sent[-1].prompt.usage
-            if last is not None and last[0] == version and last[1].max_context == self._runtime.window.tokens:
-                return last[1]
+            if question is not None and (sent := self.store.prompts(question.id)):
+                state.last_usage = version, sent[-1].prompt.usage
+        last = state.last_usage
+        if last is not None and last[0] == version and last[1].max_context == self._runtime.window.tokens:
+            return last[1]
         return self.usage
 
     def count_typed(self, text: str, *, with_documents: bool = True) -> tuple[int, bool]:
@@ -358,7 +360,7 @@ class ZkChatSession:
 
     def compaction_events(self, request: CompactionRequest) -> Generator[events.Event, None, Compaction]:
         """`compact` as events; closing it stops the model, and then nothing is stored."""
-        return self._compactor.run(self._runtime, request)
+        return self._compactor.run(self._retriever.choose(self._runtime), request)
 
     def undo_compaction(self) -> Compaction | None:
         """Undo the last compaction of this branch; None when there is none."""

@@ -73,13 +73,15 @@ class TurnPipeline:
                 turn.runtime = turn.runtime.calibrated(turn.calibration)
             known, offered = self._state.references.checkpoint(), turn.runtime
 
-            def decide_documents(retrieval: RetrievalMode | None) -> Sequence[events.Notice]:
+            def decide_documents(retrieval: RetrievalMode | None, *, send_again: bool = False) -> Sequence[events.Notice]:
                 """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more."""
                 with turn.timer("prepare"):
                     self._state.references.roll_back(known)
                     runtime = replace(turn.runtime, tools=offered.tools, instructions=offered.instructions)
                     turn.runtime = self._retriever.choose(runtime, retrieval or user_input.retrieval)
-                    turn.messages[0], warnings = self._messages.add_documents(turn.runtime, bare, user_input, self._state.references)
+                    turn.messages[0], warnings = self._messages.add_documents(
+                        turn.runtime, bare, user_input, self._state.references, send_again=send_again
+                    )
                 return warnings
 
             retrieval = self._retriever.choose(turn.runtime, user_input.retrieval).retrieval
@@ -94,6 +96,8 @@ class TurnPipeline:
             with turn.timer("prepare"):
                 first: Prompt | None = self._prompts.build(turn.runtime, (user,))
             if first is not None and (due := first.usage.compaction).due:
+                if any(reference.above for reference in user.references):  # a compaction may shorten or fold the text above
+                    decide_documents(None, send_again=True)
                 yield from self._compactor.run_if_enabled(turn, due.reason or "")
                 first = None
             yield from (events.Notice(*each) for each in memory.pop_notices())

@@ -2,22 +2,23 @@
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from zkchat_cli.chat.prompt_builder import PromptBuilder
-from zkchat_cli.chat.retrieval import MOST_PASSAGES, Retriever
+from zkchat_cli.chat.retrieval import MOST_PASSAGES, Retriever, reads_plain_excerpts
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget
+from zkchat_cli.context.budget import MESSAGE_OVERHEAD, history_budget, turn_budget_after_compaction
 from zkchat_cli.errors import PromptTooLarge, UsageError, VaultError
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, DocumentReference, Prompt, RetrievalMode, ZkChatMessage
 from zkchat_cli.references.chunk_format import chunk_tokens
-from zkchat_cli.references.file_imports import FileImport, ImportRoots, read_import
+from zkchat_cli.references.file_imports import FileImport, ImportRoots, find_imports, read_import, similar_paths
 from zkchat_cli.references.fit_to_budget import reduce_to_fit
-from zkchat_cli.references.injection import Injection, InjectionBudget, describe_documents, inject
+from zkchat_cli.references.injection import UNREADABLE_SHARE, Injection, InjectionBudget, describe_documents, inject
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.mentions import MentionedDocument, find_mentioned_documents
 from zkchat_cli.summarization.learning_points import find_learning_points
@@ -89,6 +90,17 @@ def check_agent_mention(mention: AgentMention | None, names: Sequence[str], root
     return mention, [Notice(f"the agent {mention.name} answers this message")]
 
 
+def name_notices(user_input: UserInput, roots: ImportRoots) -> list[Notice]:
+    """What to tell about each `@name` within a message that is neither a file nor like the name of one: it may be a person."""
+    typed = user_input.text if user_input.typed is None else user_input.typed
+    first = parse_agent_mention(typed)  # which `check_agent_mention` looks at
+    names = (each for each in find_imports(typed) if first is None or each.start != typed.find(first.text))
+    unknown = [
+        each.written for each in names if not each.is_path and not is_importable(each.written, roots) and not similar_paths(each, roots, 1)
+    ]
+    return [Notice(f"no file is called {name}; it is sent as it is") for name in dict.fromkeys(unknown)]
+
+
 def is_importable(written: str, roots: ImportRoots) -> bool:
     """Whether `@name` imports a file."""
     try:
@@ -116,12 +128,13 @@ class UserMessageBuilder:
         return bare.model_copy(update=figures)
 
     def add_documents(
-        self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, references: ReferenceManager
+        self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, references: ReferenceManager, *, send_again: bool = False
     ) -> tuple[ZkChatMessage, list[Notice]]:
         """The message with the documents that it names and the passages found for it, and the problems with them. The text that goes into
-        the prompt is numbered by `references`, and `augmented_token_count` includes it."""
+        the prompt is numbered by `references`, and `augmented_token_count` includes it. Text that an earlier message brings into the prompt
+        is left out, unless it is to be sent again."""
         mode = runtime.retrieval.mode if runtime.retrieval else None
-        bare = bare.model_copy(update={"retrieval": mode})
+        bare = bare.model_copy(update={"retrieval": mode, "plain_excerpts": reads_plain_excerpts(runtime.model, runtime.window.tokens)})
         text, before = bare.prompt_text, mode in ("before", "both")
         typed = bare.model_copy(update={"content": user_input.typed}).prompt_text if user_input.typed is not None else None
         try:
@@ -129,16 +142,17 @@ class UserMessageBuilder:
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
             return bare, []
         found = self.retriever.search(text, about_named=any(m.reference.relative_path for m in mentions)) if before else []
+        unknown = name_notices(user_input, import_roots(self.services, runtime))
         if not mentions and not found:
-            return bare, []
-        budget = self._injection_budget(runtime, bare)
+            return bare, unknown
+        budget = self._budget_after_compaction(runtime, bare) if send_again else self._injection_budget(runtime, bare)
         injected = inject(mentions, text, budget) if mentions else Injection()
         named_ids = {chunk.id for chunk in injected.chunks}
         left = budget.left - sum(map(budget.cost, injected.chunks))
         others = [chunk for chunk in found if chunk.id not in named_ids][:MOST_PASSAGES]
         [passages] = reduce_to_fit((others,), int(runtime.settings.retrieval.ratio * left), runtime.counter.count)
         chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))
-        return describe(bare, injected.number_references(chunks), chunks, runtime), [*injected.warnings]
+        return describe(bare, injected.number_references(chunks), chunks, runtime), [*unknown, *injected.warnings]
 
     def count_mentioned(self, runtime: Runtime, text: str) -> int:
         """Tokens that a message with this text would bring into the prompt for the documents that it names."""
@@ -151,7 +165,9 @@ class UserMessageBuilder:
         injected = inject(mentions, text, self._injection_budget(runtime))
         chunks = [chunk.model_copy(update={"number": number}) for number, chunk in enumerate(injected.chunks, 1)]
         mode = runtime.retrieval.mode if runtime.retrieval else None
-        return runtime.counter.count(describe_documents(injected.number_references(chunks), chunks, mode)) + MESSAGE_OVERHEAD
+        as_text = reads_plain_excerpts(runtime.model, runtime.window.tokens)
+        text = describe_documents(injected.number_references(chunks), chunks, mode, as_text=as_text)
+        return runtime.counter.count(text) + MESSAGE_OVERHEAD
 
     def _find_mentions(self, runtime: Runtime, text: str, typed: str | None = None) -> tuple[MentionedDocument, ...]:
         summary, with_links = self.prompts.summaries.summary, runtime.settings.references.enabled
@@ -166,12 +182,17 @@ class UserMessageBuilder:
             in_prompt = self._chunks_in_prompt(prompt)
         except PromptTooLarge:
             left = 0
-        return InjectionBudget(
-            left=left,
-            ratio=runtime.settings.context.injection_ratio,
-            cost=lambda chunk: chunk_tokens(chunk, runtime.counter.count),
-            in_prompt=in_prompt,
-        )
+        return _budget(runtime, left, in_prompt)
+
+    def _budget_after_compaction(self, runtime: Runtime, message: ZkChatMessage) -> InjectionBudget:
+        """The room when the turns so far are about to be compacted: what a summary and the turns that stay will leave."""
+        inputs = self.prompts.inputs(runtime, (message,), self.state.compaction)
+        left = 0
+        with suppress(PromptTooLarge):
+            usage = self.prompts.fixed_cost(runtime, inputs)
+            kept = runtime.largest_summary + turn_budget_after_compaction(usage, runtime.budget, runtime.largest_summary)
+            left = max(0, history_budget(usage, runtime.budget) - kept)
+        return _budget(runtime, left, {})
 
     def _chunks_in_prompt(self, prompt: Prompt) -> dict[str, ContentChunk]:
         """The numbered chunks that earlier messages bring into a prompt unshortened, by id."""
@@ -180,6 +201,17 @@ class UserMessageBuilder:
         sources = (m.source_ids[0] for m in prompt.messages if m.kind in ("tool_results", "documents") and m.source_ids)
         messages = (self.state.find_message(id_) for id_ in sources if id_ not in shortened)
         return {chunk.id: chunk for message in messages if message for chunk in message.chunks}
+
+
+def _budget(runtime: Runtime, left: int, in_prompt: Mapping[str, ContentChunk]) -> InjectionBudget:
+    ratio = runtime.settings.context.injection_ratio
+    can_read = runtime.retrieval is None or runtime.retrieval.mode in ("tools", "both")
+    return InjectionBudget(
+        left=left,
+        ratio=ratio if can_read else max(ratio, UNREADABLE_SHARE),
+        cost=lambda chunk: chunk_tokens(chunk, runtime.counter.count),
+        in_prompt=in_prompt,
+    )
 
 
 @dataclass
@@ -206,7 +238,8 @@ def describe(
     message: ZkChatMessage, references: Sequence[DocumentReference], chunks: Sequence[ContentChunk], runtime: Runtime
 ) -> ZkChatMessage:
     """The message with these documents and excerpts, and the tokens that it takes with them."""
-    tokens = runtime.counter.count_raw(describe_documents(references, chunks, message.retrieval))
+    text = describe_documents(references, chunks, message.retrieval, as_text=bool(message.plain_excerpts))
+    tokens = runtime.counter.count_raw(text)
     update = {"references": tuple(references), "chunks": tuple(chunks), "augmented_token_count": (message.token_count or 0) + tokens}
     return message.model_copy(update=update)
 

@@ -20,6 +20,15 @@ def complete_agents(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete.lower())]
 
 
+def complete_models(incomplete: str) -> list[str]:
+    """The providers, and OpenAI's models: asking a server would take too long."""
+    from zkchat_cli.llm import providers
+    from zkchat_cli.llm.known_models import OPENAI_INPUT
+
+    names = [name if name == "offline" else f"{name}/" for name in providers.names()]
+    return [name for name in (*names, *(f"openai/{model}" for model in OPENAI_INPUT)) if name.startswith(incomplete)]
+
+
 def complete_settings(incomplete: str) -> list[tuple[str, str]]:
     """Keys of settings with their descriptions."""
     from zkchat_cli.config import loader

@@ -10,7 +10,13 @@ from zkchat_cli.cli import completion
 VaultOption = Annotated[Path | None, typer.Option("--vault", "-v", metavar="PATH", help="Folder of notes.")]
 ModelOption = Annotated[
     str | None,
-    typer.Option("--model", "-m", metavar="PROVIDER[/NAME]", help="Model to use; `offline` needs no server."),
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="PROVIDER[/NAME]",
+        help="Model to use; `offline` needs no server.",
+        autocompletion=completion.complete_models,
+    ),
 ]
 ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file to use instead of yours.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

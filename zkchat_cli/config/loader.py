@@ -184,8 +184,17 @@ def require_known_key(key: str, origin: str, schema: type[Section] = Config, wha
     if key not in known:
         if key.startswith(tuple(f"{table}." for table in TABLES_OF_USERS)):
             raise ConfigError(f"{origin}: {_short(key)} cannot be set by itself", _TABLE_HINT)
-        near = difflib.get_close_matches(key, known, n=3, cutoff=0.5) or list(known)
-        raise ConfigError(f"{origin}: {_short(key)} {what}", f"Nearest: {', '.join(near)}. All settings: zkchat config show")
+        near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
+        nearest = f"Nearest: {', '.join(near)}. " if near else ""
+        raise ConfigError(f"{origin}: {_short(key)} {what}", f"{nearest}All settings: zkchat config show")
+
+
+_KINDS = {
+    **dict.fromkeys(("int_parsing", "int_from_float", "int_type"), "it must be a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type"), "it must be a number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "it must be true or false"),
+}
+"""By pydantic's type of an error."""
 
 
 def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:
@@ -202,7 +211,7 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
     except ValidationError as e:
         first = e.errors()[0]
         key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
-        problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
+        problem = _KINDS.get(first["type"]) or first["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
         if key in merged:
             hint = _TABLE_HINT if key in TABLES_OF_USERS else _default(key, schema)
             raise invalid_value_error(origins[key], key, merged[key], problem, hint) from e

@@ -57,11 +57,12 @@ class FoldPlan(NamedTuple):
         return sum(turn.foldable_tokens for turn in self.new)
 
 
-def plan_fold(turns: Sequence[Turn], covered: int, keep: int, *, budget: int | None = None) -> FoldPlan | None:
+def plan_fold(turns: Sequence[Turn], covered: int, keep: int, *, budget: int | None = None, largest: int | None = None) -> FoldPlan | None:
     """The oldest turns to fold so that at least `keep` messages stay; turns are never split. None if there is nothing to fold.
 
     The first `covered` turns are in a summary already. With a `budget` in tokens fewer than `keep` messages stay if they do not fit, or if
-    a short conversation had nothing to fold otherwise; the last turn always stays, unless `keep` is 0.
+    a short conversation had nothing to fold otherwise. The last turn stays, unless `keep` is 0 or it has more than the `largest` number of
+    tokens: no prompt would have it.
     """
     border = first_kept_turn(turns, keep)
     if budget is not None:
@@ -72,6 +73,8 @@ def plan_fold(turns: Sequence[Turn], covered: int, keep: int, *, budget: int | N
         while border < len(turns) - 1 and over > 0:
             over -= turns[border].foldable_tokens
             border += 1
+        if largest is not None and turns and turns[-1].foldable_tokens > largest:
+            border = len(turns)
     return FoldPlan(tuple(turns[:border]), tuple(turns[covered:border])) if border > covered else None
 
 

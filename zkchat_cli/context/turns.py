@@ -185,7 +185,8 @@ def _render_documents(message: ZkChatMessage, counter: TokenCounter, *, with_tex
     references = message.references if with_text else tuple(r.model_copy(update={"above": False}) for r in message.references)
     paths = dict.fromkeys(r.relative_path for r in message.references if r.relative_path)
     ids = (*([message.id] if chunks else []), *paths)
-    return make_prompt_message("user", "documents", describe_documents(references, chunks, message.retrieval), counter, ids)
+    text = describe_documents(references, chunks, message.retrieval, as_text=bool(message.plain_excerpts))
+    return make_prompt_message("user", "documents", text, counter, ids)
 
 
 def _match_calls(messages: Sequence[ZkChatMessage]) -> tuple[set[tuple[int, int]], set[int]]:

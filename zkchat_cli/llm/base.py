@@ -148,6 +148,11 @@ class ServerModel(Model, Protocol):
     known_from: str
     """Who says so: "its server", or a table."""
 
+    @property
+    def plain_excerpts(self) -> bool:
+        """Whether excerpts of notes may be sent as text: a server that cites by itself needs them apart."""
+        ...
+
     def body(self, request: Request) -> dict[str, Any]:
         """The JSON body that `stream` would send, without the headers, which contain the key. Contacts nobody."""
         ...

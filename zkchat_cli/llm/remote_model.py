@@ -130,6 +130,10 @@ class RemoteModel(ABC):
     def exact(self) -> bool:
         return False
 
+    @property
+    def plain_excerpts(self) -> bool:
+        return True
+
     def prepare(self) -> None:
         if self.config_error() is not None:
             return  # the first call reports it

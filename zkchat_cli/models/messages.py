@@ -183,6 +183,8 @@ class ZkChatMessage(Value):
     """Of the turn that ends with this answer."""
     retrieval: RetrievalMode | None = None
     """Who searched the notes for this user message."""
+    plain_excerpts: bool | None = None
+    """Whether its documents were sent as text, which small models read best, and not as JSON."""
     token_count: Count | None = None
     augmented_token_count: Count | None = None
     tool_tokens: Count | None = None

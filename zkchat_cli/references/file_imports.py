@@ -91,8 +91,9 @@ def _written_imports(text: str) -> Iterator[FileImport]:
 
 def read_import(wanted: FileImport, roots: ImportRoots) -> ImportedFile:
     """The file, from the current folder or else the vault. Raises VaultError if it is missing, outside, unreadable or not text."""
-    for base in _folders(roots):
-        if (inside := _relative_to(wanted.path, base)) is not None and (file := _resolve_file(base, inside)) is not None:
+    folders = _folders(roots)
+    for base in folders:
+        if (inside := _relative_to(wanted.path, base, folders[0])) is not None and (file := _resolve_file(base, inside)) is not None:
             return _read_file(file, base, roots)
     raise _missing_file(wanted)
 
@@ -106,15 +107,16 @@ def _folders(roots: ImportRoots) -> list[Path]:
     return folders
 
 
-def _relative_to(path: str, base: Path) -> str | None:
-    """The path relative to `base`; None if it leads out of it."""
+def _relative_to(path: str, base: Path, folder: Path) -> str | None:
+    """The path relative to `base`; None if it leads out of it. `../x` is one of `base` or of the current `folder`."""
     if "\0" in path:
         return None
     path = os.path.expanduser(path) if path.startswith("~/") else path  # noqa: PTH111 - Path raises where there is no home
     relative = os.path.normpath(path)
     if os.path.isabs(path) or relative.startswith(".."):  # `../here/note.md` may lead back into the folder  # noqa: PTH117
-        relative = os.path.relpath(os.path.realpath(base / path), base)
-    return None if relative.startswith("..") else relative
+        found = (os.path.relpath(os.path.realpath(start / path), base) for start in (base, folder))
+        return next((relative for relative in found if not relative.startswith("..")), None)
+    return relative
 
 
 def _resolve_file(base: Path, path: str) -> Path | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from zkchat_cli.events import Notice
 from zkchat_cli.models import ContentChunk, Delivery, DocumentReference, RetrievalMode
-from zkchat_cli.references.chunk_format import format_tool_result
+from zkchat_cli.references.chunk_format import format_as_text, format_tool_result
 from zkchat_cli.references.mentions import MentionedDocument
 from zkchat_cli.text.languages import detect_languages
 from zkchat_cli.text.truncate import truncate
@@ -21,7 +21,7 @@ from zkchat_cli.text.words import content_stems
 TOTAL_SHARE = 0.5
 """The share for all documents of a message: the rest is for the conversation and for tool results."""
 UNREADABLE_SHARE = 0.5
-"""The share for an imported file that the model cannot read with a tool."""
+"""The share for a document that the model cannot read with a tool."""
 HINT = "name a smaller file, or raise context.max_tokens"
 MAX_HEADINGS, MAX_HEADING_LENGTH = 40, 80
 
@@ -163,10 +163,14 @@ NAMED_DOCUMENTS, FOUND_EXCERPTS = "The message below refers to these documents:"
 
 
 def describe_documents(
-    references: Sequence[DocumentReference], chunks: Sequence[ContentChunk] = (), retrieval: RetrievalMode | None = None
+    references: Sequence[DocumentReference],
+    chunks: Sequence[ContentChunk] = (),
+    retrieval: RetrievalMode | None = None,
+    *,
+    as_text: bool = False,
 ) -> str:
     """The part of the prompt about the documents of a message: paths, summaries, numbered excerpts, and a request to read the rest, if the
-    model can. Then the excerpts may also be passages of other notes.
+    model can. Then the excerpts may also be passages of other notes. They are JSON, or text for a small model.
 
     Empty without documents and excerpts. Without `chunks` (the window got smaller), all documents are to be read.
     """
@@ -180,7 +184,8 @@ def describe_documents(
     )
     of_them = present <= {number for reference in references for number in reference.numbers}
     source = "Excerpts of them" if of_them else FOUND_EXCERPTS
-    excerpts = [f"{source}, to be cited by their numbers:\n{format_tool_result(chunks, {})}"] if chunks else []
+    texts = format_as_text(chunks) if as_text else format_tool_result(chunks, {})
+    excerpts = [f"{source}, to be cited by their numbers:\n{texts}"] if chunks else []
     heading = [NAMED_DOCUMENTS] if references else []
     return "\n".join([*heading, *lines, *request, *excerpts])
 

@@ -99,7 +99,7 @@ def _read_link(link: LinkResolution, vault: Vault, summary: Summary) -> Mentione
 
 
 def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary) -> MentionedDocument | None:
-    """The file. A missing one gives a warning with the nearest names, unless the word may be a person's name and no file is similar."""
+    """The file. A missing one gives a warning with the nearest names; a word that may be a person's name is no document."""
     try:
         file = file_imports.read_import(wanted, roots)
     except VaultError as e:

@@ -35,9 +35,9 @@ def _export(session: ZkChatSession, argument: str) -> CommandResult:
         with file.open("x", encoding="utf-8") as out:
             out.write(text)
     except FileExistsError as e:
-        raise UsageError(f"{file} already exists", "Give another name: /export md other.md") from e
+        raise UsageError(f"{file} already exists", f"Give another name: /export {format_ or 'md'} other{exporter.suffix}") from e
     except (OSError, ValueError, RuntimeError) as e:  # a name with a NUL; `~nobody/…`
-        raise StoreError(f"{file} cannot be written: {reason(e)}", "Give another path: /export md PATH") from e
+        raise StoreError(f"{file} cannot be written: {reason(e)}", f"Give another path: /export {format_ or 'md'} PATH") from e
     return CommandResult(f"Exported to {file}")
 
 

@@ -6,6 +6,7 @@ permanent.
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.llm import providers
+from zkchat_cli.llm.base import ServerModel
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 
 
@@ -14,7 +15,10 @@ def _model(session: ZkChatSession, argument: str) -> CommandResult:
         session.use_model(_full_name(session, argument))
         session.prepare()
         keep = f"For this chat; `zkchat config set model {session.runtime.model.name}` makes it permanent."
-        return CommandResult(f"Switched to {_describe_model(session)}\n{keep}")
+        model = session.runtime.model
+        problem = model.check() if isinstance(model, ServerModel) else None
+        warning = f"\n{problem.message}\n{problem.hint}" if problem else ""
+        return CommandResult(f"Switched to {_describe_model(session)}{warning}\n{keep}")
     offers = session.list_models()
     lines = [f"  {name}" for offer in offers for name in offer.names]
     lines += [f"  {offer.provider}: {offer.problem}" for offer in offers if offer.problem]

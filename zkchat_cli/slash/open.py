@@ -8,6 +8,7 @@ import re
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError
+from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, NoteToOpen, SlashCommand
@@ -24,13 +25,21 @@ def _open(session: ZkChatSession, argument: str) -> CommandResult:
             raise UsageError("which note?", "/open [[note]], a path or the number of a source.")
     chunk = base.numbered_chunk(session, argument)
     if chunk is not None:
-        return _open_at(session, chunk.relative_path, base.locate_in_note(session, chunk).first)
+        moved = base.locate_in_note(session, chunk).first - chunk.start_line
+        return _open_at(session, chunk.relative_path, moved + _cited_line(session, chunk))
     if argument.strip("[] ").isdecimal():
         raise UsageError(f"unknown source {argument}", "/sources lists the sources of the last answer, /refs all documents.")
     with_line = _WITH_LINE.fullmatch(argument)
     path, heading = session.vault.locate(with_line[1] if with_line else argument)
     line = int(with_line[2]) if with_line else session.vault.section(path, heading)[0] if heading else 1
     return _open_at(session, path, line)
+
+
+def _cited_line(session: ZkChatSession, chunk: ContentChunk) -> int:
+    """The line that the last answer cites of a source, else its first."""
+    last = provenance.last_exchange(session.history)
+    cited = (each.start_line for each in last.answer.citations if each.number == chunk.number and each.quote) if last else ()
+    return next(filter(None, cited), chunk.start_line)
 
 
 def _open_at(session: ZkChatSession, path: str, line: int) -> CommandResult:

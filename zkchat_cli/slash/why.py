@@ -89,7 +89,7 @@ def _named_lines(named: NamedByUser, in_prompt: str) -> Iterable[StyledLine]:
     delivery = {
         "injected": "its full text was in the prompt",
         "partly": "sections of it were in the prompt",
-        "offered": "the model got its summary and was asked to read it",
+        "offered": "the model got its summary, not its text",
     }.get(reference.delivery or "")
     if delivery:
         yield styled_line(f"      {delivery}{f': {reference.delivery_reason}' if reference.delivery_reason else ''}", indent=6)

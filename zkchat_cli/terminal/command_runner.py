@@ -71,7 +71,7 @@ def _copy(text: str, screen: Screen) -> None:
 def _open(note: NoteToOpen, chat: "Repl") -> None:
     command = open_note_command(note.file, note.line, chat.session.runtime.settings.terminal.open_command, chat.session.vault.root)
     if command is None:
-        page(_note_text(note), chat.screen)
+        page(_note_text(note), chat.screen, line=note.line)
     else:
         open_note(command)
 

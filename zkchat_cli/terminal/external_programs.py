@@ -43,9 +43,10 @@ def page(
     env: Mapping[str, str] = os.environ,
     *,
     screens: int = 1,
+    line: int = 1,
     keep_typed: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Show text (already sanitized) in the user's pager if it is longer than that many screens; else print it.
+    """Show text (already sanitized) in the user's pager if it is longer than that many screens; else print it. less begins at the `line`.
 
     `keep_typed` gets what was typed before the pager started, which would take it for commands.
     """
@@ -53,6 +54,7 @@ def page(
     command = _pager_command(env) if screen.out.isatty() and is_long and not screen.accessible else None
     if command is not None:
         keep_typed(_read_typed_ahead())
+        command += [f"+{line}"] if line > 1 and os.path.basename(command[0]) == "less" else []  # noqa: PTH119
     problem = _run_pager(command, text, env) if command is not None else ""
     if problem:
         screen.warn(problem)

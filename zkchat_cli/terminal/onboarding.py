@@ -10,9 +10,11 @@ from pathlib import Path
 
 from zkchat_cli.app import demo
 from zkchat_cli.app.model_access import available_models, llama_cpp_server
-from zkchat_cli.app.settings import StartupOptions, load_settings, save_setting, vault_folder
+from zkchat_cli.app.settings import StartupOptions, check_settings, load_settings, save_setting, vault_folder
 from zkchat_cli.config.loader import LoadedConfig
+from zkchat_cli.errors import ConfigError
 from zkchat_cli.paths import AppPaths
+from zkchat_cli.references.file_imports import list_files
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.vault.discovery import find_vaults
@@ -45,9 +47,7 @@ def run_onboarding(
     further: dict[str, str] = {}
     if "model" not in loaded.origins:
         offers = _model_offers(loaded)
-        model = _ask(
-            screen, "Which model should answer?", {label: label for label in offers} | {OFFLINE_LABEL: "offline"}, "or type its name"
-        )
+        model = _ask_model(screen, loaded, offers)
         further = offers.get(model, {})
         settings |= further | {"model": model}
     if vault or model != "offline":  # trying it out changes nothing
@@ -78,13 +78,31 @@ def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:
     return local | {name: {} for name in hosted if name not in local}
 
 
+def _ask_model(screen: Screen, loaded: LoadedConfig, offers: Mapping[str, Mapping[str, str]]) -> str:
+    """The full name of a model; one that is not known is asked for again."""
+    labels = {f"{name} (llama.cpp on this machine)" if further else name: name for name, further in offers.items()}
+    while True:
+        name = _ask(screen, "Which model should answer?", labels | {OFFLINE_LABEL: "offline"}, "or type its name")
+        try:
+            return check_settings(loaded.with_model(name)).values.model
+        except ConfigError as e:
+            screen.print(f"{sanitize_name(e.message.partition(': ')[2])}. {e.hint}", "yellow")
+
+
 def _ask_vault(screen: Screen) -> str:
-    """A folder; empty for the demo."""
+    """A folder with notes; empty for the demo."""
     choices = {str(folder): str(folder) for folder in find_vaults(Path.home())} | {"the built-in demo notes, to try it out": ""}
     while answer := _ask(screen, "Which notes do you want to chat with?", choices, "or type the path of a folder"):
         with suppress(OSError, RuntimeError, ValueError):  # `~nobody`, a NUL
-            if (folder := Path(answer).expanduser().resolve()).is_dir():
+            folder = Path(answer).expanduser().resolve()
+            if any(name.endswith((".md", ".markdown")) for name in list_files(folder)):
                 return str(folder)
+            if folder.is_file():
+                screen.print(f"{sanitize_name(answer)} is a file. Type the folder that it is in.", "yellow")
+                continue
+            if folder.is_dir():
+                screen.print(f"There are no Markdown notes in {sanitize_name(answer)}.", "yellow")
+                continue
         screen.print(f"There is no folder {sanitize_name(answer)}.", "yellow")
     return ""
 
@@ -114,7 +132,12 @@ def _ask(screen: Screen, question: str, choices: Mapping[str, str], otherwise: s
 
 def _read_line(screen: Screen, prompt: str) -> str:
     screen.write(prompt)
-    line = sys.stdin.readline(MAX_LINE)
+    line = ""
+    try:
+        line = sys.stdin.readline(MAX_LINE)
+    finally:
+        if not line.endswith("\n"):  # Ctrl-C or Ctrl-D: what comes next begins a line
+            screen.write("\n")
     if not line:
         raise EOFError
     return line.strip()

@@ -35,12 +35,12 @@ def line_breaks(text: str, width: int) -> list[int]:
         if not is_blank and column + size > width:
             breaks.append(at)
             column = 0
-        column = min(column, width - 1)  # a row of spaces only
-        if word and column and column + cell_len(word[0]) > width:  # a wide character behind spaces
+        if word and column and column + cell_len(word[0]) > width:  # behind spaces only
             breaks.append(at)
             column = 0
         while word and column + size > width:
-            part = chop_cells(word[: 4 * width], width - column)[0]
+            begin = word[: 4 * width]
+            part = next(iter(chop_cells(begin, width - column)), begin)  # no row, if no character takes a cell
             cut = max(map(part.rfind, _PARTING)) + 1 or len(part) or 1
             at += cut
             breaks.append(at)

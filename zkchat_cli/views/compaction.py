@@ -12,20 +12,22 @@ def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT) -
     failure = f" T{_failure(compaction)[1:].rstrip('.')}." if compaction.problem else ""
     if compaction.mode == "none":
         return f"Nothing to compact: a summary would not make the older turns smaller.{failure}"
-    text = _actions(compaction, size=True)
+    text = _actions(compaction)
     text = f"Would {text}" if compaction.preview else text[0].upper() + text[1:]
     outcome = "Nothing was changed." if compaction.preview else f"Nothing is deleted. To undo: {hints.undo}"
     return f"{text}. Prompt: {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens.{failure} {outcome}"
 
 
 def compaction_line(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
-    """What a compaction did, in one line."""
-    actions = _actions(compaction, size=False)
+    """What a compaction did, in one line of a terminal with 80 columns."""
+    count = _count(compaction.messages_folded, "message"), _count(compaction.results_masked, "result")
+    actions = " and ".join(filter(None, count))
     if not actions:
         return f"nothing to compact{f': {compaction.problem}' if compaction.problem else ''}"
     failure = f"; {_failure(compaction).rstrip('.')}" if compaction.problem else ""
-    undo = f"; to undo: {hints.undo}" if hints.undo else ""
-    return f"{actions}, {compaction.tokens_before - compaction.tokens_after:,} tokens saved{failure}{undo}"
+    undo = f"; undo: {hints.undo}" if hints.undo else ""
+    verb = "dropped" if compaction.mode == "truncated" else "compacted"
+    return f"{verb} {actions}, {compaction.tokens_before - compaction.tokens_after:,} tokens saved{failure}{undo}"
 
 
 def _failure(compaction: Compaction) -> str:
@@ -42,19 +44,28 @@ def describe_active_compaction(compaction: Compaction, coverage: SummaryCoverage
             f"summarized in {compaction.summary_tokens:,} tokens ({compaction.mode})"
         )
     if compaction.masked:
-        parts.append(f"{len(compaction.masked)} old tool results and documents shortened")
+        parts.append(f"{_old_results(len(compaction.masked))} shortened")
     return f"{'; '.join(parts)}:" if compaction.summary else f"No summary; {'; '.join(parts)}."
 
 
-def _actions(compaction: Compaction, *, size: bool) -> str:
-    """`summarized 10 messages (extractive)`, with `size` also the tokens of the summary; empty if nothing was done."""
+def _count(number: int, what: str) -> str:
+    """`1 message`, `2 messages`; empty for none."""
+    return f"{number} {what}{'' if number == 1 else 's'}" if number else ""
+
+
+def _old_results(number: int) -> str:
+    return f"{number} old tool results and documents" if number != 1 else "1 old tool result or document"
+
+
+def _actions(compaction: Compaction) -> str:
+    """`summarized 10 messages in 90 tokens (extractive)`."""
     summarize, drop, shorten = ("summarize", "drop", "shorten") if compaction.preview else ("summarized", "dropped", "shortened")
     actions = []
     if compaction.messages_folded:
         messages = f"{compaction.messages_folded} messages"
-        summary = f" in {compaction.summary_tokens:,} tokens" if size else ""
+        summary = f" in {compaction.summary_tokens:,} tokens"
         method = f" ({_METHODS[compaction.mode]})" if compaction.mode in _METHODS else ""
         actions.append(f"{drop} {messages}" if compaction.mode == "truncated" else f"{summarize} {messages}{summary}{method}")
     if compaction.results_masked:
-        actions.append(f"{shorten} {compaction.results_masked} old tool results and documents")
+        actions.append(f"{shorten} {_old_results(compaction.results_masked)}")
     return " and ".join(actions)

@@ -49,6 +49,10 @@ class AnthropicModel(RemoteModel):
     refusals = (SEARCH_RESULTS,)
     settings: AnthropicSettings
 
+    @property
+    def plain_excerpts(self) -> bool:
+        return False
+
     def find_window(self) -> Window | None:
         size = whole_number(self.server.fetch(f"/v1/models/{quote(self.model, safe='')}")["max_input_tokens"], least=1)
         return Window(size, "the server's list of models") if size else None

@@ -17,7 +17,6 @@ from zkchat_cli.llm.base import Effort, ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.json_client import JsonClient
-from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.llm.remote_model import ROLES, Refusal, RemoteModel, ServerSettings, fetch_models, remote_provider
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
@@ -101,10 +100,10 @@ class OllamaModel(RemoteModel):
             return Window(min(chosen, size), "Ollama: the model's num_ctx")
         if size <= DEFAULT_MAX_WINDOW:
             return Window(size, f"Ollama: {found.field}")
-        return Window(DEFAULT_MAX_WINDOW, f"the model has {size}; set context.max_tokens for more")
+        return Window(DEFAULT_MAX_WINDOW, f"the model has {size:,}; set context.max_tokens for more")
 
     def body(self, request: Request) -> dict[str, Any]:
-        return self.without_refused(with_plain_excerpts(request), partial(request_body, self.model))
+        return self.without_refused(request, partial(request_body, self.model))
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         return fetch_models(self.server, "/api/tags", rows="models", name="name")

@@ -19,7 +19,6 @@ from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.known_models import calls_no_tools, openai_input
-from zkchat_cli.llm.plain_excerpts import with_plain_excerpts
 from zkchat_cli.llm.remote_model import (
     COUNT_LIMITS,
     LLAMA_CPP,
@@ -141,7 +140,7 @@ class OpenaiModel(RemoteModel):
             return len(root.fetch("/tokenize", {"content": filled, "add_special": True, "parse_special": True}, COUNT_LIMITS)["tokens"])
 
     def body(self, request: Request) -> dict[str, Any]:
-        return self.without_refused(with_plain_excerpts(request), self.full_body)
+        return self.without_refused(request, self.full_body)
 
     def full_body(self, request: Request) -> dict[str, Any]:
         """The body of a call, whatever the model refuses."""
