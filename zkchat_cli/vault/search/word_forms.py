@@ -4,7 +4,15 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from zkchat_cli.text.near_words import COMPOUNDING, SHORTEST_CONTAINED, SHORTEST_CORRECTED, SHORTEST_MISSPELLED, compound_parts, edits
+from zkchat_cli.text.near_words import (
+    COMPOUNDING,
+    SHORTEST_CONTAINED,
+    SHORTEST_CORRECTED,
+    SHORTEST_MISSPELLED,
+    compound_heads,
+    compound_parts,
+    edits,
+)
 from zkchat_cli.text.words import STOPWORDS, stem_words
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.search.query import WordForms
@@ -18,7 +26,7 @@ def find_forms(index: IndexDatabase, words: Sequence[str]) -> dict[str, WordForm
     """The forms of each word of a query. Words with a common form ("repeat", "repeating") are one, under the first of them.
 
     A word that is unknown in every form is replaced by the most frequent one a single edit away, or else by the two words of a compound,
-    or by the compounds that it is in.
+    by the compounds that it is in, or by the one known word of a compound.
     """
     known = _look_up(index, words)
     found: dict[str, WordForms] = {}
@@ -31,8 +39,7 @@ def find_forms(index: IndexDatabase, words: Sequence[str]) -> dict[str, WordForm
         elif near := _find_nearest(index, word, SHORTEST_MISSPELLED if known else SHORTEST_CORRECTED):
             found[word] = near
         else:
-            others = _find_compound(index, word) or {word: _find_containing(index, word) or WordForms(frozenset({word}), 0, 0, 0)}
-            found.update(others)
+            found.update(_find_compound(index, word) or {word: _find_related_compound(index, word)})
     return _merge(found)
 
 
@@ -81,6 +88,11 @@ def _find_compound(index: IndexDatabase, word: str) -> dict[str, WordForms]:
     return next(({part: known[part] for part in pair} for pair in pairs if pair[0] in known and pair[1] in known), {})
 
 
+def _find_related_compound(index: IndexDatabase, word: str) -> WordForms:
+    """The compounds that the word is in, or else the one known word in it; else only itself."""
+    return _find_containing(index, word) or _find_head(index, word) or WordForms(frozenset({word}), 0, 0, 0)
+
+
 def _find_containing(index: IndexDatabase, word: str) -> WordForms | None:
     """The compounds that begin or end with the word, in languages that have many."""
     terms: dict[str, tuple[int, int]] = {}
@@ -89,3 +101,10 @@ def _find_containing(index: IndexDatabase, word: str) -> WordForms | None:
         sql = "SELECT term, chunks, notes FROM vocabulary WHERE language = ? AND (stem LIKE ? OR stem LIKE ?) LIMIT ?"
         terms |= {term: counts for term, *counts in index.rows(sql, language, f"{part}%", f"%{part}", MOST_COMPOUNDS)}
     return WordForms(frozenset(terms), sum(c for c, _ in terms.values()), sum(n for _, n in terms.values()), 0) if terms else None
+
+
+def _find_head(index: IndexDatabase, word: str) -> WordForms | None:
+    """The known word that a compound ends or else begins with, in languages that have many compounds."""
+    heads = [] if COMPOUNDING.isdisjoint(index.languages()) else compound_heads(word)
+    known = _look_up(index, heads)
+    return next((known[head] for head in heads if head in known), None)
