@@ -21,6 +21,8 @@ def asked(*questions: str) -> AnalyzedQuestion:
         *((text, True) for text in ("only for some folders?", "can I switch that off?", "is it dangerous to turn it on?", "both?")),
         ("How do filters combine?", False),
         ("And what is a literature note?", False),
+        ("Und was kostet ein Zettelkasten?", False),
+        ("Und was mit Holz?", True),
         ("In which folder are the settings?", False),
         *((text, True) for text in ("and how do I title one?", "and how often?", "and inside code blocks?", "what was his plugin called?")),
         ('on which weekday does "this week" begin', False),
@@ -77,6 +79,7 @@ def test_request_for_a_summary_in_several_languages() -> None:
     [
         ("What did I do last week?", ("last week?",), True),
         ("what happened yesterday?", ("yesterday?",), True),
+        ("was ist letzte Woche passiert?", ("letzte Woche",), True),
         ("who did I meet yesterday", ("who did I meet yesterday", "yesterday"), False),
         ("find tasks that are due today", ("find tasks that are due today",), False),
     ],

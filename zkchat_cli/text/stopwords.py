@@ -44,8 +44,9 @@ _STOPWORDS = {
         einer eines er es etwas euch euer eure gegen hab habe haben hast hat hatte hatten hier hinter ihm ihn ihnen ihr ihre ihrem ihren
         ihrer in ins ja jede jedem jeden jeder jedes kannst kein keine keinem keinen keiner konnen konnte man manche mein meine meinem
         meinen meiner meines mich mir muss mussen nach nichts noch nun nur ob oder ohne schon sehr sein seine seinem seinen seiner sie
-        sind so soll sollen sollte uber um uns unser unsere unter vom vor war waren warum weil welche welchem welchen welcher welches
-        wem wen wer werde wieder wieso will wir wo wollen worden wurde wurden zum zur zwischen wann woher wieviel wohin wozu""",
+        sind so soll sollen sollte uber um uns unser unsere unserem unseren unserer unter vom vor war waren warum weil welche welchem
+        welchen welcher welches wem wen wer werde wieder wieso will wir wo wollen worden wurde wurden zum zur zwischen wann woher
+        wieviel wohin wozu""",
     FRENCH: """a afin ai as au aussi aux avaient avais avait avant avec avez avoir avons c ca car ceci cela celle celui ces cet cette
         ceux chez combien comme d dans de deja depuis donc dont elle elles en encore entre es est-ce etaient etais etait ete etes etre
         eu eux ici il ils j jusqu l lequel leur leurs lorsque lui m ma mais me meme moi mon n ne ni nos notre nous on ont ou par parce

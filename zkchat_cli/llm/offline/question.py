@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from zkchat_cli.llm.offline.small_talk import reply_to_small_talk
 from zkchat_cli.models import PromptMessage
-from zkchat_cli.text.dates import find_period
+from zkchat_cli.text.dates import find_period, is_all_stopwords
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.stopwords import CJK_QUESTION_WORDS, language_of, stopwords
 from zkchat_cli.text.words import content_terms, is_filler, stem, terms
@@ -48,8 +48,8 @@ _ADDITION = lazy_pattern(
 )
 _ELLIPSIS = lazy_pattern(r"\s*(?:only|per|instead|again|still|in|on|at|for|with|without|by|nur)\b", re.I)
 _WHOLE_QUESTION = lazy_pattern(
-    r"\b(?:what|which|who|whose|when|where|why|how|wie|wer|wann|wo|warum|welche\w*|was (?:ist|sind)|pourquoi|quand|cómo|cuándo|dónde)"
-    r"(?!\s+(?:about|if|else)\b)(?:\s+\w+){2}",
+    r"\b(?:what|which|who|whose|when|where|why|how|wie|wer|was|wann|wo|warum|welche\w*|pourquoi|quand|cómo|cuándo|dónde)"
+    r"(?!\s+(?:about|if|else|mit|für|noch)\b)(?:\s+\w+){2}",
     re.I,
 )
 """A question word and what it asks: "how often?" is not whole."""
@@ -106,7 +106,7 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     topic = _remove_links(topic) if names else _replace_links(topic)
     added = _without(_subject_words(topic), [*_DOCUMENT_WORDS, *weights], language)[:MAX_TOPIC_WORDS]
     subject = frozenset(own) or frozenset(weights)
-    about_period = bool(dates) and not own
+    about_period = bool(dates) and (not own or is_all_stopwords(rest))
     searches = (dates,) if about_period else (plain, dates) if dates else (plain,)
     alone = AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period, names=names)
     if not added:
