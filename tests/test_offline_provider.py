@@ -209,6 +209,13 @@ def test_every_quote_is_in_the_note(text: str, question: str) -> None:
         assert all(c.valid for c in verdict.citations)
 
 
+def test_a_follow_up_gets_the_answer_again_rather_than_an_unrelated_sentence() -> None:
+    note = "- A compost heap needs air and water.\n- A heap of papers is on the table in the room, and nobody knows why it is there."
+    question = analyze_question([prompt_message("user", "What does a compost heap need?")], 0)
+    answer = quote_answer(question, [QuoteSource(1, "T.md", "T", None, note)], earlier_answers="“A compost heap needs air and water.” [1]")
+    assert answer.text == "From your notes:\n\n“A compost heap needs air and water.” [1]\n"
+
+
 def test_offline_has_no_models() -> None:
     with pytest.raises(ProviderError) as e:
         providers.provider("offline").open(ModelConfig("large"))

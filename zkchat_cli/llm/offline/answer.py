@@ -11,6 +11,7 @@ from zkchat_cli.llm.base import Delta, Request, Similarities, StreamFinished, Te
 from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, asks_for_summary, user_messages
 from zkchat_cli.llm.offline.ranking import (
     MAX_QUOTES,
+    MIN_SHARE,
     NAMED,
     QuoteSource,
     RankedQuote,
@@ -162,7 +163,8 @@ def quote_answer(
     for searched, factor in ((named, NAMED), (excerpts, 1.0)):
         ranked = rank_passages(question, searched, similarities)
         if ranked.is_answer(factor):
-            new = [quote for quote in ranked.on_topic if quote.text not in earlier_answers]
+            least = MIN_SHARE * ranked.on_topic[0].value
+            new = [quote for quote in ranked.on_topic if quote.text not in earlier_answers and quote.value >= least]
             return Answer(f"From your notes:\n\n{_format_quotes(select_quotes(new or ranked.on_topic, limit))}", "answer")
     if named:
         ranked = rank_passages(question, named, similarities)
