@@ -12,6 +12,7 @@ from zkchat_cli.llm.offline.ranking import (
     ROWS,
     QuoteSource,
     RankedPassages,
+    add_code,
     count_rows,
     rank_passages,
     select_quotes,
@@ -89,12 +90,18 @@ def test_filler_that_the_notes_do_not_have_is_not_missing() -> None:
     assert rank_passages(question("Was habe ich über Zettelkästen geschrieben?"), [note(text)]).is_answer()
 
 
+def test_the_language_of_a_question_is_one_of_the_notes_that_are_too_short_to_tell_theirs() -> None:
+    assert rank_passages(question("Was ist mit dem Haus?"), [note("Häuser stehen am Fluss.")]).matches
+
+
 def test_forms_of_a_word_are_found_in_the_language_of_the_notes() -> None:
     text = "- Der Komposthaufen braucht viel Luft und etwas Wasser.\n- Die Blätter der Bäume werden nicht gegossen, weil sie sonst faulen."
     assert quotes(rank_passages(question("Blatt eines Baumes gießen?"), [note(text)]))[0].startswith("Die Blätter der Bäume")
 
 
-@pytest.mark.parametrize("text", ["Wann öle ich die Fahrradkette?", "Braucht ein Komposthaufn Luft?", "Was hilft gegen Schmerzen?"])
+@pytest.mark.parametrize(
+    "text", ["Wann öle ich die Fahrradkette?", "Braucht ein Komposthaufn Luft?", "Was hilft gegen Schmerzen?", "Taugt die Rennradkette?"]
+)
 def test_compounds_and_typos_are_found_as_the_search_finds_them(text: str) -> None:
     notes = [
         "Die Kette des Fahrrads ist nach einer Woche im Regen nicht mehr die beste.",
@@ -103,7 +110,7 @@ def test_compounds_and_typos_are_found_as_the_search_finds_them(text: str) -> No
     ]
     ranked = rank_passages(question(text), [note(each, n, f"Notiz {n}") for n, each in enumerate(notes, 1)])
     assert ranked.matches
-    assert quotes(ranked)[0][:5] in {"Wann öle": "Die K", "Braucht ": "Ein K", "Was hilf": "Rücke"}[text[:8]]
+    assert quotes(ranked)[0][:5] in {"Wann öle": "Die K", "Braucht ": "Ein K", "Was hilf": "Rücke", "Taugt di": "Die K"}[text[:8]]
 
 
 @pytest.mark.parametrize(("title", "is_answer"), [("晚上睡不着怎么办", True), ("机票", False)])
@@ -138,11 +145,30 @@ def test_levels_by_meaning(text: str, similarity: float, is_answer: bool, matche
     assert (ranked.is_answer(), ranked.matches) == (is_answer, matches)
 
 
+def test_notes_with_most_words_of_a_question_are_about_it() -> None:
+    text = "- Worms come.\n- Snails go.\n- Moles dig.\n- Rain falls."
+    assert rank_passages(question("worms, snails, moles, rain or hail?"), [note(text)], meaning()).matches
+    assert not rank_passages(question("worms, wolves, bears, foxes or hail?"), [note(text)], meaning()).matches
+
+
 def test_likeliest_sections_begin_with_their_opening() -> None:
     text = "# Heap\n\nA heap is warm.\n\n- Worms come.\n- Snails eat a heap."
     [first] = select_sections(rank_passages(question("snails"), [note(text)]))
     assert [quote.text for quote in first] == ["A heap is warm.", "Snails eat a heap."]
     assert first[0].section == ("Garden", "Heap")
+
+
+def test_likeliest_section_begins_with_what_answers_if_its_opening_is_no_sentence() -> None:
+    text = "# Heap\n\ncall the gardener\n\n- Worms come.\n- Snails eat a heap."
+    [first] = select_sections(rank_passages(question("snails"), [note(text)]))
+    assert [quote.text for quote in first] == ["Snails eat a heap."]
+
+
+def test_the_line_above_code_is_quoted_with_the_code() -> None:
+    text = "How far behind a consumer is\n\n```sh\ngroups --describe\nls\n```"
+    ranked = rank_passages(question("how far behind is the consumer?"), [note(text)])
+    found = add_code(select_quotes(ranked.all, limit=1), ranked.all)
+    assert [quote.text for quote in found] == ["How far behind a consumer is", "groups --describe", "ls"]
 
 
 def test_same_sentence_in_several_notes_is_one_quote_with_several_sources() -> None:

@@ -37,6 +37,38 @@ def test_a_list_is_quoted_with_the_sentence_that_leads_in_to_it() -> None:
     assert len(str(shown[4])) <= 480
 
 
+def test_a_short_line_directly_above_a_list_leads_in_to_it_without_a_colon() -> None:
+    text = "To bring next time\n- a net\n- a map\n\nNot a label\n\n- far below\n\nIt rained.\n- at night"
+    shown = [render_passage(piece, quotable_chunk(text)) for piece in quotable_passages(text) if piece.kind == "prose"]
+    assert shown == ["To bring next time • a net • a map", "Not a label", "It rained."]
+
+
+def test_a_command_over_several_lines_is_one_piece_of_code() -> None:
+    text = "```sh\ngroups \\\n  --describe \\\n  --group tea\nls\n```"
+    [command, ls] = quotable_passages(text)
+    assert render_passage(command, quotable_chunk(text)) == "groups --describe --group tea"
+    assert ls.text == "ls"
+
+
+def test_what_rows_and_code_are_is_said_above_them() -> None:
+    text = "| part | price |\n| - | - |\n| chain | 40 |\n\nSee the lag\n\n```\ngroups\n```\n\nDone.\n\nIt rained."
+    labels = {piece.text: piece.label for piece in quotable_passages(text) if piece.label}
+    assert labels == {"| chain | 40 |": "| part | price |", "groups": "See the lag"}
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("door 4417\nbike room 88\nthe caretaker lives on the second floor", 3),
+        ("A paragraph that somebody wrapped\nwhere its lines became too long for\nthe window.", 1),
+        ("Wake up early.\nEat something first:\nAnd then go out into the garden to see what grew there.", 1),
+        ("one\ntwo", 1),
+    ],
+)
+def test_lines_that_are_not_wrapped_are_pieces_of_their_own(text: str, pieces: int) -> None:
+    assert len(quotable(text)) == pieces
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -15,6 +15,7 @@ from zkchat_cli.llm.offline.ranking import (
     NAMED,
     QuoteSource,
     RankedQuote,
+    add_code,
     excerpts_about,
     has_any_word,
     rank_passages,
@@ -165,7 +166,8 @@ def quote_answer(
         if ranked.is_answer(factor):
             least = MIN_SHARE * ranked.on_topic[0].value
             new = [quote for quote in ranked.on_topic if quote.text not in earlier_answers and quote.value >= least]
-            return Answer(f"From your notes:\n\n{_format_quotes(select_quotes(new or ranked.on_topic, limit))}", "answer")
+            quotes = add_code(select_quotes(new or ranked.on_topic, limit), ranked.all)
+            return Answer(f"From your notes:\n\n{_format_quotes(quotes)}", "answer")
     if named:
         ranked = rank_passages(question, named, similarities)
     elif not ranked.matches:

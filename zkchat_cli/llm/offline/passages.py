@@ -5,7 +5,8 @@ the pieces under them are about.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from zkchat_cli.citations.quotes import QuotableChunk
@@ -20,8 +21,15 @@ LONGEST = 480
 """Characters of a piece; a longer one is cut at a word and marked with an ellipsis."""
 MAX_GROUP = 240
 """Characters up to which sentences that follow each other are one piece: many a sentence means little without the next."""
+MAX_LABEL = 80
+"""Characters of a line that says what the list or code below it is: "Things to bring"."""
 ITEMS = " • "
 """Between the items of a list in one piece: a mark that no note has to contain for the quotation to be verified."""
+COLONS = (":", "：")
+_SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
+_CLOSING_MARKS = "\"'”’»」』*_)）"
+FEWEST_LINES = 3
+"""Lines from which on one can tell whether a paragraph is wrapped: the last line of two may be of any length."""
 _LINK = lazy_pattern(r"<[^<>]*>|!?\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)|https?://\S+|(?<![^\s>])#[^\s#<]+|(?<![\w-])[\w-]+::")
 _NUMBERED = lazy_pattern(r"\[\s*\d")
 _WORD = lazy_pattern(r"[^\W\d_]{2}")
@@ -37,6 +45,17 @@ class QuotablePassage(NamedTuple):
     kind: Kind
     headings: tuple[str, ...]
     place: int
+    label: str = ""
+    """What says what it is besides the headings: of a row the header of its table, of code the short line above."""
+
+
+class _LeadIn(NamedTuple):
+    """A passage that the items of a list below may continue."""
+
+    position: int
+    """In the list of passages."""
+    list_line: int | None = None
+    """The line on which its list must begin; None for any. Only a colon leads in to a list further down."""
 
 
 def quotable_passages(text: str, heading: str | None = None, *, max_group: int = MAX_GROUP) -> list[QuotablePassage]:
@@ -44,9 +63,11 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
     found: list[QuotablePassage] = []
     headings: list[tuple[int, str]] = [(0, heading)] if heading else []
     place = 0
-    lead: int | None = None
+    lead: _LeadIn | None = None
+    above: MarkdownBlock | None = None
     for block in blocks(text):
         if block.kind == "heading":
+            above = None
             headings = [*((level, name) for level, name in headings if 0 < level < block.level), (block.level, block.text)]
             place = 0
             continue
@@ -55,23 +76,56 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
             if not has_words or (len(piece) < 10 and _NUMBERED.search(piece)):
                 continue  # only links; or too short to be checked as a quotation, so its number would be taken for a citation
             piece = truncate(piece, LONGEST) if len(piece) > LONGEST else " ".join(piece.split())
-            found.append(QuotablePassage(piece, kind, tuple(name for _, name in headings), place))
+            found.append(QuotablePassage(piece, kind, tuple(name for _, name in headings), place, _label(block, above)))
             place += 1
         lead = _extend_lead(found, lead, block)
+        above = block if _is_label(block) else None
     return found
 
 
-def _extend_lead(found: list[QuotablePassage], lead: int | None, block: MarkdownBlock) -> int | None:
-    """Quote the items of a list with the sentence above that leads in to it, as far as they fit; the index of that sentence in `found`."""
-    if block.kind != "item" or lead is None:
-        return len(found) - 1 if found and found[-1].text.endswith((":", "：")) else None
-    above = found[lead].text
-    longer = f"{above}{' ' if above.endswith((':', '：')) else ITEMS}{' '.join(block.text.split())}"
+def _is_label(block: MarkdownBlock) -> bool:
+    """Whether it is a short line that may say what is below it."""
+    return block.kind == "paragraph" and len(block.lines) == 1 and len(block.text) <= MAX_LABEL
+
+
+def _label(block: MarkdownBlock, above: MarkdownBlock | None) -> str:
+    """What the passages of a block have as their label; `above` is the short line above it."""
+    match block.kind:
+        case "table":
+            return block.lines[0] if any(map(is_delimiter_row, block.lines[1:2])) else ""
+        case "code" | "indented":
+            return " ".join(above.text.split()) if above else ""
+    return ""
+
+
+def _extend_lead(found: list[QuotablePassage], lead: _LeadIn | None, block: MarkdownBlock) -> _LeadIn | None:
+    """Quote the items of a list with the sentence or label above that leads in to it, as far as they fit."""
+    if block.kind != "item" or lead is None or lead.list_line not in (None, block.line):
+        return _lead_in(found, block)
+    above = found[lead.position].text
+    has_items = lead.list_line is None and not above.endswith(COLONS)
+    longer = f"{above}{' ' if above.endswith(COLONS) else ITEMS}{' '.join(block.text.split())}"
     if len(longer) > LONGEST:
-        found[lead] = found[lead]._replace(text=above if above.endswith((":", "：")) else f"{above} …")
+        found[lead.position] = found[lead.position]._replace(text=f"{above} …" if has_items else above)
         return None
-    found[lead] = found[lead]._replace(text=longer)
-    return lead
+    found[lead.position] = found[lead.position]._replace(text=longer)
+    return _LeadIn(lead.position)
+
+
+def ends_as_sentence(text: str) -> bool:
+    return text.rstrip(_CLOSING_MARKS).endswith(_SENTENCE_ENDS)
+
+
+def _ends_as_prose(line: str) -> bool:
+    return ends_as_sentence(line) or line.endswith(COLONS)
+
+
+def _lead_in(found: list[QuotablePassage], block: MarkdownBlock) -> _LeadIn | None:
+    """The last passage, if it leads in to a list below it."""
+    if found and found[-1].text.endswith(COLONS):
+        return _LeadIn(len(found) - 1)
+    is_label = found and _is_label(block) and found[-1].text == " ".join(block.text.split()) and not ends_as_sentence(block.text)
+    return _LeadIn(len(found) - 1, list_line=block.line + 1) if is_label else None
 
 
 def render_passage(passage: QuotablePassage, excerpt: QuotableChunk) -> str | None:
@@ -118,9 +172,34 @@ def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, Kind]]:
                 if not is_delimiter_row(row) and not is_delimiter_row(below) and GAP not in row:
                     yield row, "row"
         case "code" | "indented":
-            yield from ((line.strip(), "code") for line in block.lines if any(c.isalnum() for c in line))
+            yield from ((line, "code") for line in _join_continued(block.lines) if any(c.isalnum() for c in line))
         case "paragraph" | "item" | "callout":
-            yield from ((group, "item" if block.kind == "item" else "prose") for group in _sentence_groups(block, max_group))
+            for each in _split_lines(block):
+                yield from ((group, "item" if block.kind == "item" else "prose") for group in _sentence_groups(each, max_group))
+
+
+def _join_continued(lines: Sequence[str]) -> Iterator[str]:
+    """The lines of code; those that end in a backslash with the next one."""
+    begun = ""
+    for line in lines:
+        begun = f"{begun} {line.strip()}".strip()
+        if begun.endswith("\\"):
+            begun = begun[:-1].rstrip()
+        else:
+            yield begun
+            begun = ""
+    yield begun
+
+
+def _split_lines(block: MarkdownBlock) -> list[MarkdownBlock]:
+    """Each line of a block by itself if its lines are no prose, neither sentences nor wrapped: the first word of each would have fitted on
+    the line before."""
+    lines = block.lines
+    if len(lines) < FEWEST_LINES or any(line.endswith((",", "-")) for line in lines[:-1]) or all(map(_ends_as_prose, lines)):
+        return [block]
+    longest = max(map(len, lines))
+    are_short = all(len(line) + len(f" {below.split(maxsplit=1)[0]}") <= longest for line, below in pairwise(lines) if len(line) < longest)
+    return [block._replace(lines=(line,)) for line in lines] if are_short else [block]
 
 
 def _sentence_groups(block: MarkdownBlock, longest: int) -> list[str]:
