@@ -112,6 +112,7 @@ def dated(tmp_path: Path) -> Vault:
         ('on:"last week" fence', {"2026-11-12"}),
         ("boiler in August 2019", {"2026-11-10", "2026-11-20", "2026-W46", "Boiler", "Undated"}),
         ("boiler on:2019-08", set()),
+        ("what did I do in August 2019?", set()),
     ],
 )
 def test_search_takes_dates(dated: Vault, query: str, found: set[str]) -> None:
@@ -142,3 +143,4 @@ def test_the_offline_provider_tells_what_was_noted_in_a_period(zkchat: Program, 
     assert "“Met Anna about the boiler.”" in answer["answer"]
     assert [citation["relative_path"] for citation in answer["citations"]] == [f"{day}.md"]
     assert answer["level"] == "answer"
+    assert zkchat("ask", "What was new in March 1999?").out == "None of your notes is from that time.\n"

@@ -77,13 +77,15 @@ def test_request_for_a_summary_in_several_languages() -> None:
 @pytest.mark.parametrize(
     ("text", "searches", "about_period"),
     [
-        ("What did I do last week?", ("last week?",), True),
-        ("what happened yesterday?", ("yesterday?",), True),
-        ("was ist letzte Woche passiert?", ("letzte Woche",), True),
+        ("What did I do last week?", ("What did I do last week?",), True),
+        ("what happened yesterday?", ("what happened yesterday?",), True),
+        ("was ist letzte Woche passiert?", ("was ist letzte Woche passiert?",), True),
         ("who did I meet yesterday", ("who did I meet yesterday", "yesterday"), False),
         ("find tasks that are due today", ("find tasks that are due today",), False),
     ],
 )
-def test_question_about_a_time_is_also_searched_by_its_date_alone(text: str, searches: tuple[str, ...], about_period: bool) -> None:
+def test_question_about_a_time_and_more_is_also_searched_by_its_date_alone(
+    text: str, searches: tuple[str, ...], about_period: bool
+) -> None:
     question = asked("What is soil?", text)
     assert (question.searches, question.about_period, question.is_follow_up) == (searches, about_period, False)

@@ -126,7 +126,7 @@ MAX_BESIDE_BARE = 5
 """Words of a text that is a question about a date; in a longer one, a date without "on" or "in" is one of its words."""
 _SAYS_NOTHING = frozenset(
     """happen happened happening write wrote written note notes noted make made learn learned on gemacht getan geschrieben notiert gelernt
-    passiert los gab geschehen fait note hice hicimos""".split()
+    passiert los gab geschehen new changed change neu neues geandert fait note nouveau hice hicimos nuevo""".split()
 )
 _CHINESE_SAYS_NOTHING = lazy_pattern(f"[{''.join(sorted(FUNCTION_CHARACTERS))}做干啥写记事发生]")
 

@@ -38,6 +38,7 @@ MAX_SUMMARY, MAX_PER_DOCUMENT, MAX_FACTS = 6, 2, 2
 MIN_SENTENCES, MAX_DIGEST = 4, 12
 """Sentences of a text worth summarizing, and of its summary."""
 NOTHING = "Nothing in your notes is about this.\n"
+NOTHING_THEN = "None of your notes is from that time.\n"
 NO_SENTENCE = "I found no sentence that answers this. Most likely: "
 LEFT_OUT = "There was no room in the context window for passages of your notes. Raise context.max_tokens, or ask in a new conversation.\n"
 _PAIRED_MARKS = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
@@ -171,7 +172,7 @@ def quote_answer(
     if named:
         ranked = rank_passages(question, named, similarities)
     elif not ranked.matches:
-        return Answer(NOTHING, "nothing")
+        return Answer(NOTHING_THEN if question.about_period else NOTHING, "nothing")
     sections = select_sections(ranked)
     if not sections:
         return Answer(NOTHING, "nothing")

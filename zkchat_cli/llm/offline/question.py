@@ -107,7 +107,7 @@ def analyze_question(messages: Sequence[PromptMessage], position: int) -> Analyz
     added = _without(_subject_words(topic), [*_DOCUMENT_WORDS, *weights], language)[:MAX_TOPIC_WORDS]
     subject = frozenset(own) or frozenset(weights)
     about_period = bool(dates) and (not own or is_all_stopwords(rest))
-    searches = (dates,) if about_period else (plain, dates) if dates else (plain,)
+    searches = (plain, dates) if dates and not about_period else (plain,)
     alone = AnalyzedQuestion(plain, searches, weights, subject, asks_for_summary(text), about_document, about_period, names=names)
     if not added:
         return alone

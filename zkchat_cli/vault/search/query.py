@@ -92,7 +92,11 @@ def parse_query(text: str, today: date | None = None) -> SearchQuery:
         return query
     period, rest = dated
     found = _parse(rest, today)._replace(period=period, undated=query)
-    return found._replace(words=(), order=()) if is_all_stopwords(rest) else found
+    if not is_all_stopwords(rest):
+        return found
+    return found._replace(
+        words=(), order=(), undated=None if words.terms(rest) else query
+    )  # "what did I do yesterday" is about nothing else
 
 
 def _parse(text: str, today: date) -> SearchQuery:
