@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories import AppFixture, make_app, open_vault
+from factories import AppFixture, make_app, open_store, open_vault
 from fake_embedders import EmbeddingServers
 from fork_server import run_piped, use_empty_certificates
 from hypothesis import settings
@@ -30,6 +30,7 @@ from pytest_httpserver import HTTPServer
 
 from zkchat_cli import exporters
 from zkchat_cli.context import strategies
+from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.vault.vault import Vault
 
 
@@ -194,11 +195,11 @@ def syntax_nodes() -> dict[str, tuple[ast.AST, ...]]:
     return {file.relative_to(package).as_posix(): tuple(ast.walk(ast.parse(file.read_bytes()))) for file in files}
 
 
-def write_notes(folder: Path, notes: dict[str, str]) -> Path:
+def write_notes(folder: Path, notes: Mapping[str, str | bytes]) -> Path:
     """A vault of these notes."""
     for name, text in notes.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     return folder
 
 
@@ -219,6 +220,12 @@ def app(vault: Path, tmp_path: Path) -> Iterator[AppFixture]:
     """Sessions on these notes, with a store of their own."""
     with closing(make_app(vault, tmp_path / "cache", tmp_path / "store.db")) as made:
         yield made
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ChatSessionStore]:
+    with closing(open_store(tmp_path / "store.db")) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -13,8 +13,10 @@ from typing import Any
 from zkchat_cli import tools
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.config.schema import Config
+from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context import strategies
+from zkchat_cli.context.budget import Budget
+from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.recall.index import RecallIndex, recall_passages
 from zkchat_cli.context.turns import Turn, split_into_turns
 from zkchat_cli.errors import UsageError
@@ -30,6 +32,7 @@ from zkchat_cli.models import (
     ContextUsage,
     Conversation,
     MessageBreakdown,
+    Prompt,
     PromptMessage,
     ToolCall,
     TurnReport,
@@ -175,6 +178,14 @@ def open_vault(folder: Path, index_folder: Path) -> Vault:
     vault = Vault.open(folder, index_folder)
     vault.refresh()
     return vault
+
+
+def prompt_of(
+    history: Sequence[ZkChatMessage] = (), question: str = "", window: int = 32768, strategy: str = "hybrid", **more: Any
+) -> Prompt:
+    current = (message("user", question, "now", status="pending"),) if question else ()
+    inputs = PromptInputs(**{"instructions": "Cite.", "history": split_into_turns(history, COUNTER), "current": current, **more})
+    return assemble_prompt(inputs, Budget.from_settings(ContextSettings(), window), strategies.load_strategy(strategy), COUNTER)
 
 
 def make_app(vault_folder: Path, index_folder: Path, store_file: Path | None = None, **changes: Any) -> AppFixture:

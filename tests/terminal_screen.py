@@ -178,9 +178,13 @@ class Chat:
     def kill(self, number: signal.Signals) -> None:
         os.kill(self._child.pid, number)
 
-    def close_terminal(self) -> None:
-        """As closing the window does: the terminal is gone, and its processes are told by SIGHUP."""
-        self._child.close_terminal()
+    def end_from_outside(self, how: signal.Signals) -> None:
+        """An orderly end. SIGHUP comes as closing the window brings it: the terminal is gone as well."""
+        if how == signal.SIGHUP:
+            self._child.close_terminal()
+        else:
+            self.kill(how)
+        assert self.wait_for_end() == 128 + how
 
     # what a person sees
 

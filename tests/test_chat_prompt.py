@@ -98,17 +98,12 @@ def test_an_error_while_opening_removes_the_prompt(zkchat: Program) -> None:
         assert "nobody/none" in chat.screen_text()
 
 
-@pytest.mark.parametrize(
-    ("how", "term"), [("SIGTERM", "xterm-256color"), ("SIGHUP", "xterm-256color"), ("SIGTERM", "dumb"), ("SIGHUP", "dumb")]
-)
-def test_an_end_from_outside_at_the_prompt_is_an_orderly_end(zkchat: Program, how: str, term: str) -> None:
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_an_end_from_outside_at_the_prompt_is_an_orderly_end(zkchat: Program, how: signal.Signals, term: str) -> None:
     with Chat(zkchat, TERM=term) as chat:
         chat.wait_for("you ›")
         chat.type("half a line")
         chat.wait_for("half a line")
-        if how == "SIGHUP":
-            chat.close_terminal()
-        else:
-            chat.kill(signal.SIGTERM)
-        assert chat.wait_for_end() == 128 + getattr(signal, how)
+        chat.end_from_outside(how)
         assert "Traceback" not in chat.everything()

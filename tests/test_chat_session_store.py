@@ -1,42 +1,29 @@
 """The store as a session uses it: an append-only log, a tree with a head, compactions that can be undone."""
 
 import itertools
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
+from factories import NOON, make_compaction, message
 
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, Conversation, ConversationArchive, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 numbers = itertools.count()
-NOON = "2025-05-08T12:00:00+00:00"
 ONE = "2025-05-08T13:00:00+00:00"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[ChatSessionStore]:
-    opened = ChatSessionStore.open(tmp_path / "data" / "conversations.db")
-    yield opened
-    opened.close()
 
 
 def conversation(name: str = "c1", vault: str = "/notes", **more: str) -> Conversation:
     return Conversation(**{"id": name, "vault": vault, "created_at": NOON, "updated_at": NOON, **more})
 
 
-def make_message(name: str, parent: str | None = None, role: str = "user", **more: object) -> ZkChatMessage:
-    return ZkChatMessage.model_validate(
-        {"id": name, "parent_id": parent, "role": role, "content": f"text of {name}", "timestamp": NOON, **more}
-    )
+def make_message(name: str, parent: str | None = None, role: str = "user", content: str = "", **more: object) -> ZkChatMessage:
+    return message(role, content or f"text of {name}", name, parent_id=parent, **more)
 
 
-def summary(name: str, last: str | None) -> Compaction:
-    return Compaction(
-        id=name, created_at=NOON, last_id=last, tokens_before=900, tokens_after=100, messages_folded=2, summary="So far", mode="full"
-    )
+def summary(name: str, last: str) -> Compaction:
+    return make_compaction("So far", last, id=name)
 
 
 def ids(messages: tuple[ZkChatMessage, ...]) -> list[str]:

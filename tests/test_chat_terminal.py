@@ -73,16 +73,12 @@ def test_ctrl_d_or_two_ctrl_c_on_an_empty_line_leave(zkchat: Program, keys: str)
         assert chat.wait_for_end() == 0
 
 
-@pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP"])
-def test_an_end_from_outside_in_mid_answer_keeps_what_came(zkchat: Program, script: Script, how: str) -> None:
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_an_end_from_outside_in_mid_answer_keeps_what_came(zkchat: Program, script: Script, how: signal.Signals) -> None:
     with Chat(zkchat, "--model", script(ENDLESS)) as chat:
         chat.say("talk for a minute")
         chat.wait_for("then word 1,")
-        if how == "SIGHUP":
-            chat.close_terminal()
-        else:
-            chat.kill(signal.SIGTERM)
-        assert chat.wait_for_end() == 128 + getattr(signal, how)
+        chat.end_from_outside(how)
     asked, answer = stored_conversations(zkchat)
     assert asked["content"] == "talk for a minute"
     assert answer["content"].startswith("First words came, then word 0,")

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,7 +30,7 @@ def talk(zkchat: Program, tmp_path: Path) -> str:
     return conversation
 
 
-def test_show_prints_the_exact_prompt_that_the_model_gets(zkchat: Program, talk: str, script: Callable[..., str]) -> None:
+def test_show_prints_the_exact_prompt_that_the_model_gets(zkchat: Program, talk: str, script: Script) -> None:
     model = script({"echo": True})
     shown = zkchat("context", "show", talk, "--next", "Where is the anvil? [[Filters]]", "--json", "--model", model).json
     sent = json.loads(zkchat("ask", "--cid", talk, "Where is the anvil? [[Filters]]", "--json", "--model", model).json["answer"])
@@ -71,14 +70,11 @@ def test_compaction_folds_the_older_turns_and_undo_restores_the_identical_prompt
     assert zkchat("context", "show", talk, "--json").out == before
 
 
-def test_a_summary_keeps_to_its_target(zkchat: Program, talk: str) -> None:
-    done = zkchat("context", "compact", talk, "--keep", 0, "--target", 120, "--json").json
-    assert 0 < done["summary_tokens"] <= 120
-
-
-def test_instructions_say_what_a_summary_should_keep(zkchat: Program, talk: str) -> None:
+def test_a_summary_keeps_to_its_target_and_has_what_the_instructions_say(zkchat: Program, talk: str) -> None:
     small = ["--keep", "0", "--target", "60", "--preview", "--json"]
-    assert "kettle" in zkchat("context", "compact", talk, "--instructions", "keep the kettle and shelf 77", *small).json["summary"]
+    done = zkchat("context", "compact", talk, "--instructions", "keep the kettle and shelf 77", *small).json
+    assert 0 < done["summary_tokens"] <= 60
+    assert "kettle" in done["summary"]
 
 
 def test_an_export_comes_back_as_it_was(zkchat: Program, talk: str, tmp_path: Path) -> None:
@@ -101,7 +97,7 @@ def test_an_import_from_another_machine_belongs_to_the_vault_at_hand(zkchat: Pro
     assert elsewhere("context", "stats").exit_status == 0
 
 
-def test_clear_starts_afresh_and_the_log_stays(zkchat: Program, talk: str, script: Callable[..., str]) -> None:
+def test_clear_starts_afresh_and_the_log_stays(zkchat: Program, talk: str, script: Script) -> None:
     assert zkchat("context", "clear", talk).exit_status == 2
     assert zkchat("context", "clear", talk, "--yes").exit_status == 0
     prompt = json.loads(zkchat("ask", "--cid", talk, "Hello?", "--model", script({"echo": True}), "--json").json["answer"])
@@ -123,7 +119,7 @@ def test_a_prompt_describes_the_tools_that_its_model_can_call(zkchat: Program, t
 A_SUMMARY = {"text": f"<analysis>Hm.</analysis>\n<conversation-summary>\n{SUMMARY}\n</conversation-summary>"}
 
 
-def test_a_scripted_model_summarises_on_the_command_line(zkchat: Program, talk: str, script: Callable[..., str]) -> None:
+def test_a_scripted_model_summarises_on_the_command_line(zkchat: Program, talk: str, script: Script) -> None:
     done = zkchat("context", "compact", talk, "--keep", 4, "--json", "--model", script(A_SUMMARY)).json
     assert (done["mode"], done["summary"], done["model_calls"], done["messages_folded"]) == ("full", SUMMARY, 1, 20)
     listed = zkchat("context", "summary", talk, "--json").json
@@ -133,7 +129,7 @@ def test_a_scripted_model_summarises_on_the_command_line(zkchat: Program, talk: 
     assert SUMMARY in out
 
 
-def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, talk: str, script: Callable[..., str]) -> None:
+def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, talk: str, script: Script) -> None:
     model = script({"error": "timeout"}, {"error": "timeout"}, A_SUMMARY)
     done = zkchat("chat", "--resume", talk, "--model", model, stdin="/compact keep the drill\n/compact\n/compact undo\n")
     first, second, third = (line for line in done.out.splitlines() if line)
@@ -144,9 +140,7 @@ def test_the_chat_says_what_a_summary_saved_and_takes_it_back(zkchat: Program, t
     assert zkchat("context", "summary", talk, "--json").json == []
 
 
-def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_works(
-    zkchat: Program, talk: str, script: Callable[..., str]
-) -> None:
+def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_works(zkchat: Program, talk: str, script: Script) -> None:
     with Chat(zkchat, "--resume", talk, "--model", script(ENDLESS), columns=120) as chat:
         chat.say("/compact keep the drill")
         chat.wait_for("compacting: requested by you")
@@ -159,7 +153,7 @@ def test_ctrl_c_in_the_middle_of_a_summary_changes_nothing_and_the_next_try_work
     assert zkchat("context", "summary", talk, "--json").json == []
 
 
-def test_a_turn_says_below_its_answer_what_a_compaction_saved(zkchat: Program, talk: str, script: Callable[..., str]) -> None:
+def test_a_turn_says_below_its_answer_what_a_compaction_saved(zkchat: Program, talk: str, script: Script) -> None:
     zkchat.env["ZKCHAT_RETRIEVAL__MODE"] = "tools"  # their descriptions fill a part of the window
     zkchat("config", "set", "context.max_tokens", "1650")
     with Chat(zkchat, "--resume", talk, "--model", script(A_SUMMARY, {"text": "So it is."})) as chat:

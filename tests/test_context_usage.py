@@ -1,23 +1,16 @@
 """The token usage of a prompt, what a compaction did, and the overview of a prompt, as people read them."""
 
 import re
-from collections.abc import Sequence
 from io import StringIO
-from typing import Any
 
 import pytest
-from factories import COUNTER, chunk, exchanges, make_compaction, message
+from factories import chunk, exchanges, make_compaction, message, prompt_of
 from rich.console import Console
 
 from zkchat_cli import tools
-from zkchat_cli.config.schema import ContextSettings
-from zkchat_cli.context import strategies
-from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.compaction_policy import SummaryCoverage
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
-from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.memory.project import MemoryItem
-from zkchat_cli.models import Compaction, DocumentReference, Prompt, TokenUsage, ToolCall, ZkChatMessage
+from zkchat_cli.models import Compaction, DocumentReference, Prompt, TokenUsage, ToolCall
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.views import context_usage
 from zkchat_cli.views.budget_bar import BudgetBar
@@ -29,14 +22,6 @@ DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 MEMORY = (MemoryItem("ZKCHAT.md", "Be brief. " * 30, 60, "in the root"),)
 SMART = (MemoryItem("", "Her favourite colour is green. " * 30, 60, "it shares words with the message", kind="fact", key="colour"),)
 CHATTER = exchanges(*((f"Chatter number {i}? " * 40, "Indeed. " * 40) for i in range(12)))
-
-
-def prompt_of(
-    history: Sequence[ZkChatMessage] = (), question: str = "", window: int = 32768, strategy: str = "hybrid", **more: Any
-) -> Prompt:
-    current = (message("user", question, "now", status="pending"),) if question else ()
-    inputs = PromptInputs(**{"instructions": "Cite.", "history": split_into_turns(history, COUNTER), "current": current, **more})
-    return assemble_prompt(inputs, Budget.from_settings(ContextSettings(), window), strategies.load_strategy(strategy), COUNTER)
 
 
 def usage_text(prompt: Prompt, width: int = 80, **pinned: int) -> str:

@@ -39,9 +39,6 @@ def test_hundreds_of_kilobytes_of_hostile_fences_takes_no_time() -> None:
     assert code_blocks(("> " * 20_000 + "\n") * 5 + "1) " * 40_000) == []
 
 
-# a prompt to read
-
-
 # lists
 
 

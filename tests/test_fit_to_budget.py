@@ -24,10 +24,6 @@ def found_chunks(*ids: str, text: str = "Filters say which tasks you want to see
     return tuple(chunk(None, f"{text} {id_}", id=id_, relative_path=path) for id_ in ids)
 
 
-def ids(kept: Calls) -> list[list[str]]:
-    return [[c.id for c in chunks] for chunks in kept]
-
-
 # cutting
 
 

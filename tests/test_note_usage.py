@@ -1,7 +1,7 @@
 """Which conversations and answers used a note: asked of the store, and on the command line."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,13 +12,6 @@ from zkchat_cli.models import Citation, DocumentReference, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 FILTERS = "Filters.md"
-
-
-@pytest.fixture
-def store() -> Iterator[ChatSessionStore]:
-    opened = ChatSessionStore.open(None)
-    yield opened
-    opened.close()
 
 
 def reference(kind: str, path: str | None = FILTERS, **more: object) -> DocumentReference:

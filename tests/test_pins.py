@@ -1,10 +1,9 @@
 """What is pinned, and what the user instructed, is in every prompt word for word, whatever is folded or dropped; `/pin` and its kin."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
-from factories import COUNTER, AppFixture, DeltaModel, chunk, exchanges, make_compaction, message, reply, report_of, resume
+from factories import COUNTER, AppFixture, DeltaModel, chunk, exchanges, make_compaction, message, prompt_of, reply, report_of, resume
 from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,26 +11,16 @@ from slash_results import slash_output
 from summary_models import SummaryModel, summary_reply
 
 from zkchat_cli import slash
-from zkchat_cli.config.schema import ContextSettings
-from zkchat_cli.context import strategies
-from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.fixed_messages import is_fixed
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_result_masking import find_maskable
 from zkchat_cli.context.turns import FIXED_TAG, split_into_turns
 from zkchat_cli.errors import PromptTooLarge, UsageError
 from zkchat_cli.models import Prompt, ZkChatMessage
 
+ASKED = "And the anvil?"
 STRATEGIES = ["discard", "summarize", "hybrid"]
 RULE = "From now on, answer in German. Grüße: <b>&amp;\t…"
 CHATTER = [(f"Chatter number {i}? " * 20, "Indeed. " * 20) for i in range(20)]
-
-
-def prompt_of(history: Sequence[ZkChatMessage], strategy: str = "hybrid", window: int = 2000, **more: Any) -> Prompt:
-    material = PromptInputs(
-        "Cite.", split_into_turns(history, COUNTER), (message("user", "And the anvil?", "now", status="pending"),), **more
-    )
-    return assemble_prompt(material, Budget.from_settings(ContextSettings(), window), strategies.load_strategy(strategy), COUNTER)
 
 
 def kept(prompt: Prompt) -> list[str]:
@@ -47,7 +36,7 @@ def pinned(history: Sequence[ZkChatMessage], *ids: str) -> tuple[ZkChatMessage, 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_an_old_instruction_is_sent_verbatim_before_recent_turns(strategy: str) -> None:
-    prompt = prompt_of(exchanges(("Hello", "Hi"), (RULE, "Gern."), *CHATTER), strategy)
+    prompt = prompt_of(exchanges(("Hello", "Hi"), (RULE, "Gern."), *CHATTER), ASKED, 2000, strategy)
     (rule,) = kept(prompt)
     about = 'turn=2 role="user" date="2025-05-03" why="an instruction of the user that still holds"'
     assert rule == f"<kept-message {about}>\n{RULE}\n</kept-message>"
@@ -59,7 +48,7 @@ def test_an_old_instruction_is_sent_verbatim_before_recent_turns(strategy: str) 
 def test_pins_that_do_not_fit_are_an_error_with_unpin_as_a_hint(strategy: str) -> None:
     history = pinned(exchanges(("small pin", "So."), ("pin this " * 600, "So."), ("Hello", "Hi")), "t1-u", "t2-u")
     with pytest.raises(PromptTooLarge) as e:
-        prompt_of(history, strategy, window=1000)
+        prompt_of(history, ASKED, 1000, strategy)
     assert "the limit is 900" in e.value.message
     assert "pinned in turn 2 (/unpin 2): " in e.value.hint
 
@@ -87,9 +76,9 @@ def test_pinned_messages_are_in_every_prompt_verbatim(
     turns = split_into_turns(history, COUNTER)
     fixed = [m.content for turn in turns for m in turn.messages if (m.pinned if turn.failed else is_fixed(m))]
     try:
-        prompt = prompt_of(history, strategy, window, compaction=compaction)
+        prompt = prompt_of(history, ASKED, window, strategy, compaction=compaction)
     except PromptTooLarge:
-        always = prompt_of((), strategy, window).usage.total_tokens
+        always = prompt_of((), ASKED, window, strategy).usage.total_tokens
         assert always + sum(turn.fixed_tokens for turn in turns) > 0.9 * window - 1
         return
     sent = [m.content for m in prompt.messages]

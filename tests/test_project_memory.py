@@ -32,10 +32,7 @@ class Notes:
         return list(self._warnings)
 
     def write(self, **files: str | bytes) -> None:
-        for name, content in files.items():
-            file = self.root / f"{name.replace('__', '/')}.md"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        write_notes(self.root, {f"{name.replace('__', '/')}.md": content for name, content in files.items()})
 
     def root_items(self, room: int = 1000) -> tuple[MemoryItem, ...]:
         return load_root_memory(self.files, NAMES, room, COUNTER)

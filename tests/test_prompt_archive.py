@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from zkchat_cli import exporters, slash
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.context.system_prompt import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError, UsageError
 from zkchat_cli.exporters import exporter
 from zkchat_cli.importers.conversation_file import read_conversations
@@ -82,21 +83,27 @@ LOOKS = tuple(f"Please look for the anvil of day {n}." for n in range(12))
 
 STEPS = ["Where is the anvil?", "Please look for [[Filters]]", "look " * 90, "break", "/undo", "/undo 2", "/redo", "/retry", "/edit 1 And?"]
 STEPS += ["a note is edited", "/pin 1", "/unpin 1", "/compact", "/compact undo", "/strategy discard", "/strategy summarize", "/branches 1"]
+STEPS += ["another process"]
+BRANCHES = [*LOOKS[:5], "/compact", "/pin 2", "And?", "/compact undo", "And now?", "/edit 3 Where?", "/undo", "another process", *LOOKS[5:]]
 
 
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=st.lists(st.sampled_from(STEPS), min_size=3, max_size=14))
-@example(steps=[*LOOKS[:5], "/compact", "/pin 2", "And?", "/compact undo", "And now?", "/edit 3 Where?", *LOOKS[5:]])
+@example(steps=BRANCHES)
 def test_the_prompts_of_any_conversation_come_back_unchanged(app: AppFixture, steps: list[str]) -> None:
     check_round_trip(app, steps)
 
 
 def check_round_trip(app: AppFixture, steps: list[str]) -> None:
-    session = app.session(Obedient([]))
+    model = Obedient([])
+    session = app.session(model)
     for number, step in enumerate(["Please look for the anvil.", *steps]):
         if step == "a note is edited":
             (app.vault.root / "Filters.md").write_text(f"# Filters\n\nThis line about filters is new: {number}.\n")
             app.vault.refresh()
+        if step == "another process":
+            session = app.reopen(session, model)
+            continue
         try:
             turn = slash.run(step, session).turn if step.startswith("/") else session.send(step)
             list(turn or ())
@@ -104,6 +111,8 @@ def check_round_trip(app: AppFixture, steps: list[str]) -> None:
             pass  # there is nothing to undo or to pin
     id_, strategy = session.conversation.id, session.runtime.strategy.name
     text = export(app.store, id_)
+    kept = [sent.prompt.messages for sent in sent_prompts(app.store, id_)]
+    assert kept == [request.messages for request in model.requests if request.messages[0].content == INSTRUCTIONS]
     other, same = import_elsewhere(app, text)
     assert export(other.store, same) == text
     assert sent_prompts(other.store, same) == sent_prompts(app.store, id_) != []

@@ -1,19 +1,17 @@
 """The prompt: what goes in, in what order, how much of it, and figures that add up to the token."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from factories import COUNTER, exchanges, make_compaction, message, prompt_message
+from factories import COUNTER, exchanges, make_compaction, message, prompt_message, prompt_of
 from history_strategies import any_history_makes_a_prompt_that_keeps_all_promises
 from hypothesis import settings
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import ContextSettings
-from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget, compaction_due, measure_usage
-from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt, fence
-from zkchat_cli.context.turns import render_turn, split_into_turns
+from zkchat_cli.context.prompt_assembly import fence
+from zkchat_cli.context.turns import render_turn
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import CompactionDue, DocumentReference, Prompt, ToolCall, ZkChatMessage
 from zkchat_cli.views import context_usage
@@ -24,17 +22,6 @@ DESCRIPTORS = tuple(tool.descriptor for tool in tools.load_tools())
 
 def budget(window: int = 32768, **changes: Any) -> Budget:
     return Budget.from_settings(ContextSettings(**changes), window)
-
-
-def prompt_inputs(history: Sequence[ZkChatMessage] = (), question: str = "", **more: Any) -> PromptInputs:
-    current = (message("user", question, "now", status="pending"),) if question else ()
-    return PromptInputs(**{"instructions": "Cite.", "history": split_into_turns(history, COUNTER), "current": current, **more})
-
-
-def prompt_of(
-    history: Sequence[ZkChatMessage] = (), question: str = "", window: int = 32768, strategy: str = "hybrid", **more: Any
-) -> Prompt:
-    return assemble_prompt(prompt_inputs(history, question, **more), budget(window), strategies.load_strategy(strategy), COUNTER)
 
 
 def contents(prompt: Prompt) -> list[str]:

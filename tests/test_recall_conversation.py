@@ -1,11 +1,9 @@
 """recall_conversation: everything that was ever said can be found again, in this conversation and in earlier ones."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from factories import (
     NOON,
     AppFixture,
@@ -37,13 +35,6 @@ def found_texts(store: ChatSessionStore, text: str, **more: Any) -> list[str]:
 
 
 # the store
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[ChatSessionStore]:
-    opened = ChatSessionStore.open(tmp_path / "s.db")
-    yield opened
-    opened.close()
 
 
 def test_the_message_that_has_the_rarest_words_comes_first(store: ChatSessionStore) -> None:
@@ -98,15 +89,14 @@ def test_new_messages_are_found_by_the_next_search(store: ChatSessionStore) -> N
 
 def test_two_processes_index_each_message_once(store: ChatSessionStore, tmp_path: Path) -> None:
     store_conversation(store, "c1", *(message("user", f"slate {i}", f"m{i}") for i in range(50)))
-    other = ChatSessionStore.open(tmp_path / "s.db")
+    other = ChatSessionStore.open(tmp_path / "store.db")
     assert len(found_texts(other, "slate", limit=100)) == len(found_texts(store, "slate", limit=100)) == 50
     other.close()
 
 
-def test_rare_words_choose_the_messages(tmp_path: Path) -> None:
-    store = ChatSessionStore.open(tmp_path / "s.db")
+def test_rare_words_choose_the_messages(store: ChatSessionStore, tmp_path: Path) -> None:
     store_conversation(store, "c1", message("user", "a wales of slate", "first"))
-    database = connect(tmp_path / "s.db")
+    database = connect(tmp_path / "store.db")
     texts = ("slate roof tile", "slate tile")
     values = ({"id": f"m{n}", "content": texts[n % 2], "at": NOON} for n in range(2 * MOST_RANKED + 10))
     columns = "(id, conversation_id, role, content, status, timestamp, rest, checksum)"
@@ -120,7 +110,6 @@ def test_rare_words_choose_the_messages(tmp_path: Path) -> None:
     assert found_texts(store, "slate tile wales", conversation_id="c2") == ["second"]
     assert found_texts(store, "slate tile", conversation_id="c2") == ["third"], "all words are common: a message must have each"
     assert found_texts(store, "slate", limit=0) == []
-    store.close()
 
 
 # as the model gets it

@@ -1,12 +1,12 @@
 """Who searches the notes: the model with tools, or zkchat before the model is called."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from conftest import Program
 from factories import AppFixture, DeltaModel, find_call, prompt_texts, reply, report_of, tool_reply
+from terminal_screen import Script
 
 from zkchat_cli.llm.base import Window
 from zkchat_cli.models import ToolCall
@@ -20,7 +20,7 @@ def sent(document: dict[str, Any]) -> list[dict[str, Any]]:
     return messages
 
 
-def test_passages_come_before_the_question_and_the_way_to_cite_them_after_it(zkchat: Program, script: Callable[..., str]) -> None:
+def test_passages_come_before_the_question_and_the_way_to_cite_them_after_it(zkchat: Program, script: Script) -> None:
     document = zkchat("ask", QUESTION, "--model", script(ECHO), "--max-context", "8192", "--json").json
     system, passages, question, reminder = sent(document)
     assert "find_excerpts" not in system["content"]
@@ -31,7 +31,7 @@ def test_passages_come_before_the_question_and_the_way_to_cite_them_after_it(zkc
     assert document["retrieval"] == "before"
 
 
-def test_passages_take_at_most_their_share_of_what_is_left(zkchat: Program, script: Callable[..., str]) -> None:
+def test_passages_take_at_most_their_share_of_what_is_left(zkchat: Program, script: Script) -> None:
     zkchat.env["ZKCHAT_RETRIEVAL__RATIO"] = "0.03"
     document = zkchat("ask", QUESTION, "--model", script(ECHO), "--max-context", "8192", "--json").json
     assert 0 < document["context"]["message_breakdown"]["documents"] < 0.03 * 8192
@@ -41,9 +41,7 @@ def test_passages_take_at_most_their_share_of_what_is_left(zkchat: Program, scri
     ("setting", "tools", "passages", "retrieval"),
     [("tools", True, False, "tools"), ("before", False, True, "before"), ("both", True, True, "both")],
 )
-def test_the_setting_decides(
-    zkchat: Program, script: Callable[..., str], setting: str, tools: bool, passages: bool, retrieval: str
-) -> None:
+def test_the_setting_decides(zkchat: Program, script: Script, setting: str, tools: bool, passages: bool, retrieval: str) -> None:
     zkchat.env["ZKCHAT_RETRIEVAL__MODE"] = setting
     document = zkchat("ask", QUESTION, "--model", script(ECHO), "--json").json
     prompt = json.loads(document["answer"])
@@ -127,7 +125,7 @@ def test_the_window_is_known_before_documents_are_chosen(app: AppFixture) -> Non
     assert report.context.message_breakdown.documents < 2048 * 0.6
 
 
-def test_context_and_doctor_say_what_was_chosen_and_why(zkchat: Program, script: Callable[..., str]) -> None:
+def test_context_and_doctor_say_what_was_chosen_and_why(zkchat: Program, script: Script) -> None:
     model = script(ECHO)
     zkchat("ask", QUESTION, "--model", model)
     why = "Retrieval: before (a window of 8,192 tokens is too small for tools alone)"

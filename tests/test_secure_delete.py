@@ -5,7 +5,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -21,12 +21,6 @@ from zkchat_cli.store.chat_session_store import ChatSessionStore
 
 SECRET = "zymurgist"
 KILLER = Path(__file__).with_name("deletion_killer.py")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[ChatSessionStore]:
-    with closing(ChatSessionStore.open(tmp_path / "c.db")) as opened:
-        yield opened
 
 
 def store_talk(store: ChatSessionStore, id_: str, word: str, turns: int = 20) -> None:
@@ -62,7 +56,7 @@ def test_no_file_contains_a_word_of_a_deleted_conversation(store: ChatSessionSto
     store_talk(store, "gone", SECRET)
     store.search(None, SECRET)  # indexes it
     store_talk(store, "later", SECRET, turns=2)  # not indexed yet
-    other = ChatSessionStore.open(tmp_path / "c.db")
+    other = ChatSessionStore.open(tmp_path / "store.db")
     assert other.history("gone"), "another process has the same store open"
     assert files_with(tmp_path, SECRET)
     before = store.archive("kept")
@@ -95,15 +89,15 @@ def test_a_log_file_in_use_is_reported_and_emptied_at_the_next_opening(
 ) -> None:
     monkeypatch.setattr(secure_delete, "LOG_TIMEOUT", 0.05)
     store_talk(store, "gone", SECRET, turns=1)
-    with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None)) as reader:
+    with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM message").fetchone()
-        with pytest.raises(StoreError, match=r"Deleted, but .*c\.db-wal still has the words"):
+        with pytest.raises(StoreError, match=r"Deleted, but .*store\.db-wal still has the words"):
             store.delete("gone")
-        ChatSessionStore.open(tmp_path / "c.db").close()
-        assert files_with(tmp_path, SECRET) == ["c.db-wal"]
+        ChatSessionStore.open(tmp_path / "store.db").close()
+        assert files_with(tmp_path, SECRET) == ["store.db-wal"]
         reader.execute("COMMIT")
-        ChatSessionStore.open(tmp_path / "c.db").close()
+        ChatSessionStore.open(tmp_path / "store.db").close()
         assert files_with(tmp_path, SECRET) == []
 
 

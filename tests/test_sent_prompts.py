@@ -64,20 +64,6 @@ def test_every_call_is_stored_as_it_was_sent_also_beyond_the_window(app: AppFixt
     assert {m.kind for sent in kept for m in sent.prompt.messages} >= {"summary", "tool_results"}
 
 
-def test_branches_share_stored_pieces(app: AppFixture) -> None:
-    model = searching_model()
-    session = app.session(model)
-    report_of(session.send("One?"))
-    first = session.history[-1].id
-    report_of(session.send("Two?"))
-    app.store.move_head(session.conversation.id, first)
-    session = app.reopen(session, model)
-    report_of(session.send("Another two?"))
-    assert [s.prompt.messages for s in stored_prompts(app.store, session)] == [
-        r.messages for r in (*model.requests[:2], *model.requests[4:])
-    ]
-
-
 def test_a_failed_call_is_stored_with_its_question(app: AppFixture) -> None:
     session = app.session(DeltaModel([[TextPart("Half"), StreamFailed(ProviderError("cut", "it broke off", "Ask again."))]]))
     failure_of(session.send("What?"))

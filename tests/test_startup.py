@@ -57,6 +57,14 @@ class Chat:
             for bench in opened:
                 bench.close()
 
+    def ask_while_loading(self, question: str) -> None:
+        """Sent before the session is there, answered when it is; then the chat is left."""
+        self.keyboard.send_text(f"{question}{ENTER}")
+        self.wait_for("loading …")
+        self.open.set()
+        self.wait_for("Sources")
+        self.keyboard.send_text(CTRL_D)
+
     def wait_for(self, text: str) -> None:
         end = time.monotonic() + 20
         while text not in self.printed.getvalue():
@@ -72,14 +80,7 @@ def chat(tmp_path: Path) -> Iterator[Chat]:
 
 
 def test_a_line_waits_for_the_session_and_says_what_it_waits_for(chat: Chat) -> None:
-    def after(chat: Chat) -> None:
-        chat.keyboard.send_text(f"when is compost ready?{ENTER}")
-        chat.wait_for("loading …")
-        chat.open.set()
-        chat.wait_for("Sources")
-        chat.keyboard.send_text(CTRL_D)
-
-    assert chat.run(after) == 0
+    assert chat.run(lambda chat: chat.ask_while_loading("when is compost ready?")) == 0
     assert "nine months" in chat.printed.getvalue()
     assert f"notes ({len(NOTES)}) · offline" in chat.printed.getvalue()
     assert "zkchat: something is odd (look)" in chat.printed.getvalue()
@@ -157,13 +158,6 @@ def test_the_first_index_is_counted_and_awaited_by_a_message(chat: Chat, monkeyp
     monkeypatch.setattr(repl, "WAIT_INTERVAL", 0.001)
     write_notes(chat.folder / "notes", {f"Many/{n}.md": f"# Note {n}\n\nThe number is {n}.\n" for n in range(600)})
 
-    def after(chat: Chat) -> None:
-        chat.keyboard.send_text(f"which number is 599?{ENTER}")
-        chat.wait_for("loading …")
-        chat.open.set()
-        chat.wait_for("Sources")
-        chat.keyboard.send_text(CTRL_D)
-
-    assert chat.run(after) == 0
+    assert chat.run(lambda chat: chat.ask_while_loading("which number is 599?")) == 0
     assert re.search(rf"  indexing \d+/{600 + len(NOTES)} …", chat.printed.getvalue())
     assert "Many/599.md" in chat.printed.getvalue()

@@ -10,29 +10,20 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from factories import NOON, message, store_conversation
 
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Conversation, ZkChatMessage
+from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import StoreConnection, connect
 from zkchat_cli.store.schema import VERSION
 
-NOON = "2025-05-08T12:00:00+00:00"
-TALK = Conversation(id="c1", vault="/notes", created_at=NOON, updated_at=NOON)
-
 KILLER = Path(__file__).with_name("writer_killer.py")
 
 
-def make_message(name: str, parent: str | None = None, content: str = "words", **more: object) -> ZkChatMessage:
-    return ZkChatMessage.model_validate({"id": name, "parent_id": parent, "role": "user", "content": content, "timestamp": NOON, **more})
-
-
 def make_store(file: Path, *messages: ZkChatMessage) -> Path:
-    store = ChatSessionStore.open(file)
-    store.start(TALK)
-    for message in messages:
-        store.add("c1", message)
-    store.close()
+    with closing(ChatSessionStore.open(file)) as store:
+        store_conversation(store, "c1", *messages)
     return file
 
 
@@ -48,7 +39,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_store_of_another_version_is_refused_and_untouched(tmp_path: Path) -> None:
-    file = make_store(tmp_path / "c.db", make_message("q1"))
+    file = make_store(tmp_path / "c.db", message("user", "words", "q1"))
     newer = sqlite3.connect(file)
     newer.execute("PRAGMA user_version = 99")
     newer.close()
@@ -80,9 +71,9 @@ def test_a_permanent_lock_is_an_error(tmp_path: Path) -> None:
     store = ChatSessionStore(StoreConnection(connection, file))
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="another program keeps it locked"):
-        store.add("c1", make_message("q1"))
+        store.add("c1", message("user", "words", "q1"))
     holder.execute("ROLLBACK")
-    store.add("c1", make_message("q1"))
+    store.add("c1", message("user", "words", "q1"))
     store.close()
     holder.close()
 
@@ -108,11 +99,11 @@ def test_a_killed_process_loses_nothing_it_had_acknowledged(tmp_path: Path) -> N
 
 
 def test_an_unanswered_question_becomes_unfinished_with_the_next_turn(tmp_path: Path) -> None:
-    store = ChatSessionStore.open(make_store(tmp_path / "c.db", make_message("q1", status="pending")))
+    store = ChatSessionStore.open(make_store(tmp_path / "c.db", message("user", "words", "q1", status="pending")))
     assert store.history("c1")[0].status == "pending", "another zkchat may be answering it"
-    store.add("c1", make_message("q2", "q1", status="pending"))
+    store.add("c1", message("user", "words", "q2", parent_id="q1", status="pending"))
     assert [message.status for message in store.history("c1")] == ["unfinished", "pending"]
-    store.commit("c1", make_message("q1", status="complete"), [make_message("a1", "q1")], updated_at=NOON)
+    store.commit("c1", message("user", "words", "q1", status="complete"), [message("user", "words", "a1", parent_id="q1")], updated_at=NOON)
     assert [message.status for message in store.log("c1")] == ["complete", "pending", "complete"], "it was only slow"
     store.close()
 

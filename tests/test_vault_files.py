@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from conftest import write_notes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,10 +22,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def put(root: Path, path: str, content: str | bytes = "text") -> Path:
-    file = root / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return file
+    return write_notes(root, {path: content}) / path
 
 
 def scanned(root: Path, *ignore: str) -> list[str]:

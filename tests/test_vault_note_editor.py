@@ -22,11 +22,8 @@ def notes(tmp_path: Path) -> Callable[..., Vault]:
     """`notes(A="text")` and `notes({"Folder/A.md": "text"})` are vaults."""
 
     def opened(files: dict[str, str | bytes] | None = None, **texts: str | bytes) -> Vault:
-        for path, text in (files or {f"{name}.md": text for name, text in texts.items()}).items():
-            file = tmp_path / "notes" / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return open_vault(tmp_path / "notes", tmp_path / "cache")
+        named = files or {f"{name}.md": text for name, text in texts.items()}
+        return open_vault(write_notes(tmp_path / "notes", named), tmp_path / "cache")
 
     return opened
 

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from conftest import write_notes
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -50,9 +51,7 @@ class Edits(RuleBasedStateMachine):
         self.folder.cleanup()
 
     def put(self, path: str, text: str) -> None:
-        file = self.notes.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        file = write_notes(self.notes.root, {path: text}) / path
         self.clock += 1_000_000
         os.utime(file, ns=(self.clock, self.clock))
         self.changed.add(path)

@@ -32,10 +32,7 @@ NOTES = {
 
 @pytest.fixture(scope="module")
 def vault(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("vault")
-    for path, text in NOTES.items():
-        (folder / path).parent.mkdir(exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
+    folder = write_notes(tmp_path_factory.mktemp("vault"), NOTES)
     (folder / "figure.png").write_bytes(b"\x89PNG")
     with closing(open_vault(folder, tmp_path_factory.mktemp("cache"))) as opened:
         yield opened

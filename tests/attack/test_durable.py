@@ -100,18 +100,26 @@ def cut(raw: bytearray, chance: random.Random) -> None:
     del raw[chance.randrange(len(raw)) :]
 
 
-@pytest.mark.parametrize(("damage", "files"), [(flip_bits, 60), (lose_a_page, 20), (cut, 10)])
-def test_a_damaged_store_is_an_error_and_never_shows_other_words(
-    file: Path, damage: Callable[[bytearray, random.Random], None], files: int
-) -> None:
-    vault, intact, chance = str(file.parents[2] / "notes"), file.read_bytes(), random.Random(7)
-    with closing(ChatSessionStore.open(file)) as store:
-        said = everything(store, vault)
-    shown_as_damaged = errors = 0
-    for _ in range(files):
+Damage = Callable[[bytearray, random.Random], None]
+
+
+def damage_again_and_again(file: Path, damage: Damage, times: int) -> Iterator[None]:
+    """The intact file, each time with other damage."""
+    intact, chance = file.read_bytes(), random.Random(7)
+    for _ in range(times):
         raw = bytearray(intact)
         damage(raw, chance)
         file.write_bytes(raw)
+        yield
+
+
+@pytest.mark.parametrize(("damage", "files"), [(flip_bits, 60), (lose_a_page, 20), (cut, 10)])
+def test_a_damaged_store_is_an_error_and_never_shows_other_words(file: Path, damage: Damage, files: int) -> None:
+    vault = str(file.parents[2] / "notes")
+    with closing(ChatSessionStore.open(file)) as store:
+        said = everything(store, vault)
+    shown_as_damaged = errors = 0
+    for _ in damage_again_and_again(file, damage, files):
         try:
             store = ChatSessionStore.open(file)
         except StoreError as e:
@@ -240,17 +248,12 @@ def test_repair_saves_what_can_be_read_and_says_what_is_lost(file: Path, zkchat:
 
 
 @pytest.mark.parametrize(("damage", "files"), [(flip_bits, 20), (lose_a_page, 20), (cut, 10)])
-def test_whatever_the_damage_repair_makes_an_intact_store_of_what_was_said(
-    file: Path, damage: Callable[[bytearray, random.Random], None], files: int
-) -> None:
-    vault, intact, chance, ids = str(file.parents[2] / "notes"), file.read_bytes(), random.Random(7), count()
+def test_whatever_the_damage_repair_makes_an_intact_store_of_what_was_said(file: Path, damage: Damage, files: int) -> None:
+    vault, ids = str(file.parents[2] / "notes"), count()
     with closing(ChatSessionStore.open(file)) as store:
         said = everything(store, vault)
     saved = 0
-    for _ in range(files):
-        raw = bytearray(intact)
-        damage(raw, chance)
-        file.write_bytes(raw)
+    for _ in damage_again_and_again(file, damage, files):
         try:
             done = repair.repair_store(file, "2025-05-08", lambda: f"new{next(ids)}")
         except StoreError as e:
@@ -314,16 +317,10 @@ def test_a_file_without_a_trace_of_a_store_is_left_alone(file: Path) -> None:
 
 
 @pytest.mark.parametrize(("damage", "files"), [(flip_bits, 20), (lose_a_page, 10), (cut, 5), (lambda raw, _: raw.reverse(), 1)])
-def test_a_damaged_index_is_rebuilt_and_never_an_error(
-    vault: Path, tmp_path: Path, damage: Callable[[bytearray, random.Random], None], files: int
-) -> None:
+def test_a_damaged_index_is_rebuilt_and_never_an_error(vault: Path, tmp_path: Path, damage: Damage, files: int) -> None:
     with closing(Vault.open(vault, tmp_path / "cache")) as notes:
         notes.refresh()
-    intact, chance = notes.index_file.read_bytes(), random.Random(7)
-    for _ in range(files):
-        raw = bytearray(intact)
-        damage(raw, chance)
-        notes.index_file.write_bytes(raw)
+    for _ in damage_again_and_again(notes.index_file, damage, files):
         with closing(Vault.open(vault, tmp_path / "cache")) as again:
             assert again.refresh().notes
             again.search("filter compost")
