@@ -1,5 +1,7 @@
 """HTTP failures as ProviderErrors, whichever server they come from."""
 
+import json
+
 import pytest
 
 from zkchat_cli.llm.http_errors import Endpoint, mask_address
@@ -22,3 +24,24 @@ def test_address_is_masked(address: str, masked: str) -> None:
 
 def test_anything_that_looks_like_a_key_is_removed() -> None:
     assert SERVER.error_from_response(400, '{"error": "no key sk-abcdefgh1234"}').message.endswith("no key …")
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "words"),
+    [
+        (402, {"error": {"message": "Insufficient credits"}}, "rate_limit", "Insufficient credits"),
+        (403, {"error": {"message": "Your input was flagged for violence"}}, "content_filter", "content filter"),
+        (408, {"error": {"message": "Request timeout"}}, "server", "Request timeout"),
+        (
+            422,
+            {"detail": [{"loc": ["body", "stream_options"], "msg": "not permitted"}]},
+            "bad_request",
+            "body.stream_options: not permitted",
+        ),
+        (422, {"object": "error", "message": {"detail": [{"loc": ["n"], "msg": "too large"}]}}, "bad_request", "n: too large"),
+        (422, {"detail": "no such thing"}, "bad_request", "no such thing"),
+    ],
+)
+def test_the_servers_own_reason_is_told(status: int, body: object, kind: str, words: str) -> None:
+    error = SERVER.error_from_response(status, json.dumps(body))
+    assert (error.kind, words in error.message) == (kind, True)

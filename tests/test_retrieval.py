@@ -31,6 +31,13 @@ def test_passages_come_before_the_question_and_the_way_to_cite_them_after_it(zkc
     assert document["retrieval"] == "before"
 
 
+def test_why_names_the_search_that_found_a_passage(zkchat: Program, script: Script) -> None:
+    zkchat.env["ZKCHAT_RETRIEVAL__MODE"] = "before"
+    model = script({"text": "They are joined [1]."})
+    told = zkchat("chat", "--model", model, stdin=f"{QUESTION}\n/why 1\n").out
+    assert "found in turn 1 by a search before the model was called" in told
+
+
 def test_passages_take_at_most_their_share_of_what_is_left(zkchat: Program, script: Script) -> None:
     zkchat.env["ZKCHAT_RETRIEVAL__RATIO"] = "0.03"
     document = zkchat("ask", QUESTION, "--model", script(ECHO), "--max-context", "8192", "--json").json

@@ -33,13 +33,15 @@ from zkchat_cli.events import (
 )
 from zkchat_cli.llm.base import (
     Delta,
+    ReasoningPart,
     Request,
     StreamFailed,
     StreamFinished,
     TextPart,
     ThinkingPart,
+    ToolCallsPart,
 )
-from zkchat_cli.models import FinishReason, ThinkingBlocks, ToolCall
+from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
 COMPOST = tool_reply(find_call("compost heap"))
@@ -324,6 +326,17 @@ def test_a_conversation_continues_when_its_vault_is_gone(app: AppFixture) -> Non
     assert isinstance(last, TurnCompleted)
     assert any(isinstance(e, Notice) for e in events)
     assert last.report.level == "nothing"
+
+
+def test_reasoning_and_cost_of_a_turn_that_failed_while_thinking_are_kept(app: AppFixture) -> None:
+    usage = TokenUsage(prompt_tokens=900, completion_tokens=30, estimated=False)
+    call = [ToolCallsPart((find_call("compost"),)), StreamFinished("tool_calls", usage)]
+    session = app.session(DeltaModel([call, [ReasoningPart("It may need air."), TIMEOUT]]))
+    failure_of(session.send("What does compost need?"))
+    kept = app.reopen(session).history[-1]
+    assert (kept.content, kept.reasoning, kept.status, kept.usage) == ("", "It may need air.", "failed", usage)
+    with pytest.raises(UsageError, match="was not cut"):
+        session.continue_answer()
 
 
 # the figures between turns

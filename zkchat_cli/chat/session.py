@@ -166,7 +166,7 @@ class ZkChatSession:
     def continue_answer(self) -> Generator[events.Event, None, None]:
         """A turn that continues an answer that was cut by its length or stopped. Raises UsageError when the last one was not."""
         last = self.history[-1] if self.history else None
-        if last is None or last.role != "assistant" or (last.finish_reason != "length" and last.status != "unfinished"):
+        if last is None or last.role != "assistant" or not last.content or (last.finish_reason != "length" and last.status != "unfinished"):
             raise UsageError("the last answer was not cut", "There is nothing to continue; ask for more in your own words.")
         return self.send(CONTINUE_PROMPT)
 

@@ -144,7 +144,10 @@ class TurnInProgress:
     def add_usage(self, reported: TokenUsage | None, prompt: Prompt) -> None:
         """Add the cost of a model call, as reported by the provider or else as counted by zkchat."""
         self.sent[-1] = self.sent[-1].model_copy(update={"usage": reported})
-        call = reported or TokenUsage(prompt_tokens=prompt.usage.total_tokens, completion_tokens=self.runtime.counter.count(self.text))
+        count = self.runtime.counter.count
+        call = reported or TokenUsage(
+            prompt_tokens=prompt.usage.total_tokens, completion_tokens=count(self.text) + count(self.reasoning), estimated=True
+        )
         self.usage = sum_usage((self.usage, call))
 
 

@@ -151,7 +151,7 @@ class TurnPipeline:
         if turn.user.chunks and not turn.documents_sent:
             turn.messages[0] = without_documents(turn.user, runtime)
         messages = [stored_message(message) for message in turn.messages]
-        if turn.text or verified is not None:
+        if turn.text or turn.reasoning or verified is not None:
             answer = self._services.new_message(
                 "assistant",
                 turn.text,
@@ -165,7 +165,7 @@ class TurnPipeline:
                 references=self._referenced_documents(turn),
                 citations=verified.citations if verified else (),
                 uncited_statements=verified.uncited if verified else None,
-                usage=turn.usage if verified else None,
+                usage=turn.usage if verified or turn.usage.prompt_tokens else None,
                 timings_ms=turn.timer.timings(),
                 agent=turn.user.agent,
                 thinking_tokens=turn.thinking_tokens,

@@ -40,7 +40,9 @@ class Exporter:
 
 
 def current_branch(archive: ConversationArchive) -> tuple[ZkChatMessage, ...]:
-    return models.branch_to(archive.messages, archive.conversation.head_id)
+    """The messages of the branch in use, without answers that ended before their first word."""
+    branch = models.branch_to(archive.messages, archive.conversation.head_id)
+    return tuple(m for m in branch if m.role != "assistant" or m.content or m.tool_calls)
 
 
 def active_summaries(archive: ConversationArchive, messages: Sequence[ZkChatMessage]) -> list[Compaction]:

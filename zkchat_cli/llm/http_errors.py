@@ -41,7 +41,9 @@ ROLES_REFUSED = re.compile(
     re.IGNORECASE,
 )
 """The wordings of templates (Gemma's, Mistral's) that take no system message, or no two messages of one role in a row."""
-CONTENT_FILTER = re.compile(r"content[ _-](filter|policy|management)|invalid[ _-]prompt|usage policy", re.IGNORECASE)
+CONTENT_FILTER = re.compile(
+    r"content[ _-](filter|policy|management)|invalid[ _-]prompt|usage policy|input was flagged|requires moderation", re.IGNORECASE
+)
 SETTINGS = {
     "llm.reasoning_effort": re.compile(r"effort|\bthink(ing)?\b", re.IGNORECASE),
     "llm.temperature": re.compile(r"temperature", re.IGNORECASE),
@@ -206,7 +208,7 @@ class Endpoint:
             return self.error("no_tools", f"takes no tools{said}", hint)
         if status in (400, 500) and ROLES_REFUSED.search(text):
             return self.error("bad_request", f"rejects the request{code}{said}", "Choose another model, or another chat template.")
-        if status in (0, 400) and CONTENT_FILTER.search(text.replace("_", " ")):
+        if status in (0, 400, 403) and CONTENT_FILTER.search(text.replace("_", " ")):
             return self.content_filtered(message)
         match status:
             case 401 | 403:
@@ -214,13 +216,17 @@ class Endpoint:
                 return self.error("auth", f"{problem}{code}{said if status == 403 else ''}", self.check_key)
             case 404:
                 return self.unknown_model(model, models, message)
-            case 429 if QUOTA in text:
+            case 402 | 429 if status == 402 or QUOTA in text:
                 return self.error("rate_limit", f"says that the account's quota is used up{code}{said}", "Check its plan and billing.")
             case 429:
                 return self.error("rate_limit", f"accepts no more calls for now{code}{said}", f"Try again in {_duration(retry_after)}.")
-            case _ if 0 < status < 500:
+            case _ if 0 < status < 500 and status != 408:
                 setting = next((f" ({key})" for key, name in SETTINGS.items() if name.search(message)), "")
-                hint = f"Change what it complains about{setting}, or choose another model." if message else self.check
+                hint = (
+                    f"Change what it complains about{setting}, or choose another model."
+                    if message
+                    else "Try another model, or look at the server's log."
+                )
                 return self.error("bad_request", f"rejects the request{code}{said}", hint)
             case _:
                 return self.error("server", f"failed{code}{said}", "Try again in a while.")
@@ -238,7 +244,7 @@ class Endpoint:
         except (ValueError, RecursionError):
             return ""
         error = find_error(answer)
-        text = str((error.get("message") if isinstance(error, Mapping) else error) or "")
+        text = str((error.get("message") if isinstance(error, Mapping) else error) or _find_detail(answer))
         return truncate(API_KEY.sub(MASK, self._without_key(text[: 50 * MAX_QUOTE])), MAX_QUOTE)
 
     def _without_key(self, text: str) -> str:
@@ -268,6 +274,16 @@ def find_error(answer: object) -> object:
     if answer.get("error") is not None:
         return answer["error"]
     return answer if isinstance(answer.get("message"), str) else None
+
+
+def _find_detail(answer: object) -> str:
+    """What FastAPI and Mistral say of a request: a text, or what is wrong with each of its fields; empty without one."""
+    inner = answer.get("message", answer) if isinstance(answer, Mapping) else None
+    detail = inner.get("detail", "") if isinstance(inner, Mapping) else ""
+    if not isinstance(detail, list):
+        return str(detail)
+    problems = ((each.get("loc"), each.get("msg")) for each in detail if isinstance(each, Mapping))
+    return "; ".join(f"{'.'.join(map(str, place))}: {what}" if isinstance(place, list) else str(what) for place, what in problems)
 
 
 def parse_context_limit(message: str) -> int | None:
@@ -307,4 +323,6 @@ def root_cause(e: BaseException) -> str:
         return f"its name is not known ({e.strerror})"
     if isinstance(e, OSError) and e.errno:
         return os.strerror(e.errno)
+    if "without sending complete message body" in str(e) or "Server disconnected" in str(e):
+        return "the connection was closed"
     return (str(e) or type(e).__name__).rstrip(".")

@@ -64,7 +64,7 @@ CONNECT_SECONDS = 10.0
 MAX_ATTEMPTS = 3
 MAX_DELAY = 120.0
 """If a server asks to wait longer, the call fails and the user decides."""
-RETRY_STATUSES = frozenset({429, 500, 502, 503, 504, 529})
+RETRY_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
 
 
 class _Body(httpx.AsyncByteStream):

@@ -112,21 +112,22 @@ def trace_documents(messages: Iterable[ZkChatMessage]) -> dict[str, Provenance]:
     """Every document that these messages name or find, by its key, in the order of first mentions."""
     documents: dict[str, Provenance] = {}
     for turn, message in _with_turns(messages):
-        found = aggregate_documents(message.chunks) if message.role == "tool" else ()
+        mentioned = {document_key(reference) for reference in message.references}
+        passages = [chunk for chunk in message.chunks if message.role == "tool" or chunk.relative_path not in mentioned]
+        found = aggregate_documents(passages)
         for reference in (*message.references, *found):
             document = documents.setdefault(key := document_key(reference), Provenance(key))
             document.references.append(reference)
-            if message.role == "user":
+            if message.role == "user" and reference not in found:
                 own = tuple(chunk for chunk in message.chunks if chunk.relative_path == key)
                 document.named.append(NamedByUser(turn, message.id, reference, own))
             elif reference.reference_type == "memory":
                 document.remembered.append((turn, reference))
-        if message.role == "tool":
-            tool = message.tool_name or "a tool"
-            arguments = message.tool_run.arguments if message.tool_run else {}
-            for rank, chunk in enumerate(message.chunks, 1):
-                use = FoundByTool(turn, message.id, tool, arguments, chunk, rank, len(message.chunks))
-                documents[chunk.relative_path].found.append(use)
+        tool = message.tool_name or ("a tool" if message.role == "tool" else "a search before the model was called")
+        arguments = message.tool_run.arguments if message.tool_run else {}
+        for rank, chunk in enumerate(passages, 1):
+            use = FoundByTool(turn, message.id, tool, arguments, chunk, rank, len(passages))
+            documents[chunk.relative_path].found.append(use)
         for citation in message.citations:
             if citation.relative_path in documents:
                 documents[citation.relative_path].cited.append(CitedInAnswer(turn, citation))

@@ -72,5 +72,5 @@ def _server(provider: str) -> "KeyedServer":
 
     known = keyed_servers(os.environ)
     if provider not in known:
-        raise UsageError(f"unknown provider {provider}", f"These need a key: {', '.join(known)}.")
+        raise UsageError("unknown provider", f"These need a key: {', '.join(known)}.")
     return known[provider]
