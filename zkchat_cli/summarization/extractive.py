@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from zkchat_cli.context.compaction_policy import SMALLER_BY, FoldPlan
@@ -218,8 +219,10 @@ def _take(ranked: Iterator[list[SummaryCandidate]], tokens: int, count: Callable
 def _links_line(turns: Iterable[_SpokenTurn], budget: int, counter: TokenCounter) -> str:
     """The links of the consulted documents; empty if they are too many."""
     links = dict.fromkeys(link for turn in turns for message in turn.messages for link in message.links)
-    line = f"Documents consulted: {', '.join(links)}"
-    return line if links and counter.count(line) <= budget else ""
+    totals = accumulate(counter.count_raw(f" {link},") for link in links)  # one by one: a long conversation has thousands
+    if not links or any(counter.scale(total) > budget for total in totals):
+        return ""
+    return f"Documents consulted: {', '.join(links)}"
 
 
 def _summary_parts(chosen: Iterable[SummaryCandidate], messages: Sequence[SpeakerMessage], links: str) -> list[str]:
