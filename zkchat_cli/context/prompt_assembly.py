@@ -316,9 +316,9 @@ def _too_large(usage: ContextUsage, layout: _Layout) -> PromptTooLarge:
     items.append((usage.tool_tokens, f"{len(layout.tools.tools)} tool descriptions"))
     fixed = (*layout.covered_with_fixed, *layout.recent_with_fixed)
     items += [(turn.fixed_tokens, f"pinned in turn {turn.number} (/unpin {turn.number})") for turn in fixed]
-    largest = ", ".join(f"{name}: {tokens}" for tokens, name in sorted(items, reverse=True)[:3] if tokens)
+    largest = ", ".join(f"{name}: {tokens:,}" for tokens, name in sorted(items, reverse=True)[:3] if tokens)
     return PromptTooLarge(
-        f"the prompt needs at least {usage.total_tokens + layout.fixed_recent_tokens} tokens; "
-        f"the limit is {usage.effective_limit} of a window of {usage.max_context}",
+        f"the prompt needs at least {usage.total_tokens + layout.fixed_recent_tokens:,} tokens; "
+        f"the limit is {usage.effective_limit:,} of a window of {usage.max_context:,}",
         f"Largest: {largest}. Shorten the message, unpin turns, or raise context.max_tokens.",
     )

@@ -23,8 +23,8 @@ def bounded_seconds(value: object, most: float) -> float | None:
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """`1 note`, `3 notes`, `no notes`."""
-    return f"1 {one}" if number == 1 else f"{number or 'no'} {many or one + 's'}"
+    """`1 note`, `3 notes`, `1,000 notes`, `no notes`."""
+    return f"1 {one}" if number == 1 else f"{f'{number:,}' if number else 'no'} {many or one + 's'}"
 
 
 def line_range(start: int | None, end: int | None) -> str:
