@@ -5,7 +5,7 @@ import string
 from collections.abc import Sequence
 
 import pytest
-from factories import COUNTER, message, recall_texts, turns
+from factories import COUNTER, message, recall_texts, split_into_turns, turns
 from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ from zkchat_cli.context.recall.passages import (
     split_into_passages,
     split_message,
 )
-from zkchat_cli.context.turns import Turn, split_into_turns
+from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 
 CHATTER = [(f"Chatter number {i}, is it?", f"Indeed, {i} it is.") for i in range(12)]

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from factories import COUNTER, AppFixture, DeltaModel, exchanges, find_call, message, reply, report_of, tool_reply
+from factories import COUNTER, AppFixture, DeltaModel, exchanges, find_call, message, reply, report_of, split_into_turns, tool_reply
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
@@ -11,7 +11,6 @@ from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_filter import CORE, SMALL_WINDOW, FilteredTools, ToolRelevanceInput, select_tools
-from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import PromptTool, ToolCall
 from zkchat_cli.views import context_usage
 from zkchat_cli.views.text import plain_text

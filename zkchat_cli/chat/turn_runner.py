@@ -170,7 +170,7 @@ class TurnRunner:
                 prompt = self._build_prompt(offer_tools=offer_tools)
         raise PromptTooLarge(
             f"the prompt needs {counted} tokens; the limit is {prompt.usage.effective_limit} of a window of {prompt.usage.max_context}",
-            advise_on_size(prompt, self.turn.user.id),
+            advise_on_size(prompt.messages, prompt.usage.tool_tokens, self.turn.user.id),
         )
 
     def _build_prompt(self, *, offer_tools: bool) -> Prompt:
@@ -191,8 +191,10 @@ class TurnRunner:
 
     def _too_long(self, refused: ProviderError) -> ProviderError:
         """The refusal with what is largest in the refused prompt."""
-        assert self.turn.prompt is not None
-        return ProviderError("context_length", refused.message, advise_on_size(self.turn.prompt, self.turn.user.id))
+        prompt = self.turn.prompt
+        assert prompt is not None
+        hint = advise_on_size(prompt.messages, prompt.usage.tool_tokens, self.turn.user.id)
+        return ProviderError("context_length", refused.message, hint)
 
     def _shrink(self, refused: ProviderError) -> Iterator[events.Event]:
         """Assume the window that the server tells, or one smaller than the refused prompt; decide again which documents fit, and compact.

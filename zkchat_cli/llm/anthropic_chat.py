@@ -204,18 +204,14 @@ class _Messages:
         for position, message in enumerate(messages):
             role, blocks = self._blocks(message)
             if position == turn and last is not None:
-                self._end_cache_at(last)
+                self.cache_ends.append(last)
             if blocks:
                 self._add(role, blocks)
                 last = blocks[-1]
                 if message.kind == "summary":
-                    self._end_cache_at(last)
+                    self.cache_ends.append(last)
         if not self.messages or self.messages[0]["role"] != "user":
             self.messages.insert(0, {"role": "user", "content": text_blocks(OMITTED)})
-
-    def _end_cache_at(self, block: Block) -> None:
-        if not any(block is known for known in self.cache_ends):
-            self.cache_ends.append(block)
 
     def _add(self, role: str, blocks: list[Block]) -> None:
         if self.messages and self.messages[-1]["role"] == role:
