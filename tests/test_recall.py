@@ -185,6 +185,15 @@ def test_an_updated_index_equals_a_new_one(moves: list[tuple[int, list[str]]]) -
             assert state(kept, question) == state(fresh, question)
 
 
+def test_an_index_that_was_updated_takes_the_same_of_many_related_words_as_a_new_one() -> None:
+    turns = split_into_turns([message("user", f"anvil{i:02}", f"m{i}") for i in range(99)], COUNTER)
+    kept, fresh = RecallIndex(), RecallIndex()
+    kept.update(turns[::-1])
+    for index in (kept, fresh):
+        index.update(turns)
+    assert state(kept, "anvils?") == state(fresh, "anvils?")
+
+
 @pytest.mark.parametrize("longest", [5, 40, 150])
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(seed=st.integers(0, 2**32), size=st.integers(1, 25), data=st.data())

@@ -227,6 +227,7 @@ class TurnRunner:
         yield events.PromptBuilt(prompt.usage)
         reader = CitationMarkParser()
         frame = request_frame(runtime.model, request)
+        self.prompts.remember_tools(turn.user.id, prompt)
         turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt, request=frame))
         with closing(runtime.model.stream(request)) as stream:
             while True:
