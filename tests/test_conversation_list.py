@@ -71,7 +71,7 @@ def test_a_list_shows_message_counts_and_first_questions(app: AppFixture) -> Non
     assert plain_text(conversation_list.conversation_lines(listed, "a")).splitlines() == [
         "  b  untitled   2025-05-05 12:00, 1 message, 10 tokens",
         "→ a  First line   2025-05-03 12:00, 2 messages, 40 tokens",
-        "  d  untitled   2025-05-01 12:00, 0 messages",
+        "  d  untitled   2025-05-01 12:00, no messages",
     ]
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from zkchat_cli.models import ConversationSummary, FoundMessage, ZkChatMessage
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.text.words import content_terms, fold
 from zkchat_cli.vault.search.snippets import snippet
@@ -33,7 +34,7 @@ def display_title(overview: ConversationSummary) -> str:
 
 def size_and_time(overview: ConversationSummary) -> str:
     """The time of the last message, and the number of messages."""
-    return f"{format_time(overview.updated_at)}, {overview.messages} message{'' if overview.messages == 1 else 's'}"
+    return f"{format_time(overview.updated_at)}, {plural(overview.messages, 'message')}"
 
 
 def conversation_lines(overviews: Iterable[ConversationSummary], current: str | None = None, *, mark: bool = True) -> list[StyledLine]:
