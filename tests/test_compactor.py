@@ -191,7 +191,7 @@ def test_a_prompt_that_cannot_be_reduced_is_an_error_that_names_the_largest_item
     events = list(session.send("word " * 3000))
     error = events[-1].error  # type: ignore[union-attr]
     assert "the limit is 1800" in error.message
-    assert "conversation “word word" in error.hint
+    assert error.hint.startswith("Largest: the message itself, ")
     assert report_of(session.send("And now?")).answer == "Noted."
 
 
@@ -305,7 +305,7 @@ def test_tool_results_that_fill_the_window_trigger_compaction(app: AppFixture, r
     app.vault.refresh()
     model = SummaryModel([summary_reply()])
     model.answer = tool_reply(find_call("thing"))
-    session = resume(app, exchanges(*numbered_exchanges(9, 6)), model=model)
+    session = resume(app, exchanges(*numbered_exchanges(11, 6)), model=model)
     assert not session.usage.compaction.due
     events: list[Event] = []
     for event in session.send("What of the thing?"):
