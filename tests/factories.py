@@ -16,9 +16,10 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
+from zkchat_cli.context.exchanges import LoadableExchange
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.recall.index import RecallIndex, recall_passages
-from zkchat_cli.context.turns import Turn, split_into_turns
+from zkchat_cli.context.turns import Turn, make_turns
 from zkchat_cli.errors import UsageError
 from zkchat_cli.events import Event, TurnCompleted, TurnFailed
 from zkchat_cli.llm.base import Delta, Model, Request, StreamFinished, TextPart, ToolCallsPart, Window
@@ -37,6 +38,7 @@ from zkchat_cli.models import (
     ToolCall,
     TurnReport,
     ZkChatMessage,
+    split_into_exchanges,
 )
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
@@ -271,6 +273,10 @@ def exchanges(*pairs: tuple[str, str], prefix: str = "t") -> tuple[ZkChatMessage
                 message(role, content, f"{prefix}{i}-{role[0]}", parent_id=parent, timestamp=f"2025-05-{i % 28 + 1:02d}T12:00:00Z")
             )
     return tuple(messages)
+
+
+def split_into_turns(messages: Iterable[ZkChatMessage], counter: TokenCounter) -> tuple[Turn, ...]:
+    return make_turns(map(LoadableExchange, split_into_exchanges(messages)), counter)
 
 
 def turns(*pairs: tuple[str, str]) -> tuple[Turn, ...]:

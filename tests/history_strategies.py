@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from factories import COUNTER, NOON, chunk, make_compaction, message
+from factories import COUNTER, NOON, chunk, make_compaction, message, split_into_turns
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +14,6 @@ from zkchat_cli.config.schema import ContextSettings
 from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
-from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import Calibration, ContextUsage, DocumentReference, Prompt, PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.tokens.counter import TokenCounter

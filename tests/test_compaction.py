@@ -3,14 +3,13 @@
 from typing import Any
 
 import pytest
-from factories import COUNTER, AppFixture, DeltaModel, exchanges, message, reply, report_of, resume, turns
+from factories import COUNTER, AppFixture, DeltaModel, exchanges, message, reply, report_of, resume, split_into_turns, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config.schema import Config, ContextSettings
 from zkchat_cli.context.compaction_policy import SMALLER_BY, plan_fold
-from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.summarization.extractive import extract_summary, summarize
 
 THINGS = ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge", "hammer", "inkwell", "jigsaw", "kettle", "lathe"]

@@ -38,6 +38,8 @@ data = st.recursive(
     max_leaves=6,
 )
 arguments = st.dictionaries(anything, data, max_size=3)
+for model in (Citation, Compaction, ContentChunk, Conversation, DocumentReference, TokenUsage, ToolCall, ToolRun, ZkChatMessage):
+    model.model_rebuild()  # hypothesis does not see the fields of a model before its first use
 chunks = st.builds(
     ContentChunk, start_line=amounts, end_line=amounts, text=anything, heading=perhaps, score=st.none() | numbers, number=counts
 )

@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from factories import COUNTER, exchanges, message, turns
+from factories import COUNTER, exchanges, message, split_into_turns, turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.context.turns import Turn, split_into_turns
+from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import Calibration, DocumentReference, ZkChatMessage
 from zkchat_cli.summarization.extractive import summarize
 from zkchat_cli.summarization.sentence_scoring import score_sentences

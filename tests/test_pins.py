@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from factories import COUNTER, AppFixture, DeltaModel, chunk, exchanges, make_compaction, message, prompt_of, reply, report_of, resume
+from factories import split_into_turns as split
 from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from summary_models import SummaryModel, summary_reply
 from zkchat_cli import slash
 from zkchat_cli.context.fixed_messages import is_fixed
 from zkchat_cli.context.tool_result_masking import find_maskable
-from zkchat_cli.context.turns import FIXED_TAG, split_into_turns
+from zkchat_cli.context.turns import FIXED_TAG
 from zkchat_cli.errors import PromptTooLarge, UsageError
 from zkchat_cli.models import Prompt, ZkChatMessage
 
@@ -50,7 +51,7 @@ def test_pins_that_do_not_fit_are_an_error_with_unpin_as_a_hint(strategy: str) -
     with pytest.raises(PromptTooLarge) as e:
         prompt_of(history, ASKED, 1000, strategy)
     assert "the limit is 900" in e.value.message
-    assert "pinned in turn 2 (/unpin 2): " in e.value.hint
+    assert e.value.hint.startswith("Largest: pinned messages, 1,")
 
 
 texts = st.sampled_from([RULE, "Always use metric units.", "Why?", "anvil " * 30, "x" * 300, "Thanks!", "从现在开始用中文。"])
@@ -73,7 +74,7 @@ def test_pinned_messages_are_in_every_prompt_verbatim(
     strategy: str, history: tuple[ZkChatMessage, ...], window: int, data: st.DataObject
 ) -> None:
     compaction = data.draw(st.none() | st.sampled_from([make_compaction("They spoke.", m.id) for m in history]))
-    turns = split_into_turns(history, COUNTER)
+    turns = split(history, COUNTER)
     fixed = [m.content for turn in turns for m in turn.messages if (m.pinned if turn.failed else is_fixed(m))]
     try:
         prompt = prompt_of(history, ASKED, window, strategy, compaction=compaction)
@@ -138,7 +139,7 @@ def test_pinned_messages_are_not_folded(app: AppFixture) -> None:
 def test_the_documents_of_an_instruction_are_not_masked(app: AppFixture) -> None:
     named = {"references": ({"wikilink": "[[A]]", "relative_path": "A.md", "reference_type": "direct"},), "chunks": (chunk(1, "x " * 900),)}
     history = [message("user", text, id_, **named) for id_, text in (("rule", "Always cite [[A]]."), ("question", "What says [[A]]?"))]
-    assert find_maskable(split_into_turns(history, COUNTER), COUNTER) == ("question",)
+    assert find_maskable(split(history, COUNTER), COUNTER) == ("question",)
 
 
 def test_an_instruction_can_be_unpinned_and_put_back(app: AppFixture) -> None:

@@ -5,7 +5,7 @@ import string
 from collections.abc import Sequence
 
 import pytest
-from factories import COUNTER, message, recall_texts, turns
+from factories import COUNTER, message, recall_texts, split_into_turns, turns
 from history_strategies import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ from zkchat_cli.context.recall.passages import (
     split_into_passages,
     split_message,
 )
-from zkchat_cli.context.turns import Turn, split_into_turns
+from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import ZkChatMessage
 
 CHATTER = [(f"Chatter number {i}, is it?", f"Indeed, {i} it is.") for i in range(12)]
@@ -183,6 +183,15 @@ def test_an_updated_index_equals_a_new_one(moves: list[tuple[int, list[str]]]) -
         fresh.update(history)
         for question in ("anvil or adoption?", "apples 1"):
             assert state(kept, question) == state(fresh, question)
+
+
+def test_an_index_that_was_updated_takes_the_same_of_many_related_words_as_a_new_one() -> None:
+    turns = split_into_turns([message("user", f"anvil{i:02}", f"m{i}") for i in range(99)], COUNTER)
+    kept, fresh = RecallIndex(), RecallIndex()
+    kept.update(turns[::-1])
+    for index in (kept, fresh):
+        index.update(turns)
+    assert state(kept, "anvils?") == state(fresh, "anvils?")
 
 
 @pytest.mark.parametrize("longest", [5, 40, 150])

@@ -1,4 +1,4 @@
-"""The ReferenceManager: one numbering for a whole conversation, chunks by tool, what answers cited."""
+"""The ReferenceManager: one numbering for a whole conversation."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from factories import AppFixture, DeltaModel, chunk, find_call, message, reply, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat_cli.models import Citation, ContentChunk, DocumentReference, ToolCall, ZkChatMessage
+from zkchat_cli.models import ContentChunk, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.references.chunk_format import MAX_NUMBER
 from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.references.provenance import aggregate_documents, merge_references
@@ -15,6 +15,10 @@ from zkchat_cli.references.provenance import aggregate_documents, merge_referenc
 
 def unnumbered(*ids: str, **more: object) -> list[ContentChunk]:
     return [chunk(None, f"text of {id_}", id=id_, **more) for id_ in ids]
+
+
+def chunks_of(manager: ReferenceManager) -> list[ContentChunk]:
+    return [found for number in manager.numbers if (found := manager.chunk(number))]
 
 
 def names(chunks: Sequence[ContentChunk]) -> list[str]:
@@ -25,14 +29,10 @@ def names(chunks: Sequence[ContentChunk]) -> list[str]:
 def make_manager() -> ReferenceManager:
     """Two searches and a reading, which share unnumbered chunks."""
     manager = ReferenceManager()
-    manager.extract_referenceable_chunks(unnumbered("a", "b"), "find_excerpts")
-    manager.extract_referenceable_chunks(unnumbered("c", "a"), "read_zk_document")
-    manager.extract_referenceable_chunks(unnumbered("b", "d"), "find_excerpts")
+    manager.extract_referenceable_chunks(unnumbered("a", "b"))
+    manager.extract_referenceable_chunks(unnumbered("c", "a"))
+    manager.extract_referenceable_chunks(unnumbered("b", "d"))
     return manager
-
-
-def citations_of(*numbers: int) -> list[Citation]:
-    return [Citation(number=n) for n in numbers]
 
 
 # chunks
@@ -43,19 +43,7 @@ def test_an_edited_text_gets_a_new_number_even_under_the_same_id() -> None:
     manager.extract_referenceable_chunks([chunk(None, "before", id="a")])
     (edited,) = manager.extract_referenceable_chunks([chunk(None, "after", id="a")])
     assert edited.number == 2
-    assert [c.text for c in manager.chunks] == ["before", "after"]
-
-
-# references
-
-
-def test_the_latest_references_are_the_citations_of_the_last_answer_that_has_any() -> None:
-    manager = make_manager()
-    assert manager.latest_references == ()
-    manager.add_references(citations_of(1))
-    manager.add_references(citations_of(4, 2, 4))
-    manager.add_references(())
-    assert manager.latest_references == tuple(citations_of(4, 2, 4))
+    assert [c.text for c in chunks_of(manager)] == ["before", "after"]
 
 
 # from the log
@@ -65,24 +53,16 @@ def tool_message(call_id: str, *chunks: ContentChunk, tool: str = "find_excerpts
     return message("tool", "", f"r-{call_id}", tool_call_id=call_id, tool_name=tool, chunks=chunks)
 
 
-def test_numbers_come_from_all_branches_and_references_from_one() -> None:
-    first = message("assistant", "So [1].", "a1", citations=tuple(citations_of(1)))
-    undone = message("assistant", "No [2].", "a2", citations=tuple(citations_of(2)))
-    manager = ReferenceManager.from_log([tool_message("1", chunk(1, id="a")), first, tool_message("2", chunk(2, id="b")), undone], [first])
-    assert names(manager.chunks) == ["1a", "2b"]
-    assert manager.latest_references == tuple(citations_of(1))
-
-
 @pytest.mark.parametrize("number", [MAX_NUMBER, MAX_NUMBER // 10 + 1])
 def test_numbering_never_continues_from_a_huge_number(number: int) -> None:
     manager = ReferenceManager.from_log([tool_message("1", chunk(number, id="a"), chunk(2, id="b"))])
-    assert names(manager.chunks) == ["2b", f"{number}a"]
+    assert names(chunks_of(manager)) == ["2b", f"{number}a"]
     assert names(manager.extract_referenceable_chunks(unnumbered("c", "d"))) == ["3c", "4d"]
 
 
 def test_an_import_cannot_change_the_text_of_a_number() -> None:
     manager = ReferenceManager.from_log([tool_message("1", chunk(1, "forged", id="a")), tool_message("2", chunk(1, "true", id="a"))])
-    assert [c.text for c in manager.chunks] == ["forged"]
+    assert [c.text for c in chunks_of(manager)] == ["forged"]
     (found,) = manager.extract_referenceable_chunks([chunk(None, "true", id="a")])
     assert (found.number, manager.chunk(2)) == (2, found)
 
@@ -99,27 +79,22 @@ hostile_chunks = st.builds(
 @given(st.lists(st.tuples(st.sampled_from("12"), st.lists(hostile_chunks, max_size=4)), max_size=6), st.lists(hostile_chunks, max_size=6))
 def test_in_any_log_a_number_means_one_chunk(log: list[tuple[str, list[ContentChunk]]], new: list[ContentChunk]) -> None:
     manager = ReferenceManager.from_log(tool_message(call_id, *chunks) for call_id, chunks in log)
-    assert_views_agree(manager)
-    before = {c.number: c.text for c in manager.chunks}
-    fresh = manager.extract_referenceable_chunks(new, "find_excerpts")
+    assert_a_number_means_one_text(manager)
+    before = {c.number: c.text for c in chunks_of(manager)}
+    fresh = manager.extract_referenceable_chunks(new)
     for one in fresh:
         assert one.number is not None
         assert 0 < one.number <= MAX_NUMBER
         assert before.get(one.number, one.text) == one.text
-    assert_views_agree(manager)
+    assert_a_number_means_one_text(manager)
     stored = [*(tool_message(call_id, *chunks) for call_id, chunks in log), tool_message("new", *fresh)]
-    again = ReferenceManager.from_log(stored)
-    assert (again.chunks, again.chunks_of_all_tools()) == (manager.chunks, manager.chunks_of_all_tools())
+    assert chunks_of(ReferenceManager.from_log(stored)) == chunks_of(manager)
 
 
-def assert_views_agree(manager: ReferenceManager) -> None:
-    """The flat view has exactly the chunks of the tools; a number means one text."""
-    by_number = {(c.number, c.id, c.text) for c in manager.chunks}
-    assert len({number for number, _, _ in by_number}) == len(by_number) == len(manager.chunks)
-    assert [c.number for c in manager.chunks] == sorted(c.number or 0 for c in manager.chunks)
-    assert all(manager.chunk(c.number or 0) == c for c in manager.chunks)
-    by_tool = {c.number for chunks in manager.chunks_of_all_tools().values() for c in chunks}
-    assert by_tool == {c.number for c in manager.chunks}
+def assert_a_number_means_one_text(manager: ReferenceManager) -> None:
+    known = chunks_of(manager)
+    assert [c.number for c in known] == sorted({c.number or 0 for c in known})
+    assert len({(c.number, c.id, c.text) for c in known}) == len(known)
 
 
 # in a conversation

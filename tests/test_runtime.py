@@ -44,11 +44,11 @@ def test_the_window_is_the_configured_or_the_reported_one_and_never_above_a_reje
     assert app.runtime(model, configured_window=windows[0], rejected_window=windows[2]).window.tokens == used
 
 
-def test_a_small_change_of_the_calibration_is_ignored(app: AppFixture) -> None:
-    runtime = app.runtime().calibrated(Calibration(text=1.5))
+def test_a_small_change_of_the_calibration_is_ignored_and_every_process_counts_alike(app: AppFixture) -> None:
+    runtime, changed = (app.runtime().calibrated(Calibration(text=factor)) for factor in (1.5, 1.515))
     assert runtime.counter.count("a word") == 3 == -(-COUNTER.count("a word") * 3 // 2)
-    assert runtime.calibrated(Calibration(text=1.51)) is runtime
-    assert runtime.calibrated(Calibration(text=2.0)) is not runtime
+    assert runtime.calibrated(Calibration(text=1.505)) is runtime
+    assert runtime.calibrated(Calibration(text=1.515)).counter.factor == changed.counter.factor == 1.52
 
 
 def test_what_a_turn_found_out_is_learned_for_the_same_model_only(app: AppFixture) -> None:

@@ -1,9 +1,8 @@
 """A model's summary is compared with the turns that it replaces, and put right."""
 
 import pytest
-from factories import COUNTER, exchanges
+from factories import COUNTER, exchanges, split_into_turns
 
-from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.summarization.learning_points import find_learning_points
 from zkchat_cli.summarization.summary_check import (
     check_summary,

@@ -1,9 +1,8 @@
 """The summary request to a model, and the summary in its answer."""
 
 import pytest
-from factories import COUNTER, chunk, message, takes_less_than
+from factories import COUNTER, chunk, message, split_into_turns, takes_less_than
 
-from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import ToolCall
 from zkchat_cli.summarization.prompt import (
     SummaryRequest,

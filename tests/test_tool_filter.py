@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from factories import COUNTER, AppFixture, DeltaModel, exchanges, find_call, message, reply, report_of, tool_reply
+from factories import COUNTER, AppFixture, DeltaModel, exchanges, find_call, message, reply, report_of, split_into_turns, tool_reply
 
 from zkchat_cli import tools
 from zkchat_cli.config.schema import Config, ContextSettings
@@ -11,7 +11,6 @@ from zkchat_cli.context import strategies
 from zkchat_cli.context.budget import Budget
 from zkchat_cli.context.prompt_assembly import PromptInputs, assemble_prompt
 from zkchat_cli.context.tool_filter import CORE, SMALL_WINDOW, FilteredTools, ToolRelevanceInput, select_tools
-from zkchat_cli.context.turns import split_into_turns
 from zkchat_cli.models import PromptTool, ToolCall
 from zkchat_cli.views import context_usage
 from zkchat_cli.views.text import plain_text
@@ -109,12 +108,15 @@ def test_a_session_filters_by_its_setting_and_keeps_what_it_offered(app: AppFixt
     app.max_context = 4096
     model = DeltaModel([reply("Yes.")])
     session = app.session(model)
-    report_of(session.send("What is related to composting?"))
-    report_of(session.send("Thank you!"))
-    first, second = ({t.name for t in request.tools} for request in model.requests)
+    for question in ("What is related to composting?", *["Thank you!"] * 4):
+        report_of(session.send(question))
+    first, *_, second = ({t.name for t in request.tools} for request in model.requests)
     there = {tool.name for tool in session.runtime.tools}
     assert "find_zk_documents_related_to" in first == second < there
-    assert {t.name for t in app.reopen(session).prompt("Hello!").tools} == second
+    again = app.reopen(session)
+    for _ in range(2):
+        assert {t.name for t in again.prompt("Hello!").tools} == second
+        again.undo()
     off = app.session(model, settings=Config(context=ContextSettings(tool_filter="off")))
     report_of(off.send("Hello!"))
     assert {t.name for t in model.requests[-1].tools} == there

@@ -1,9 +1,9 @@
 """Masking: old tool results and documents lose their middles; the log keeps every word."""
 
-from factories import COUNTER, chunk, message, turns
+from factories import COUNTER, chunk, message, split_into_turns, turns
 
 from zkchat_cli.context.tool_result_masking import find_maskable, mask_messages
-from zkchat_cli.context.turns import Turn, split_into_turns
+from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import DocumentReference, ToolCall, ZkChatMessage
 
 LONG = "The beginning. " + "All the words that stand between. " * 200 + "The end."

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from factories import COUNTER, message
+from factories import COUNTER, message, split_into_turns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.context.exchanges import LoadableExchange, MessageHistory, StoredMessages, read_spoken
 from zkchat_cli.context.turn_history import NEVER_UNLOADED, TurnHistory
-from zkchat_cli.context.turns import Turn, split_into_turns
+from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import SpokenMessage, ToolCall, ZkChatMessage
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -13,6 +14,7 @@ from zkchat_cli.agents.loader import NO_AGENT
 from zkchat_cli.models import ToolCall, ToolRun, TurnReport, ZkChatMessage
 from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.truncate import truncate
+from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.sources import source_lines
 from zkchat_cli.views.text import plain_text
@@ -21,7 +23,7 @@ MAX_SOURCES = 10
 MAX_RESULT = 2_000
 """Characters of a tool's result that the editor shows."""
 KINDS = {"read_zk_document": "read", "find_excerpts": "search", "find_zk_documents_related_to": "search", "rename_note": "move"}
-"""What an editor shows a tool as; changes of notes are edits, all others only read."""
+"""What an editor shows a tool as. Other tools that change notes are edits."""
 NOT_HERE = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches"))
 """Commands of the terminal, for which the editor has its own way."""
 
@@ -177,4 +179,9 @@ def note_path(uri: str, root: Path) -> str | None:
 
 
 def _kind(tool: str) -> Any:
-    return KINDS.get(tool, "edit" if tool in ("append_to_note", "create_note", "edit_section", "move_note_to_trash") else "other")
+    return KINDS.get(tool, "edit" if tool in _writing_tools() else "other")
+
+
+@cache
+def _writing_tools() -> frozenset[str]:
+    return frozenset(tool.name for tool in load_tools(unsafe=True) if tool.writes)

@@ -28,7 +28,7 @@ RECENT_TURNS = 2
 MOST_MEMORIES = 2
 MOST_MASKED = 3
 MOST_OFFERED = 32
-"""Turns whose tools are known; an undo of more begins anew."""
+"""Turns whose tools are known; those of others are read from the store."""
 
 
 class PromptBuilder:
@@ -39,7 +39,7 @@ class PromptBuilder:
         semantic, conversation = services.semantic, state.conversation.id
         self._recall = RecallIndex(MessageVectors(services.store, semantic, conversation).cosines) if semantic else RecallIndex()
         self._offered_tools: dict[str, frozenset[str]] = {}
-        """The names of the tools of each turn's last prompt, by the id of its question."""
+        """The names of the tools that each turn offered last, by the id of its question."""
         self._last: tuple[tuple[object, ...], Prompt] | None = None
         self._assembling = threading.Lock()
         self._memories: list[tuple[Config, Agent | None, Memory]] = []
@@ -49,12 +49,14 @@ class PromptBuilder:
 
     def build(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = (), *, offer_tools: bool = True) -> Prompt:
         """The prompt of the next call in a turn whose messages so far are `current`. Raises PromptTooLarge."""
-        prompt = self.assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
-        if current and offer_tools:
-            self._offered_tools[current[0].id] = frozenset(tool.name for tool in prompt.tools)
+        return self.assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
+
+    def remember_tools(self, question_id: str, prompt: Prompt) -> None:
+        """Offer the tools of a prompt that is sent also in the next one, while there is room."""
+        if prompt.tools:
+            self._offered_tools[question_id] = frozenset(tool.name for tool in prompt.tools)
             if len(self._offered_tools) > MOST_OFFERED:
                 del self._offered_tools[next(iter(self._offered_tools))]
-        return prompt
 
     def explain(self, runtime: Runtime, current: tuple[ZkChatMessage, ...] = ()) -> Prompt:
         """The same prompt for a reader: it names the messages that are left out, the documents that are in it and those deleted since."""
@@ -82,13 +84,16 @@ class PromptBuilder:
         )
 
     def _previous_tools(self, current: Sequence[ZkChatMessage]) -> frozenset[str]:
-        """The tools of the last prompt on this branch: undo takes them back with the turn, and another process finds them in the store."""
-        if not self._offered_tools and (last := next((m.id for m in reversed(self._state.history) if m.role == "user"), None)) is not None:
-            sent = self._services.store.prompts(last)
-            self._offered_tools[last] = frozenset(tool.name for tool in sent[-1].prompt.tools) if sent else frozenset()
-        here = {message.id for message in current[:1]}
-        asked = (id_ for id_ in reversed(self._offered_tools) if id_ in here or self._state.find_message(id_) is not None)
-        return self._offered_tools.get(next(asked, ""), frozenset())
+        """The tools that the last turn on this branch offered: undo takes them back with the turn, and another process finds them in the
+        store."""
+        known = self._offered_tools
+        if current and current[0].id in known:
+            return known[current[0].id]
+        last = next((m.id for m in reversed(self._state.history) if m.role == "user"), None)
+        if last is not None and last not in known:
+            sent = (frozenset(tool.name for tool in each.prompt.tools) for each in reversed(self._services.store.prompts(last)))
+            known[last] = next(filter(None, sent), frozenset())
+        return known.get(last or "", frozenset())
 
     def assemble(self, runtime: Runtime, inputs: PromptInputs, *, explain: bool = False) -> Prompt:
         """The last prompt again when nothing has changed, which is so between the check for compaction and the call itself."""

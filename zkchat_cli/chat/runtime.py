@@ -4,6 +4,7 @@ A message to `@agent` gets a Runtime of its own, which is passed to everything i
 SessionServices are the long-lived things behind it: the notes, the store, the clock.
 """
 
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,8 +31,8 @@ from zkchat_cli.vault.approval import UNASKED, UNASKED_CALL, Approve, Decision
 from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
-STEADY = 0.02
-"""A calibration that moves by less than this share is ignored: recounting a conversation takes a second for 5,000 turns."""
+STEPS = 50
+"""Steps of a factor from 0 to 1, which is rounded up to one: recounting a conversation takes a second for 5,000 turns."""
 DEFAULT_WINDOW = "default: the model's window is unknown"
 ORIGIN = "/config"
 CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "retrieval.", "memory.", "terminal.open_command")
@@ -227,12 +228,17 @@ class Runtime:
         return replace(self, counter=used.counter, rejected_window=used.rejected_window)
 
     def calibrated(self, calibration: Calibration) -> "Runtime":
-        """Count as this model is known to count; itself when that changes nothing."""
+        """Count as this model is known to count, in every process alike; itself when that changes nothing."""
         counter, exact = self.counter, self.model.exact
-        moves = (calibration.text / counter.factor - 1, calibration.tool_factor - counter.tool_factor)
-        if exact == counter.exact and max(map(abs, moves)) <= STEADY:
+        text, tools = (_factor_step(factor, exact=exact) for factor in (calibration.text, calibration.tool_factor))
+        if (text, tools, exact) == (counter.factor, counter.tool_factor, counter.exact):
             return self
-        return replace(self, counter=counter.calibrated(calibration, exact=exact))
+        return replace(self, counter=counter.calibrated(Calibration(text=text, tools=tools), exact=exact))
+
+
+def _factor_step(factor: float, *, exact: bool) -> float:
+    """The step above a factor, so that nothing is counted as smaller than it is; of a tokenizer that is the model's own the nearest."""
+    return (round if exact else math.ceil)(round(factor * STEPS, 6)) / STEPS
 
 
 def model_options(settings: Config) -> Options:

@@ -55,7 +55,7 @@ class ConversationState:
             self._replace_history(self._stored_exchanges(_settle_pending(branch_to(log, head))))
             self.compactions = self._store.compactions(id_) if self.is_stored else ()
             self.preview = self._store.preview(id_) if self.is_stored else None
-            self.references = ReferenceManager.from_log(log, self.history, self._find_readable)
+            self.references = ReferenceManager.from_log(log, self._find_readable)
             self._call_ids = {call.id for message in log for call in message.tool_calls}
 
     # messages
@@ -108,8 +108,8 @@ class ConversationState:
     def branch_off(self, head: str | None) -> None:
         """Continue from another message here; the store follows with the next turn. Undo can go back. Raises StoreError."""
         log, left = self.log(), self.head
-        self.references = ReferenceManager.from_log(log, branch := branch_to(log, head), self._find_readable)
-        self._replace_history(self._stored_exchanges(branch))
+        self.references = ReferenceManager.from_log(log, self._find_readable)
+        self._replace_history(self._stored_exchanges(branch_to(log, head)))
         self.undo_stack += [left] if left is not None else []
 
     def update_marks(self, changed: Sequence[ZkChatMessage]) -> None:

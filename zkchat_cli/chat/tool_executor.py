@@ -18,7 +18,7 @@ from zkchat_cli.references.manager import ReferenceManager
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
-from zkchat_cli.tools import load_tools as every
+from zkchat_cli.tools import load_tools
 from zkchat_cli.tools.base import Tool, ToolArgumentError, ToolOutput, join_notes
 from zkchat_cli.vault.approval import Decision
 from zkchat_cli.vault.vault import Vault
@@ -110,8 +110,7 @@ class ToolExecutor:
         without them, but take at most half of the room.
         """
         fitted = fit_findings([each.finding for each in outcomes], room, self.counter.count)
-        extract = self.references.extract_referenceable_chunks
-        chunks = [extract(its.chunks, each.call.name) for each, its in zip(outcomes, fitted, strict=True)]
+        chunks = [self.references.extract_referenceable_chunks(its.chunks) for its in fitted]
         shown = {chunk.id for numbered in chunks for chunk in numbered}
         notes = [join_notes(each.finding.note, _omission_note(its, shown)) for each, its in zip(outcomes, fitted, strict=True)]
         return tuple(
@@ -138,7 +137,7 @@ class ToolExecutor:
         for tool in self.tools:
             if tool.name == name:
                 return tool
-        if not any(tool.writes for tool in self.tools) and any(tool.writes and tool.name == name for tool in every(unsafe=True)):
+        if not any(tool.writes for tool in self.tools) and any(tool.writes and tool.name == name for tool in load_tools(unsafe=True)):
             raise ToolArgumentError(
                 f"{name} changes notes and needs --unsafe: it cannot be called here. Tell the user what you would change"
             )

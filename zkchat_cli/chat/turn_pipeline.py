@@ -176,7 +176,6 @@ class TurnPipeline:
         alone = len(messages) == 1
         at = self._services.now() if alone else messages[-1].timestamp
         messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete", "updated_at": at})
-        self._state.references.add_references(messages[-1].citations)
         self._state.append(messages)
         facts = self._prompts.memory(runtime).finish_turn() if verified else ()
         calibrations = ((runtime.model.name, turn.calibration),) if turn.counted is not None else ()

@@ -90,7 +90,7 @@ def check_agent_mention(mention: AgentMention | None, names: Sequence[str], root
     return mention, [Notice(f"the agent {mention.name} answers this message")]
 
 
-def name_notices(user_input: UserInput, roots: ImportRoots) -> list[Notice]:
+def unknown_file_notices(user_input: UserInput, roots: ImportRoots) -> list[Notice]:
     """What to tell about each `@name` within a message that is neither a file nor like the name of one: it may be a person."""
     typed = user_input.text if user_input.typed is None else user_input.typed
     first = parse_agent_mention(typed)  # which `check_agent_mention` looks at
@@ -142,7 +142,7 @@ class UserMessageBuilder:
         except VaultError:  # the vault is gone: the scan before has reported it, and the message matters more than its links
             return bare, []
         found = self.retriever.search(text, about_named=any(m.reference.relative_path for m in mentions)) if before else []
-        unknown = name_notices(user_input, import_roots(self.services, runtime))
+        unknown = unknown_file_notices(user_input, import_roots(self.services, runtime))
         if not mentions and not found:
             return bare, unknown
         budget = self._budget_after_compaction(runtime, bare) if send_again else self._injection_budget(runtime, bare)
@@ -152,7 +152,7 @@ class UserMessageBuilder:
         others = [chunk for chunk in found if chunk.id not in named_ids][:MOST_PASSAGES]
         [passages] = reduce_to_fit((others,), int(runtime.settings.retrieval.ratio * left), runtime.counter.count)
         chunks = references.extract_referenceable_chunks((*injected.chunks, *passages))
-        return describe(bare, injected.number_references(chunks), chunks, runtime), [*unknown, *injected.warnings]
+        return with_documents(bare, injected.number_references(chunks), chunks, runtime), [*unknown, *injected.warnings]
 
     def count_mentioned(self, runtime: Runtime, text: str) -> int:
         """Tokens that a message with this text would bring into the prompt for the documents that it names."""
@@ -234,7 +234,7 @@ class TypedMessageCounter:
         return counter.count(text) + (self._mentioned[1] if with_documents else 0), bool(text) and counter.estimated
 
 
-def describe(
+def with_documents(
     message: ZkChatMessage, references: Sequence[DocumentReference], chunks: Sequence[ContentChunk], runtime: Runtime
 ) -> ZkChatMessage:
     """The message with these documents and excerpts, and the tokens that it takes with them."""
@@ -248,4 +248,4 @@ def without_documents(message: ZkChatMessage, runtime: Runtime) -> ZkChatMessage
     """A message after a prompt that had no room for the text of its documents."""
     unsent = {"delivery": "offered", "delivery_reason": "no prompt of this turn had room for its text", "numbers": (), "number": None}
     references = [r if r.above or not r.relative_path else r.model_copy(update=unsent) for r in message.references]
-    return describe(message, references, (), runtime)
+    return with_documents(message, references, (), runtime)

@@ -28,7 +28,7 @@ _SLACK = 20
 """Characters that a wording may be longer than the quotation, and a quarter."""
 _WORD = lazy_pattern(r"[^\W_]+(?:[.,'’:/-][^\W_]+)*|[%°€$]")
 _CHARACTER_WORD = lazy_pattern(rf"{CJK_CHARACTER.pattern}|(?:(?!{CJK_CHARACTER.pattern})[^\W_])+")
-_BLOCK_BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+#|]|\d{1,9}[.)]))")
+BLOCK_BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+#|]|\d{1,9}[.)]))")
 
 
 class NearestWording(NamedTuple):
@@ -129,8 +129,8 @@ def _densest(places: Sequence[tuple[int, str]], size: int) -> list[tuple[int, in
 
 def _block_at(text: str, start: int, first: int, last: int, end: int) -> tuple[int, int]:
     """The range from start to end, without the blocks before the first place and after the last."""
-    before = [border.end() for border in _BLOCK_BORDER.finditer(text, start, first)]
-    after = _BLOCK_BORDER.search(text, last, end)
+    before = [border.end() for border in BLOCK_BORDER.finditer(text, start, first)]
+    after = BLOCK_BORDER.search(text, last, end)
     start = before[-1] if before else start
     while start and start < first and text[start - 1].isalnum() and text[start].isalnum():
         start += 1

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from zkchat_cli.markdown.plain_text import ENTITY
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import find_cjk, fold
 
@@ -39,7 +40,6 @@ _TAG = lazy_pattern(
     r"|mark|ol|p|q|s|small|span|strong|sub|summary|sup|table|td|th|tr|u|ul)(?![\w-])[^<>\n]*+>",
     re.IGNORECASE,
 )
-_ENTITY = lazy_pattern(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _WIKILINK = lazy_pattern(r"!?\[\[(?:[^\[\]|\n]*+\||#)?([^\[\]|#\n]*+)(?:#([^\[\]|\n]*+))?\]\]")
 _LINK = lazy_pattern(r"!?\[((?:[^\[\]\\\n]|\\.)*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)")
 _FOOTNOTE = lazy_pattern(r"\[\^[^\[\]\s]++\]")
@@ -91,7 +91,7 @@ def normalize_rendered(text: str) -> NormalizedText:
     """The text of a note as a reader sees it."""
     if "<" in text:
         text = _TAG.sub(_tag_text, text)
-    return normalize_quoted(_ENTITY.sub(lambda entity: html.unescape(entity[0]), text) if "&" in text else text)
+    return normalize_quoted(ENTITY.sub(lambda entity: html.unescape(entity[0]), text) if "&" in text else text)
 
 
 def normalize_quoted(text: str) -> NormalizedText:

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 
+from zkchat_cli.citations.nearest_wording import BLOCK_BORDER
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.models import ContentChunk, Support
+from zkchat_cli.text.numbers import LARGEST_COUNT, NUMBER_WORDS, THOUSANDS_MARK
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import STOPWORDS, content_terms, find_cjk, stem, terms
 from zkchat_cli.vault.search.embedding_windows import split_windows
@@ -34,18 +36,11 @@ instead of 98, and finds a third more (on 150 sentences of a vault with their ow
 _FEW_WORDS = 4
 _MOST_SIMILAR = 10
 _SHORTEST = 12
-_BLOCK_BORDER = lazy_pattern(r"\n(?=[ \t>]*(?:\n|[-*+#|]|\d{1,9}[.)]))")
 _NUMBER = lazy_pattern(
     r"(?<![0-9A-Za-z_.,])(?:(?P<about>about|around|roughly|nearly|almost|over|under|some|approximately|circa|ca\.|~|≈)\s*)?"
     r"(?P<number>\d+(?:[.,:'’\u00a0\u202f/-]\d+)*)(?:st|nd|rd|th)?",
     re.IGNORECASE,
 )
-_SEPARATED = lazy_pattern(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
-_NUMBER_WORDS = {
-    word: str(value) for value, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
-}
-_SMALL = 12
-"""Whole numbers up to here may also count or number things in the answer itself."""
 _NAME = lazy_pattern(r"(?<![\w'’])[A-Z][\w’'-]*\w")
 _NEGATION = lazy_pattern(
     r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|nicht|nie|kein\w*|ohne)\b|n['’]t\b|[不没沒未]", re.IGNORECASE
@@ -73,7 +68,7 @@ class Evidence:
     @cached_property
     def _paragraphs(self) -> list[tuple[str, frozenset[str]]]:
         """The paragraphs, list items, rows and headings, each on one line, with their words."""
-        texts = [" ".join(part.split()) for part in _BLOCK_BORDER.split(self.chunk.text)]
+        texts = [" ".join(part.split()) for part in BLOCK_BORDER.split(self.chunk.text)]
         return [(text, _stems(text)) for text in texts if len(text) > _SHORTEST]
 
     def sentences_with(self, wanted: frozenset[str], count: int) -> Iterator[tuple[str, frozenset[str]]]:
@@ -95,7 +90,7 @@ def judge_support(sentence: str, sources: Sequence[Evidence]) -> Support:
     words = sources[0].words if len(sources) == 1 else frozenset().union(*(source.words for source in sources))
     shared = len(wanted & words) / len(wanted)
     unknown = [n for n in _stated_numbers(plain) if not any(n in source.numbers for source in sources)]
-    if any(not n.isdigit() or int(n) > _SMALL for n in unknown):
+    if any(not n.isdigit() or int(n) > LARGEST_COUNT for n in unknown):
         return "does_not_support"
     every_name = _names(plain)
     names = [name for name in every_name if not words.issuperset(map(stem, terms(name)))]
@@ -142,13 +137,13 @@ def _stated_numbers(text: str) -> list[str]:
 
 def _all_numbers(text: str) -> frozenset[str]:
     """Numbers in digits and small ones in words."""
-    words = (_NUMBER_WORDS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in _NUMBER_WORDS)
+    words = (NUMBER_WORDS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in NUMBER_WORDS)
     return frozenset((*words, *(part for found in _NUMBER.finditer(text) for part in _number_parts(found["number"]))))
 
 
 def _number_parts(written: str) -> list[str]:
     """A number without separators and leading zeros; the parts of a date, time or range."""
-    parts = re.split(r"[:/-]", _SEPARATED.sub("", written))
+    parts = re.split(r"[:/-]", THOUSANDS_MARK.sub("", written))
     return [part.lstrip("0") or "0" for part in parts]
 
 

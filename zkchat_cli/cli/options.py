@@ -56,6 +56,7 @@ ConversationOption = Annotated[
     str | None,
     typer.Option("--cid", metavar="ID", help="Continue this conversation.", autocompletion=completion.complete_conversations),
 ]
+DemoOption = Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")]
 UnsafeOption = Annotated[bool, typer.Option("--unsafe", help="Let the model change notes; each change is shown and needs your approval.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="With --unsafe: approve all changes in advance, except those of memory.")]
 ConfirmOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]

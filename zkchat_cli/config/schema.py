@@ -149,7 +149,7 @@ class McpSettings(Section):
 
 
 class Config(Section):
-    """All settings, validated. The README's table has the same keys and defaults."""
+    """All settings, validated. docs/reference/settings.md lists the same keys and defaults."""
 
     model: str = Field("offline", description="model to use: PROVIDER or PROVIDER/NAME")
     vault: VaultSettings = VaultSettings()

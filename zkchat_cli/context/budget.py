@@ -1,4 +1,4 @@
-"""Token budgets: the shares of the context window (document 0's ratios), and how much of each a prompt uses.
+"""Token budgets: the shares of the context window (`context.…_budget_ratio`), and how much of each a prompt uses.
 
 At most 90 % of the window is sent (the limit); the rest is for the answer. Ratios are shares of the whole window. What instructions and
 tools leave unused flows on to the messages, up to the threshold, a share of the limit above which compaction is due. What is between

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from zkchat_cli.context import tool_filter
 from zkchat_cli.context.budget import Budget, compaction_due, history_budget, measure_usage
+from zkchat_cli.context.prompt_size import advise_on_size
 from zkchat_cli.context.recall.index import RecallIndex
 from zkchat_cli.context.recall.passages import format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
@@ -31,7 +32,6 @@ from zkchat_cli.models import (
     Retrieval,
     ZkChatMessage,
 )
-from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tokens.counter import TokenCounter
 
 
@@ -73,7 +73,11 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
             layout = omit(layout, inputs, counter)
             usage = layout.measure(budget, counter)
     if usage.total_tokens + layout.fixed_recent_tokens > budget.effective_limit:
-        raise _too_large(usage, layout)
+        needed, question = usage.total_tokens + layout.fixed_recent_tokens, inputs.question
+        raise PromptTooLarge(
+            f"the prompt needs at least {needed:,} tokens; the limit is {usage.effective_limit:,} of a window of {usage.max_context:,}",
+            advise_on_size(layout.unavoidable, usage.tool_tokens, question.id if question else ""),
+        )
     compaction = compaction_due(full_usage, budget, layout.recent_tokens) if strategy.summarizes else CompactionDue(due=False)
     window = HistoryWindow(
         layout.history,
@@ -141,6 +145,11 @@ class _Layout(NamedTuple):
     def fixed_recent_tokens(self) -> int:
         """The least tokens that the recent turns take."""
         return sum(turn.fixed_tokens for turn in self.recent_with_fixed)
+
+    @property
+    def unavoidable(self) -> tuple[PromptMessage, ...]:
+        """What every prompt of these inputs has."""
+        return (*self.front, *self.summary, *self.fixed, *(m for turn in self.recent_with_fixed for m in turn.fixed), *self.current)
 
     def measure(self, budget: Budget, counter: TokenCounter) -> ContextUsage:
         """The usage without any turns."""
@@ -307,18 +316,3 @@ def _dropped_tools_and_memory(inputs: PromptInputs, layout: _Layout) -> list[Dro
         *(Dropped(id=f"tool:{name}", reason=reason) for name, reason in layout.tools.omitted),
         *(Dropped(id=_memory_id(item), reason="no room") for item in inputs.contextual_memory if _memory_id(item) not in sent),
     ]
-
-
-def _too_large(usage: ContextUsage, layout: _Layout) -> PromptTooLarge:
-    """Names the three largest items; fixed messages with their turn, since the user can unpin them."""
-    messages = (*layout.front, *layout.summary, *layout.current)
-    items = [(m.tokens, f"{m.kind.replace('_', ' ')} “{truncate(m.content, 40)}”") for m in messages]
-    items.append((usage.tool_tokens, f"{len(layout.tools.tools)} tool descriptions"))
-    fixed = (*layout.covered_with_fixed, *layout.recent_with_fixed)
-    items += [(turn.fixed_tokens, f"pinned in turn {turn.number} (/unpin {turn.number})") for turn in fixed]
-    largest = ", ".join(f"{name}: {tokens:,}" for tokens, name in sorted(items, reverse=True)[:3] if tokens)
-    return PromptTooLarge(
-        f"the prompt needs at least {usage.total_tokens + layout.fixed_recent_tokens:,} tokens; "
-        f"the limit is {usage.effective_limit:,} of a window of {usage.max_context:,}",
-        f"Largest: {largest}. Shorten the message, unpin turns, or raise context.max_tokens.",
-    )

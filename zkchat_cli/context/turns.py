@@ -13,7 +13,7 @@ from zkchat_cli.context import system_prompt
 from zkchat_cli.context.budget import MESSAGE_OVERHEAD
 from zkchat_cli.context.exchanges import LoadableExchange, StoredMessages
 from zkchat_cli.context.fixed_messages import is_fixed
-from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models import PromptMessage, ThinkingBlocks, ToolCall, ZkChatMessage
 from zkchat_cli.references.injection import FOUND_EXCERPTS, NAMED_DOCUMENTS, describe_documents
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tokens.counter import TokenCounter
@@ -99,11 +99,6 @@ def is_failed(messages: Sequence[ZkChatMessage]) -> bool:
 def failure_reason(messages: Sequence[ZkChatMessage]) -> str:
     """Why a failed turn is left out of prompts."""
     return "a message is damaged on disk" if any(m.status == "damaged" for m in messages) else "the model call failed"
-
-
-def split_into_turns(messages: Iterable[ZkChatMessage], counter: TokenCounter) -> tuple[Turn, ...]:
-    """The turns of a branch."""
-    return make_turns(map(LoadableExchange, split_into_exchanges(messages)), counter)
 
 
 def make_turns(

@@ -105,7 +105,7 @@ def uncited_references(messages: Sequence[ZkChatMessage]) -> list[DocumentRefere
 def describe_reference(reference: DocumentReference) -> str:
     """How a document came into the conversation and how it was delivered."""
     if reference.relative_path is None:
-        nearest = ", ".join(f"[[{name}]]" for name in reference.candidates)
+        nearest = reference.candidate_links
         return f"not found{f'; nearest: {nearest}' if nearest else ''}"
     words = [_ORIGINS[reference.reference_type], _DELIVERIES.get(reference.delivery or "", "")]
     return ", ".join(filter(None, words))

@@ -10,6 +10,7 @@ from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
 from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.references.provenance import link_names
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.wikilinks import write_link
 
@@ -81,7 +82,7 @@ def _summary(summaries: Sequence[Compaction]) -> Iterator[str]:
     if not summaries:
         return
     last, earlier = summaries[-1], len(summaries) - 1
-    included = f"; it includes {earlier} earlier one{'s' * (earlier > 1)}" if earlier else ""
+    included = f"; it includes {plural(earlier, 'earlier one')}" if earlier else ""
     yield "## Summary"
     yield f"*{last.created_at[:16].replace('T', ' ')}: {base.compaction_figures(last)}{included}*"
     yield "\n".join(f"> {line}".rstrip() for line in (last.summary or "").splitlines())

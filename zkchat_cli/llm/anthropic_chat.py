@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from zkchat_cli.llm.anthropic_citations import Block, citation_marks, search_result_blocks, text_blocks
-from zkchat_cli.llm.base import Options, Request
+from zkchat_cli.llm.base import NOT_IN_NAMES, Options, Request
 from zkchat_cli.llm.chat_reader import DONE, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
@@ -36,7 +36,6 @@ MAX_BLOCKS = 1000
 """Texts and thoughts of an answer; empty ones count neither as progress nor as length."""
 OMITTED = "[Earlier messages are left out.]"
 _VERSION = re.compile(r"claude-(?:[a-z]+-)*(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
-_NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
 
 _DELTAS = ("text_delta", "thinking_delta", "signature_delta")
 """Those that the SDK gets: it would parse the arguments of a tool call anew with each piece, and give up if they are not JSON."""
@@ -204,18 +203,14 @@ class _Messages:
         for position, message in enumerate(messages):
             role, blocks = self._blocks(message)
             if position == turn and last is not None:
-                self._end_cache_at(last)
+                self.cache_ends.append(last)
             if blocks:
                 self._add(role, blocks)
                 last = blocks[-1]
                 if message.kind == "summary":
-                    self._end_cache_at(last)
+                    self.cache_ends.append(last)
         if not self.messages or self.messages[0]["role"] != "user":
             self.messages.insert(0, {"role": "user", "content": text_blocks(OMITTED)})
-
-    def _end_cache_at(self, block: Block) -> None:
-        if not any(block is known for known in self.cache_ends):
-            self.cache_ends.append(block)
 
     def _add(self, role: str, blocks: list[Block]) -> None:
         if self.messages and self.messages[-1]["role"] == role:
@@ -244,7 +239,7 @@ def _result(message: PromptMessage, content: str | list[Block]) -> Block:
 
 
 def _valid_id(id_: str) -> str:
-    return _NOT_IN_IDS.sub("_", id_) or "call"
+    return NOT_IN_NAMES.sub("_", id_) or "call"
 
 
 def _turn_start(messages: Sequence[PromptMessage]) -> int:

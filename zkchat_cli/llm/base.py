@@ -30,7 +30,7 @@ class Similarities(Protocol):
 
 
 MAX_TOOL_NAME = 64
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 DEFAULT_MAX_ANSWER = 2_000_000
 """Bytes: about 500,000 tokens, several times what today's models write."""
 
@@ -201,7 +201,7 @@ def past_request_body(model: Model, request: Request, frame: Mapping[str, Any] |
 
 def wire_name(tool: str) -> str:
     """A tool's name as every server accepts it: the tools of other programs are called `SERVER.tool`, and a model may make up any name."""
-    return _NOT_IN_NAMES.sub("_", tool.replace(".", "__"))[:MAX_TOOL_NAME] or "unnamed"
+    return NOT_IN_NAMES.sub("_", tool.replace(".", "__"))[:MAX_TOOL_NAME] or "unnamed"
 
 
 def with_wire_names(request: Request) -> Request:

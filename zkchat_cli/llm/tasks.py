@@ -36,7 +36,7 @@ def collect(model: Model, request: Request) -> Generator[Waiting, None, Collecte
                 case RetryDelay(seconds, reason):
                     yield Waiting(seconds, replace_surrogates(reason))
                 case StreamFinished(reason, usage):
-                    problem = f"the summary was not finished ({reason})" if reason in ("length", "content_filter", "cancelled") else None
+                    problem = f"the answer was not finished ({reason})" if reason in ("length", "content_filter", "cancelled") else None
                     return CollectedAnswer(text, usage, problem or (None if text.strip() else "the model's answer was empty"))
                 case StreamFailed(error):
                     _log.info("%s failed: %s: %s", model.name, error.kind, error.message)

@@ -18,7 +18,7 @@ _TAG = lazy_pattern(r"<(/?[A-Za-z][A-Za-z0-9]*)[^<>]*>")
 _BLOCK_TAGS = frozenset("br p div td th tr li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details table section hr".split())
 """Tags that separate words."""
 _EMPHASIS = lazy_pattern(r"\*++|_++|~~++|==++")
-_ENTITY = lazy_pattern(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+ENTITY = lazy_pattern(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _BLOCK_ID = lazy_pattern(r"(?<![\w)\]}^])\^[A-Za-z0-9-]++\s*+$")
 _PLACEHOLDER = lazy_pattern("\0(\\d++)\0")
 _CONTROLS = dict.fromkeys((*range(32), *range(0x7F, 0xA0)), " ")
@@ -50,7 +50,7 @@ def to_plain_text(markdown: str) -> str:
     if "&" in text:
         import html  # 2 ms that few texts need
 
-        text = _ENTITY.sub(lambda m: html.unescape(m[0]).translate(_CONTROLS), text)
+        text = ENTITY.sub(lambda m: html.unescape(m[0]).translate(_CONTROLS), text)
     if literals:
         text = _PLACEHOLDER.sub(lambda m: literals[int(m[1])], text)
     return " ".join(text.split())

@@ -20,7 +20,7 @@ from zkchat_cli.mcp.server import NoteServer
 from zkchat_cli.memory.memory_paths import MemoryPaths
 from zkchat_cli.text.sanitize import reveal_invisible, sanitize
 from zkchat_cli.tools import load_tools
-from zkchat_cli.tools.base import Tool
+from zkchat_cli.tools.base import JSON_TYPES, Tool
 from zkchat_cli.vault.approval import DECLINED, mark_memory_file
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.vault import Vault
@@ -28,7 +28,7 @@ from zkchat_cli.vault.vault import Vault
 CHANGES_NOTES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
 LONGEST_DIFF = 100_000
 """Characters of a change that a client can be expected to show."""
-TYPES = {"string": str, "integer": int}
+TYPES = {name: kind for kind, name in JSON_TYPES.items()}
 
 
 class Approval(BaseModel):

@@ -28,7 +28,8 @@ _NO_FIELD_NAMES = _NoFieldNames()
 class Value(BaseModel):
     """Frozen; refuses unknown keys, so that a misspelt field in a file is an error and not lost data.
 
-    A class is built when its first value is made: building all of them takes 12 ms, and the budget bar needs eight.
+    A class is built when its first value is made: building all of them takes 12 ms, and the budget bar needs eight. From pydantic 2.14 on
+    it is built under a lock: two threads may make the first value at once.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

@@ -1,6 +1,6 @@
 """A conversation outside the store: what `context export --format json` writes and `context import` reads.
 
-Other programs read it by the JSON Schema made from these classes, so the fields are described there.
+Other programs read it, too: docs/reference/export.md says where, and the fields are described here.
 """
 
 from typing import Any, Literal
@@ -30,7 +30,7 @@ class ArchivedCall(Value):
     tools: tuple[Count, ...] = Field(default=(), description="The prompt's tools in order: indexes into `prompts.tools`, from 0.")
 
 
-class ArchivedPrompts(Value, defer_build=True):
+class ArchivedPrompts(Value):
     """What the model calls were sent, in the order in which they were made."""
 
     messages: tuple[PromptMessage, ...] = Field(description="Every message of the prompts, once.")
@@ -38,7 +38,7 @@ class ArchivedPrompts(Value, defer_build=True):
     calls: tuple[ArchivedCall, ...] = Field(description="The calls; those of one question are its first, second … call.")
 
 
-class ConversationArchive(Value, defer_build=True):
+class ConversationArchive(Value):
     """A whole conversation for export and import: every branch of its log, every compaction, the prompts of its calls. Lossless."""
 
     format: Literal["zkchat-conversation"] = "zkchat-conversation"

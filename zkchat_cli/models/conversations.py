@@ -63,7 +63,7 @@ class Conversation(Value):
     head_id: str | None = None
 
 
-class ConversationSummary(Conversation, defer_build=True):
+class ConversationSummary(Conversation):
     """A conversation for lists: its number of questions and answers, its tokens, and the beginning of its first question."""
 
     messages: int
@@ -89,7 +89,7 @@ class Mention(Value):
     held: int = 0
 
 
-class Fact(Value, defer_build=True):
+class Fact(Value):
     """A remembered fact. A newer one with the same `key` replaces it; it then stays as history (`ended_at`).
 
     `source` is `user`, `model`, or the path of an imported file.
@@ -119,7 +119,7 @@ class MostCitedNote(Value):
     last_cited: str
 
 
-class NoteUsage(Value, defer_build=True):
+class NoteUsage(Value):
     """How often the conversations about a vault used a note."""
 
     relative_path: str
@@ -129,7 +129,7 @@ class NoteUsage(Value, defer_build=True):
     last_used: str
 
 
-class FoundMessage(Value, defer_build=True):
+class FoundMessage(Value):
     """A message that a search found; `score` is comparable within one search only."""
 
     conversation_id: str

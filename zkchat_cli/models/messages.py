@@ -90,6 +90,10 @@ class DocumentReference(Value):
     above: bool = False
     """Whether an earlier message or tool put its text into the prompt already."""
 
+    @property
+    def candidate_links(self) -> str:
+        return ", ".join(f"[[{name}]]" for name in self.candidates)
+
 
 class Citation(Value):
     """One cited source of an answer, with at most one quote. `valid`: the chunk was in the prompt and contains the quote, if any, uncut.

@@ -6,7 +6,7 @@ from zkchat_cli.models.base import Value
 from zkchat_cli.models.messages import ReferenceStatus
 
 
-class LinkResolution(Value, defer_build=True):
+class LinkResolution(Value):
     """One link of a text and its target. `candidates` are paths: the nearest notes of a broken link, the other matches of an ambiguous one.
 
     `reason` says why an ambiguous link got its target.

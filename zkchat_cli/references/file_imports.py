@@ -17,6 +17,7 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 from zkchat_cli.vault.vault import Vault
 
 _IMPORT = lazy_pattern(
@@ -27,7 +28,6 @@ _ESCAPED = lazy_pattern(r"\\([ ()])")
 MAX_IMPORTS = 50
 MAX_FILES = 5_000
 """Files of a folder tree that are compared with a missing name."""
-_SUFFIXES = (".md", ".markdown")
 
 
 class FileImport(NamedTuple):
@@ -121,7 +121,7 @@ def _relative_to(path: str, base: Path, folder: Path) -> str | None:
 
 def _resolve_file(base: Path, path: str) -> Path | None:
     """The file's real path, `.md` being optional; None if it does not exist. Raises VaultError for a folder or a link out of `base`."""
-    for name in (path, *(path + suffix for suffix in _SUFFIXES)):
+    for name in (path, *(path + suffix for suffix in NOTE_SUFFIXES)):
         if os.path.lexists(base / name):
             real = filesystem.resolve_inside(base, name)
             if real.is_dir():
@@ -141,7 +141,7 @@ def _read_file(file: Path, base: Path, roots: ImportRoots) -> ImportedFile:
         hint = "Put the part you need into a file of its own, or raise references.import_max_kilobytes."
         raise VaultError(f"@{name} is too large to import: {size // 1024} kB of at most {roots.max_bytes // 1024}", hint)
     path = vault.find_file(os.path.relpath(file, vault.root)) if file.is_relative_to(vault.root) else None
-    if path is not None and path.lower().endswith(_SUFFIXES):
+    if path is not None and path.lower().endswith(NOTE_SUFFIXES):
         chunks = vault.chunks(path)
         return ImportedFile(path, chunks[0].title if chunks else file.stem, tuple(chunks), is_note=True)
     relative = replace_surrogates(os.path.relpath(file, vault.root).replace(os.sep, "/"))

@@ -7,7 +7,7 @@ that is only in the store, its number and that message are known: 10,000 chunks 
 
 from collections.abc import Callable, Iterable, Sequence
 
-from zkchat_cli.models import Citation, ContentChunk, ZkChatMessage
+from zkchat_cli.models import ContentChunk, ZkChatMessage
 from zkchat_cli.references.chunk_format import MAX_NUMBER
 
 FindMessage = Callable[[str], ZkChatMessage | None]
@@ -16,7 +16,7 @@ _MAX_COUNTED = MAX_NUMBER // 10
 
 
 class ReferenceManager:
-    """Numbers chunks, finds them by number and by tool, and remembers what answers cited."""
+    """Numbers chunks, and finds them by number."""
 
     def __init__(self, find_message: FindMessage = lambda _: None) -> None:
         """`find_message` reads a message from the store by its id."""
@@ -25,36 +25,21 @@ class ReferenceManager:
         """By number, with the score of the first call that found it; or the id of the message that has it."""
         self._numbers: dict[int, int] = {}
         """By the hashes of their identities."""
-        self._by_tool: dict[str, dict[int, None]] = {}
-        """The numbers that each tool found, in order."""
         self._highest = 0
-        self.latest_references: tuple[Citation, ...] = ()
-        """What the last answer with citations cited."""
 
     @classmethod
-    def from_log(
-        cls, log: Iterable[ZkChatMessage], branch: Iterable[ZkChatMessage] | None = None, find_message: FindMessage = lambda _: None
-    ) -> "ReferenceManager":
-        """The manager of a stored conversation.
-
-        It knows the chunks of all messages in `log`, including other branches, so that no number is used twice. The references are those of
-        the answers on `branch`, by default of all.
-        """
-        log = tuple(log)
+    def from_log(cls, log: Iterable[ZkChatMessage], find_message: FindMessage = lambda _: None) -> "ReferenceManager":
+        """The manager of a stored conversation. It knows the chunks of all branches, so that no number is used twice."""
         manager = cls(find_message)
         for message in log:
             if message.role == "user" or message.tool_call_id is not None:
-                manager._add(message.chunks, message.tool_name or "")
-        for message in log if branch is None else branch:
-            manager.add_references(message.citations)
+                manager._add(message.chunks)
         return manager
 
     def copy(self) -> "ReferenceManager":
         """An independent copy, to see which numbers chunks would get."""
         other = ReferenceManager(self._find_message)
         other._chunks, other._numbers, other._highest = {**self._chunks}, {**self._numbers}, self._highest
-        other._by_tool = {tool: {**numbers} for tool, numbers in self._by_tool.items()}
-        other.latest_references = self.latest_references
         return other
 
     def checkpoint(self) -> tuple[int, int, int]:
@@ -68,10 +53,10 @@ class ReferenceManager:
         while len(self._numbers) > numbers:
             self._numbers.popitem()
 
-    def extract_referenceable_chunks(self, chunks: Sequence[ContentChunk], tool: str = "") -> tuple[ContentChunk, ...]:
+    def extract_referenceable_chunks(self, chunks: Sequence[ContentChunk]) -> tuple[ContentChunk, ...]:
         """The chunks of one tool response or user message with their numbers, known ones or the next free ones."""
         numbered = tuple(chunk.model_copy(update={"number": self._number(chunk)}) for chunk in chunks)
-        self._add(numbered, tool)
+        self._add(numbered)
         return numbered
 
     def chunk(self, number: int) -> ContentChunk | None:
@@ -94,22 +79,6 @@ class ReferenceManager:
         """Of all chunks."""
         return tuple(sorted(self._chunks))
 
-    @property
-    def chunks(self) -> tuple[ContentChunk, ...]:
-        """All chunks, each once, by number."""
-        return self._read(self.numbers)
-
-    def chunks_of_all_tools(self) -> dict[str, tuple[ContentChunk, ...]]:
-        """The chunks of each tool by its name, each once; those of user messages belong to none."""
-        return {tool: self._read(numbers) for tool, numbers in self._by_tool.items()}
-
-    def _read(self, numbers: Iterable[int]) -> tuple[ContentChunk, ...]:
-        return tuple(chunk for chunk in map(self.chunk, numbers) if chunk is not None)
-
-    def add_references(self, citations: Iterable[Citation]) -> None:
-        """Add what an answer cited; an answer without citations leaves the latest references unchanged."""
-        self.latest_references = tuple(citations) or self.latest_references
-
     def _number(self, chunk: ContentChunk) -> int:
         identity = _identity(chunk)
         if identity not in self._numbers:
@@ -119,7 +88,7 @@ class ReferenceManager:
             self._numbers[identity] = self._highest
         return self._numbers[identity]
 
-    def _add(self, chunks: Iterable[ContentChunk], tool: str) -> None:
+    def _add(self, chunks: Iterable[ContentChunk]) -> None:
         """Store the numbered chunks of a call. Imported chunks without a number, with an impossible one or with that of another chunk are
         left out."""
         for chunk in chunks:
@@ -132,8 +101,6 @@ class ReferenceManager:
             self._numbers.setdefault(identity, number)
             if number <= _MAX_COUNTED:
                 self._highest = max(self._highest, number)
-            if tool:
-                self._by_tool.setdefault(tool, {})[number] = None
 
 
 def _identity(chunk: ContentChunk) -> int:

@@ -119,7 +119,7 @@ def _import_file(wanted: FileImport, roots: ImportRoots, summary: Summary) -> Me
 def link_warning(reference: DocumentReference) -> Notice | None:
     """The problem with a link that is broken or ambiguous; None for others."""
     if reference.status == "broken":
-        names = ", ".join(f"[[{name}]]" for name in reference.candidates)
+        names = reference.candidate_links
         return Notice(f"{reference.wikilink} not found", f"nearest: {names}" if names else "no note has a similar name")
     if reference.status == "ambiguous":
         others = ", ".join(reference.candidates)

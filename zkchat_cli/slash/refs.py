@@ -28,7 +28,7 @@ def _document_lines(document: provenance.Provenance, session: ZkChatSession) -> 
     uses = (("named", len(document.named)), ("found", document.calls), ("cited", document.citations))
     counts = ", ".join(_times(verb, n) for verb, n in uses if n)
     if reference.relative_path is None:
-        near = ", ".join(f"[[{name}]]" for name in reference.candidates)
+        near = reference.candidate_links
         yield styled_line(f"✗ {reference.wikilink} not found", "yellow")
         yield styled_line("    " + "; ".join(filter(None, (counts, near and f"did you mean {near}?"))), "dim")
         return

@@ -1,6 +1,6 @@
 """/search: search the notes; results are not sent to the model.
 
-tag:, path: and [[links]] work as in `zkchat vault search`. To ask about a note, name it in a message as [[note]].
+"phrases", -words, tag:, path: and dates work as in `zkchat vault search`. To ask about a note, name it in a message as [[note]].
 """
 
 from collections.abc import Iterator

@@ -82,7 +82,7 @@ def _named_lines(named: NamedByUser, in_prompt: str) -> Iterable[StyledLine]:
         "memory": f"came from memory in turn {named.turn}",
     }.get(reference.reference_type, f"you named it in turn {named.turn}: {reference.wikilink}")
     if reference.relative_path is None:
-        near = ", ".join(f"[[{name}]]" for name in reference.candidates)
+        near = reference.candidate_links
         yield styled_line(f"  {how}, not found{f'; did you mean {near}?' if near else ''}", "yellow")
         return
     yield styled_line(f"  {how}")

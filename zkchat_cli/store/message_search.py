@@ -11,7 +11,7 @@ from zkchat_cli.models import FoundMessage
 from zkchat_cli.store import rows
 from zkchat_cli.store.database import transaction
 from zkchat_cli.text.stopwords import ENGLISH
-from zkchat_cli.text.words import content_terms, stem, to_index_text
+from zkchat_cli.text.words import content_terms, rarest_first, stem, to_index_text
 
 MOST_INDEXED = 200_000
 """Characters of a message that are indexed: a pasted book is found by its beginning."""
@@ -78,7 +78,7 @@ def search(
     frequencies = {query: count for query in queries if (count := _frequency(connection, query))}
     if not frequencies or limit <= 0:
         return ()
-    rare = _rare_terms(frequencies)
+    rare = rarest_first(frequencies, frequencies, MOST_RANKED)
     query = " OR ".join(rare) if rare else " AND ".join(frequencies)
     found: list[FoundMessage] = []
     for seq, score in connection.execute(_RANKED, (query,)):
@@ -119,19 +119,8 @@ def _any_form(connection: sqlite3.Connection, term: str, languages: tuple[str, .
 def _frequency(connection: sqlite3.Connection, query: str) -> int:
     """How many messages fit a query; counting stops where it is a common one."""
     counted = "SELECT count(*) FROM (SELECT 1 FROM message_index WHERE message_index MATCH ? LIMIT ?)"
-    count: int = connection.execute(counted, (query, MOST_RANKED)).fetchone()[0]
+    count: int = connection.execute(counted, (query, MOST_RANKED + 1)).fetchone()[0]
     return count
-
-
-def _rare_terms(frequencies: Mapping[str, int]) -> list[str]:
-    """The rarest terms, as many as have together at most MOST_RANKED messages."""
-    rare, total = [], 0
-    for term in sorted(frequencies, key=lambda term: frequencies[term]):
-        total += frequencies[term]
-        if total > MOST_RANKED or frequencies[term] >= MOST_RANKED:
-            break
-        rare.append(term)
-    return rare
 
 
 def _quoted(term: str) -> str:

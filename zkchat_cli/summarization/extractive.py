@@ -18,6 +18,7 @@ from zkchat_cli.context.turns import Turn
 from zkchat_cli.models import SpokenMessage
 from zkchat_cli.summarization.sentence_scoring import ScoredSentence, light_stem, score_sentences
 from zkchat_cli.summarization.sentence_selection import SummaryCandidate, rank_sentences
+from zkchat_cli.text.dates import MONTHS
 from zkchat_cli.text.words import content_terms
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -43,7 +44,6 @@ _DENIAL = re.compile(
     re.IGNORECASE,
 )
 """An answer that found nothing, or a list of sources: neither says anything without the notes at hand."""
-_MONTHS = "January February March April May June July August September October November December".split()
 _DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(\d\d)")
 _PHRASE = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})“|«([^»]{2,200})»|「([^」]{2,200})」')
 _SPEAKER = re.compile(r"(?:\([^()\n]{1,60}\)\s*)?(?P<name>[^\W\d_a-z][\w.'’-]{0,30}(?: [^\W\d_a-z][\w.'’-]{0,30})?): ?(?=\S)")
@@ -249,5 +249,5 @@ def _format_day(date: str, year: str, *, is_first: bool) -> tuple[str, str]:
     parts = _DATE.fullmatch(date)
     if parts is None:
         return f"{date}, " if date else "" if is_first else "undated, ", ""
-    day = f"{int(parts[3])} {_MONTHS[int(parts[2]) - 1]}"
+    day = f"{int(parts[3])} {MONTHS[int(parts[2]) - 1]}"
     return (f"{day}, " if parts[1] == year else f"{day} {parts[1]}, "), parts[1]

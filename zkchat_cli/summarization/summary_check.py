@@ -1,4 +1,4 @@
-"""Checks a model's summary against the turns that it replaces. Pure; `chat/compaction_run` asks the model once for what is wrong.
+"""Checks a model's summary against the turns that it replaces. Pure; `chat/summary_writer` asks the model once to correct what is wrong.
 
 Numbers, dates, names and sources of the summary must occur in the turns, and those that the user stated in a decision must be in the
 summary. What is still wrong then is put right here: sentences with invented facts are left out, decisions are added word for word.
@@ -14,32 +14,30 @@ from typing import NamedTuple
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.summarization.sentence_scoring import score_sentences
+from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.languages import detect_language
+from zkchat_cli.text.numbers import LARGEST_COUNT, NUMBER_WORDS, THOUSANDS_MARK
 from zkchat_cli.text.words import STOPWORDS, fold, stem, terms
 from zkchat_cli.tokens.counter import TokenCounter
 
-SMALL = 12
-"""Whole numbers up to here may also count things or number a list."""
 MOST_NAMED = 12
 """Facts and decisions that the model is told of."""
 GERMAN = "german"
 _LINK = re.compile(r"\[\[([^\[\]|#]{1,200})[^\[\]]{0,200}\]\]")
 _SOURCE = re.compile(r"\[(\d{1,6}(?:\s?[,;]\s?\d{1,6}){0,20})\]")
 _NUMBER = re.compile(r"(?<![0-9A-Za-z_.,])\d+(?:[.,:'’\u00a0\u202f/-]\d+)*")
-_SEPARATED = re.compile(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
 _NAME = re.compile(r"(?<=[\w,;)’'”\"] )[A-Z][\w’'-]*\w")
 """A capitalized word that does not begin a line or a sentence."""
 _LABEL = re.compile(
     r"[ \t]*(?:#{1,6}[ \t]+.*|(?:[-*+][ \t]+|\d{1,2}[.)][ \t]+)?(?:\*\*)?(?:[^\d.\n:：]{1,60}[:：]|[^\d.\n:：]{1,60}$)(?:\*\*)?)"
 )
 """A heading, or what stands before the colon of a line: words of the section, not of the conversation."""
-_MONTHS = "January February March April May June July August September October November December".split()
 _NUMBER_OF = {
-    **{word: str(n) for n, month in enumerate(_MONTHS, 1) for word in (month.lower(), month[:3].lower())},
-    **{word: str(n) for n, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())},
+    **{word: str(n) for n, month in enumerate(MONTHS, 1) for word in (month.lower(), month[:3].lower())},
+    **NUMBER_WORDS,
 }
 _TITLES = frozenset("mr mrs ms dr prof".split())
-_CALENDAR = frozenset((*_MONTHS, *(m[:3] for m in _MONTHS), *"Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()))
+_CALENDAR = frozenset((*MONTHS, *(m[:3] for m in MONTHS), *WEEKDAYS))
 _DECISION = re.compile(
     r"\b(?:decided|decision|agreed|settled on|chose|chosen|opted|go(?:ing)? with|beschlossen|entschieden|entscheidung)\b|决定|同意",
     re.IGNORECASE,
@@ -73,7 +71,7 @@ def find_facts(text: str) -> SummaryFacts:
     german = detect_language(text) == GERMAN
     names = () if german else (found[0] for line in lines for found in _NAME.finditer(line))
     return SummaryFacts(
-        numbers=frozenset(n for line in lines for n in _numbers(line) if not n.isdigit() or int(n) > SMALL),
+        numbers=frozenset(n for line in lines for n in _numbers(line) if not n.isdigit() or int(n) > LARGEST_COUNT),
         links=frozenset(fold(name.strip()) for name in _LINK.findall(text)),
         sources=frozenset(n for group in _SOURCE.findall(text) for n in re.findall(r"\d+", group)),
         names=tuple(dict.fromkeys(name for name in names if name not in _CALENDAR and name.lower() not in STOPWORDS)),
@@ -82,7 +80,7 @@ def find_facts(text: str) -> SummaryFacts:
 
 def _numbers(text: str) -> list[str]:
     """Numbers without separators and leading zeros; the parts of a date or time."""
-    parts = (part for found in _NUMBER.findall(text) for part in re.split(r"[:/-]", _SEPARATED.sub("", found)))
+    parts = (part for found in _NUMBER.findall(text) for part in re.split(r"[:/-]", THOUSANDS_MARK.sub("", found)))
     return [part.lstrip("0") or "0" for part in parts]
 
 

@@ -19,6 +19,7 @@ from zkchat_cli.terminal.external_programs import open_note, page, paged
 from zkchat_cli.terminal.plain_view import NotePrinter
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.sanitize import sanitize
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def carry_out(step: Callable[[], CommandResult], chat: "Repl", stoppable: Callab
 
 
 def _copy(text: str, screen: Screen) -> None:
-    size = f"{len(text):,} character{'' if len(text) == 1 else 's'}"
+    size = plural(len(text), "character")
     ways = copy_text(sanitize(text), screen)  # an escape sequence could end the bracketed paste of another program
     if not ways:
         raise UsageError(f"{size} could not be copied", "Neither the terminal nor the system has a clipboard; /export writes a file.")

@@ -17,6 +17,9 @@ from zkchat_cli.text.words import terms
 MAX_TEXT = 2_000
 """Characters of a question that are searched for dates."""
 LANGUAGES = ("en", "de", "fr", "es", "zh")
+MONTHS = "January February March April May June July August September October November December".split()
+WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+"""In English whatever the language of the system, unlike those of `calendar`."""
 
 _MONTH = (
     "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|"

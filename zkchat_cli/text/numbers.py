@@ -4,6 +4,14 @@ JSON allows 10^310, NaN and true where a number of tokens is meant. Whatever rea
 it can overflow.
 """
 
+from zkchat_cli.text.patterns import lazy_pattern
+
+NUMBER_WORDS = {
+    word: str(number) for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+}
+LARGEST_COUNT = 12
+"""Whole numbers up to here may also count or number things in a text that is compared with others."""
+THOUSANDS_MARK = lazy_pattern(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
 MAX_COUNT = 10**9
 """Larger than any number of tokens, lines or results, and small enough for every sum and every column of a database."""
 
@@ -23,7 +31,7 @@ def bounded_seconds(value: object, most: float) -> float | None:
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """`1 note`, `3 notes`, `1,000 notes`, `no notes`."""
+    """`1 note`, `3,000 notes`, `no notes`."""
     return f"1 {one}" if number == 1 else f"{f'{number:,}' if number else 'no'} {many or one + 's'}"
 
 

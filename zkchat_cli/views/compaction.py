@@ -2,6 +2,7 @@
 
 from zkchat_cli.context.compaction_policy import SummaryCoverage
 from zkchat_cli.models import Compaction
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 
 _METHODS = {"full": "by the model", "simple": "by the model, in a simpler request", "extractive": "extractive"}
@@ -20,8 +21,8 @@ def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT) -
 
 def compaction_line(compaction: Compaction, hints: CommandHints = IN_CHAT) -> str:
     """What a compaction did, in one line of a terminal with 80 columns."""
-    count = _count(compaction.messages_folded, "message"), _count(compaction.results_masked, "result")
-    actions = " and ".join(filter(None, count))
+    done = (compaction.messages_folded, "message"), (compaction.results_masked, "result")
+    actions = " and ".join(plural(number, what) for number, what in done if number)
     if not actions:
         return f"nothing to compact{f': {compaction.problem}' if compaction.problem else ''}"
     failure = f"; {_failure(compaction).rstrip('.')}" if compaction.problem else ""
@@ -46,11 +47,6 @@ def describe_active_compaction(compaction: Compaction, coverage: SummaryCoverage
     if compaction.masked:
         parts.append(f"{_old_results(len(compaction.masked))} shortened")
     return f"{'; '.join(parts)}:" if compaction.summary else f"No summary; {'; '.join(parts)}."
-
-
-def _count(number: int, what: str) -> str:
-    """`1 message`, `2 messages`; empty for none."""
-    return f"{number} {what}{'' if number == 1 else 's'}" if number else ""
 
 
 def _old_results(number: int) -> str:

@@ -33,7 +33,7 @@ def chat(
     ctx: CommandContext,
     resume: options.ResumeOption = None,
     continue_: Annotated[bool, typer.Option("--continue", "-c", help="Continue the vault's latest conversation.")] = False,
-    demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
+    demo: options.DemoOption = False,
     unsafe: options.UnsafeOption = False,
     yes: options.YesOption = False,
     no_store: options.NoStoreOption = False,

@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,7 +21,7 @@ COMMAND = command_group()
 def gui(
     ctx: CommandContext,
     resume: options.ResumeOption = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Chat with the built-in notes, offline.")] = False,
+    demo: options.DemoOption = False,
     unsafe: options.UnsafeOption = False,
 ) -> None:
     """Chat with your notes in a window.

@@ -295,7 +295,7 @@ class RecallIndex:
         question_words = {stem(word, self._languages) for word in QUESTION_WORDS}
         weights = {**related, **{word: QUESTION_WORD_WEIGHT if word in question_words else 1.0 for word in words}}
         frequency = {word: len(self._postings[word][0]) for word in weights if word in self._postings}
-        rarest = sorted((w for w in frequency if frequency[w]), key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w]))
+        rarest = sorted((w for w in frequency if frequency[w]), key=lambda w: (weights[w] > RELATED_WEIGHT, -frequency[w], w))
         return {word: weights[word] for word in rarest[-MAX_QUERY_WORDS:]}
 
 

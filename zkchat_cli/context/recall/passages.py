@@ -6,6 +6,7 @@ from itertools import chain, repeat
 from typing import NamedTuple
 
 from zkchat_cli.models import SpokenMessage
+from zkchat_cli.text.dates import MONTHS, WEEKDAYS
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.tokens.counter import TokenCounter
 
@@ -20,8 +21,6 @@ _SOFT_BREAK = lazy_pattern(r"(?<=[.!?…])[ ]?\n[ ]{0,3}(?=[^\W\d_]|\[)")
 """Between two sentences of one paragraph, where Markdown shows a space."""
 _FENCES = ("```", "~~~")
 _INTRODUCTION = "Said earlier in this conversation; quoted because it may bear on the message below. […] marks what is left out."
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 class RecallPassage(NamedTuple):
@@ -123,4 +122,4 @@ def _format_day(day: str) -> str:
         when = date.fromisoformat(day)
     except ValueError:
         return day
-    return f"{_WEEKDAYS[when.weekday()]}, {when.day} {_MONTHS[when.month - 1]} {when.year}"
+    return f"{WEEKDAYS[when.weekday()]}, {when.day} {MONTHS[when.month - 1]} {when.year}"

@@ -7,12 +7,12 @@ the order in which notes changed. Names of notes have their own table, so that a
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import NamedTuple
 
 from zkchat_cli.text import words
-from zkchat_cli.text.words import STOPWORDS
+from zkchat_cli.text.words import STOPWORDS, rarest_first
 from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_tokens
 from zkchat_cli.vault.index.database import IndexDatabase, in_period
 from zkchat_cli.vault.search import ranking
@@ -63,17 +63,6 @@ def find(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
             if found := search.run():
                 return LexicalHits(found, search.coverage(found) if variant.terms else 0.0, variant.is_filtered)
     return LexicalHits({}, 0.0, query.is_filtered and not query.undated)
-
-
-def rarest_first(terms: Iterable[str], frequency: Mapping[str, int], most: int) -> list[str]:
-    """The rarest of the terms that occur, as many as have `most` rows together."""
-    rare: list[str] = []
-    for term in sorted((t for t in terms if frequency[t]), key=lambda t: frequency[t]):
-        most -= frequency[term]
-        if most < 0:
-            break
-        rare.append(term)
-    return rare
 
 
 class _Search:

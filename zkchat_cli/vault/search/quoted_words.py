@@ -3,9 +3,8 @@
 The longest words are nearly always rare, and FTS5 intersects them in well under a millisecond, without knowing how frequent each is.
 """
 
-from zkchat_cli.text.words import content_terms, terms
+from zkchat_cli.text.words import content_terms, rarest_first, terms
 from zkchat_cli.vault.index.database import IndexDatabase
-from zkchat_cli.vault.search.lexical import rarest_first
 from zkchat_cli.vault.search.query import quoted, word
 
 LONGEST_WORDS = 8
@@ -30,9 +29,8 @@ def notes_with_longest(index: IndexDatabase, text: str) -> list[str]:
 def notes_with_rarest(index: IndexDatabase, text: str) -> list[str]:
     """The paths of the notes that have most of the text's rare words in a chunk, the best first."""
     count = "SELECT COUNT(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
-    terms = dict.fromkeys(content_terms(text)[:MOST_WORDS])
-    rows = {term: int(index.rows(count, word(term), MOST_ROWS)[0][0]) for term in terms}
-    rare = rarest_first(terms, rows, MOST_ROWS)
+    rows = {term: int(index.rows(count, word(term), MOST_ROWS)[0][0]) for term in dict.fromkeys(content_terms(text)[:MOST_WORDS])}
+    rare = rarest_first(rows, rows, MOST_ROWS)
     return _matching(index, " OR ".join(map(word, rare)), "bm25(words)", MOST_SIMILAR) if rare else []
 
 
