@@ -19,6 +19,7 @@ from summary_models import (
 
 from zkchat_cli.chat.runtime import OpenedModel
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.config.schema import Config
 from zkchat_cli.events import CompactionStarted, Event, Notice, Waiting
 from zkchat_cli.llm.base import Delta, ReasoningPart, StreamFinished, TextPart
 from zkchat_cli.llm.base import RetryDelay as Wait
@@ -190,7 +191,7 @@ def test_a_prompt_that_cannot_be_reduced_is_an_error_that_names_the_largest_item
     events = list(session.send("word " * 3000))
     error = events[-1].error  # type: ignore[union-attr]
     assert "the limit is 1800" in error.message
-    assert "conversation “word word" in error.hint
+    assert error.hint.startswith("Largest: the message itself, ")
     assert report_of(session.send("And now?")).answer == "Noted."
 
 
@@ -296,23 +297,24 @@ def test_a_model_that_cannot_summarize_is_not_asked(app: AppFixture) -> None:
     assert (done.mode, done.model_calls, len(model.requests)) == ("extractive", 0, 1)
 
 
-def test_tool_results_that_fill_the_window_trigger_compaction(app: AppFixture) -> None:
-    app.max_context = 6000
+@pytest.mark.parametrize("rounds", [1, 10])
+def test_tool_results_that_fill_the_window_trigger_compaction(app: AppFixture, rounds: int) -> None:
+    app.max_context, app.settings = 6000, Config.model_validate({"llm": {"max_tool_rounds": rounds}})
     about = {f"Thing {i}.md": f"# Thing {i}\n\n" + f"All about the thing of number {i}, at length. " * 40 for i in range(12)}
     write_notes(app.vault.root, about)
     app.vault.refresh()
     model = SummaryModel([summary_reply()])
     model.answer = tool_reply(find_call("thing"))
-    session = resume(app, exchanges(*numbered_exchanges(9, 6)), model=model)
+    session = resume(app, exchanges(*numbered_exchanges(11, 6)), model=model)
     assert not session.usage.compaction.due
-    turn = session.send("What of the thing?")
     events: list[Event] = []
-    for event in turn:
+    for event in session.send("What of the thing?"):
         events.append(event)
         if type(event).__name__ == "ToolCallFinished":
             model.answer = reply("So.")
     names = [type(event).__name__ for event in events]
     assert names.index("CompactionStarted") > names.index("ToolCallFinished")
-    assert find_compaction(events).mode == "full"
-    assert report_of(iter(events)).answer == "So."
+    done, report = find_compaction(events), report_of(iter(events))
+    assert (done.mode, done.tokens_after, report.answer) == ("full", report.context.total_tokens, "So.")
+    assert (report.context.tool_tokens == 0) == (rounds == 1)
     check_prompt(session.prompt())

@@ -243,14 +243,14 @@ def test_text_before_a_tool_call_survives_a_stop_while_the_tool_runs(app: AppFix
     assert stored_log(session)[-1] == ("assistant", "unfinished", "Let me look it up.")
 
 
-def test_a_turn_stopped_between_two_calls_keeps_its_tool_results(app: AppFixture) -> None:
+@pytest.mark.parametrize(("event", "answer"), [(ToolCallFinished, []), (TextDelta, [("assistant", "unfinished")])])
+def test_a_turn_stopped_between_two_calls_keeps_its_tool_results(app: AppFixture, event: type, answer: list[tuple[str, str]]) -> None:
     session = app.session(DeltaModel([COMPOST, reply("Air ", "[1]")]))
     turn = session.send("What does compost need?")
-    run_until(turn, TextDelta)
+    run_until(turn, event)
     turn.close()
-    assert [(role, status) for role, status, _ in stored_log(session)] == [
-        ("user", "complete"), ("assistant", "complete"), ("tool", "complete"), ("assistant", "unfinished"),
-    ]  # fmt: skip
+    before_answer = [("user", "complete"), ("assistant", "complete"), ("tool", "complete")]
+    assert [(role, status) for role, status, _ in stored_log(session)] == [*before_answer, *answer]
     assert app.reopen(session).prompt() == session.prompt()
 
 

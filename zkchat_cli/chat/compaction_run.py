@@ -133,7 +133,10 @@ class CompactionRun:
     @cached_property
     def _inputs_of_turn(self) -> PromptInputs:
         """The same with the turn in progress."""
-        return self.prompts.inputs(self.runtime, self.request.current, self._previous) if self.request.current else self._inputs
+        request = self.request
+        if not request.current:
+            return self._inputs
+        return self.prompts.inputs(self.runtime, request.current, self._previous, offer_tools=request.offer_tools)
 
     def _turns(self, compaction: Compaction | None) -> tuple[Turn, ...]:
         return self.prompts.masked_turns(self.runtime, compaction).sendable_turns()

@@ -36,7 +36,7 @@ class Compactor:
         """Compact automatically, if the settings allow it. A compaction that cannot be stored is reported, and the turn continues."""
         if not turn.runtime.settings.context.auto_summarize:
             return
-        request = CompactionRequest(reason, ask=ask, current=turn.sent_messages)
+        request = CompactionRequest(reason, ask=ask, current=turn.sent_messages, offer_tools=not turn.no_more_tools)
         try:
             done = yield from self.run(turn.runtime, request, turn.timer)
         except StoreError as e:

@@ -61,9 +61,9 @@ class ToolCallRunner:
             wanted = min(executor.count_tokens(self.outcomes), int(ENOUGH_SHARE * limit))
             self.shorten_results(earlier, limit - reply, 2 * wanted)
             results = executor.results(self.outcomes, self._room(limit - reply) // 2)
+        self._add_results(request, results)
         for call, result in zip(calls, results, strict=True):
             yield events.ToolCallFinished(call, result.run, len(result.chunks))
-        self._add_results(request, results)
         return self.shorten_results(earlier, limit, MIN_TOOL_TOKENS)
 
     def refuse(self, calls: tuple[ToolCall, ...], reason: str) -> None:

@@ -77,6 +77,8 @@ class TurnInProgress:
     thinking: ThinkingBlocks | None = None
     usage: TokenUsage = field(default_factory=lambda: sum_usage(()))
     level: AnswerLevel | None = None
+    no_more_tools: str = ""
+    """Why the model gets no more tools in this turn."""
     prompt: Prompt | None = None
     compaction: Compaction | None = None
     calibration: Calibration = field(default_factory=Calibration)

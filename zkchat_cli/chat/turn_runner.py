@@ -62,8 +62,6 @@ class TurnRunner:
     decide_documents: DecideDocuments
     first: Prompt | None = None
     """The prompt of the first call, if it has been built."""
-    no_more: str = ""
-    """Why the model gets no more tools in this turn."""
     filled: bool = False
     """Whether that is because results have filled the window."""
     met: set[ProviderErrorKind] = field(default_factory=set)
@@ -83,24 +81,24 @@ class TurnRunner:
         turn, rounds, refused = self.turn, 1, 0
         most = turn.runtime.settings.llm.max_tool_rounds
         while True:
-            calls, finish = yield from self._call(offer_tools=not self.no_more)
+            calls, finish = yield from self._call()
             if not calls:
                 break
-            if self.no_more:
+            if turn.no_more_tools:
                 refused += 1
                 if refused > MOST_REFUSED:
                     raise self._no_answer_error(finish, rounds)
-                self._tools.refuse(calls, f"no more tools in this turn: {self.no_more}. Answer now with what you have found")
+                self._tools.refuse(calls, f"no more tools in this turn: {turn.no_more_tools}. Answer now with what you have found")
                 continue
             room = yield from self._tools.run(calls)
             rounds += 1
             self.filled = room < MIN_TOOL_TOKENS
             if self.filled:
-                self.no_more = f"tool results have filled the window of {turn.runtime.window.tokens:,} tokens"
+                turn.no_more_tools = f"tool results have filled the window of {turn.runtime.window.tokens:,} tokens"
             elif rounds > most:
-                self.no_more = f"llm.max_tool_rounds is {most}"
+                turn.no_more_tools = f"llm.max_tool_rounds is {most}"
         if not turn.text.strip():
-            raise self._no_answer_error(finish, rounds if self.no_more else 0)
+            raise self._no_answer_error(finish, rounds if turn.no_more_tools else 0)
         return finish
 
     def _no_answer_error(self, finish: FinishReason, rounds: int) -> ProviderError:
@@ -108,7 +106,7 @@ class TurnRunner:
         name = self.turn.runtime.model.name
         if self.filled and rounds:
             hint = "Ask for less at a time, or raise context.max_tokens if the model has a larger window."
-            return ProviderError("empty", f"{name} never answered: {self.no_more}", hint)
+            return ProviderError("empty", f"{name} never answered: {self.turn.no_more_tools}", hint)
         if rounds:
             hint = "Ask it differently, or raise llm.max_tool_rounds or context.max_tokens."
             return ProviderError("empty", f"{name} called tools {rounds} times in a row and never answered", hint)
@@ -121,7 +119,7 @@ class TurnRunner:
 
     # calling the model
 
-    def _call(self, *, offer_tools: bool) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
+    def _call(self) -> Generator[events.Event, None, tuple[tuple[ToolCall, ...], FinishReason]]:
         """One model call. If the server refuses the prompt as too long, or for its tools, another one that is decided anew."""
         turn, before = self.turn, self.turn.runtime
         refused: ProviderError | None = None
@@ -132,7 +130,7 @@ class TurnRunner:
                 elif refused is not None:
                     yield events.Notice(refused.message, refused.hint)
                     yield from self.decide_documents("before")
-                prompt = yield from self._fitting_prompt(offer_tools=offer_tools)
+                prompt = yield from self._fitting_prompt()
             except PromptTooLarge as e:
                 turn.runtime = before  # a guess that leaves no room would end every further turn, too
                 if refused is not None:
@@ -151,12 +149,12 @@ class TurnRunner:
                 self.met.add(e.kind)
                 refused = e
 
-    def _fitting_prompt(self, *, offer_tools: bool) -> Generator[events.Event, None, Prompt]:
+    def _fitting_prompt(self) -> Generator[events.Event, None, Prompt]:
         """The prompt of the next call; compacted before, if tool results have filled the window. Raises PromptTooLarge."""
-        prompt = self._build_prompt(offer_tools=offer_tools)
+        prompt = self._build_prompt()
         if len(self.turn.messages) > 1 and prompt.usage.compaction.due:
             yield from self.compactor.run_if_enabled(self.turn, prompt.usage.compaction.reason or "")
-            prompt = self._build_prompt(offer_tools=offer_tools)
+            prompt = self._build_prompt()
         for _ in range(MOST_COUNTS):
             counted = self._calibrator.count_by_server(prompt)
             if counted is None or counted <= prompt.usage.effective_limit:
@@ -164,16 +162,16 @@ class TurnRunner:
             self._calibrator.learn(prompt, counted)
             if len(self.turn.messages) == 1:
                 yield from self.decide_documents(None)
-            prompt = self._build_prompt(offer_tools=offer_tools)
+            prompt = self._build_prompt()
             if prompt.usage.compaction.due:
                 yield from self.compactor.run_if_enabled(self.turn, prompt.usage.compaction.reason or "", ask=False)
-                prompt = self._build_prompt(offer_tools=offer_tools)
+                prompt = self._build_prompt()
         raise PromptTooLarge(
             f"the prompt needs {counted} tokens; the limit is {prompt.usage.effective_limit} of a window of {prompt.usage.max_context}",
             advise_on_size(prompt.messages, prompt.usage.tool_tokens, self.turn.user.id),
         )
 
-    def _build_prompt(self, *, offer_tools: bool) -> Prompt:
+    def _build_prompt(self) -> Prompt:
         """Raises PromptTooLarge, if the turn does not fit without the middles of its earlier results either."""
         turn, sent = self.turn, self.turn.sent_messages
         if self.first is not None:
@@ -181,12 +179,12 @@ class TurnRunner:
             return turn.prompt
         with turn.timer("prepare"):
             try:
-                turn.prompt = self.prompts.build(turn.runtime, sent, offer_tools=offer_tools)
+                turn.prompt = self.prompts.build(turn.runtime, sent, offer_tools=not turn.no_more_tools)
             except PromptTooLarge:
                 self._tools.shorten_results(len(turn.messages), 0, 1)
                 if turn.sent_messages == sent:
                     raise
-                turn.prompt = self.prompts.build(turn.runtime, turn.sent_messages, offer_tools=offer_tools)
+                turn.prompt = self.prompts.build(turn.runtime, turn.sent_messages, offer_tools=not turn.no_more_tools)
         return turn.prompt
 
     def _too_long(self, refused: ProviderError) -> ProviderError:

@@ -35,6 +35,8 @@ class CompactionRequest(NamedTuple):
     ask: bool = True
     current: tuple[ZkChatMessage, ...] = ()
     """The turn in progress, which needs room too."""
+    offer_tools: bool = True
+    """Whether its next call has tools."""
 
 
 class FoldPlan(NamedTuple):
