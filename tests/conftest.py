@@ -137,7 +137,8 @@ class Program:
 
     @property
     def environment(self) -> dict[str, str]:
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("ZKCHAT") and k not in ("NO_COLOR", "TIKTOKEN_CACHE_DIR")}
+        own = ("ZKCHAT", "OLLAMA_", "LLAMA_", "OPENAI_", "ANTHROPIC_", "NO_COLOR", "TIKTOKEN_CACHE_DIR")
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(own)}
         return {**clean, "ZKCHAT_HOME": str(self.home), "ZKCHAT_SEMANTIC__PROVIDER": "none", **self.env}
 
     def starts_anew(self, env: dict[str, str] | None = None) -> bool:

@@ -21,7 +21,7 @@ def created(zkchat: Program, *arguments: str, stdin: str = "") -> ProgramResult:
 def test_a_created_agent_is_a_file_that_can_be_used_at_once(zkchat: Program, folder: Path) -> None:
     done = created(zkchat, "--prompt", "Find faults.\nAll.", "--tools", "find_excerpts, read_zk_document", "--description", "finds faults")
     file = folder / "critic.toml"
-    assert done.out == f"{file}\nTry it: zkchat chat --agent critic.\n"
+    assert done.out == f"{file}\nTry it: zkchat chat --agent critic\n"
     assert file.read_text().startswith("# The agent critic: zkchat chat --agent critic")
     shown = zkchat("agent", "show", "critic", "--json").json
     assert shown["system_prompt"] == "Find faults.\nAll."

@@ -207,7 +207,7 @@ def test_a_note_is_opened_or_printed(app: AppFixture, tmp_path: Path, monkeypatc
 
 
 def test_editing_and_paging_in_a_real_terminal(zkchat: Program, script: Script, tmp_path: Path) -> None:
-    pager = program(tmp_path, "pager", 'read -r first; echo "read: $first"; exec sleep 30')
+    pager = program(tmp_path, "less", f'read -r first; echo "read: $first"; until [ -e {tmp_path}/read ]; do sleep 0.1; done')
     model = script({"text": "It needs air."}, {"text": "Nine months."})
     with Chat(zkchat, "--model", model, PAGER=str(pager)) as chat:
         chat.ask("What does compost need?", "It needs air.")
@@ -223,4 +223,8 @@ def test_editing_and_paging_in_a_real_terminal(zkchat: Program, script: Script, 
         chat.wait_for("read: ── system")
         chat.type("\x03")
         chat.wait_for_prompt()
-        chat.ask("And now?", "It needs air.")
+        chat.say("/show")
+        chat.wait_until(lambda: chat.everything().count("read: ── system") == 2)
+        chat.type("/tokens typed ahead\r")
+        (tmp_path / "read").touch()
+        chat.wait_for("2 tokens, 11 characters")

@@ -190,7 +190,7 @@ def test_a_prompt_that_cannot_be_reduced_is_an_error_that_names_the_largest_item
     session = resume(app, exchanges(*numbered_exchanges(6)), model=SummaryModel([summary_reply()]))
     events = list(session.send("word " * 3000))
     error = events[-1].error  # type: ignore[union-attr]
-    assert "the limit is 1800" in error.message
+    assert "the limit is 1,800" in error.message
     assert error.hint.startswith("Largest: the message itself, ")
     assert report_of(session.send("And now?")).answer == "Noted."
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import write_notes
 
-from zkchat_cli.references.document_summaries import SUMMARY_LENGTH, DocumentSummaryService, summarize
+from zkchat_cli.references.document_summaries import SUMMARY_LENGTH, DocumentSummaryService, summarize_document
 from zkchat_cli.vault.vault import Vault
 
 Of = Callable[[str], str | None]
@@ -46,6 +46,6 @@ def test_it_is_the_description_else_the_first_paragraph_else_the_key_text(summar
     ["word " * 1000, "x" * 10_000, "笔记是思考的工具" * 100, "👩\u200d👩\u200d👧" * 100 + " a", "- item\n" * 1000, "# " + "h " * 999],
 )
 def test_a_long_summary_is_truncated(text: str) -> None:
-    made = summarize(text)
+    made = summarize_document(text)
     assert made is None or 0 < len(made) <= SUMMARY_LENGTH
-    assert 0 < len(summarize("", description=text) or "") <= SUMMARY_LENGTH
+    assert 0 < len(summarize_document("", description=text) or "") <= SUMMARY_LENGTH

@@ -89,8 +89,8 @@ def test_notes_are_related_by_links_and_words(tmp_path: Path) -> None:
     vault = open_vault(write_notes(tmp_path / "n", texts), tmp_path / "c")
     found = vault.related_notes("Roof.md")
     assert {r.chunk.relative_path: r.why for r in found} == {
-        "House.md": ("linked from here", "shares the words house"),
-        "Cellar.md": ("both linked with House.md", "shares the words house"),
+        "House.md": ("linked from here", "shares the word house"),
+        "Cellar.md": ("both linked with House.md", "shares the word house"),
         "Chimney.md": ("both linked with House.md", "shares the words roof, flashing, chimney, house"),
         "Slate.md": ("shares the words roof, slate",),
     }
@@ -103,7 +103,7 @@ def test_notes_about_a_question_are_listed_once(notes: Vault) -> None:
     write_notes(notes.root, {"Long.md": "\n\n".join(f"## Part {i}\n\n" + f"Chimneys of part {i}. " * 60 for i in range(5))})
     notes.refresh()
     [found] = notes.notes_about("what about chimneys?")
-    assert (found.chunk.relative_path, found.why) == ("Long.md", ("shares the words chimneys",))
+    assert (found.chunk.relative_path, found.why) == ("Long.md", ("shares the word chimneys",))
     assert notes.notes_about("chimneys", 0) == []
 
 

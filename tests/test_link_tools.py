@@ -151,7 +151,7 @@ def test_a_link_path_has_its_lines(notes: Vault) -> None:
 
 def test_related_notes_say_why_and_have_an_excerpt(notes: Vault) -> None:
     document = answer(notes, "find_zk_documents_related_to", relative_path="Diary/Monday.md", limit=2)
-    assert document["documents"][0] == {"path": "Roof.md", "why": "linked from here; shares the words roof"}
+    assert document["documents"][0] == {"path": "Roof.md", "why": "linked from here; shares the word roof"}
     assert [excerpt["path"] for excerpt in document["excerpts"]] == [found["path"] for found in document["documents"]]
     assert document["note"] == "There are more: ask for a limit up to 15."
 

@@ -24,13 +24,6 @@ def server(server: ModelServer) -> ModelServer:
     return server
 
 
-@pytest.fixture
-def zkchat(zkchat: Program) -> Program:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
-        zkchat.env[name] = ""
-    return zkchat
-
-
 # whose word counts
 
 
@@ -55,7 +48,7 @@ def test_doctor_asks_each_server_that_was_chosen(zkchat: Program, server: ModelS
     assert found["openai"]["ok"] is True
     assert "2 models, including tiny" in str(found["openai"]["detail"])
     assert "OPENAI_API_KEY is not set" in str(found["openai"]["detail"])
-    assert "1 models" in str(found["ollama"]["detail"])
+    assert "1 model" in str(found["ollama"]["detail"])
     assert server.asked == []
 
 
@@ -63,7 +56,7 @@ def test_an_ollama_model_is_found_without_its_tag(zkchat: Program, server: Model
     zkchat.env["OLLAMA_HOST"] = server.address
     found = checks(zkchat, "--model", "ollama/qwen3")
     assert found["ollama"]["ok"] is True
-    assert "window 8192 tokens (Ollama: model_info.qwen3.context_length)" in str(found["provider"]["detail"])
+    assert "window 8,192 tokens (Ollama: model_info.qwen3.context_length)" in str(found["provider"]["detail"])
 
 
 # quiet, and the log

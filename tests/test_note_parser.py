@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.vault import note_parser
-from zkchat_cli.vault.chunking import MAX_LINE_TOKENS, MAX_TOKENS, MIN_TOKENS, estimate_tokens
+from zkchat_cli.vault.chunking import MAX_LINE_TOKENS, MAX_TOKENS, MIN_TOKENS, estimate_size
 from zkchat_cli.vault.markup import read_markup
 
 
@@ -73,7 +73,7 @@ def test_a_long_section_is_split_between_paragraphs():
     text = "# A\n\n" + "\n\n".join(paragraph(100) for _ in range(6))
     found = parse(text).chunks
     assert [(p.start_line, p.end_line) for p in found] == [(1, 5), (7, 9), (11, 13)]
-    assert all(estimate_tokens(p.text) <= MAX_TOKENS + MIN_TOKENS for p in found)
+    assert all(estimate_size(p.text) <= MAX_TOKENS + MIN_TOKENS for p in found)
     assert {p.heading for p in found} == {"A"}
 
 
@@ -87,7 +87,7 @@ def test_a_very_long_line_is_split_at_a_space():
     line = "word " * 3000
     pieces = parse(line).chunks
     assert "".join(p.text for p in pieces) == line
-    assert all((p.start_line, p.end_line) == (1, 1) and estimate_tokens(p.text) <= MAX_TOKENS + 1 for p in pieces)
+    assert all((p.start_line, p.end_line) == (1, 1) and estimate_size(p.text) <= MAX_TOKENS + 1 for p in pieces)
     unbroken = "x" * (5 * MAX_LINE_TOKENS)
     assert "".join(p.text for p in parse(unbroken).chunks) == unbroken
 
@@ -130,7 +130,7 @@ def test_only_a_very_long_line_is_in_several_chunks(lines):
     note = parse("\n".join(lines))
     pieces: dict[int, str] = {}
     for p in note.chunks:
-        if estimate_tokens(lines[p.start_line - 1]) > MAX_LINE_TOKENS and p.start_line == p.end_line:
+        if estimate_size(lines[p.start_line - 1]) > MAX_LINE_TOKENS and p.start_line == p.end_line:
             pieces[p.start_line] = pieces.get(p.start_line, "") + p.text
         else:
             assert p.text == "\n".join(lines[p.start_line - 1 : p.end_line])

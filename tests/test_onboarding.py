@@ -33,7 +33,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def stranger(zkchat: Program, home: Path) -> Program:
     """zkchat as it is started for the first time, in a folder without notes."""
-    nobody = {"OLLAMA_HOST": "127.0.0.1:9", "LLAMA_ARG_PORT": "9", "OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": ""}
+    nobody = {"OLLAMA_HOST": "127.0.0.1:9", "LLAMA_ARG_PORT": "9"}
     return replace(zkchat, vault=home / "empty", env={"HOME": str(home), "XDG_CONFIG_HOME": "", **nobody})
 
 

@@ -115,7 +115,7 @@ def test_stored_prompts_grow_linearly(app: AppFixture, tmp_path: Path) -> None:
 
 
 def whole(session: ZkChatSession, number: int, app: AppFixture) -> Prompt:
-    question = prompt_history.find_question(session.history, number)
+    question = prompt_history.question_of_turn(session.history, number)
     return prompt_history.restore_sent_prompts(session.history, number, app.store.prompts(question.id)).calls[-1].prompt
 
 

@@ -57,7 +57,7 @@ def test_tools_relevant_to_recent_turns_are_offered() -> None:
 def test_the_most_relevant_tools_that_fit_are_offered() -> None:
     filtered = select_tools(REAL, ToolRelevanceInput("What is related to composting?"), 400, LARGE)
     assert offered(filtered) == {*CORE, "find_zk_documents_related_to"}
-    assert dict(filtered.omitted)["list_zk_documents"] == f"no room: all {len(REAL)} tools use {100 * len(REAL)} of 400 tokens"
+    assert dict(filtered.omitted)["list_zk_documents"] == f"no room: all {len(REAL)} tools use {100 * len(REAL):,} of 400 tokens"
 
 
 def test_previous_tools_stay_while_they_fit() -> None:
@@ -89,7 +89,7 @@ def small(made_of: PromptInputs) -> Any:
 def test_a_prompt_names_the_tools_that_it_leaves_out() -> None:
     prompt = small(material("Hello!"))
     assert {t.name for t in prompt.tools} == CORE
-    why = "not relevant to the message, and the window of 4096 tokens is small"
+    why = "not relevant to the message, and the window of 4,096 tokens is small"
     assert {(d.id, d.reason) for d in prompt.dropped} == {(f"tool:{name}", why) for name in ALL - CORE}
     assert prompt.usage.tool_tokens == sum(t.tokens for t in prompt.tools)
     assert f"Tools not offered: {len(ALL - CORE)} of {len(ALL)}" in plain_text(context_usage.usage_lines(prompt))

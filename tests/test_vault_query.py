@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat_cli.vault.search.query import MOST_WORDS, all_of, any_of, parse_query, quoted
+from zkchat_cli.vault.search.query import MOST_WORDS, fts_all, fts_any, fts_phrase, parse_query
 
 
 @pytest.mark.parametrize(
@@ -39,5 +39,5 @@ def test_no_text_injects_a_quotation_mark(text):
     query = parse_query(text)
     for phrase in (*query.phrases, *query.without, query.terms):
         if phrase:
-            assert quoted(phrase).strip("*").strip('"').count('"') == 0
-            assert any_of(phrase, {}).count('"') == all_of(phrase, {}).count('"') == 2 * len(phrase)
+            assert fts_phrase(phrase).strip("*").strip('"').count('"') == 0
+            assert fts_any(phrase, {}).count('"') == fts_all(phrase, {}).count('"') == 2 * len(phrase)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.vault.links.resolver import LinkName, resolve
-from zkchat_cli.vault.links.wikilinks import WrittenLink, key, split_target, stem
+from zkchat_cli.vault.links.wikilinks import WrittenLink, key, note_name, split_target
 from zkchat_cli.vault.markup import read_markup
 
 
@@ -26,7 +26,7 @@ def target(files: Sequence[str], text: str, source: str | None = "src.md", alias
 
 
 def outcome(files, text, source="src.md", aliases=None):
-    names = [LinkName(path, "note" if path.lower().endswith((".md", ".markdown")) else "file", stem(path)) for path in files]
+    names = [LinkName(path, "note" if path.lower().endswith((".md", ".markdown")) else "file", note_name(path)) for path in files]
     table: dict[str, list[LinkName]] = {}
     for name in names:
         table.setdefault(key(name.path), []).append(name)

@@ -15,7 +15,7 @@ from measuring import Goal, Row, in_turns, timed
 
 from zkchat_cli.citations.verify_text import verify_text
 from zkchat_cli.text.words import content_terms
-from zkchat_cli.vault.links.wikilinks import stem
+from zkchat_cli.vault.links.wikilinks import note_name
 from zkchat_cli.vault.vault import Vault
 
 LEAST = 1000
@@ -83,7 +83,7 @@ def refreshing(ground: Ground, vault: Vault) -> Iterator[Row]:
         """The time of `refresh` alone, once a sentence and a link with a text of its own, which the other note is then found by, are in."""
 
         def run(path: str) -> float:
-            said = f"\n{ground.words.sentence()} See [[{stem(ground.words.dice.choice(paths))}|{ground.words.rare(2)}]].\n"
+            said = f"\n{ground.words.sentence()} See [[{note_name(ground.words.dice.choice(paths))}|{ground.words.rare(2)}]].\n"
             with (ground.vault / path).open("a", encoding="utf-8") as file:
                 file.write(said)
             return timed(refresh)(path)
@@ -121,7 +121,7 @@ def searching(ground: Ground, vault: Vault, plain: sqlite3.Connection) -> Iterat
 
 def naming(ground: Ground, vault: Vault) -> Iterator[Row]:
     """Names as people type them: the beginning, something from within, the whole of it, and all but one letter."""
-    plain, dice, names = bare(ground, NAMES), ground.words.dice, [(stem(path), path) for path in vault.note_paths()]
+    plain, dice, names = bare(ground, NAMES), ground.words.dice, [(note_name(path), path) for path in vault.note_paths()]
     plain.executemany("INSERT INTO names VALUES (?, ?)", names)
     some = [name for name, _ in dice.choices(names, k=len(ground.times(200)))]
 

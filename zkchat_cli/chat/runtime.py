@@ -21,7 +21,7 @@ from zkchat_cli.context.strategies.base import Strategy
 from zkchat_cli.context.system_prompt import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_TOOLS
 from zkchat_cli.errors import ConfigError, UsageError
 from zkchat_cli.llm.base import Model, Options, Window
-from zkchat_cli.llm.providers import complete_settings
+from zkchat_cli.llm.providers import with_provider_tables
 from zkchat_cli.llm.stop_signal import STOP_INTERVAL, raise_if_stopped
 from zkchat_cli.models import Calibration, Retrieval, Role, ToolCall, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
@@ -204,7 +204,7 @@ class Runtime:
 
     def with_setting(self, key: str, value: str) -> "Runtime":
         """Override a setting for this session. The files stay unchanged. Raises ConfigError, UsageError and ProviderError."""
-        settings = loader.with_value(complete_settings(self.settings), key, value, ORIGIN)
+        settings = loader.with_value(with_provider_tables(self.settings), key, value, ORIGIN)
         checked = loader.flatten(settings)[key]
         if key in READ_AT_START or not key.startswith(CHANGEABLE):
             raise UsageError(f"{key} is read when zkchat starts", f"To change it from the next start on: zkchat config set {key} {value}")

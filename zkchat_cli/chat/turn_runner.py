@@ -78,7 +78,7 @@ class TurnRunner:
         The model gets no more tools after `llm.max_tool_rounds` rounds, or when results have filled the window; it is told so if it calls
         some all the same, because a reply that only asks for tools is no answer.
         """
-        turn, rounds, refused = self.turn, 1, 0
+        turn, rounds, refused = self.turn, 0, 0
         most = turn.runtime.settings.llm.max_tool_rounds
         while True:
             calls, finish = yield from self._call()
@@ -87,7 +87,7 @@ class TurnRunner:
             if turn.no_more_tools:
                 refused += 1
                 if refused > MOST_REFUSED:
-                    raise self._no_answer_error(finish, rounds)
+                    raise self._no_answer_error(finish, rounds + refused)
                 self._tools.refuse(calls, f"no more tools in this turn: {turn.no_more_tools}. Answer now with what you have found")
                 continue
             room = yield from self._tools.run(calls)
@@ -95,14 +95,14 @@ class TurnRunner:
             self.filled = room < MIN_TOOL_TOKENS
             if self.filled:
                 turn.no_more_tools = f"tool results have filled the window of {turn.runtime.window.tokens:,} tokens"
-            elif rounds > most:
+            elif rounds >= most:
                 turn.no_more_tools = f"llm.max_tool_rounds is {most}"
         if not turn.text.strip():
-            raise self._no_answer_error(finish, rounds if turn.no_more_tools else 0)
+            raise self._no_answer_error(finish, rounds + refused if turn.no_more_tools else 0)
         return finish
 
     def _no_answer_error(self, finish: FinishReason, rounds: int) -> ProviderError:
-        """`rounds` of tools without an answer, or 0 if the model called none at last."""
+        """`rounds` of tool calls without an answer, or 0 if the model got as many tools as it wanted."""
         name = self.turn.runtime.model.name
         if self.filled and rounds:
             hint = "Ask for less at a time, or raise context.max_tokens if the model has a larger window."
@@ -166,8 +166,9 @@ class TurnRunner:
             if prompt.usage.compaction.due:
                 yield from self.compactor.run_if_enabled(self.turn, prompt.usage.compaction.reason or "", ask=False)
                 prompt = self._build_prompt()
+        usage = prompt.usage
         raise PromptTooLarge(
-            f"the prompt needs {counted} tokens; the limit is {prompt.usage.effective_limit} of a window of {prompt.usage.max_context}",
+            f"the prompt needs {counted:,} tokens; the limit is {usage.effective_limit:,} of a window of {usage.max_context:,}",
             advise_on_size(prompt.messages, prompt.usage.tool_tokens, self.turn.user.id),
         )
 

@@ -8,10 +8,12 @@ import gc
 import json
 import logging
 import os
+import re
 import signal
 import sys
 import threading
 import traceback
+from collections.abc import Iterable
 from contextlib import suppress
 from difflib import get_close_matches
 from itertools import zip_longest
@@ -78,10 +80,20 @@ class LazyCommandGroup(typer_classes.Group):
     def label(self, ctx: Any, name: str) -> str:  # noqa: ARG002  as above
         return registry.summary_line(commands, name)
 
+    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        if extra.get("resilient_parsing") and args:  # a shell completes the command line, in which the command may be missing, too
+            args = _with_command(args)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        found = super().shell_complete(ctx, incomplete)
+        chat = self.get_command(ctx, "chat").shell_complete(ctx, incomplete) if incomplete.startswith("-") else ()
+        return list({item.value: item for item in (*chat, *found)}.values())
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            similar = " or ".join(f"'{name}'" for name in self._suggestions(ctx, args[0]))
-            raise UsageError(f"no such command '{args[0]}'" + (f". Did you mean {similar}?" if similar else ""), "See zkchat --help")
+            similar = (f"'{name}'" for name in self._suggestions(ctx, args[0]))
+            raise UsageError(f"no such command '{args[0]}'{_did_you_mean(similar)}", "See zkchat --help")
         return super().resolve_command(ctx, args)
 
     def _suggestions(self, ctx: Any, name: str) -> list[str]:
@@ -144,16 +156,16 @@ def run() -> None:
     rest = [a for i, a in enumerate(arguments) if i >= end or a not in GLOBAL_OPTIONS]
     if rest[:1] in (["--show-completion"], ["--install-completion"]) and len(rest) > 1:
         os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"  # Typer accepts a shell's name only when it does not detect one
-    if not rest or (rest[0].startswith("-") and rest[0].partition("=")[0] not in ROOT_OPTIONS):
-        rest = _with_command(rest)
-    code = run_command(global_options + _with_resume(rest))
+    code = run_command(global_options + _with_resume(_with_command(rest)))
     gc.freeze()  # skips the search for cycles at exit: 0.5 s with a provider's library loaded
     sys.exit(code)
 
 
 def _with_command(arguments: list[str]) -> list[str]:
     """The command line with its command in front: options of a command may come before it (`zkchat -m MODEL ask …`); without one they are
-    the chat's."""
+    the chat's. Options of the root and the names of commands stay in front."""
+    if arguments and (not arguments[0].startswith("-") or arguments[0].partition("=")[0] in ROOT_OPTIONS):
+        return arguments
     chat: Any = typer.main.get_command(registry.load(commands, "chat", "COMMAND"))
     with_value = {name for option in chat.params if not getattr(option, "is_flag", False) for name in option.opts}
     position = 0
@@ -230,8 +242,18 @@ def _fail_usage(e: Any, arguments: list[str]) -> int:
     if context and (not message or type(e).__name__ == "NoArgsIsHelpError"):
         print(context.get_help(), file=sys.stderr)  # noqa: T201
         return EXIT_CODES["usage"]
+    if context and hasattr(e, "possibilities"):  # those that Typer knows are the command's own
+        known = {name for option in context.command.params for name in option.opts}.union(GLOBAL_OPTIONS)
+        known |= set(ROOT_OPTIONS) - {e.option_name} if context.command.name == "chat" else set()
+        message = f"no such option {e.option_name}{_did_you_mean(get_close_matches(e.option_name, sorted(known), n=2))}"
+    message = re.sub("Input should be a valid integer.*", "it must be a whole number", message).replace("Input should", "it must")
     path = context.command_path if context else "zkchat"
     return _fail(UsageError(message[:1].lower() + message[1:].rstrip("."), f"See {path} --help"), arguments)
+
+
+def _did_you_mean(names: Iterable[str]) -> str:
+    similar = " or ".join(names)
+    return f". Did you mean {similar}?" if similar else ""
 
 
 def _fail(error: ZkchatError, arguments: list[str]) -> int:

@@ -185,8 +185,9 @@ def require_known_key(key: str, origin: str, schema: type[Section] = Config, wha
         if key.startswith(tuple(f"{table}." for table in TABLES_OF_USERS)):
             raise ConfigError(f"{origin}: {_short(key)} cannot be set by itself", _TABLE_HINT)
         near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
-        nearest = f"Nearest: {', '.join(near)}. " if near else ""
-        raise ConfigError(f"{origin}: {_short(key)} {what}", f"{nearest}All settings: zkchat config show")
+        nearest = [f"Nearest: {', '.join(near)}."] if near else []
+        every = "All settings: zkchat config show" if issubclass(schema, Config) else f"All keys: {', '.join(schema.model_fields)}"
+        raise ConfigError(f"{origin}: {_short(key)} {what}", " ".join((*nearest, every)))
 
 
 _KINDS = {

@@ -158,5 +158,5 @@ def compaction_due(usage: ContextUsage, budget: Budget, history: int) -> Compact
     tokens = usage.total_tokens + history
     if tokens <= at:
         return CompactionDue(due=False, at=at, tokens=tokens)
-    reason = f"the conversation needs {tokens} tokens; at {at} of {usage.effective_limit} it is compacted"
+    reason = f"the conversation needs {tokens:,} tokens; at {at:,} of {usage.effective_limit:,} it is compacted"
     return CompactionDue(due=True, reason=reason, at=at, tokens=tokens)

@@ -95,9 +95,9 @@ def rejection_reason(summary: str | None, limit: int, replaced: int, counter: To
         return "the model's answer has no summary"
     tokens = counter.count(summary)
     if tokens > limit:
-        return f"the model's summary has {tokens} tokens; at most {limit} are allowed"
+        return f"the model's summary has {tokens:,} tokens; at most {limit:,} are allowed"
     if tokens >= replaced:
-        return f"the model's summary has {tokens} tokens and would replace {replaced}"
+        return f"the model's summary has {tokens:,} tokens and would replace {replaced}"
     return None
 
 

@@ -75,7 +75,7 @@ def assemble_prompt(inputs: PromptInputs, budget: Budget, strategy: Strategy, co
     if usage.total_tokens + layout.fixed_recent_tokens > budget.effective_limit:
         needed, question = usage.total_tokens + layout.fixed_recent_tokens, inputs.question
         raise PromptTooLarge(
-            f"the prompt needs at least {needed} tokens; the limit is {usage.effective_limit} of a window of {usage.max_context}",
+            f"the prompt needs at least {needed:,} tokens; the limit is {usage.effective_limit:,} of a window of {usage.max_context:,}",
             advise_on_size(layout.unavoidable, usage.tool_tokens, question.id if question else ""),
         )
     compaction = compaction_due(full_usage, budget, layout.recent_tokens) if strategy.summarizes else CompactionDue(due=False)

@@ -45,7 +45,7 @@ class SentPrompts(NamedTuple):
         return {"turn": self.number, "question_id": self.calls[0].question_id, "calls": documents}
 
 
-def find_question(history: Sequence[ZkChatMessage], number: int) -> ZkChatMessage:
+def question_of_turn(history: Sequence[ZkChatMessage], number: int) -> ZkChatMessage:
     """The question of a turn. Raises UsageError if the branch has no such turn."""
     questions = [message for message in history if message.role == "user"]
     if not 0 < number <= len(questions):

@@ -56,9 +56,9 @@ def select_tools(tools: Sequence[PromptTool], conversation: ToolRelevanceInput, 
     for i in rest:
         tool = tools[i]
         if small and not relevance[i] and tool.name not in conversation.previous:
-            reasons[tool.name] = f"not relevant to the message, and the window of {window} tokens is small"
+            reasons[tool.name] = f"not relevant to the message, and the window of {window:,} tokens is small"
         elif tool.tokens > room:
-            reasons[tool.name] = f"no room: all {len(tools)} tools use {total} of {budget} tokens"
+            reasons[tool.name] = f"no room: all {len(tools)} tools use {total:,} of {budget:,} tokens"
         else:
             room -= tool.tokens
             offered.add(tool.name)

@@ -97,7 +97,7 @@ class SessionBuilder:
         return hashlib.sha256(f"{self._program}\n{self._session_id}\n{key}".encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def text_of(content: object, *types: str) -> str:
+def content_text(content: object, *types: str) -> str:
     """The text of a message: a string, or the texts of its blocks of these types."""
     if isinstance(content, str):
         return content

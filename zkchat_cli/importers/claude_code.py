@@ -7,7 +7,7 @@ a block; results of tools come back as messages of the user.
 from pathlib import PurePath
 from typing import Any
 
-from zkchat_cli.importers.agent_logs import Record, SessionBuilder, blocks_of, read_records, text_of, token_usage, tool_call
+from zkchat_cli.importers.agent_logs import Record, SessionBuilder, blocks_of, content_text, read_records, token_usage, tool_call
 from zkchat_cli.models import ConversationArchive
 
 
@@ -56,9 +56,9 @@ class _ClaudeCodeReader:
         content, time, uuid = message.get("content"), record.get("timestamp"), record.get("uuid")
         for result in blocks_of(content, "tool_result"):
             call_id = str(result.get("tool_use_id"))
-            text = text_of(result.get("content"), "text")
+            text = content_text(result.get("content"), "text")
             parent_id = self.session.add(f"{uuid} {call_id}", "tool", text, time, parent_id, tool_call_id=call_id)
-        if text := text_of(content, "text"):
+        if text := content_text(content, "text"):
             parent_id = self.session.add(f"{uuid}", "user", text, time, parent_id)
         return parent_id
 
@@ -73,7 +73,7 @@ class _ClaudeCodeReader:
             )
         id_ = self._answers[key]
         values = self.session.message(id_)
-        values["content"] = "\n\n".join(filter(None, (values["content"], text_of(content, "text"))))
+        values["content"] = "\n\n".join(filter(None, (values["content"], content_text(content, "text"))))
         thoughts = [block["thinking"] for block in blocks_of(content, "thinking") if isinstance(block.get("thinking"), str)]
         values["reasoning"] = "\n\n".join(filter(None, (values.get("reasoning"), *thoughts))) or None
         values["tool_calls"] += [tool_call(b.get("id"), b.get("name"), b.get("input")) for b in blocks_of(content, "tool_use")]

@@ -6,7 +6,7 @@ wrote the items without that frame. The program's own instructions, and events t
 
 from pathlib import PurePath
 
-from zkchat_cli.importers.agent_logs import Record, SessionBuilder, blocks_of, read_records, text_of, tool_call
+from zkchat_cli.importers.agent_logs import Record, SessionBuilder, blocks_of, content_text, read_records, tool_call
 from zkchat_cli.models import ConversationArchive
 
 _INSTRUCTIONS = ("<environment_context>", "<user_instructions>", "<permissions instructions>", "<turn_aborted>", "# AGENTS.md instructions")
@@ -47,7 +47,7 @@ class _CodexReader:
                 self.session.keep(record)
             return
         kind, content, role = item.get("type"), item.get("content"), item.get("role")
-        text = text_of(content, "input_text", "output_text", "text") if kind == "message" else ""
+        text = content_text(content, "input_text", "output_text", "text") if kind == "message" else ""
         if text and role == "user" and not text.lstrip().startswith(_INSTRUCTIONS):
             self._answer_id = None
             self.session.head_id = self.session.add(f"{number}", "user", text, time, self.session.head_id)
@@ -75,7 +75,7 @@ class _CodexReader:
 
     def _add_result(self, number: int, item: Record, time: object) -> None:
         output = item.get("output")
-        text = output.get("content") if isinstance(output, dict) else text_of(output, "input_text", "output_text", "text")
+        text = output.get("content") if isinstance(output, dict) else content_text(output, "input_text", "output_text", "text")
         self._answer_id = None
         call_id = str(item.get("call_id"))
         self.session.head_id = self.session.add(

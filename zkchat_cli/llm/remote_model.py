@@ -240,7 +240,11 @@ class RemoteModel(ABC):
                     yield part
 
     def server_info(self) -> ServerInfo:
-        return ServerInfo(self.server.address, self.server.key_status, self.server.configured_by, self.list_models, self.check)
+        def list_models() -> tuple[ModelInfo, ...]:
+            with closing(self.server):  # most servers are asked only once
+                return self.list_models()
+
+        return ServerInfo(self.server.address, self.server.key_status, self.server.configured_by, list_models, self.check)
 
     def check(self) -> ProviderError | None:
         if error := self.config_error():

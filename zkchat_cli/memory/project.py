@@ -142,7 +142,7 @@ class _MemoryLoader:
         content, tokens = truncate_to_budget(text, self.budget, self.counter)
         if content is not text and len(self.seen) <= MAX_FILES:
             result = "is cut" if content else "is left out"
-            hint = f"{self.budget} tokens are left for it; shorten it, or raise context.max_tokens."
+            hint = f"{self.budget:,} tokens are left for it; shorten it, or raise context.max_tokens."
             self.files.warn(f"memory: {path} is longer than its share of the context window and {result}", hint)
         if not content:
             return []

@@ -19,11 +19,11 @@ class DocumentSummaryService:
         """At most 100 characters on one line; None if the note has no words or cannot be read."""
         if relative_path not in self._summaries:
             note = self._vault.opening(relative_path)
-            self._summaries[relative_path] = summarize(note.text, note.title, note.description) if note else None
+            self._summaries[relative_path] = summarize_document(note.text, note.title, note.description) if note else None
         return self._summaries[relative_path]
 
 
-def summarize(text: str, title: str = "", description: str | None = None) -> str | None:
+def summarize_document(text: str, title: str = "", description: str | None = None) -> str | None:
     """A summary of a note: its `description`, else the first real paragraph of its body `text`, else its key text."""
     summary = to_plain_text(description or "") or first_paragraph(text) or key_text(text, title)
     return truncate(summary, SUMMARY_LENGTH) if summary else None

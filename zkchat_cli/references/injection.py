@@ -140,9 +140,9 @@ def _reason(text: Sequence[ContentChunk], costs: Sequence[int], selected: Sequen
         return "it has no text to put into a prompt"
     share = f"{room} fit, a share of the {left} left for messages"
     if len(selected) == len(text):
-        return f"{spent} tokens; {share}"
-    part = f"{len(selected)} of {len(text)} excerpts, {spent} tokens; " if selected else ""
-    return f"{part}all of it takes {sum(costs)} tokens; {share}"
+        return f"{spent:,} tokens; {share}"
+    part = f"{len(selected)} of {len(text)} excerpts, {spent:,} tokens; " if selected else ""
+    return f"{part}all of it takes {sum(costs):,} tokens; {share}"
 
 
 def _cut_warning(reference: DocumentReference, text: Sequence[ContentChunk], selected: Sequence[ContentChunk]) -> Notice:

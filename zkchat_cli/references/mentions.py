@@ -10,7 +10,7 @@ from zkchat_cli.references import file_imports
 from zkchat_cli.references.file_imports import FileImport, ImportRoots
 from zkchat_cli.references.provenance import SNIPPET_LENGTH
 from zkchat_cli.text.truncate import truncate_around
-from zkchat_cli.vault.links.wikilinks import stem
+from zkchat_cli.vault.links.wikilinks import note_name
 from zkchat_cli.vault.vault import Vault
 
 Summary = Callable[[str], str | None]
@@ -75,7 +75,7 @@ def _reference(link: LinkResolution, summary: Summary) -> DocumentReference:
         summary=summary(link.target) if link.target else None,
         status=link.status,
         heading=link.heading,
-        candidates=tuple(stem(path) for path in link.candidates) if link.status == "broken" else link.candidates,
+        candidates=tuple(note_name(path) for path in link.candidates) if link.status == "broken" else link.candidates,
     )
 
 

@@ -15,7 +15,8 @@ def _run(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         session.use_agent(argument.removeprefix("@"))
         session.prepare()
-        return CommandResult(lines=[styled_line("Switched to:"), *_agent_lines(session)])
+        switched = [styled_line("Switched to:")] if session.runtime.agent is not None else []
+        return CommandResult(lines=[*switched, *_agent_lines(session)])
     agent = session.runtime.agent
     others = [name for name in session.agent_names() if agent is None or name != agent.name]
     hint = f"/agent NAME switches, @NAME QUESTION asks one agent once, /agent {NO_AGENT} switches back."

@@ -7,7 +7,7 @@ from typing import Any
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.config import loader
-from zkchat_cli.llm.providers import complete_settings, settings_schema
+from zkchat_cli.llm.providers import settings_schema, with_provider_tables
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
@@ -19,7 +19,7 @@ def _config(session: ZkChatSession, argument: str) -> CommandResult:
         return CommandResult(
             f"{key} = {loader.as_toml(changed)} until this chat ends. To make it permanent: zkchat config set {key} {value}"
         )
-    schema, values = settings_schema(), loader.flatten(complete_settings(session.runtime.settings))
+    schema, values = settings_schema(), loader.flatten(with_provider_tables(session.runtime.settings))
     defaults = loader.default_values(schema)
     if key in values:
         description = styled_line(f"  {loader.describe_setting(key, schema)}", "dim")

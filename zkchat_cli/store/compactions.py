@@ -22,7 +22,7 @@ def insert(connection: sqlite3.Connection, conversation_id: str, compaction: Com
     conversation_id = conversations.read(connection, conversation_id).id
     packed = codec.compress(rows.other_fields(compaction, _FIELDS))
     state = {"undone": PREVIEW} if compaction.preview else {}
-    fields = rows.columns(compaction, _FIELDS) | {"conversation_id": conversation_id, "packed": packed} | state
+    fields = rows.column_values(compaction, _FIELDS) | {"conversation_id": conversation_id, "packed": packed} | state
     rows.insert(connection, "compaction", fields)
 
 

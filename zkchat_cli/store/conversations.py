@@ -77,7 +77,7 @@ def overview(connection: sqlite3.Connection, conversation_id: str) -> Conversati
 
 def insert(connection: sqlite3.Connection, conversation: Conversation) -> None:
     """Store a new conversation."""
-    rows.insert(connection, "conversation", rows.columns(conversation, rows.CONVERSATION))
+    rows.insert(connection, "conversation", rows.column_values(conversation, rows.CONVERSATION))
     seal(connection, replace_surrogates(conversation.id))
 
 

@@ -20,7 +20,7 @@ def remember(connection: sqlite3.Connection, vault: str, fact: Fact) -> Fact | N
     vault, replaced = replace_surrogates(vault), _current(connection, vault, fact.key)
     end = "UPDATE fact SET ended_at = ? WHERE vault = ? AND key = ? AND ended_at IS NULL"
     connection.execute(end, (replace_surrogates(fact.created_at), vault, replace_surrogates(fact.key)))
-    row = {"vault": vault} | rows.columns(fact, COLUMNS)
+    row = {"vault": vault} | rows.column_values(fact, COLUMNS)
     rows.insert(connection, "fact", row | {"checksum": _checksum(row)})
     return replaced
 

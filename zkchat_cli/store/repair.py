@@ -191,7 +191,7 @@ def _drop_damaged(db: sqlite3.Connection, lost: Counter[str]) -> None:
     for id_, first, last in db.execute(orphans).fetchall():
         lost["conversations"] += 1
         found = Conversation(id=id_, vault=vault, title=_RECOVERED_TITLE, created_at=first, updated_at=last, head_id=_UNKNOWN)
-        rows.insert(db, "conversation", rows.columns(found, rows.CONVERSATION))
+        rows.insert(db, "conversation", rows.column_values(found, rows.CONVERSATION))
     readers: dict[str, Callable[[dict[str, Any]], object]] = {
         "compaction": lambda row: compactions.to_compaction([row[name] for name in compactions.COLUMNS]),
         "piece": lambda row: codec.decompress(row["body"]),

@@ -49,7 +49,7 @@ def from_message(message: ZkChatMessage) -> dict[str, Any]:
         start = message.content.find(encoded)
         if start >= 0:
             chunk["text"] = [start, len(encoded)]
-    row = columns(message, _MESSAGE)
+    row = column_values(message, _MESSAGE)
     row |= {"rest": codec.encode(rest).decode(), "packed": codec.compress(packed) if packed else None}
     return row | {"checksum": _message_checksum([row[name] for name in MESSAGE[:-1]])}
 
@@ -160,7 +160,7 @@ def insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> i
     return connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row).lastrowid or 0
 
 
-def columns(value: Value, names: tuple[str, ...]) -> dict[str, Any]:
+def column_values(value: Value, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: replace_surrogates(field) if isinstance(field := getattr(value, name), str) else field for name in names}
 
 

@@ -54,7 +54,7 @@ def page(
     command = _pager_command(env) if screen.out.isatty() and is_long and not screen.accessible else None
     if command is not None:
         keep_typed(_read_typed_ahead())
-        command += [f"+{line}"] if line > 1 and os.path.basename(command[0]) == "less" else []  # noqa: PTH119
+        command += [f"+{line}"] if line > 1 and _is_less(command) else []
     problem = _run_pager(command, text, env) if command is not None else ""
     if problem:
         screen.warn(problem)
@@ -90,6 +90,11 @@ def _pager_command(env: Mapping[str, str]) -> list[str] | None:
     return command
 
 
+def _is_less(command: Sequence[str]) -> bool:
+    """Whether the program knows `+LINE`, and takes Enter as the terminal sends it."""
+    return os.path.basename(command[0]) == "less"  # noqa: PTH119
+
+
 def _run_pager(command: list[str], text: str, env: Mapping[str, str]) -> str:
     """Why the pager may have shown nothing; empty if it ended as usual."""
     name = sanitize(command[0])
@@ -105,17 +110,17 @@ def _run_pager(command: list[str], text: str, env: Mapping[str, str]) -> str:
 
 def run_in_foreground(command: Sequence[str], *, stdin: bytes | None = None, env: dict[str, str] | None = None) -> int:
     """Run a program until it ends and return its exit code. Raises OSError or ValueError when it cannot be started."""
-    with _terminal_handed_over():
+    with _terminal_handed_over(translate_enter=not _is_less(command)):
         return subprocess.run(command, input=stdin, env=env, check=False).returncode
 
 
 @contextmanager
-def _terminal_handed_over() -> Iterator[None]:
+def _terminal_handed_over(*, translate_enter: bool) -> Iterator[None]:
     """The terminal in its usual mode; signals from its keys go to the program."""
     main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, lambda *_: None) if main else None  # a handler, unlike SIG_IGN, is not inherited
     try:
-        with usual_terminal():
+        with usual_terminal(translate_enter=translate_enter):
             yield
     finally:
         if main:

@@ -72,13 +72,16 @@ class InterruptHandler:
 
 
 @contextmanager
-def usual_terminal() -> Iterator[None]:
-    """The terminal in the mode in which a shell gives it to a program, whatever the chat has set."""
+def usual_terminal(*, translate_enter: bool = True) -> Iterator[None]:
+    """The terminal in the mode in which a shell gives it to a program, whatever the chat has set.
+
+    An Enter that is translated and that the program does not read reaches the prompt as Ctrl+J, which starts a line.
+    """
     state = None
     if termios is not None and sys.stdin.isatty():
         state = termios.tcgetattr(sys.stdin.fileno())
         usual = [*state]
-        usual[0] |= termios.ICRNL
+        usual[0] |= termios.ICRNL if translate_enter else 0
         usual[3] |= termios.ECHO | termios.ICANON | termios.ISIG
         termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, usual)
     try:
@@ -98,7 +101,7 @@ def typing_ahead() -> Iterator[None]:
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
     quiet = [*before[:6], [*before[6]]]
-    quiet[0] &= ~termios.ICRNL  # otherwise Enter would reach the prompt as Ctrl+J, which starts a line
+    quiet[0] &= ~termios.ICRNL  # see usual_terminal
     quiet[3] &= ~(termios.ECHO | termios.ICANON)
     quiet[6][termios.VSUSP] = b"\0"  # a shell would not restore this mode after `fg`
     termios.tcsetattr(keyboard, termios.TCSANOW, quiet)

@@ -166,15 +166,15 @@ def detail_lines(report: TurnReport) -> list[str]:
     """The timings of a turn, its tokens and the parts of its last prompt."""
     timings, usage, context = report.timings_ms, report.usage, report.context
     mark = "~" if usage.estimated else ""
-    cached = f" ({usage.cached_tokens} cached)" if usage.cached_tokens else ""
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     parts = {"system": context.system_tokens, "tools": context.tool_tokens, **context.message_breakdown.model_dump()}
-    breakdown = ", ".join(f"{name.replace('_', ' ')} {tokens}" for name, tokens in parts.items() if tokens)
-    reasoning = f" ({usage.reasoning_tokens} of them reasoning)" if usage.reasoning_tokens else ""
+    breakdown = ", ".join(f"{name.replace('_', ' ')} {tokens:,}" for name, tokens in parts.items() if tokens)
+    reasoning = f" ({usage.reasoning_tokens:,} of them reasoning)" if usage.reasoning_tokens else ""
     lines = [
         f"  {report.model}, {report.strategy}, finished with {report.finish_reason}",
         f"  prepare {timings.prepare:.0f} ms, model {timings.model:.0f} ms, tools {timings.tools:.0f} ms, store {timings.store:.0f} ms",
-        f"  {mark}{usage.prompt_tokens} tokens in{cached}, {mark}{usage.completion_tokens} out{reasoning}",
-        f"  prompt: {context.total_tokens} of {context.effective_limit} tokens ({breakdown})",
+        f"  {mark}{usage.prompt_tokens:,} tokens in{cached}, {mark}{usage.completion_tokens:,} out{reasoning}",
+        f"  prompt: {context.total_tokens:,} of {context.effective_limit:,} tokens ({breakdown})",
     ]
     lines += [f"  {each.wikilink}: {each.delivery_reason}" for each in report.references if each.delivery_reason]
     if context.compaction.due:

@@ -38,14 +38,14 @@ class _Section(NamedTuple):
     bare: bool
 
 
-def estimate_tokens(text: str) -> int:
-    """An estimate without a vocabulary: chunks need only be about equal."""
+def estimate_size(text: str) -> int:
+    """Tokens, estimated without a vocabulary: chunks need only be about equal."""
     return -(-(len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // BYTES_PER_TOKEN)
 
 
 def chunk_note(text: str, front_lines: int, markup: Markup) -> tuple[NoteChunk, ...]:
     lines = text.split("\n")
-    sizes = [*map(estimate_tokens, lines)]
+    sizes = [*map(estimate_size, lines)]
     heading_lines = [heading.line for heading in markup.headings]
     found: list[NoteChunk] = []
     for section in _merged(_sections(lines, sizes, front_lines, markup.headings)):
@@ -160,7 +160,7 @@ def _headings(
 
 def _split_line(line: str) -> Iterator[str]:
     """A single line, in pieces of a chunk's size if it is far longer: base64, or an export without line breaks."""
-    size = estimate_tokens(line)
+    size = estimate_size(line)
     if size <= MAX_LINE_TOKENS:
         yield line
         return

@@ -7,7 +7,7 @@ from zkchat_cli.text.dates import Period, leading_date
 from zkchat_cli.vault import front_matter
 from zkchat_cli.vault.chunking import NoteChunk, chunk_note
 from zkchat_cli.vault.front_matter import FrontMatter
-from zkchat_cli.vault.links.wikilinks import stem
+from zkchat_cli.vault.links.wikilinks import note_name
 from zkchat_cli.vault.markup import Markup, read_markup
 
 _DATES = ("date", "day", "created", "updated", "modified", "published", "date created", "date modified", "created at", "updated at")
@@ -29,7 +29,7 @@ class ParsedNote:
 
     @cached_property
     def title(self) -> str:
-        return self.front_matter.text("title") or stem(self.relative_path)
+        return self.front_matter.text("title") or note_name(self.relative_path)
 
     @property
     def aliases(self) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ class ParsedNote:
         """The dates of its front matter; without any, the period that the name of a daily, weekly or monthly note means."""
         written = self.front_matter.texts(*_DATES)
         return tuple(dict.fromkeys(filter(None, map(leading_date, written)))) or tuple(
-            filter(None, [leading_date(stem(self.relative_path))])
+            filter(None, [leading_date(note_name(self.relative_path))])
         )
 
     @cached_property

@@ -14,7 +14,7 @@ from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.index.database import LinkRow, make_chunk
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, stem
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, note_name
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.note_parser import ParsedNote
@@ -59,7 +59,7 @@ class NoteReader:
             return None
         properties = front_matter.read_front_matter(text)
         body = text.split("\n", properties.lines)[-1]
-        return NoteOpening(properties.text("title") or stem(relative_path), properties.text("description", "summary"), body)
+        return NoteOpening(properties.text("title") or note_name(relative_path), properties.text("description", "summary"), body)
 
     def missing_note(self, relative_path: str) -> VaultError:
         name = filesystem.short_path(relative_path)

@@ -74,18 +74,18 @@ def _budget_warnings(usage: ContextUsage, *, filtered: bool) -> Iterator[str]:
     left, status = usage.budget_status.messages.budget, usage.budget_status
     if status.system.used > status.system.budget:
         hint = "Use a larger window, or raise context.system_budget_ratio."
-        yield f"instructions use {status.system.used} of {status.system.budget} tokens; {left} are left for messages. {hint}"
+        yield f"instructions use {status.system.used:,} of {status.system.budget:,} tokens; {left:,} are left for messages. {hint}"
     if status.tools.used > status.tools.budget:
         fewer = "with an agent" if filtered else 'context.tool_filter = "auto"'
         hint = f"Offer fewer tools ({fewer}), or raise context.tool_budget_ratio."
-        yield f"tools use {status.tools.used} of {status.tools.budget} tokens; {left} are left for messages. {hint}"
+        yield f"tools use {status.tools.used:,} of {status.tools.budget:,} tokens; {left:,} are left for messages. {hint}"
 
 
 def overview_lines(prompt: Prompt) -> Iterator[str]:
     """What a prompt is made of, in a few lines (`ask --show-context`)."""
     usage = prompt.usage
     mark = "~" if usage.estimated else ""
-    yield f"Context: {mark}{usage.total_tokens} of {usage.effective_limit} tokens, strategy {prompt.strategy}"
+    yield f"Context: {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, strategy {prompt.strategy}"
     yield f"  - tools: {len(prompt.tools)} ({mark}{short_count(usage.tool_tokens)} tokens)"
     messages: dict[str, list[PromptMessage]] = {}
     for message in prompt.messages:

@@ -46,7 +46,7 @@ def conversation_lines(overviews: Iterable[ConversationSummary], current: str | 
                 StyledSpan(each.id, "cyan"),
                 StyledSpan(f"  {display_title(each)}", "bold"),
             ),
-            (StyledSpan(size_and_time(each), "dim"), StyledSpan(f", {each.tokens} tokens" if each.tokens else "", "dim")),
+            (StyledSpan(size_and_time(each), "dim"), StyledSpan(f", {plural(each.tokens, 'token')}" if each.tokens else "", "dim")),
         )
         for each in overviews
     ]

@@ -49,13 +49,15 @@ def _call(turn: SentPrompts, sent: SentPrompt) -> str:
 
 
 def _cost(sent: SentPrompt) -> str:
-    counted = f"{sent.prompt.usage.total_tokens} tokens"
-    return counted if sent.usage is None else f"{counted} ({sent.usage.prompt_tokens} reported, {sent.usage.completion_tokens} answered)"
+    counted = f"{sent.prompt.usage.total_tokens:,} tokens"
+    return (
+        counted if sent.usage is None else f"{counted} ({sent.usage.prompt_tokens:,} reported, {sent.usage.completion_tokens:,} answered)"
+    )
 
 
 def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
     """What the prompt of turn `b` had that the one of `a` had not, and what it had lost."""
-    lines = [f"turn {a.number}: {a.tokens} tokens; turn {b.number}: {b.tokens} ({b.tokens - a.tokens:+d})"]
+    lines = [f"turn {a.number}: {a.tokens:,} tokens; turn {b.number}: {b.tokens:,} ({b.tokens - a.tokens:+,d})"]
     lines += [f"+ {_brief(message)}" for message in found.added]
     lines += [f"- {_brief(message)}" + (f" ({why})" if why else "") for message, why in found.removed]
     lines += [f"+ tool {name}" for name in found.tools_added]
@@ -66,12 +68,12 @@ def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
 def _brief(message: PromptMessage) -> str:
     called = ", ".join(call.name for call in message.tool_calls)
     said = truncate(message.content, LONGEST) or f"calls {called}"
-    return f"{message.role} · {message.kind.replace('_', ' ')} · {message.tokens} tokens · {said}"
+    return f"{message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens · {said}"
 
 
 def _lines(prompt: Prompt, most_dropped: int | None = None) -> Iterator[str]:
     for message in prompt.messages:
-        yield f"── {message.role} · {message.kind.replace('_', ' ')} · {message.tokens} tokens"
+        yield f"── {message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens"
         if message.content:
             yield message.content
         for call in message.tool_calls:

@@ -7,7 +7,7 @@ from zkchat_cli.exporters.base import describe_reference, uncited_references
 from zkchat_cli.exporters.html.sources import STATUSES
 from zkchat_cli.models import Citation, ZkChatMessage
 from zkchat_cli.text.numbers import line_range
-from zkchat_cli.vault.links.wikilinks import stem
+from zkchat_cli.vault.links.wikilinks import note_name
 from zkchat_cli.views.sources import source_name, worst_verdict
 
 BROKEN = "✗"
@@ -44,7 +44,8 @@ def reference_rows(turn: Sequence[ZkChatMessage]) -> list[ReferenceRow]:
             rows.append(ReferenceRow("", BROKEN, "broken", each.wikilink, about))
         else:
             key = str(each.number) if each.number is not None else each.relative_path
-            rows.append(ReferenceRow(key, "", "not cited", source_name(each.relative_path, stem(each.relative_path), each.heading), about))
+            where = source_name(each.relative_path, note_name(each.relative_path), each.heading)
+            rows.append(ReferenceRow(key, "", "not cited", where, about))
     return rows
 
 
@@ -54,5 +55,5 @@ def _cited(number: int, group: Sequence[Citation], summaries: Mapping[str | None
     if first.relative_path is None:
         return ReferenceRow("", BROKEN, verdict, f"[{number}]", STATUSES[verdict].description.removeprefix(f"{verdict}: "))
     line = f", line {line_range(first.start_line, first.end_line)}" if first.start_line is not None else ""
-    where = source_name(first.relative_path, stem(first.relative_path), first.heading) + line
+    where = source_name(first.relative_path, note_name(first.relative_path), first.heading) + line
     return ReferenceRow(str(number), STATUSES[verdict].sign, verdict, where, summaries.get(first.relative_path, ""))

@@ -9,7 +9,7 @@ from zkchat_cli.models import Citation, CitationVerdict, DocumentReference
 from zkchat_cli.references.provenance import link_names
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.links.wikilinks import stem, write_link
+from zkchat_cli.vault.links.wikilinks import note_name, write_link
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MARKS: dict[CitationVerdict, StyledSpan] = {
@@ -73,7 +73,7 @@ def worst_verdict(citations: Iterable[Citation]) -> CitationVerdict:
 def source_name(relative_path: str, name: str, heading: str | None) -> str:
     """`[[note]] › heading`, with the note's `name` in links; a heading equal to its file's name is left out."""
     link = write_link(relative_path, name)
-    return f"{link} › {truncate(heading, MAX_HEADING)}" if heading and heading != stem(relative_path) else link
+    return f"{link} › {truncate(heading, MAX_HEADING)}" if heading and heading != note_name(relative_path) else link
 
 
 def number_ranges(numbers: Iterable[int]) -> list[str]:

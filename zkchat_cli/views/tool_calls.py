@@ -21,6 +21,6 @@ def tools_line(finished: Sequence[tuple[ToolRun, int]]) -> str:
 
 def tool_line(run: ToolRun, excerpts: int) -> str:
     """A tool call with all of its arguments, its result and its cost."""
-    result = f"{plural(excerpts, 'excerpt')}, {run.tokens} tokens" if excerpts else f"{run.tokens} tokens"
+    result = f"{plural(excerpts, 'excerpt')}, {plural(run.tokens, 'token')}" if excerpts else plural(run.tokens, "token")
     failure = f"failed: {run.outcome}" if run.outcome else "failed"
     return sanitize_name(f"  {run.name} {format_arguments(run.arguments)}  {result if run.ok else failure}, {run.duration_ms:.0f} ms")

@@ -112,7 +112,7 @@ def create(
         "strategy": ctx.shared["strategy"],
     }
     loader.write_agent_file(file, _checked({key: value for key, value in given.items() if value is not None}))
-    ctx.result(_as_document(loader.load_agent(folder, name)), f"{file}\nTry it: zkchat chat --agent {name}.")
+    ctx.result(_as_document(loader.load_agent(folder, name)), f"{file}\nTry it: zkchat chat --agent {name}")
 
 
 @command(COMMAND, *options.SETTINGS, name="config", epilog=examples("zkchat agent config critic model qwen3"))

@@ -29,11 +29,11 @@ def show(ctx: CommandContext) -> None:
     """All settings, and the file or variable that sets each; passwords and queries in URLs are hidden."""
     from zkchat_cli.config import loader
     from zkchat_cli.llm.http_errors import mask_address
-    from zkchat_cli.llm.providers import complete_settings
+    from zkchat_cli.llm.providers import with_provider_tables
 
     values = {
         key: mask_address(value) if isinstance(value, str) and "://" in value else value
-        for key, value in loader.flatten(complete_settings(ctx.config.values)).items()
+        for key, value in loader.flatten(with_provider_tables(ctx.config.values)).items()
     }
     origins = {key: f"   # {origin}" for key, origin in ctx.config.origins.items()}
     ctx.result(values, "\n".join(f"{key} = {loader.as_toml(value)}{origins.get(key, '')}" for key, value in values.items()))
@@ -43,10 +43,10 @@ def show(ctx: CommandContext) -> None:
 def get(ctx: CommandContext, key: KeyArgument) -> None:
     """The value of one setting."""
     from zkchat_cli.config import loader
-    from zkchat_cli.llm.providers import complete_settings, settings_schema
+    from zkchat_cli.llm.providers import settings_schema, with_provider_tables
 
     loader.require_known_key(key, "command line", settings_schema())
-    value = loader.flatten(complete_settings(ctx.config.values))[key]
+    value = loader.flatten(with_provider_tables(ctx.config.values))[key]
     ctx.result({"key": key, "value": value}, value if isinstance(value, str) else loader.as_toml(value))
 
 

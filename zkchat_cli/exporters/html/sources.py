@@ -9,7 +9,7 @@ from markupsafe import Markup
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quote_ranges import quote_ranges
 from zkchat_cli.models import Citation, CitationVerdict, ContentChunk
-from zkchat_cli.vault.links.wikilinks import stem
+from zkchat_cli.vault.links.wikilinks import note_name
 
 
 class Status(NamedTuple):
@@ -114,7 +114,7 @@ def _worst(statuses: Iterable[CitationVerdict]) -> CitationVerdict:
 def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = None) -> str:
     """Note and heading."""
     chunk = source if isinstance(source, ContentChunk) else chunk
-    title = chunk.title if chunk else stem(source.relative_path or "")
+    title = chunk.title if chunk else note_name(source.relative_path or "")
     return f"{title} › {source.heading}" if source.heading and source.heading != title else title
 
 

@@ -24,6 +24,6 @@ def settings_schema() -> type[Config]:
     return with_tables({name: provider(name).settings for name in names()})
 
 
-def complete_settings(values: Config) -> Config:
+def with_provider_tables(values: Config) -> Config:
     """The settings with the tables of all providers: without them those are missing that nothing sets."""
     return settings_schema().model_validate({name: getattr(values, name) for name in type(values).model_fields})

@@ -83,14 +83,14 @@ class NoteEditor:
     def append(self, path: str, text: str, heading: str | None = None) -> Change:
         """Text at the end of a note, or of a section before its subsections."""
         raw, note = self._read(path)
-        section = section_edit.find_section(note, heading) if heading else None
+        section = section_edit.require_section(note, heading) if heading else None
         new = section_edit.append(note, section, replace_surrogates(text))
         return _edit(f"append to {path}{f' › {heading}' if heading else ''}", path, raw, new)
 
     def edit_section(self, path: str, heading: str, text: str) -> Change:
         """Another text under a heading; the heading stays."""
         raw, note = self._read(path)
-        new = section_edit.replace_section(note, section_edit.find_section(note, heading), replace_surrogates(text))
+        new = section_edit.replace_section(note, section_edit.require_section(note, heading), replace_surrogates(text))
         return _edit(f"edit {path} › {heading}", path, raw, new)
 
     def rename(self, path: str, new_path: str) -> Change:

@@ -22,7 +22,7 @@ class NoteSection(NamedTuple):
     after: int
 
 
-def find_section(note: ParsedNote, heading: str) -> NoteSection:
+def require_section(note: ParsedNote, heading: str) -> NoteSection:
     """The section that `Heading`, `# Heading` or `Heading#Subheading` names. Raises VaultError if there is none, or several."""
     heading = heading.lstrip("# ") if heading.startswith("#") else heading
     found = [*matching_headings(heading, note.markup)] if "^" not in heading.rpartition("#")[2] else []

@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 from zkchat_cli.text.words import fold
 from zkchat_cli.vault import filesystem, note_parser
-from zkchat_cli.vault.chunking import estimate_tokens
+from zkchat_cli.vault.chunking import estimate_size
 from zkchat_cli.vault.filesystem import Listing, NoteBytes, Stamp
 from zkchat_cli.vault.index.database import INDEXES, IndexChanges, IndexDatabase, IndexSizes, Progress
 from zkchat_cli.vault.index.vocabulary import WordTables
 from zkchat_cli.vault.links.name_suggestions import pairs
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
-from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key, stem
+from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key, note_name
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.search.embedding_windows import chunk_key
 
@@ -44,7 +44,7 @@ def _digest(note: NoteBytes) -> bytes | None:
 
 def _title(note: ParsedNote) -> Iterator[LinkName]:
     """The title in a note's front matter as a name of it, unless that is its name already."""
-    names = {fold_name(name) for name in (stem(note.relative_path), *note.aliases)}
+    names = {fold_name(name) for name in (note_name(note.relative_path), *note.aliases)}
     if fold_name(note.title) not in names:
         yield LinkName(note.relative_path, "title", note.title)
 
@@ -191,7 +191,7 @@ class _IndexUpdate:
         self.connection.executemany("INSERT INTO dates VALUES (?, ?, ?)", dates)
         self._collect_chunks(note_id, parsed)
         self._set_names(
-            path, [LinkName(path, "note", stem(path)), *(LinkName(path, "alias", alias) for alias in parsed.aliases), *_title(parsed)]
+            path, [LinkName(path, "note", note_name(path)), *(LinkName(path, "alias", alias) for alias in parsed.aliases), *_title(parsed)]
         )
         if problem := "; ".join(filter(None, (note.problem, problem, parsed.front_matter.problem))):
             self._problem(path, problem, from_scan=False)
@@ -206,7 +206,7 @@ class _IndexUpdate:
             self.words.add_chunk(self.next_chunk, headings, p.text)
             self.next_chunk += 1
             self.growth["chunks"] += 1
-            self.growth["tokens"] += estimate_tokens(p.text)
+            self.growth["tokens"] += estimate_size(p.text)
         if len(self.chunk_rows) >= CHUNK_BATCH:
             self._write_chunks()
 
@@ -226,7 +226,7 @@ class _IndexUpdate:
         for chunk in chunks:
             self.words.delete_chunk(*chunk)
         self.growth["chunks"] -= len(chunks)
-        self.growth["tokens"] -= sum(estimate_tokens(text) for *_, text in chunks)
+        self.growth["tokens"] -= sum(estimate_size(text) for *_, text in chunks)
         for target, status in self.connection.execute("SELECT target, status FROM links WHERE note_id = ?", (note_id,)):
             self._count_link(status, -1)
             self.changed_targets.add(target)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from zkchat_cli.text import words
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, stem
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, note_name
 
 CERTAIN_SIMILARITY, CERTAIN_LEAD = 0.85, 0.08
 """How similar a name must be to mean a note for certain, and by how much more than the next one."""
@@ -68,7 +68,7 @@ def is_attachment(text: str) -> bool:
 
 
 def _normalize(name: str) -> str:
-    return "".join(c for c in words.fold(stem(name)) if c.isalnum())[:MOST_COMPARED]
+    return "".join(c for c in words.fold(note_name(name)) if c.isalnum())[:MOST_COMPARED]
 
 
 def _digits(name: str) -> str:

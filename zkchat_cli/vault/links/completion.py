@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from zkchat_cli.text import words
 from zkchat_cli.vault.index.database import IndexDatabase
 from zkchat_cli.vault.links.fuzzy import FuzzyMatcher
-from zkchat_cli.vault.links.wikilinks import stem, strip_suffix
+from zkchat_cli.vault.links.wikilinks import note_name, strip_suffix
 
 NEWEST = 500
 """Chunks whose notes are offered before anything is typed."""
@@ -30,11 +30,11 @@ class NoteCompleter:
 
     def __init__(self, paths: Sequence[str], names: Iterable[tuple[str, str, NameKind]], newest: Sequence[str]) -> None:
         """`names` are aliases and titles with their paths, `newest` the paths changed last."""
-        stems = [stem(path) for path in paths]
-        counts = Counter(map(words.fold, stems))
-        links = {path: strip_suffix(path) if counts[words.fold(name)] > 1 else name for path, name in zip(paths, stems, strict=True)}
-        self._notes = [Completion(name, path, links[path]) for name, path in zip(stems, paths, strict=True)]
-        self._newest = [Completion(stem(path), path, links[path]) for path in newest if path in links]
+        file_names = [note_name(path) for path in paths]
+        counts = Counter(map(words.fold, file_names))
+        links = {path: strip_suffix(path) if counts[words.fold(name)] > 1 else name for path, name in zip(paths, file_names, strict=True)}
+        self._notes = [Completion(name, path, links[path]) for name, path in zip(file_names, paths, strict=True)]
+        self._newest = [Completion(note_name(path), path, links[path]) for path in newest if path in links]
         self._all = [*self._notes, *(Completion(name, path, links[path], kind) for name, path, kind in names if path in links)]
         self._names = FuzzyMatcher(completion.name for completion in self._all)
         self._paths = FuzzyMatcher(map(strip_suffix, paths))

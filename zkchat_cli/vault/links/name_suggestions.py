@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from zkchat_cli.text import words
 from zkchat_cli.vault.index.database import IndexDatabase
-from zkchat_cli.vault.links.wikilinks import stem
+from zkchat_cli.vault.links.wikilinks import note_name
 
 BORDER = "·"
 MOST_NAMES = 2_000
@@ -33,7 +33,7 @@ def pairs(name: str) -> list[str]:
 
 def suggest_names(index: IndexDatabase, name: str, limit: int, least: float = LEAST_SIMILARITY) -> list[tuple[str, str]]:
     """Names at least so similar to `name`, most similar first, with the paths of their notes, each note once."""
-    wanted = words.fold(stem(name.strip()))[:_LONGEST]
+    wanted = words.fold(note_name(name.strip()))[:_LONGEST]
     similar = _sharing_rare_groups(index, wanted) if wanted else []
     matcher = difflib.SequenceMatcher(None, b=wanted)
     ranked: list[tuple[float, str, str]] = []

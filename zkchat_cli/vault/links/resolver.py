@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from zkchat_cli.models import LinkResolution, ReferenceStatus
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, fold_name, key, stem, strip_suffix
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, fold_name, key, note_name, strip_suffix
 
 
 class LinkName(NamedTuple):
@@ -106,7 +106,7 @@ def _matching_files(target: str, folder: str, files: Sequence[LinkName]) -> list
     spelled = strip_suffix(target).rpartition("/")[2]
     folded = ((n, fold_name(n.path)) for n in files)
     return _rank(
-        _LinkCandidate(n, _matches(wanted, path), _matches(in_folder, path), spelled == stem(n.path))
+        _LinkCandidate(n, _matches(wanted, path), _matches(in_folder, path), spelled == note_name(n.path))
         for n, path in folded
         if _matches(wanted, path, suffix=True)
     )

@@ -102,14 +102,14 @@ def fold_name(name: str) -> str:
     return name.lower() if name.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-def stem(path: str) -> str:
+def note_name(path: str) -> str:
     """What a link calls the file at `path`: its name, without the suffix if it is a note."""
     return strip_suffix(path.rpartition("/")[2])
 
 
 def key(target: str) -> str:
     """What a link's target is looked up by; empty for a folder (`Folder/`) and for the note itself."""
-    return fold_name(stem(target))
+    return fold_name(note_name(target))
 
 
 def strip_suffix(path: str) -> str:
@@ -135,7 +135,7 @@ def write_link(path: str, name: str = "", heading: str | None = None) -> str:
         return path.rpartition("/")[2]
     target = name or strip_suffix(path)
     if _NOT_IN_A_LINK.search(target):
-        label = " ".join(_NOT_IN_A_LINK.sub(" ", stem(path)).split())
+        label = " ".join(_NOT_IN_A_LINK.sub(" ", note_name(path)).split())
         return f"[{label}]({quote(path, errors='replace')})"
     section = _NOT_IN_A_HEADING.sub(" ", heading or "").strip()
-    return f"[[{target}#{section}]]" if section and section != stem(path) else f"[[{target}]]"
+    return f"[[{target}#{section}]]" if section and section != note_name(path) else f"[[{target}]]"

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from zkchat_cli.text import words
 from zkchat_cli.text.words import STOPWORDS, rarest_first
-from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_tokens
+from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_size
 from zkchat_cli.vault.index.database import IndexDatabase, in_period
 from zkchat_cli.vault.search import ranking
-from zkchat_cli.vault.search.query import SearchQuery, all_of, any_of, is_cjk, quoted, word
+from zkchat_cli.vault.search.query import SearchQuery, fts_all, fts_any, fts_phrase, fts_word, is_cjk
 from zkchat_cli.vault.search.ranking import Corpus, RankingCandidate
 from zkchat_cli.vault.search.word_forms import find_forms
 
@@ -78,12 +78,12 @@ class _Search:
         self.query = query._replace(words=(*self.known, *without_forms))
         frequency = {term: forms.chunks for term, forms in self.known.items()}
         others = (term for term in self.query.terms if term not in frequency)
-        frequency |= {term: sizes.chunks if term in STOPWORDS else self._count("words", word(term)) for term in others}
-        frequency |= {c: self._count("words", word(c), MOST_RANKED + 1) for c in self.query.characters}
+        frequency |= {term: sizes.chunks if term in STOPWORDS else self._count("words", fts_word(term)) for term in others}
+        frequency |= {c: self._count("words", fts_word(c), MOST_RANKED + 1) for c in self.query.characters}
         tokens, per_note = sizes.tokens / max(sizes.chunks, 1), sizes.chunks / max(sizes.notes, 1)
         self.corpus = Corpus(max(sizes.chunks, 1), max(tokens, 1), per_note, frequency, self.known)
         self.is_filtered = query.is_filtered
-        self.excluded = " OR ".join(quoted(phrase) for phrase in query.without)
+        self.excluded = " OR ".join(fts_phrase(phrase) for phrase in query.without)
         if self.is_filtered:
             self._allow(query)
 
@@ -134,7 +134,7 @@ class _Search:
         """Candidates by the words of the chunks."""
         rare = rarest_first(self.query.words, self.corpus.frequency, MOST_RANKED)
         if self.query.phrases:
-            must = " AND ".join(quoted(phrase) for phrase in self.query.phrases)
+            must = " AND ".join(fts_phrase(phrase) for phrase in self.query.phrases)
             ids = self._ranked("words", f"({must}) AND ({self._any(rare)})") if rare else []
             return ids if len(ids) >= self.pool else ids + self._ranked_or_newest("words", must)
         characters = rarest_first(self.query.characters, self.corpus.frequency, MOST_RANKED)
@@ -149,23 +149,23 @@ class _Search:
 
     def _name_candidates(self) -> list[int]:
         """Candidates by the names of their notes."""
-        frequency = {t: self.known[t].notes if t in self.known else self._count("note_words", word(t)) for t in self.query.terms}
+        frequency = {t: self.known[t].notes if t in self.known else self._count("note_words", fts_word(t)) for t in self.query.terms}
         rare = rarest_first(self.query.terms, frequency, MOST_NAMES_RANKED)
         known = [term for term in self.query.terms if frequency[term]]
         notes = self._ranked("note_words", self._any(rare), NAMED) if rare else []
         if not rare and known:
             notes = self._newest("note_words", self._all(known), NAMED) or self._newest("note_words", self._any(known), NAMED)
         if self.query.phrases:  # many names may have these words, and hardly one in this order
-            so = " OR ".join(quoted(phrase) for phrase in self.query.phrases)
+            so = " OR ".join(fts_phrase(phrase) for phrase in self.query.phrases)
             notes = list(dict.fromkeys(self._ranked_or_newest("note_words", so, NAMED) + notes))
         whole = [id_ for note in notes[:NAMED_WHOLE] for id_ in self._matching_chunks(note)]
         return whole + [id_ for note in notes[NAMED_WHOLE:] for id_ in self.index.chunk_ids(note)[:1]]
 
     def _any(self, words: Iterable[str]) -> str:
-        return any_of(words, self.known)
+        return fts_any(words, self.known)
 
     def _all(self, words: Iterable[str]) -> str:
-        return all_of(words, self.known)
+        return fts_all(words, self.known)
 
     def _matching_chunks(self, note: int) -> list[int]:
         """The note's chunks with a word of the query, or else its first chunk."""
@@ -221,7 +221,7 @@ class _Search:
                FROM json_each(?) AS wanted JOIN chunks ON chunks.id = wanted.value JOIN notes ON notes.id = note_id {allowed}""",
             json.dumps(list(dict.fromkeys(ids))),
         )
-        return {r[0]: RankingCandidate._make((*r[:8], estimate_tokens(r[7]), r[8] / BYTES_PER_TOKEN, *r[9:])) for r in found}
+        return {r[0]: RankingCandidate._make((*r[:8], estimate_size(r[7]), r[8] / BYTES_PER_TOKEN, *r[9:])) for r in found}
 
     def _boosts(self, scores: dict[int, float]) -> dict[int, float]:
         """The boosts of the notes that the best chunks of the best notes link to, by the lead of their hits over a later one."""

@@ -159,12 +159,12 @@ def _unique(values: Iterable[T]) -> tuple[T, ...]:
     return tuple(dict.fromkeys(value for value in values if value))[:_MOST_FILTERS]
 
 
-def quoted(phrase: Sequence[str]) -> str:
+def fts_phrase(phrase: Sequence[str]) -> str:
     """An FTS5 phrase."""
-    return word(phrase[0]) if len(phrase) == 1 else '"' + " ".join(phrase) + '"'
+    return fts_word(phrase[0]) if len(phrase) == 1 else '"' + " ".join(phrase) + '"'
 
 
-def word(term: str) -> str:
+def fts_word(term: str) -> str:
     """A word as an FTS5 expression; a single CJK character matches the bigrams that begin with it and itself at the end of a run."""
     return f'"{term}"*' if is_part(term) else f'"{term}"'
 
@@ -179,11 +179,11 @@ def is_part(term: str) -> bool:
     return len(term) == 1 and is_cjk(term)
 
 
-def any_of(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
+def fts_any(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
     """An expression for any form of any of the words."""
-    return " OR ".join(word(form) for term in terms for form in (sorted(known[term].forms) if term in known else [term]))
+    return " OR ".join(fts_word(form) for term in terms for form in (sorted(known[term].forms) if term in known else [term]))
 
 
-def all_of(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
+def fts_all(terms: Iterable[str], known: Mapping[str, WordForms]) -> str:
     """An expression for any form of each of the words."""
-    return " AND ".join(f"({any_of([term], known)})" for term in terms)
+    return " AND ".join(f"({fts_any([term], known)})" for term in terms)

@@ -5,7 +5,7 @@ The longest words are nearly always rare, and FTS5 intersects them in well under
 
 from zkchat_cli.text.words import content_terms, rarest_first, terms
 from zkchat_cli.vault.index.database import IndexDatabase
-from zkchat_cli.vault.search.query import quoted, word
+from zkchat_cli.vault.search.query import fts_phrase, fts_word
 
 LONGEST_WORDS = 8
 FEW_WORDS = 4
@@ -21,17 +21,17 @@ MOST_SIMILAR = 4
 def notes_with_longest(index: IndexDatabase, text: str) -> list[str]:
     """The paths of notes that have a chunk with all of the text's longest words, by length and name."""
     longest = sorted(dict.fromkeys(content_terms(text)), key=len, reverse=True)[:LONGEST_WORDS]
-    phrase = [quoted(terms(text))] if longest and len(longest) < FEW_WORDS else []
-    found = _matching(index, " AND ".join([*map(word, longest), *phrase]), "rowid", MOST_CHUNKS) if longest else []
+    phrase = [fts_phrase(terms(text))] if longest and len(longest) < FEW_WORDS else []
+    found = _matching(index, " AND ".join([*map(fts_word, longest), *phrase]), "rowid", MOST_CHUNKS) if longest else []
     return sorted(found, key=lambda path: (len(path), path))
 
 
 def notes_with_rarest(index: IndexDatabase, text: str) -> list[str]:
     """The paths of the notes that have most of the text's rare words in a chunk, the best first."""
     count = "SELECT COUNT(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
-    rows = {term: int(index.rows(count, word(term), MOST_ROWS)[0][0]) for term in dict.fromkeys(content_terms(text)[:MOST_WORDS])}
+    rows = {term: int(index.rows(count, fts_word(term), MOST_ROWS)[0][0]) for term in dict.fromkeys(content_terms(text)[:MOST_WORDS])}
     rare = rarest_first(rows, rows, MOST_ROWS)
-    return _matching(index, " OR ".join(map(word, rare)), "bm25(words)", MOST_SIMILAR) if rare else []
+    return _matching(index, " OR ".join(map(fts_word, rare)), "bm25(words)", MOST_SIMILAR) if rare else []
 
 
 def _matching(index: IndexDatabase, expression: str, order: str, limit: int) -> list[str]:

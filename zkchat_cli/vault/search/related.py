@@ -58,7 +58,7 @@ def reasons(kin: LinkKinship | None, shared: Sequence[str]) -> tuple[str, ...]:
         found += ["it links here"] if kin.links_here else []
         found += ["linked from here"] if kin.linked_from else []
         found += [f"both linked with {', '.join(kin.common[:MOST_REASONS])}"] if kin.common else []
-    found += [f"shares the words {', '.join(shared[:MOST_REASONS])}"] if shared else []
+    found += [f"shares the word{'' if len(shared) == 1 else 's'} {', '.join(shared[:MOST_REASONS])}"] if shared else []
     return tuple(found or ["means something similar"])
 
 

@@ -120,7 +120,7 @@ def _provider(loaded: LoadedConfig) -> str:
     opened, values = model_access.open_model(loaded), loaded.values
     model = opened.model
     model.prepare()
-    window = f"; window {model.window.tokens} tokens ({model.window.source})" if model.window else ""
+    window = f"; window {model.window.tokens:,} tokens ({model.window.source})" if model.window else ""
     known = None if "context.max_tokens" in loaded.origins else model.window
     used = known.tokens if known else values.context.max_tokens
     retrieval = choose_retrieval(values.retrieval.mode, model, opened.tools, used)
@@ -145,7 +145,7 @@ def _server(server: ServerInfo, model: str) -> str:
     if model and (error := server.check()):
         raise error
     includes = f", including {model}" if any(model in (info.name, info.name.removesuffix(":latest")) for info in listed) else ""
-    return f"{mask_address(server.address)} answers; {server.key}; {len(listed)} models{includes}"
+    return f"{mask_address(server.address)} answers; {server.key}; {plural(len(listed), 'model')}{includes}"
 
 
 def _tool_servers(loaded: LoadedConfig) -> list[dict[str, Any]]:

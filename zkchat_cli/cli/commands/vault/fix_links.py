@@ -4,6 +4,7 @@ import sys
 
 from zkchat_cli.cli.command import CommandContext, confirm
 from zkchat_cli.terminal.approval import show_diff
+from zkchat_cli.text.numbers import plural
 from zkchat_cli.vault.edit.note_editor import LinkFix
 from zkchat_cli.vault.links.broken import certain_target
 from zkchat_cli.vault.vault import Vault
@@ -28,7 +29,7 @@ def fix_links(ctx: CommandContext, notes: Vault, *, yes: bool) -> None:
         skipped = f"; {unclear} skipped, no certain target" if unclear else ""
         text = f"{change.summary}: {'done' if made else 'nothing was changed; use --yes'}{skipped}"
     else:
-        text = f"None of {unclear} broken links has one certain target." if unclear else "No broken links."
+        text = f"No certain target for {plural(unclear, 'broken link')}." if unclear else "No broken links."
     rows = [
         {"source": link.row.source, "line": link.row.line, "raw": link.row.raw, "candidates": list(link.candidates), "fix": path}
         for link, path in zip(links, targets, strict=True)
