@@ -13,7 +13,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message, stored_prompt, sum_usage
+from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message, stored_prompt
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.turn_runner import DecideDocuments, TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, without_documents
@@ -30,6 +30,7 @@ from zkchat_cli.models import (
     TurnMetrics,
     TurnReport,
     ZkChatMessage,
+    sum_usage,
 )
 from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
 from zkchat_cli.text.truncate import truncate
@@ -92,7 +93,7 @@ class TurnPipeline:
             if retrieval is not None and retrieval.mode in ("before", "both"):
                 with turn.timer("model"):
                     cost = yield from self._retriever.complete(turn.runtime, bare.prompt_text)
-                turn.usage = sum_usage((turn.usage, cost)) if cost is not None else turn.usage
+                turn.usage = sum_usage((turn.usage, cost))
             warnings = decide_documents(None)
             user = turn.user
             yield events.MessageStored(user.id, user.references)
