@@ -76,8 +76,8 @@ class TurnPipeline:
             told: set[events.Notice] = set()
 
             def decide_documents(retrieval: RetrievalMode | None, *, send_again: bool = False) -> Sequence[events.Notice]:
-                """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more. Returns what
-                to tell the user that was not told before."""
+                """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more. Returns
+                what to tell the user that was not told before."""
                 with turn.timer("prepare"):
                     self._state.references.roll_back(known)
                     runtime = replace(turn.runtime, tools=offered.tools, instructions=offered.instructions)
