@@ -73,9 +73,11 @@ class TurnPipeline:
                 turn.calibration = self._services.store.calibration(turn.runtime.model.name)
                 turn.runtime = turn.runtime.calibrated(turn.calibration)
             known, offered = self._state.references.checkpoint(), turn.runtime
+            told: set[events.Notice] = set()
 
             def decide_documents(retrieval: RetrievalMode | None, *, send_again: bool = False) -> Sequence[events.Notice]:
-                """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more."""
+                """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more. Returns
+                what to tell the user that was not told before."""
                 with turn.timer("prepare"):
                     self._state.references.roll_back(known)
                     runtime = replace(turn.runtime, tools=offered.tools, instructions=offered.instructions)
@@ -83,7 +85,9 @@ class TurnPipeline:
                     turn.messages[0], warnings = self._messages.add_documents(
                         turn.runtime, bare, user_input, self._state.references, send_again=send_again
                     )
-                return warnings
+                new = [warning for warning in warnings if warning not in told]
+                told.update(new)
+                return new
 
             retrieval = self._retriever.choose(turn.runtime, user_input.retrieval).retrieval
             if retrieval is not None and retrieval.mode in ("before", "both"):
@@ -98,7 +102,7 @@ class TurnPipeline:
                 first: Prompt | None = self._prompts.build(turn.runtime, (user,))
             if first is not None and (due := first.usage.compaction).due:
                 if any(reference.above for reference in user.references):  # a compaction may shorten or fold the text above
-                    decide_documents(None, send_again=True)
+                    yield from decide_documents(None, send_again=True)
                 yield from self._compactor.run_if_enabled(turn, due.reason or "")
                 first = None
             yield from (events.Notice(*each) for each in memory.pop_notices())
