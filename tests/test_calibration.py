@@ -135,8 +135,9 @@ def test_documents_are_decided_again_when_the_server_refuses_the_prompt(app: App
     app.vault.refresh()
     app.settings = Config.model_validate({"context": {"injection_ratio": 0.9}})
     session = app.session(open_model("openai", f"{server.address}/v1"), tools=())
-    report = report_of(session.send("What does [[堆肥]] say?"))
-    assert len(server.asked) == 2
+    events, _ = run_turn(session.send("What does [[堆肥]] say, and [[nowhere]]?"))
+    report = report_of(iter(events))
+    assert (len(server.asked), sum(isinstance(event, Notice) for event in events)) == (2, 1)
     assert len(counting.accepted) == 1
     assert session.history[0].references[0].delivery == "offered"
     assert report.context.calibration > 2

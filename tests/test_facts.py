@@ -264,6 +264,9 @@ def test_a_note_cited_in_several_conversations_is_recalled_with_its_summary(app:
     assert "Gone" not in content and "Combining" not in content
     [item] = session.memory_items("Which tasks?")
     assert (item.kind, item.relative_path, item.key) == ("document", "Filters.md", "Filters.md")
+    (app.vault.root / "Filters.md").write_text("# Filters\n\nFilters choose from all tasks.\n")
+    session.apply_scan(app.vault.refresh())
+    assert "Filters choose from all tasks." in smart_message(session, "Which tasks, with a filter?")[0]
 
 
 # the model's tools

@@ -44,6 +44,7 @@ def test_unreachable_server_is_called_once(protocol: Protocol, address: str, cau
     assert cause in answer.error.message
     hints = {"openai": "Is it running?", "responses": "Is it running?", "ollama": "ollama serve", "anthropic": "anthropic.base_url"}
     assert hints[protocol.name] in answer.error.hint
+    assert ("end in /v1" in answer.error.hint) == (protocol.name in ("openai", "responses"))
 
 
 INVALID = ["http://[::1", "http://notes.lan:many", "http://127.0.0.1:99999", "http://a b", "http://h\x00"]

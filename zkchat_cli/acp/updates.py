@@ -22,7 +22,12 @@ from zkchat_cli.views.text import plain_text
 MAX_SOURCES = 10
 MAX_RESULT = 2_000
 """Characters of a tool's result that the editor shows."""
-KINDS = {"read_zk_document": "read", "find_excerpts": "search", "find_zk_documents_related_to": "search", "rename_note": "move"}
+KINDS: dict[str, Any] = {
+    "read_zk_document": "read",
+    "find_excerpts": "search",
+    "find_zk_documents_related_to": "search",
+    "rename_note": "move",
+}
 """What an editor shows a tool as. Other tools that change notes are edits."""
 NOT_HERE = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches"))
 """Commands of the terminal, for which the editor has its own way."""
@@ -48,7 +53,7 @@ def tool_started(call: ToolCall) -> Update:
         session_update="tool_call",
         tool_call_id=call.id,
         title=tool_title(call),
-        kind=_kind(call.name),
+        kind=KINDS.get(call.name, "edit" if call.name in _writing_tools() else "other"),
         status="in_progress",
         raw_input=call.arguments,
     )
@@ -176,10 +181,6 @@ def note_path(uri: str, root: Path) -> str | None:
         return Path(unquote(address.path)).resolve().relative_to(root).as_posix()
     except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
         return None
-
-
-def _kind(tool: str) -> Any:
-    return KINDS.get(tool, "edit" if tool in _writing_tools() else "other")
 
 
 @cache

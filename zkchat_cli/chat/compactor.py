@@ -8,10 +8,10 @@ from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.runtime import Runtime, SessionServices
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress, sum_usage
+from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.errors import StoreError
-from zkchat_cli.models import Compaction
+from zkchat_cli.models import Compaction, sum_usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,7 @@ class Compactor:
         except StoreError as e:
             yield events.Notice(f"the conversation was not compacted: {e.message}", e.hint)
             return
-        if done.usage is not None:
-            turn.usage = sum_usage((turn.usage, done.usage))
+        turn.usage = sum_usage((turn.usage, done.usage))
         turn.compaction = done if done.mode != "none" else turn.compaction
 
     def keep_shortened(self, turn: TurnInProgress) -> Iterator[events.Event]:

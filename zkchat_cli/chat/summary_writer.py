@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from zkchat_cli import events
 from zkchat_cli.chat.runtime import Runtime, SessionServices, prepare_model
-from zkchat_cli.chat.turn import PhaseTimer, sum_usage
+from zkchat_cli.chat.turn import PhaseTimer
 from zkchat_cli.context import compaction_policy as policy
 from zkchat_cli.context.budget import LIMIT_SHARE
 from zkchat_cli.context.compaction_policy import FoldPlan
 from zkchat_cli.context.turns import fence, make_prompt_message
 from zkchat_cli.llm.base import Model, Options, Request
 from zkchat_cli.llm.tasks import CollectedAnswer, collect
-from zkchat_cli.models import Compaction, CompactionMode, PromptMessage, TokenUsage
+from zkchat_cli.models import Compaction, CompactionMode, PromptMessage, TokenUsage, sum_usage
 from zkchat_cli.summarization import summary_check
 from zkchat_cli.summarization.prompt import SummaryRequest, build_summary_request, fit_transcript, parse_summary
 from zkchat_cli.tokens.counter import TokenCounter
@@ -46,7 +46,7 @@ class ModelSummary(NamedTuple):
 
     def after(self, earlier: "ModelSummary") -> "ModelSummary":
         """This result with the cost of an earlier call."""
-        usage = sum_usage([usage for usage in (earlier.usage, self.usage) if usage is not None])
+        usage = sum_usage((earlier.usage, self.usage))
         return self._replace(calls=earlier.calls + self.calls, usage=usage)
 
 

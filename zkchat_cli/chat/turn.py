@@ -24,6 +24,7 @@ from zkchat_cli.models import (
     ToolRun,
     TurnMetrics,
     ZkChatMessage,
+    sum_usage,
 )
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.tokens.calibration import CountedPrompt
@@ -151,19 +152,6 @@ class TurnInProgress:
             prompt_tokens=prompt.usage.total_tokens, completion_tokens=count(self.text) + count(self.reasoning), estimated=True
         )
         self.usage = sum_usage((self.usage, call))
-
-
-def sum_usage(usages: Sequence[TokenUsage]) -> TokenUsage:
-    """The cost of several calls together; cached and reasoning tokens are None if no provider reported them."""
-    cached = [usage.cached_tokens for usage in usages if usage.cached_tokens is not None]
-    reasoning = [usage.reasoning_tokens for usage in usages if usage.reasoning_tokens is not None]
-    return TokenUsage(
-        prompt_tokens=sum(usage.prompt_tokens for usage in usages),
-        completion_tokens=sum(usage.completion_tokens for usage in usages),
-        estimated=any(usage.estimated for usage in usages),
-        cached_tokens=sum(cached) if cached else None,
-        reasoning_tokens=sum(reasoning) if reasoning else None,
-    )
 
 
 def storable_thinking(thinking: ThinkingBlocks) -> ThinkingBlocks | None:

@@ -13,7 +13,7 @@ from zkchat_cli.chat.prompt_builder import PromptBuilder
 from zkchat_cli.chat.retrieval import Retriever
 from zkchat_cli.chat.runtime import SessionServices, prepare_model
 from zkchat_cli.chat.state import ConversationState
-from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message, stored_prompt, sum_usage
+from zkchat_cli.chat.turn import CompletedTurn, TurnInProgress, stored_message, stored_prompt
 from zkchat_cli.chat.turn_recorder import TurnRecorder
 from zkchat_cli.chat.turn_runner import DecideDocuments, TurnRunner
 from zkchat_cli.chat.user_message import UserInput, UserMessageBuilder, without_documents
@@ -30,6 +30,7 @@ from zkchat_cli.models import (
     TurnMetrics,
     TurnReport,
     ZkChatMessage,
+    sum_usage,
 )
 from zkchat_cli.references.provenance import SNIPPET_LENGTH, aggregate_documents, merge_references
 from zkchat_cli.text.truncate import truncate
@@ -72,9 +73,11 @@ class TurnPipeline:
                 turn.calibration = self._services.store.calibration(turn.runtime.model.name)
                 turn.runtime = turn.runtime.calibrated(turn.calibration)
             known, offered = self._state.references.checkpoint(), turn.runtime
+            told: set[events.Notice] = set()
 
             def decide_documents(retrieval: RetrievalMode | None, *, send_again: bool = False) -> Sequence[events.Notice]:
-                """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more."""
+                """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more. Returns
+                what to tell the user that was not told before."""
                 with turn.timer("prepare"):
                     self._state.references.roll_back(known)
                     runtime = replace(turn.runtime, tools=offered.tools, instructions=offered.instructions)
@@ -82,13 +85,15 @@ class TurnPipeline:
                     turn.messages[0], warnings = self._messages.add_documents(
                         turn.runtime, bare, user_input, self._state.references, send_again=send_again
                     )
-                return warnings
+                new = [warning for warning in warnings if warning not in told]
+                told.update(new)
+                return new
 
             retrieval = self._retriever.choose(turn.runtime, user_input.retrieval).retrieval
             if retrieval is not None and retrieval.mode in ("before", "both"):
                 with turn.timer("model"):
                     cost = yield from self._retriever.complete(turn.runtime, bare.prompt_text)
-                turn.usage = sum_usage((turn.usage, cost)) if cost is not None else turn.usage
+                turn.usage = sum_usage((turn.usage, cost))
             warnings = decide_documents(None)
             user = turn.user
             yield events.MessageStored(user.id, user.references)
@@ -97,7 +102,7 @@ class TurnPipeline:
                 first: Prompt | None = self._prompts.build(turn.runtime, (user,))
             if first is not None and (due := first.usage.compaction).due:
                 if any(reference.above for reference in user.references):  # a compaction may shorten or fold the text above
-                    decide_documents(None, send_again=True)
+                    yield from decide_documents(None, send_again=True)
                 yield from self._compactor.run_if_enabled(turn, due.reason or "")
                 first = None
             yield from (events.Notice(*each) for each in memory.pop_notices())

@@ -326,7 +326,8 @@ class KeyedProvider(NamedTuple):
         elif not (key.isascii() and key.isprintable()) or " " in key:
             problem = f"{settings.key_variable} contains characters that are not valid in a key"
             key_error = ProviderError("auth", problem, "Set it again, and copy only the key.")
-        check = f"Is it running? Check {self.name}.base_url or {self.address_variable}; OpenAI-compatible ones mostly end in /v1."
+        ends = "" if suffix else "; OpenAI-compatible ones mostly end in /v1"
+        check = f"Is it running? Check {self.name}.base_url or {self.address_variable}{ends}."
         configured_by = [key_name] if key else []
         if not official:
             configured_by.append(self.address_variable if from_environment else f"{self.name}.base_url")
@@ -347,7 +348,7 @@ class KeyedProvider(NamedTuple):
     def _withheld(self, stored: ApiKey, key: str, *, official: bool) -> str:
         """What to say of a stored key that is for another address."""
         known = not key and any(stored.stored.values())
-        where = "another server" if official else f"{self.company}'s own address" if "" in stored.stored else "another server"
+        where = f"{self.company}'s own address" if not official and "" in stored.stored else "another server"
         return f"; the stored key is for {where} (zkchat keys set {self.name} stores one for this)" if known else ""
 
 

@@ -40,7 +40,7 @@ from zkchat_cli.memory.project import (
     load_private_memory,
     load_root_memory,
 )
-from zkchat_cli.models import Fact, FoundMessage, ZkChatMessage
+from zkchat_cli.models import Fact, FoundMessage, MostCitedNote, ZkChatMessage
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.text.words import content_stems, terms
 from zkchat_cli.tokens.counter import TokenCounter
@@ -101,7 +101,7 @@ class Memory:
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
         self._facts: tuple[Fact, ...] = ()
         self._facts_version: tuple[int, int] | None = None
-        self._cited_notes: tuple[StoredMemory, ...] | None = None
+        self._cited_notes: tuple[MostCitedNote, ...] | None = None
         self._notified: set[str] = set()
         self._notices: list[tuple[str, str]] = []
         self._private: list[tuple[PrivateMemory, MemoryFiles]] = []
@@ -244,11 +244,11 @@ class Memory:
         return [fact.key for fact in self._facts]
 
     def _often_cited(self) -> tuple[StoredMemory, ...]:
-        """The notes that several conversations had cited when this one began."""
+        """The notes that several conversations had cited when this one began, as they are now."""
         if self._cited_notes is None:
-            cited = [note for note in self._store.often_cited(self._vault_key) if self._is_note(note.relative_path)]
-            self._cited_notes = tuple(recall_cited_note(note, self._about(note.relative_path)) for note in cited)
-        return self._cited_notes
+            self._cited_notes = self._store.often_cited(self._vault_key)
+        there = (note for note in self._cited_notes if self._is_note(note.relative_path))
+        return tuple(recall_cited_note(note, self._about(note.relative_path)) for note in there)
 
     def _is_note(self, path: str) -> bool:
         try:

@@ -43,6 +43,7 @@ from zkchat_cli.models.messages import (
     ZkChatMessage,
     branch_to,
     split_into_exchanges,
+    sum_usage,
 )
 from zkchat_cli.models.notes import IndexReport, LinkResolution, SemanticStatus
 from zkchat_cli.models.prompts import (

@@ -138,6 +138,20 @@ class TokenUsage(Value):
     """Tokens of the completion that are reasoning, if reported."""
 
 
+def sum_usage(usages: Iterable[TokenUsage | None]) -> TokenUsage:
+    """The cost of several calls together, as far as known; cached and reasoning tokens are None if no provider reported them."""
+    known = [usage for usage in usages if usage is not None]
+    cached = [usage.cached_tokens for usage in known if usage.cached_tokens is not None]
+    reasoning = [usage.reasoning_tokens for usage in known if usage.reasoning_tokens is not None]
+    return TokenUsage(
+        prompt_tokens=sum(usage.prompt_tokens for usage in known),
+        completion_tokens=sum(usage.completion_tokens for usage in known),
+        estimated=any(usage.estimated for usage in known),
+        cached_tokens=sum(cached) if cached else None,
+        reasoning_tokens=sum(reasoning) if reasoning else None,
+    )
+
+
 class Timings(Value):
     """Milliseconds of a turn; `overhead` is everything but model and tools."""
 

@@ -1,6 +1,7 @@
 """/tokens: count the tokens of a text; without text, of this conversation."""
 
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.models import sum_usage
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.numbers import plural
 
@@ -15,9 +16,9 @@ def _tokens(session: ZkChatSession, argument: str) -> CommandResult:
     text = f"The next prompt uses {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, without your message."
     costs = [message.usage for message in session.history if message.usage is not None]
     if costs:
-        about = "about " if any(cost.estimated for cost in costs) else ""
-        tokens_in, tokens_out = sum(cost.prompt_tokens for cost in costs), sum(cost.completion_tokens for cost in costs)
-        text += f"\n{plural(len(costs), 'answer')}: {about}{tokens_in:,} tokens in, {tokens_out:,} out."
+        cost = sum_usage(costs)
+        about = "about " if cost.estimated else ""
+        text += f"\n{plural(len(costs), 'answer')}: {about}{cost.prompt_tokens:,} tokens in, {cost.completion_tokens:,} out."
     return CommandResult(text)
 
 

@@ -27,7 +27,7 @@ from zkchat_cli.context.turn_history import TurnHistory
 from zkchat_cli.context.turns import Turn
 from zkchat_cli.text.languages import detect_language, main_languages
 from zkchat_cli.text.stopwords import ENGLISH, QUESTION_WORDS
-from zkchat_cli.text.words import content_terms, stem
+from zkchat_cli.text.words import content_stems, stem
 from zkchat_cli.tokens.counter import TokenCounter
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class RecallIndex:
             for passage in split_into_passages(message, position):
                 number = len(self._keys)
                 self._keys.append((message.id, passage.part))
-                words = self._count_words(passage.text)
+                words = Counter(content_stems(passage.text, self._languages))
                 for word, count in words.items():
                     if word not in self._postings and len(word) >= PREFIX_LENGTH:
                         self._by_prefix[word[:PREFIX_LENGTH]].append(word)
@@ -187,9 +187,6 @@ class RecallIndex:
         arrays = (self._lengths, self._date_groups, self._ends_with_question, self._is_fixed, self._tokens)
         for values in arrays:
             del values[start:]
-
-    def _count_words(self, text: str) -> Counter[str]:
-        return Counter(stem(term, self._languages) for term in content_terms(text))
 
     def passages(self, numbers: Sequence[int]) -> tuple[RecallPassage, ...]:
         """The passages with these numbers, read from their turns; without those that are gone from the store."""
@@ -288,7 +285,7 @@ class RecallIndex:
 
     def _query_words(self, question: str) -> dict[str, float]:
         """The weights of the rarest indexed words of the question and of related words."""
-        words = dict.fromkeys(stem(term, self._languages) for term in content_terms(question))
+        words = dict.fromkeys(content_stems(question, self._languages))
         related = {
             other: RELATED_WEIGHT for word in words if len(word) >= PREFIX_LENGTH for other in self._by_prefix.get(word[:PREFIX_LENGTH], ())
         }

@@ -20,7 +20,7 @@ from zkchat_cli.citations.marks import cited_marks
 from zkchat_cli.exporters import base
 from zkchat_cli.exporters.html import sources
 from zkchat_cli.exporters.html.markdown import render_markdown
-from zkchat_cli.models import ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models import ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage, split_into_exchanges, sum_usage
 from zkchat_cli.text.truncate import truncate
 
 if TYPE_CHECKING:
@@ -150,10 +150,9 @@ def _chunks_by_number(archive: ConversationArchive) -> dict[int, ContentChunk]:
 
 
 def _format_usage(messages: Sequence[ZkChatMessage]) -> str:
-    usages = [message.usage for message in messages if message.usage is not None]
-    about = "~" if any(usage.estimated for usage in usages) else ""
-    prompt, completion = sum(usage.prompt_tokens for usage in usages), sum(usage.completion_tokens for usage in usages)
-    return f"{about}{prompt:,} in, {about}{completion:,} out" if usages else ""
+    usage = sum_usage(message.usage for message in messages)
+    about = "~" if usage.estimated else ""
+    return f"{about}{usage.prompt_tokens:,} in, {about}{usage.completion_tokens:,} out" if usage.prompt_tokens else ""
 
 
 @cache
