@@ -48,16 +48,18 @@ class Typed(StringIO):
         return True
 
 
-@pytest.mark.parametrize(("said", "code"), [("n", cli_command.DECLINED), ("y", 0)])
-def test_a_no_changes_nothing_and_ends_as_no_success(
-    zkchat: Program, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, code: int
+@pytest.mark.parametrize(
+    ("said", "code", "told"), [("n\n", cli_command.DECLINED, ":Nothing was changed.\n"), ("y\n", 0, "]:"), ("", app.INTERRUPTED, "]:\n")]
+)
+def test_only_a_yes_changes_something_and_ends_as_success(
+    zkchat: Program, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, code: int, told: str
 ) -> None:
     monkeypatch.setenv("ZKCHAT_HOME", str(zkchat.home))
     assert app.run_command(["agent", "create", "helper"]) == 0
-    monkeypatch.setattr(sys, "stdin", Typed(f"{said}\n"))
+    monkeypatch.setattr(sys, "stdin", Typed(said))
     assert app.run_command(["agent", "delete", "helper"]) == code
-    assert ("Nothing was changed." in capsys.readouterr().err) == (said == "n")
-    assert (zkchat.home / "config/agents/helper.toml").exists() == (said == "n")
+    assert capsys.readouterr().err.endswith(told)
+    assert (zkchat.home / "config/agents/helper.toml").exists() == (code != 0)
 
 
 def test_messages_about_a_result_go_to_stderr(zkchat: Program) -> None:

@@ -214,7 +214,9 @@ def run_command(arguments: list[str]) -> int:
         sys.stdout.flush()
     except ZkchatError as e:
         return _fail(e, arguments)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as e:
+        if isinstance(e, typer.Abort):  # Ctrl-C or Ctrl-D at a question, which ends in the middle of a line
+            print(file=sys.stderr)  # noqa: T201
         return INTERRUPTED
     except (BrokenPipeError, SystemExit) as e:
         if not isinstance(e, BrokenPipeError) and not isinstance(e.__context__, BrokenPipeError):  # Typer turns a broken pipe into an exit
