@@ -27,12 +27,13 @@ def test_a_closed_stream_takes_nothing_and_breaks_nothing(zkchat: Program, close
         ("contxt", "no such command 'contxt'. Did you mean 'context'?"),
         ("index", "no such command 'index'. Did you mean 'vault index'?"),
         ("search", "no such command 'search'. Did you mean 'sessions search' or 'vault search' or 'memory search'?"),
+        ("--modle gpt-5", "no such option --modle. Did you mean --model or --demo?"),
         ("--vers", "no such option --vers. Did you mean --version or --verbose?"),
         ("--max-context=x", "invalid value for '--max-context': it must be a whole number"),
     ],
 )
 def test_a_wrong_command_or_option_names_what_may_have_been_meant(zkchat: Program, said: str, told: str) -> None:
-    done = zkchat(said)
+    done = zkchat(*said.split())
     assert (done.exit_status, done.err.partition("\n")[0]) == (2, f"zkchat: {told}")
 
 

@@ -175,7 +175,8 @@ def _with_command(arguments: list[str]) -> list[str]:
     while position < len(arguments) and arguments[position].startswith("-") and arguments[position] != "--":
         position += 2 if arguments[position] in with_value else 1
     leading, rest = arguments[:position], arguments[position:]
-    if not rest or rest[0] == "--":
+    mistyped = not {name.partition("=")[0] for name in leading if name.startswith("-")} <= {name for o in chat.params for name in o.opts}
+    if not rest or rest[0] == "--" or (mistyped and rest[0] not in registry.names(commands)):
         return ["chat", *arguments]
     end = rest.index("--") if "--" in rest else len(rest)
     return [*rest[:end], *leading, *rest[end:]]
@@ -264,12 +265,11 @@ def _did_you_mean(names: Iterable[str]) -> str:
 def _fail(error: ZkchatError, arguments: list[str]) -> int:
     if error.reported:
         return EXIT_CODES.get(error.code, 1)
-    from zkchat_cli.text.sanitize import sanitize  # imported only for errors
+    from zkchat_cli.terminal.screen import Screen  # imported only for errors
 
     if "--verbose" in arguments:
         traceback.print_exception(error.__cause__ or error, file=sys.stderr)
-    text = f"zkchat: {error.message}" + (f"\n  {error.hint}" if error.hint else "")
-    print(sanitize(text), file=sys.stderr)  # noqa: T201
+    Screen.of().remark(f"zkchat: {error.message}" + (f"\n  {error.hint}" if error.hint else ""))
     if ("--json" in arguments or "--stream-json" in arguments) and not error.streamed:
         document: dict[str, object] = {"code": error.code, "message": error.message, "hint": error.hint or None}
         if error.partial:
