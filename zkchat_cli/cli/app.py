@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import re
+import shlex
 import signal
 import sys
 import threading
@@ -93,7 +94,9 @@ class LazyCommandGroup(typer_classes.Group):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             similar = (f"'{name}'" for name in self._suggestions(ctx, args[0]))
-            raise UsageError(f"no such command '{args[0]}'{_did_you_mean(similar)}", "See zkchat --help")
+            hint = 'To ask a question: zkchat ask "…"' if " " in args[0] else "See zkchat --help"
+            hint = f"To open a folder: zkchat --vault {shlex.quote(args[0])}" if os.path.isdir(args[0]) else hint  # noqa: PTH112
+            raise UsageError(f"no such command '{args[0]}'{_did_you_mean(similar)}", hint)
         return super().resolve_command(ctx, args)
 
     def _suggestions(self, ctx: Any, name: str) -> list[str]:

@@ -109,11 +109,13 @@ class Screen:
 
     def print(self, text: str = "", *styles: str) -> None:
         """A line to stdout. On a screen, its rows after the first are indented."""
-        text = spoken_text(text) if self.accessible else text
-        if self.columns is not None:
-            lines = [styled_line(line, indent=_hanging_indent(line)) for line in text.expandtabs(4).split("\n")]
-            text = "\n".join("".join(span.text for span in row) for row in lay_out(lines, self.columns(), plain=True))
-        self.write_styled(text + "\n", *styles)
+        self.write_styled(self._break_lines(spoken_text(text) if self.accessible else text) + "\n", *styles)
+
+    def _break_lines(self, text: str) -> str:
+        if self.columns is None:
+            return text
+        lines = [styled_line(line, indent=_hanging_indent(line)) for line in text.expandtabs(4).split("\n")]
+        return "\n".join("".join(span.text for span in row) for row in lay_out(lines, self.columns(), plain=True))
 
     def show(self, lines: Iterable[StyledLine]) -> None:
         """Lines to stdout with their styles, columns and links, as far as this screen has them."""
@@ -171,7 +173,7 @@ class Screen:
 
     def remark(self, text: str) -> None:
         """A line on stderr about the result: that it is empty, or how many there are."""
-        self.err.write(sanitize(text) + "\n")
+        self.err.write(sanitize(self._break_lines(text) if self.err_is_terminal else text) + "\n")
         self.err.flush()
 
     def progress(self, text: str) -> None:
