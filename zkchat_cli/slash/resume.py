@@ -3,6 +3,7 @@
 from contextlib import closing
 
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.errors import UsageError
 from zkchat_cli.models import ConversationSummary
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
@@ -17,7 +18,10 @@ def _resume(session: ZkChatSession, argument: str) -> CommandResult:
     if not argument:
         return CommandResult(lines=_numbered(others) or [styled_line("There is no other conversation with these notes.")])
     row = int(argument) - 1 if argument.isascii() and argument.isdecimal() and len(argument) < 4 else -1
-    other = session.open_conversation(others[row].id if 0 <= row < len(others) else argument)
+    is_listed = 0 <= row < len(others)
+    if not is_listed and argument.isdecimal() and len(argument) < 3:  # no id: one would hardly be typed so short
+        raise UsageError(f"there is no conversation {argument} to resume", "/resume lists them.")
+    other = session.open_conversation(others[row].id if is_listed else argument)
     title = truncate(other.conversation.title or other.conversation.id, conversation_list.MAX_TITLE)
     return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
 
