@@ -89,7 +89,7 @@ def test_a_conversation_is_shown_in_order(app: AppFixture) -> None:
     history = (
         message("user", "First\nand more", "q"),
         message("tool", "{}", "t", tool_name="find"),
-        message("assistant", "A\tb", "w", status="unfinished"),
+        message("assistant", "A\tb\n", "w", status="unfinished"),
         message("user", "Then?", "r", status="failed"),
     )
     a_conversation(app.store, "a", "/v", 3, ("user", "First"))

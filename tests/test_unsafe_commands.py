@@ -71,15 +71,16 @@ class Ask(Chat):
     name = "ask"
 
 
-def test_ask_on_a_terminal_waits_for_a_yes_too(zkchat: Program, script: Script) -> None:
+def test_ask_on_a_terminal_waits_for_a_yes_and_breaks_the_answer_as_the_chat_does(zkchat: Program, script: Script) -> None:
+    said = {"text": "I did what you allowed and nothing that you did not."}
     append = {"tool_calls": [{"name": "append_to_note", "arguments": {"path": "Compost", "text": "Turn it."}}]}
-    with Ask(zkchat, "write it", "--unsafe", "--model", script(append, CREATE, SAID)) as ask:
+    with Ask(zkchat, "write it", "--unsafe", "--model", script(append, CREATE, said), columns=41) as ask:
         ask.wait_for("append to Garden/Compost.md? [y/N")
         ask.type("y")
         ask.enter()
         ask.wait_for("create New.md? [y/N")
         ask.type(CTRL_C)
-        ask.wait_for("I did what you allowed.")
+        ask.wait_for("I did what you allowed and nothing that\nyou did not.")
     assert (zkchat.vault / "Garden/Compost.md").read_text().endswith("Turn it.\n")
     assert not (zkchat.vault / "New.md").exists()
 

@@ -103,7 +103,7 @@ def transcript_lines(conversation: ConversationSummary, history: Sequence[ZkChat
             yield StyledLine((StyledSpan("you › ", "bold"), StyledSpan(first, "bold")))
             yield from (styled_line(f"      {each}", "bold") for each in rest)
         else:
-            yield from (styled_line(each, indent=0) for each in message.content.expandtabs(4).split("\n"))
+            yield from (styled_line(each, indent=0) for each in message.content.expandtabs(4).rstrip("\n").split("\n"))
         if message.status in ("failed", "unfinished"):
             yield styled_line({"failed": "  (no answer)", "unfinished": "  (stopped)"}[message.status], "yellow")
         if message.role == "assistant":

@@ -72,7 +72,7 @@ def ask(
         interactive = sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
         approve = policy(unsafe=unsafe, yes=yes, screen=ctx.screen, interactive=interactive)
         app = replace(opened, approve=approve, approve_call=partial(_approve_call, ctx.screen) if interactive and opened.external else None)
-        screen = replace(ctx.screen, address=note_opener(app.vault.root))
+        screen = replace(ctx.screen.with_width(), address=note_opener(app.vault.root))
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
         for problem in summarize_problems(index.problems if index.added or index.changed else ()):
@@ -87,7 +87,7 @@ def ask(
                     _run_as_json(session, turn, screen, hints, stream=stream_json)
                 else:
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
-                    verbosity = Verbosity(max_sources, hints=hints)
+                    verbosity = Verbosity(max_sources, hints=hints, who=session.runtime.speaker_label)
                     _report(show_turn(turn, screen, note_printer(screen), verbosity))
                     session.flush()
             if typed != text and not continuing:
