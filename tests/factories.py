@@ -164,7 +164,7 @@ class AppFixture:
             "can_summarize": model.name != "offline",
         }
         values |= {name: value for name, value in changes.items() if name not in {*SERVICES, "settings", "max_context", "retrieval"}}
-        return Runtime(**values | {"strategy": strategies.load_strategy(changes.get("strategy", self.strategy))})
+        return Runtime(**values | {"strategy": strategies.strategy(changes.get("strategy", self.strategy))})
 
     def reopen(self, session: ZkChatSession, model: Model | None = None, **changes: Any) -> ZkChatSession:
         """The same conversation, as another process would open it."""
@@ -187,7 +187,7 @@ def prompt_of(
 ) -> Prompt:
     current = (message("user", question, "now", status="pending"),) if question else ()
     inputs = PromptInputs(**{"instructions": "Cite.", "history": split_into_turns(history, COUNTER), "current": current, **more})
-    return assemble_prompt(inputs, Budget.from_settings(ContextSettings(), window), strategies.load_strategy(strategy), COUNTER)
+    return assemble_prompt(inputs, Budget.from_settings(ContextSettings(), window), strategies.strategy(strategy), COUNTER)
 
 
 def make_app(vault_folder: Path, index_folder: Path, store_file: Path | None = None, **changes: Any) -> AppFixture:

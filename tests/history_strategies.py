@@ -163,7 +163,7 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
         contextual_memory=(MemoryItem("colour", "Hers is green.", 4, "it bears on the message"),) if smart else (),
         filter_tools=True,
     )
-    prompt = assemble_prompt(material, budget, strategies.load_strategy(strategy), counter)
+    prompt = assemble_prompt(material, budget, strategies.strategy(strategy), counter)
 
     assert prompt.usage.total_tokens <= prompt.usage.effective_limit
     if prompt.usage.compaction.at is not None and not prompt.usage.compaction.due:  # recall does not undo a compaction
@@ -183,4 +183,4 @@ def any_history_makes_a_prompt_that_keeps_all_promises(
     kept = [turn for turn in cut if all(m.source_ids[0] in whole for m in turn.prompt if m.kind != "documents" and m.source_ids)]
     assert kept == cut[len(cut) - len(kept) :]
 
-    assert assemble_prompt(material, budget, strategies.load_strategy(strategy), counter) == prompt
+    assert assemble_prompt(material, budget, strategies.strategy(strategy), counter) == prompt

@@ -136,7 +136,7 @@ def test_every_way_to_write_a_slash_command_names_one_and_the_demo_names_all() -
     [
         ("# What the model may call", set(registry.names(tools))),
         ("## Search by meaning", {NO_EMBEDDER, "semantic.provider", *embedders.names()}),
-        ("# How context works", set(strategies.strategy_names())),
+        ("# How context works", set(strategies.names())),
         ("# Export and import", set(exporters.names())),
         ("## Exit codes", {str(code) for code in (0, app.INTERRUPTED, app.OUTPUT_CLOSED, *app.EXIT_CODES.values())}),
         ("## When a model fails", set(get_args(ProviderErrorKind)) - {"unknown_provider", "not_installed", "bad_script"}),

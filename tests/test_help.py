@@ -55,5 +55,5 @@ def test_every_command_option_and_argument_says_what_it_is_in_a_sentence() -> No
 def test_option_help_lists_the_valid_values() -> None:
     helps = {p.help for _, command, _ in everything() for p in command.params if p.name in ("strategy", "encoding")}
     helps |= {p.help for path, command, _ in everything() for p in command.params if p.name == "format_" and "export" in path}
-    for names in (strategies.strategy_names(), exporters.names(), ENCODINGS):
+    for names in (strategies.names(), exporters.names(), ENCODINGS):
         assert any(all(re.search(rf"\b{name}\b", each) for name in names) for each in helps), names

@@ -130,7 +130,7 @@ def test_options_may_come_before_the_command(zkchat: Program) -> None:
 
 def test_a_message_larger_than_the_window_is_an_error_that_names_it(zkchat: Program) -> None:
     done = zkchat("ask", "word " * 2000, "--max-context", 1000)
-    refused(done, 2, "tokens", "limit", "word")
+    refused(done, 2, "tokens", "limit", "the message itself")
     kept = zkchat("context", "export", "--format", "json").json["messages"]
     assert (kept[0]["content"][:9], kept[0]["status"]) == ("word word", "failed")
 

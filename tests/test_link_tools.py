@@ -80,7 +80,7 @@ def test_a_section_is_read_by_its_link(notes: Vault, link: str, lines: tuple[int
 
 def test_a_missing_heading_is_answered_with_the_nearest(notes: Vault) -> None:
     assert mistake(notes, "read_zk_document", relative_path="Roof#Cost") == "Roof.md has no heading Cost. Nearest: Costs"
-    assert mistake(notes, "read_zk_document", relative_path="Roof#^x") == "Roof.md has no block ^x. Read the whole note."
+    assert mistake(notes, "read_zk_document", relative_path="Roof#^x") == "Roof.md has no block ^x. Leave it out for the whole note."
 
 
 # resolve_wikilink

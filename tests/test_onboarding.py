@@ -69,7 +69,7 @@ def test_two_answers_and_a_yes_begin_a_chat_and_are_kept(stranger: Program, http
         chat.wait_for("1  ollama/qwen3:8b")
         assert "nomic" not in chat.screen_text()
         chat.type("gpt5\r")
-        chat.wait_for("unknown model 'gpt5'. Did you mean openai/gpt-5?")
+        chat.wait_for("Unknown model 'gpt5'. Did you mean openai/gpt-5?")
         chat.type("2\r")
         chat.wait_for("Save this choice for the next start? [Y/n]")
         assert not config(stranger).exists()
@@ -88,7 +88,8 @@ def test_ctrl_c_leaves_and_nothing_was_changed(stranger: Program) -> None:
     with Chat(stranger) as chat:
         chat.wait_for("[1]")
         chat.type("2\r")
-        chat.wait_for("Which model should answer?")
+        chat.type("7\r")
+        chat.wait_for("Type 1, or type its name.")
         assert chat.wait_for_end(lambda: chat.type(CTRL_C)) == 130
     assert not config(stranger).exists()
 

@@ -26,15 +26,6 @@ def names(chunks: Sequence[ContentChunk]) -> list[str]:
     return [f"{c.number}{c.id}" for c in chunks]
 
 
-def make_manager() -> ReferenceManager:
-    """Two searches and a reading, which share unnumbered chunks."""
-    manager = ReferenceManager()
-    manager.extract_referenceable_chunks(unnumbered("a", "b"))
-    manager.extract_referenceable_chunks(unnumbered("c", "a"))
-    manager.extract_referenceable_chunks(unnumbered("b", "d"))
-    return manager
-
-
 # chunks
 
 

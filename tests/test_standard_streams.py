@@ -27,12 +27,13 @@ def test_a_closed_stream_takes_nothing_and_breaks_nothing(zkchat: Program, close
         ("contxt", "no such command 'contxt'. Did you mean 'context'?"),
         ("index", "no such command 'index'. Did you mean 'vault index'?"),
         ("search", "no such command 'search'. Did you mean 'sessions search' or 'vault search' or 'memory search'?"),
+        ("--modle gpt-5", "no such option --modle. Did you mean --model or --demo?"),
         ("--vers", "no such option --vers. Did you mean --version or --verbose?"),
         ("--max-context=x", "invalid value for '--max-context': it must be a whole number"),
     ],
 )
 def test_a_wrong_command_or_option_names_what_may_have_been_meant(zkchat: Program, said: str, told: str) -> None:
-    done = zkchat(said)
+    done = zkchat(*said.split())
     assert (done.exit_status, done.err.partition("\n")[0]) == (2, f"zkchat: {told}")
 
 
@@ -48,16 +49,18 @@ class Typed(StringIO):
         return True
 
 
-@pytest.mark.parametrize(("said", "code"), [("n", cli_command.DECLINED), ("y", 0)])
-def test_a_no_changes_nothing_and_ends_as_no_success(
-    zkchat: Program, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, code: int
+@pytest.mark.parametrize(
+    ("said", "code", "told"), [("n\n", cli_command.DECLINED, ":Nothing was changed.\n"), ("y\n", 0, "]:"), ("", app.INTERRUPTED, "]:\n")]
+)
+def test_only_a_yes_changes_something_and_ends_as_success(
+    zkchat: Program, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, code: int, told: str
 ) -> None:
     monkeypatch.setenv("ZKCHAT_HOME", str(zkchat.home))
     assert app.run_command(["agent", "create", "helper"]) == 0
-    monkeypatch.setattr(sys, "stdin", Typed(f"{said}\n"))
+    monkeypatch.setattr(sys, "stdin", Typed(said))
     assert app.run_command(["agent", "delete", "helper"]) == code
-    assert ("Nothing was changed." in capsys.readouterr().err) == (said == "n")
-    assert (zkchat.home / "config/agents/helper.toml").exists() == (said == "n")
+    assert capsys.readouterr().err.endswith(told)
+    assert (zkchat.home / "config/agents/helper.toml").exists() == (code != 0)
 
 
 def test_messages_about_a_result_go_to_stderr(zkchat: Program) -> None:

@@ -83,7 +83,7 @@ def material(question: str, **more: Any) -> PromptInputs:
 
 
 def small(made_of: PromptInputs) -> Any:
-    return assemble_prompt(made_of, Budget.from_settings(ContextSettings(), 4096), strategies.load_strategy("hybrid"), COUNTER)
+    return assemble_prompt(made_of, Budget.from_settings(ContextSettings(), 4096), strategies.strategy("hybrid"), COUNTER)
 
 
 def test_a_prompt_names_the_tools_that_it_leaves_out() -> None:

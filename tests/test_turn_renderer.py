@@ -29,7 +29,7 @@ def test_the_tools_of_a_turn_are_one_line() -> None:
     searches = [(tool_run("find_excerpts", query="a"), 4), (tool_run("find_excerpts", query="b"), 2)]
     assert tools_line(searches) == "  searched twice, 6 excerpts"
     assert tools_line([*searches, (tool_run("find_excerpts"), 0), (tool_run("list_zk_documents"), 0)]) == (
-        "  searched 3 times, list_zk_documents, 6 excerpts"
+        "  searched 3 times, listed notes, 6 excerpts"
     )
     assert tools_line([(tool_run("find_excerpts"), 0)]) == "  searched, no excerpts"
     assert tools_line([(tool_run("find_backlinks"), 0)]) == "  find_backlinks"

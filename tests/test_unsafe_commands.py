@@ -48,10 +48,10 @@ def test_a_piped_chat_asks_nobody_either(zkchat: Program, script: Script) -> Non
 
 def test_in_a_chat_each_change_waits_for_a_yes(zkchat: Program, script: Script) -> None:
     append = {"tool_calls": [{"name": "append_to_note", "arguments": {"path": "Compost", "text": f"Line {i}."}} for i in range(2)]}
-    with Chat(zkchat, "--unsafe", "--model", script(CREATE, SAID, append, SAID)) as chat:
+    with Chat(zkchat, "--unsafe", "--model", script(CREATE, SAID, append, SAID), columns=50) as chat:
         chat.say("write it")
         chat.wait_for("+# New")
-        chat.wait_for("create New.md? [y/N, a: all of this turn, or the reason why not]")
+        chat.wait_for("create New.md? [y/N, a: all of this turn, or the\nreason why not]")
         chat.type(CTRL_C)
         chat.wait_for("declined by the user")
         chat.wait_for("I did what you allowed.")

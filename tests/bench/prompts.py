@@ -59,7 +59,7 @@ def figures(ground: Ground) -> Iterator[Row]:
     pattern = vaults.conversation(min(PATTERN, ground.turns), ground.words, toolbox, str(bench.vault.root), factory.new_id).messages
     for turns, limit in ((ground.turns, 5.0), (10 * ground.turns, 10.0)):
         yield from assembling(ground, bench, repeated(pattern, turns), turns, limit)
-    for strategy in strategies.strategy_names():
+    for strategy in strategies.names():
         yield from steadiness(ground, bench, strategy)
     bench.close()
 
@@ -82,8 +82,8 @@ def said_again(archive: ConversationArchive, turns: int) -> ConversationArchive:
 def assembling(ground: Ground, bench: factory.App, history: tuple[ZkChatMessage, ...], turns: int, limit: float) -> Iterator[Row]:
     """Prompts for one new message after another; the floor gathers the same messages and adds up their tokens."""
     session = bench.session()
-    for strategy in strategies.strategy_names():
-        runtime = replace(session.runtime, strategy=strategies.load_strategy(strategy))
+    for strategy in strategies.names():
+        runtime = replace(session.runtime, strategy=strategies.strategy(strategy))
         state = ConversationState(session.services)
         state.append(history)
         prompts = PromptBuilder(session.services, state)
@@ -111,7 +111,7 @@ def steadiness(ground: Ground, bench: factory.App, strategy: str) -> Iterator[Ro
     results takes a quarter of the window that no strategy could leave 95 % as they were. What it changes by that is told besides.
     """
     opened = bench.session()
-    model, chosen = Remembering(), strategies.load_strategy(strategy)
+    model, chosen = Remembering(), strategies.strategy(strategy)
     session = ZkChatSession(opened.services, replace(opened.runtime, model=model, strategy=chosen))
     model.compactions = lambda: len(session.store.compactions(session.conversation.id))
     for _ in range(6 if ground.quick else STEADY_TURNS):

@@ -29,8 +29,8 @@ KINDS: dict[str, Any] = {
     "rename_note": "move",
 }
 """What an editor shows a tool as. Other tools that change notes are edits."""
-NOT_HERE = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches"))
-"""Commands of the terminal, for which the editor has its own way."""
+NOT_HERE = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose"))
+"""Commands of the terminal, for which the editor has its own way, or which change only what a terminal shows."""
 
 Update = Any
 """One of the protocol's session updates."""

@@ -107,7 +107,7 @@ class App:
         return Runtime(
             model=using.model,
             tools=using.tools,
-            strategy=strategies.load_strategy(values.context.strategy),
+            strategy=strategies.strategy(values.context.strategy),
             settings=values,
             counter=self.counter,
             options=model_options(values),

@@ -63,7 +63,7 @@ def open_agent(name: str, where: AppPaths) -> Agent:
 
 
 def check_agent(agent: Agent) -> Agent:
-    return agents.check_names(agent, tools=[tool.name for tool in tools.load_tools(unsafe=True)], strategies=strategies.strategy_names())
+    return agents.check_names(agent, tools=[tool.name for tool in tools.load_tools(unsafe=True)], strategies=strategies.names())
 
 
 def load_settings(choices: StartupOptions, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> LoadedConfig:
@@ -98,8 +98,8 @@ def check_settings(loaded: LoadedConfig) -> LoadedConfig:
     """The settings with the provider of a model named without one. Raises ConfigError for unknown strategies, providers and embedders:
     they are checked here because config does not know the registries."""
     strategy = loaded.values.context.strategy
-    if strategy not in strategies.strategy_names():
-        raise loaded.invalid_value("context.strategy", strategy, " or ".join(strategies.strategy_names()))
+    if strategy not in strategies.names():
+        raise loaded.invalid_value("context.strategy", strategy, " or ".join(strategies.names()))
     model = _full_model_name(loaded, "model", loaded.values.model)
     summary_model = loaded.values.context.summary_model
     if summary_model:

@@ -141,10 +141,10 @@ class Retriever:
         if question is None or not question.is_follow_up or text in self._completed:
             return None
         exchange = [message.content for message in self._state.history if message.role in ("user", "assistant") and message.content][-2:]
-        said = "\n".join(truncate(each, MAX_QUERY) for each in (*exchange, text))
+        dialogue = "\n".join(truncate(each, MAX_QUERY) for each in (*exchange, text))
         messages = (
             PromptMessage(role="system", content=COMPLETE_QUESTION, tokens=0, kind="system"),
-            PromptMessage(role="user", content=said, tokens=0, kind="conversation"),
+            PromptMessage(role="user", content=dialogue, tokens=0, kind="conversation"),
         )
         options = Options(QUESTION_TOKENS, 0.0, runtime.options.light_effort)
         answer = yield from collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
@@ -164,5 +164,5 @@ class Retriever:
         questions = (message for message in reversed(self._state.history) if message.role == "user")
         earlier = [*islice(questions, EARLIER_QUESTIONS)][::-1] if follows else []
         asked = [*((message.id, message.prompt_text) for message in earlier), ("", text)]
-        messages = [PromptMessage(role="user", content=said, tokens=0, kind="conversation", source_ids=(id_,)) for id_, said in asked]
+        messages = [PromptMessage(role="user", content=content, tokens=0, kind="conversation", source_ids=(id_,)) for id_, content in asked]
         return analyze_question(messages, len(messages) - 1)

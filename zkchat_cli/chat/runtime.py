@@ -210,9 +210,9 @@ class Runtime:
             raise UsageError(f"{key} is read when zkchat starts", f"To change it from the next start on: zkchat config set {key} {value}")
         changes: dict[str, Any] = {}
         if key == "context.strategy":
-            if checked not in strategies.strategy_names():
-                raise ConfigError(f"unknown strategy {checked}", f"Strategies: {', '.join(strategies.strategy_names())}")
-            changes["strategy"] = strategies.load_strategy(checked)
+            if checked not in strategies.names():
+                raise ConfigError(f"unknown strategy {checked}", f"Strategies: {', '.join(strategies.names())}")
+            changes["strategy"] = strategies.strategy(checked)
         elif key == "context.max_tokens":
             changes["configured_window"] = Window(checked, f"{key}, {ORIGIN}")
         elif key == "context.summary_model":

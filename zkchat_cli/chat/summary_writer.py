@@ -135,9 +135,9 @@ class SummaryWriter:
         if not check.problems:
             return written
         answer = make_prompt_message("assistant", "conversation", fence("conversation-summary", written.summary), self._counter)
-        asked = make_prompt_message("user", "conversation", summary_check.correction_request(check), self._counter)
-        if sum(m.tokens for m in (*messages, answer, asked)) <= self._room:
-            second = yield from self._call((*messages, answer, asked), replaced, written.mode)
+        correction = make_prompt_message("user", "conversation", summary_check.correction_request(check), self._counter)
+        if sum(m.tokens for m in (*messages, answer, correction)) <= self._room:
+            second = yield from self._call((*messages, answer, correction), replaced, written.mode)
             better = second.summary and summary_check.check_summary(second.summary, source, decisions).problems <= check.problems
             written = written._replace(calls=written.calls + 1, usage=second.after(written).usage)
             written = written._replace(summary=second.summary) if better else written

@@ -73,7 +73,7 @@ class TurnPipeline:
                 turn.calibration = self._services.store.calibration(turn.runtime.model.name)
                 turn.runtime = turn.runtime.calibrated(turn.calibration)
             known, offered = self._state.references.checkpoint(), turn.runtime
-            told: set[events.Notice] = set()
+            reported: set[events.Notice] = set()
 
             def decide_documents(retrieval: RetrievalMode | None, *, send_again: bool = False) -> Sequence[events.Notice]:
                 """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more. Returns
@@ -85,8 +85,8 @@ class TurnPipeline:
                     turn.messages[0], warnings = self._messages.add_documents(
                         turn.runtime, bare, user_input, self._state.references, send_again=send_again
                     )
-                new = [warning for warning in warnings if warning not in told]
-                told.update(new)
+                new = [warning for warning in warnings if warning not in reported]
+                reported.update(new)
                 return new
 
             retrieval = self._retriever.choose(turn.runtime, user_input.retrieval).retrieval

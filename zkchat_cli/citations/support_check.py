@@ -23,8 +23,8 @@ def support_request(sentences: Sequence[CitedSentence], passages: Mapping[int, s
     """The messages that ask about these sentences; `passages` has the texts of the numbers that they cite."""
     cited = dict.fromkeys(number for sentence in sentences for number in sentence.numbers if number in passages)
     texts = [f"[{number}] {_fenced(passages[number][:MAX_PASSAGE])}" for number in cited]
-    asked = [f"{i}. {_fenced(each.text)} (cites {list(each.numbers)})" for i, each in enumerate(sentences, 1)]
-    content = "\n\n".join(["<passages>", *texts, "</passages>", "<sentences>", *asked, "</sentences>"])
+    numbered = [f"{i}. {_fenced(each.text)} (cites {list(each.numbers)})" for i, each in enumerate(sentences, 1)]
+    content = "\n\n".join(["<passages>", *texts, "</passages>", "<sentences>", *numbered, "</sentences>"])
     return (
         PromptMessage(role="system", content=_INSTRUCTIONS, tokens=0, kind="system"),
         PromptMessage(role="user", content=content, tokens=0, kind="documents"),

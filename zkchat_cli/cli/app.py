@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import re
+import shlex
 import signal
 import sys
 import threading
@@ -93,7 +94,9 @@ class LazyCommandGroup(typer_classes.Group):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             similar = (f"'{name}'" for name in self._suggestions(ctx, args[0]))
-            raise UsageError(f"no such command '{args[0]}'{_did_you_mean(similar)}", "See zkchat --help")
+            hint = 'To ask a question: zkchat ask "…"' if " " in args[0] else "See zkchat --help"
+            hint = f"To open a folder: zkchat --vault {shlex.quote(args[0])}" if os.path.isdir(args[0]) else hint  # noqa: PTH112
+            raise UsageError(f"no such command '{args[0]}'{_did_you_mean(similar)}", hint)
         return super().resolve_command(ctx, args)
 
     def _suggestions(self, ctx: Any, name: str) -> list[str]:
@@ -172,7 +175,8 @@ def _with_command(arguments: list[str]) -> list[str]:
     while position < len(arguments) and arguments[position].startswith("-") and arguments[position] != "--":
         position += 2 if arguments[position] in with_value else 1
     leading, rest = arguments[:position], arguments[position:]
-    if not rest or rest[0] == "--":
+    mistyped = not {name.partition("=")[0] for name in leading if name.startswith("-")} <= {name for o in chat.params for name in o.opts}
+    if not rest or rest[0] == "--" or (mistyped and rest[0] not in registry.names(commands)):
         return ["chat", *arguments]
     end = rest.index("--") if "--" in rest else len(rest)
     return [*rest[:end], *leading, *rest[end:]]
@@ -214,7 +218,9 @@ def run_command(arguments: list[str]) -> int:
         sys.stdout.flush()
     except ZkchatError as e:
         return _fail(e, arguments)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as e:
+        if isinstance(e, typer.Abort):  # Ctrl-C or Ctrl-D at a question, which ends in the middle of a line
+            print(file=sys.stderr)  # noqa: T201
         return INTERRUPTED
     except (BrokenPipeError, SystemExit) as e:
         if not isinstance(e, BrokenPipeError) and not isinstance(e.__context__, BrokenPipeError):  # Typer turns a broken pipe into an exit
@@ -259,12 +265,11 @@ def _did_you_mean(names: Iterable[str]) -> str:
 def _fail(error: ZkchatError, arguments: list[str]) -> int:
     if error.reported:
         return EXIT_CODES.get(error.code, 1)
-    from zkchat_cli.text.sanitize import sanitize  # imported only for errors
+    from zkchat_cli.terminal.screen import Screen  # imported only for errors
 
     if "--verbose" in arguments:
         traceback.print_exception(error.__cause__ or error, file=sys.stderr)
-    text = f"zkchat: {error.message}" + (f"\n  {error.hint}" if error.hint else "")
-    print(sanitize(text), file=sys.stderr)  # noqa: T201
+    Screen.of().remark(f"zkchat: {error.message}" + (f"\n  {error.hint}" if error.hint else ""))
     if ("--json" in arguments or "--stream-json" in arguments) and not error.streamed:
         document: dict[str, object] = {"code": error.code, "message": error.message, "hint": error.hint or None}
         if error.partial:

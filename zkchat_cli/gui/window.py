@@ -238,8 +238,8 @@ class ChatWindow(QtWidgets.QMainWindow):
     def _end_turn(self, stopped: str = "") -> None:
         self.question.hide()  # which a stopped turn left
         self.state.setText(stopped or self.idle)
-        said = [] if self._completed or stopped else [self._streamed]  # by a command such as /compact, which adds no message
-        if shown := "\n\n".join(filter(None, (*self._notices, *said))):
+        streamed = [] if self._completed or stopped else [self._streamed]  # by a command such as /compact, which adds no message
+        if shown := "\n\n".join(filter(None, (*self._notices, *streamed))):
             self.result.show_notice(shown)
         self._completed = True
         self.switch_to(None)

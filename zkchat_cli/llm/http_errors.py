@@ -199,27 +199,27 @@ class Endpoint:
         """The error for a response with an error status, or 0 if it is not known. `models`: the names that the server offers."""
         text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
         message = self.server_message(text)
-        said = _quoted(message)
+        quoted = _quoted(message)
         code = f" ({status})" if status else ""
         if status == 413 or (status in (0, 400, 422, 500) and CONTEXT_LENGTH.search(text)):
             return self.context_too_long(message)
         if status in (0, 400, 404, 422, 500) and TOOLS_REFUSED.search(text):
             hint = "To send it passages of your notes instead: zkchat config set retrieval.mode before"
-            return self.error("no_tools", f"takes no tools{said}", hint)
+            return self.error("no_tools", f"takes no tools{quoted}", hint)
         if status in (400, 500) and ROLES_REFUSED.search(text):
-            return self.error("bad_request", f"rejects the request{code}{said}", "Choose another model, or another chat template.")
+            return self.error("bad_request", f"rejects the request{code}{quoted}", "Choose another model, or another chat template.")
         if status in (0, 400, 403) and CONTENT_FILTER.search(text.replace("_", " ")):
             return self.content_filtered(message)
         match status:
             case 401 | 403:
                 problem = "rejects the key" if self.key else "needs a key"
-                return self.error("auth", f"{problem}{code}{said if status == 403 else ''}", self.check_key)
+                return self.error("auth", f"{problem}{code}{quoted if status == 403 else ''}", self.check_key)
             case 404:
                 return self.unknown_model(model, models, message)
             case 402 | 429 if status == 402 or QUOTA in text:
-                return self.error("rate_limit", f"says that the account's quota is used up{code}{said}", "Check its plan and billing.")
+                return self.error("rate_limit", f"says that the account's quota is used up{code}{quoted}", "Check its plan and billing.")
             case 429:
-                return self.error("rate_limit", f"accepts no more calls for now{code}{said}", f"Try again in {_duration(retry_after)}.")
+                return self.error("rate_limit", f"accepts no more calls for now{code}{quoted}", f"Try again in {_duration(retry_after)}.")
             case _ if 0 < status < 500 and status != 408:
                 setting = next((f" ({key})" for key, name in SETTINGS.items() if name.search(message)), "")
                 hint = (
@@ -227,9 +227,9 @@ class Endpoint:
                     if message
                     else "Try another model, or look at the server's log."
                 )
-                return self.error("bad_request", f"rejects the request{code}{said}", hint)
+                return self.error("bad_request", f"rejects the request{code}{quoted}", hint)
             case _:
-                return self.error("server", f"failed{code}{said}", "Try again in a while.")
+                return self.error("server", f"failed{code}{quoted}", "Try again in a while.")
 
     def retry_reason(self, status: int | None) -> str:
         """Why a call is made again, from the status of its response, if there was one."""
@@ -296,7 +296,7 @@ def parse_refused_tokens(message: str) -> int | None:
     """How many tokens a refused prompt has by the server's own count; None if it does not say."""
     limit = parse_context_limit(message)
     counts = [(bool(row[0]), int("".join(row))) for row in _PROMPT_TOKENS.findall(message)]
-    above = [(told, count) for told, count in counts if told or (limit is not None and limit < count <= MAX_COUNT)]
+    above = [(is_exact, count) for is_exact, count in counts if is_exact or (limit is not None and limit < count <= MAX_COUNT)]
     return max(above)[1] if above else None
 
 

@@ -190,7 +190,7 @@ class RemoteModel(ABC):
         if error := self.config_error():
             yield StreamFailed(error)
             return
-        told: Refusal | None = None
+        reported: Refusal | None = None
         while True:
             refusal = None
             with closing(self._call(request)) as deltas:
@@ -200,13 +200,13 @@ class RemoteModel(ABC):
                             break
                         case StreamFailed(error) if error.kind == "no_tools":
                             self.calls_tools = False
-                        case StreamFinished(notice="") if told is not None:
-                            delta = delta._replace(notice=told.notice, hint=told.hint)
+                        case StreamFinished(notice="") if reported is not None:
+                            delta = delta._replace(notice=reported.notice, hint=reported.hint)
                     yield delta
             if refusal is None:
                 return
             self.refused.append(refusal)
-            told = refusal if refusal.notice else told
+            reported = refusal if refusal.notice else reported
 
     def _find_refusal(self, error: ProviderError) -> Refusal | None:
         """What the model has refused with this error, for the first time."""

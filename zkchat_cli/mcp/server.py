@@ -146,8 +146,8 @@ def _sentence(name: str, error: ToolError) -> str:
             return f"{name}: {truncate('; '.join(problems), 500)}."
         case ZkchatError() as expected:
             return on_one_line(expected.message, expected.hint)
-        case ToolError() | ToolArgumentError() as told:
-            return str(told)
+        case ToolError() | ToolArgumentError() as refusal:
+            return str(refusal)
         case cause:
             _log.error("%s failed: %r", name, cause)
             return f"{name} failed unexpectedly. The server's log on standard error says why."

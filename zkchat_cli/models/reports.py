@@ -34,4 +34,4 @@ class TurnReport(Value):
     @property
     def lacks_source(self) -> bool:
         """Whether a language model states something without any source from the notes."""
-        return not self.grounded and self.uncited_statements > 0 and self.level is None
+        return not self.grounded and self.uncited_statements > 0 and self.level is None and self.model != "offline"

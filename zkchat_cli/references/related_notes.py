@@ -44,14 +44,14 @@ def offer_related(vault: Vault, exchange: Exchange) -> list[str]:
         for kin in vault.notes_near(path):
             kinship[kin.path] += kin.score
     found = {reference.relative_path for reference in exchange.answer.references}
-    said = set(content_stems(f"{exchange.question.content if exchange.question else ''}\n{exchange.answer.content}", vault.languages()))
+    stems = set(content_stems(f"{exchange.question.content if exchange.question else ''}\n{exchange.answer.content}", vault.languages()))
     near = (path for path in sorted(kinship, key=lambda path: -kinship[path]) if kinship[path] >= MIN_KINSHIP and path not in used)
-    return [path for path in near if path in found or _is_named(vault, path, said)][:MAX_OFFERED]
+    return [path for path in near if path in found or _is_named(vault, path, stems)][:MAX_OFFERED]
 
 
-def _is_named(vault: Vault, path: str, said: set[str]) -> bool:
+def _is_named(vault: Vault, path: str, stems: set[str]) -> bool:
     name = set(content_stems(vault.link_name(path), vault.languages()))
-    return bool(name) and name <= said
+    return bool(name) and name <= stems
 
 
 def _used_notes(exchange: Exchange) -> list[str]:

@@ -143,4 +143,5 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False
         if each.citation.support == "does_not_support" and status != "misquoted":
             result += f"; {UNSUPPORTED}"
         number = f" as [{each.citation.number}]" if numbered else ""
-        yield StyledLine((MARKS[status]._replace(spoken=""), StyledSpan(f" cited in turn {each.turn}{number}, {result}")), indent=2)
+        mark = MARKS[status]._replace(text=f"{MARKS[status].text} ", spoken="")
+        yield StyledLine((mark, StyledSpan(f"cited in turn {each.turn}{number}, {result}")), indent=2)

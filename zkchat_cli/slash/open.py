@@ -1,7 +1,7 @@
 """/open: open a note, or source N, in your editor.
 
-Uses the setting terminal.open_command (with {path} and {line}), else $VISUAL or $EDITOR, else Obsidian for a vault
-of Obsidian, else shows the note here.
+NOTE is a path, a title or a [[link]]. Uses the setting terminal.open_command (with {path} and {line}), else $VISUAL or
+$EDITOR, else Obsidian for a vault of Obsidian, else shows the note here.
 """
 
 import re
@@ -48,4 +48,4 @@ def _open_at(session: ZkChatSession, path: str, line: int) -> CommandResult:
     return CommandResult(f"{truncate(path, 200)}:{line}", open_note=NoteToOpen(session.vault.root / path, line, text))
 
 
-COMMAND = SlashCommand(_open, "[[[note]] | path | N]")
+COMMAND = SlashCommand(_open, "[NOTE | N]")

@@ -12,12 +12,12 @@ from zkchat_cli.views.text import StyledLine, StyledSpan
 def _strategy(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         session.override_setting("context.strategy", argument)
-        return CommandResult(f"Switched to {argument}: {strategies.load_strategy(argument).help}")
+        return CommandResult(f"Switched to {argument}: {strategies.strategy(argument).help}")
     lines = []
-    for strategy in map(strategies.load_strategy, strategies.strategy_names()):
+    for strategy in map(strategies.strategy, strategies.names()):
         marker = "→ " if strategy.name == session.runtime.strategy.name else "  "
         lines.append(StyledLine((StyledSpan(marker), StyledSpan(strategy.name, "bold")), (StyledSpan(strategy.help),)))
     return CommandResult(lines=lines)
 
 
-COMMAND = SlashCommand(_strategy, "[NAME]", lambda _: {name: strategies.load_strategy(name).help for name in strategies.strategy_names()})
+COMMAND = SlashCommand(_strategy, "[NAME]", lambda _: {name: strategies.strategy(name).help for name in strategies.names()})

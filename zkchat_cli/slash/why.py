@@ -110,4 +110,4 @@ def _tool_call_lines(found: Sequence[FoundByTool], in_prompt: str) -> Iterable[S
     yield styled_line(f"      {in_prompt}", "dim", indent=6)
 
 
-COMMAND = SlashCommand(_why, "PATH", lambda session: [*provenance.trace_documents(session.history)])
+COMMAND = SlashCommand(_why, "NOTE", lambda session: [*provenance.trace_documents(session.history)])

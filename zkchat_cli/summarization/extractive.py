@@ -61,11 +61,11 @@ class SpeakerMessage(NamedTuple):
 
 
 class ExtractiveSummary(NamedTuple):
-    """A summary, the ids of the turns that it quotes, and what was said in them."""
+    """A summary, the ids of the turns that it quotes, and their messages by id."""
 
     text: str
     quoted: tuple[str, ...]
-    said: Mapping[str, SpokenMessage]
+    messages: Mapping[str, SpokenMessage]
 
 
 def extract_summary(
@@ -74,11 +74,11 @@ def extract_summary(
     counter: TokenCounter,
     instructions: str | None = None,
     quoted: Sequence[Turn] = (),
-    said: Mapping[str, SpokenMessage] | None = None,
+    known: Mapping[str, SpokenMessage] | None = None,
 ) -> ExtractiveSummary | None:
     """A summary of the fold in at most `target` tokens; None if it would not be clearly smaller than the fold.
 
-    Of the turns that the last summary covers it reads those that this one `quoted`, or all if there are none; what was `said` is known.
+    Of the turns that the last summary covers it reads those that this one `quoted`, or all if there are none; `known` are their messages.
     """
     replaced = 0
     for turn in reversed(fold.turns):
@@ -86,7 +86,7 @@ def extract_summary(
         if SMALLER_BY * replaced >= target:
             break
     budget = min(target, int(SMALLER_BY * replaced))
-    return summarize((*quoted, *fold.new) if quoted else fold.turns, budget, counter, instructions or "", said or {})
+    return summarize((*quoted, *fold.new) if quoted else fold.turns, budget, counter, instructions or "", known)
 
 
 def summarize(
@@ -97,8 +97,8 @@ def summarize(
     Sentences that share words with `instructions` are preferred, those with a phrase it quotes come first.
     """
     known = known or {}
-    said = {**known, **read_spoken((turn.exchange for turn in turns if turn.ids[-1] not in known), links=True)}
-    spoken = [_SpokenTurn(turn.id, [said[id_] for id_ in turn.ids if id_ in said], turn.fixed_ids) for turn in turns if not turn.failed]
+    by_id = {**known, **read_spoken((turn.exchange for turn in turns if turn.ids[-1] not in known), links=True)}
+    spoken = [_SpokenTurn(turn.id, [by_id[id_] for id_ in turn.ids if id_ in by_id], turn.fixed_ids) for turn in turns if not turn.failed]
     messages = _speaker_messages(spoken)
     ranked = rank_sentences(_prefer_instructed(_find_candidates(messages), instructions))
     count = cache(counter.count)  # most pieces are counted several times: 3 ms of 25

@@ -6,6 +6,7 @@ raises an error that says how to do without, and prints what would be copied or 
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from zkchat_cli import slash
@@ -18,8 +19,9 @@ from zkchat_cli.terminal.clipboard import copy_text
 from zkchat_cli.terminal.external_programs import open_note, page, paged
 from zkchat_cli.terminal.plain_view import NotePrinter
 from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.text_layout import break_line
 from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
-from zkchat_cli.text.numbers import plural
+from zkchat_cli.text.numbers import MAX_COUNT, plural
 from zkchat_cli.text.sanitize import sanitize
 
 if TYPE_CHECKING:
@@ -72,7 +74,9 @@ def _copy(text: str, screen: Screen) -> None:
 def _open(note: NoteToOpen, chat: "Repl") -> None:
     command = open_note_command(note.file, note.line, chat.session.runtime.settings.terminal.open_command, chat.session.vault.root)
     if command is None:
-        page(_note_text(note), chat.screen, line=note.line)
+        width = chat.screen.columns() if chat.screen.columns is not None else MAX_COUNT
+        rows = [break_line(line, width) for line in _note_text(note)[:-1].expandtabs(4).split("\n")]
+        page("".join(f"{row.rstrip()}\n" for row in chain(*rows)), chat.screen, line=1 + sum(map(len, rows[: note.line - 1])))
     else:
         open_note(command)
 

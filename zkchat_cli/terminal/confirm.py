@@ -29,16 +29,20 @@ class Confirmation:
 
     def read_answer(self, question: str, choices: str) -> str:
         """The text of the answer; STOPPED for Ctrl-C, Ctrl-D and the end of the input."""
+        from zkchat_cli.terminal.text_layout import break_line  # imports rich, which the first prompt does not need
+
+        question = f"{sanitize_name(question)} [{choices}]"
         if self._accessible:
-            return self._read_spoken(f"{sanitize_name(question)} [{choices}] ")
+            return self._read_spoken(f"{question} ")
         prompt: PromptSession[str] = PromptSession(
             history=DummyHistory(), color_depth=None if self._colour else ColorDepth.DEPTH_1_BIT, enable_suspend=True
         )
         if termios is not None and sys.stdin.isatty():
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         clear_typeahead(prompt.input)
+        rows = [row.rstrip() for row in break_line(question, prompt.output.get_size().columns - 1)]
         try:
-            answer = prompt.prompt(FormattedText([("bold" if self._colour else "", f"{sanitize_name(question)} [{choices}] ")]))
+            answer = prompt.prompt(FormattedText([("bold" if self._colour else "", "\n".join(rows) + " ")]))
         except (EOFError, KeyboardInterrupt):
             return STOPPED
         return answer.strip()

@@ -23,7 +23,7 @@ from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize
 
 PAGER = "less -R"
-LESS = {"LESS": "FRXPsSpace shows more, q leaves$", "LESSCHARSET": "utf-8", "LESSSECURE": "1"}
+LESS = {"LESS": "FRX~PsSpace shows more, q leaves$", "LESSCHARSET": "utf-8", "LESSSECURE": "1"}
 """As git sets it: text that fits the screen is only printed, and the text stays on the screen afterwards; and less runs no commands."""
 INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 
@@ -54,7 +54,7 @@ def page(
     command = _pager_command(env) if screen.out.isatty() and is_long and not screen.accessible else None
     if command is not None:
         keep_typed(_read_typed_ahead())
-        command += [f"+{line}"] if line > 1 and _is_less(command) else []
+        command += ["-j.3", f"+{line}"] if line > 1 and _is_less(command) else []
     problem = _run_pager(command, text, env) if command is not None else ""
     if problem:
         screen.warn(problem)

@@ -6,11 +6,11 @@ characters, lines or table rows, so a resize in between changes only the rows th
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from rich.box import Box
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.measure import Measurement
 from rich.segment import Segment
 from rich.table import Table
@@ -19,7 +19,6 @@ from rich.text import Text
 from zkchat_cli.terminal.text_layout import break_code, line_breaks, wrap
 
 Row = Sequence[Segment]
-Align = Literal["left", "right", "center"]
 
 MIN_TEXT = 8
 """Columns for text on the narrowest screen, whatever indentation comes before it."""
@@ -170,7 +169,7 @@ class TableBlock(DrawnBlock):
     def _draw(self, room: int, canvas: Canvas) -> list[Row]:
         table = Table(box=Box(_TABLE_BOX), show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold", border_style="frame")
         for head, align in zip(self.head, self.aligns, strict=True):
-            table.add_column(head, justify=cast("Align", align or "left"), overflow="fold")
+            table.add_column(head, justify=cast("JustifyMethod", align or "left"), overflow="fold")
         for row in self.rows:
             table.add_row(*row)
         options = canvas.console.options.update(width=room, height=None)

@@ -86,7 +86,8 @@ def _ask_model(screen: Screen, loaded: LoadedConfig, offers: Mapping[str, Mappin
         try:
             return check_settings(loaded.with_model(name)).values.model
         except ConfigError as e:
-            screen.print(f"{sanitize_name(e.message.partition(': ')[2])}. {e.hint}", "yellow")
+            problem = sanitize_name(e.message.partition(": ")[2])
+            screen.print(f"{problem[:1].upper()}{problem[1:]}. {e.hint}", "yellow")
 
 
 def _ask_vault(screen: Screen) -> str:
@@ -126,7 +127,7 @@ def _ask(screen: Screen, question: str, choices: Mapping[str, str], otherwise: s
     while (answer := _read_line(screen, "[1] ") or "1").isdecimal():
         if 1 <= int(answer[:9]) <= len(values):
             return values[int(answer) - 1]
-        screen.print(f"Type a number from 1 to {len(values)}, {otherwise}.", "yellow")
+        screen.print(f"Type {'1' if len(values) == 1 else f'a number from 1 to {len(values)}'}, {otherwise}.", "yellow")
     return answer
 
 

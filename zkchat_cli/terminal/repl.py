@@ -274,8 +274,10 @@ class Repl:
             self._greeted = True
             self._prompt.print_above(self._greet)
             self._prompt.complete()
-        while self._greeted and not self._background.notices.empty():
-            self._prompt.print_above(partial(self._background.notices.get(), self.screen))
+        if self._greeted and not self._background.notices.empty():
+            while not self._background.notices.empty():
+                self._prompt.print_above(partial(self._background.notices.get(), self.screen))
+            self._prompt.print_above(self.screen.print)
 
     def _use_session(self, opened: StartedSession) -> None:
         from zkchat_cli.store.input_history import history_file  # 9 ms that the first prompt does not need
@@ -308,12 +310,12 @@ class Repl:
             self.screen.print(f"resumed “{title}” ({len(session.history)} messages)", "dim")
         elif self._background.tip:
             self.screen.print(self._background.tip, "dim")
-        self.screen.print()
         warn_if_unable(session, self.screen, unsafe=self._unsafe)
         for warning in opened.warnings if opened is not None else ():
             self.screen.warn(*warning)
         for problem in summarize_problems(self._background.problems):
             self.screen.warn(problem)
+        self.screen.print()
 
     def _measure(self) -> None:
         if (session := self.current()) is not None:

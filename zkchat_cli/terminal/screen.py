@@ -79,7 +79,7 @@ class Screen:
 
     def with_width(self) -> "Screen":
         """For lists in columns: a terminal that breaks their lines anywhere makes them unreadable."""
-        return replace(self, columns=lambda: shutil.get_terminal_size().columns) if self.out.isatty() else self
+        return replace(self, columns=_terminal_columns) if self.out.isatty() else self
 
     def console(self) -> "Console":
         """A rich console for stdout, with this theme. Text is never read as markup."""
@@ -110,10 +110,7 @@ class Screen:
     def print(self, text: str = "", *styles: str) -> None:
         """A line to stdout. On a screen, its rows after the first are indented."""
         text = spoken_text(text) if self.accessible else text
-        if self.columns is not None:
-            lines = [styled_line(line, indent=_hanging_indent(line)) for line in text.expandtabs(4).split("\n")]
-            text = "\n".join("".join(span.text for span in row) for row in lay_out(lines, self.columns(), plain=True))
-        self.write_styled(text + "\n", *styles)
+        self.write_styled((text if self.columns is None else _break_lines(text, self.columns())) + "\n", *styles)
 
     def show(self, lines: Iterable[StyledLine]) -> None:
         """Lines to stdout with their styles, columns and links, as far as this screen has them."""
@@ -170,8 +167,9 @@ class Screen:
         self.remark(f"zkchat: {message}" + (f" ({hint})" if hint else ""))
 
     def remark(self, text: str) -> None:
-        """A line on stderr about the result: that it is empty, or how many there are."""
-        self.err.write(sanitize(text) + "\n")
+        """A line on stderr about the result: that it is empty, or how many there are. On a terminal it is broken between words."""
+        columns = self.columns or _terminal_columns
+        self.err.write(sanitize(_break_lines(text, columns()) if self.err_is_terminal else text) + "\n")
         self.err.flush()
 
     def progress(self, text: str) -> None:
@@ -213,6 +211,15 @@ class Screen:
             if drawn and not self.accessible:
                 out.write(f"\r{' ' * len(drawn)}\r")
                 out.flush()
+
+
+def _terminal_columns() -> int:
+    return shutil.get_terminal_size().columns
+
+
+def _break_lines(text: str, columns: int) -> str:
+    lines = [styled_line(line, indent=_hanging_indent(line)) for line in text.expandtabs(4).split("\n")]
+    return "\n".join("".join(span.text for span in row) for row in lay_out(lines, columns, plain=True))
 
 
 def _hanging_indent(line: str) -> int:

@@ -48,7 +48,7 @@ def similar_headings(name: str, markup: Markup, limit: int = 3) -> tuple[str, ..
 def missing_section(path: str, kind: str, name: str, markup: Markup) -> VaultError:
     """The error for a heading or block (`kind`) that a note does not have, with those it may mean."""
     near = ", ".join(truncate(heading, 80) for heading in similar_headings(name, markup))
-    return VaultError(f"{path} has no {kind} {truncate(name, 80)}", f"Nearest: {near}" if near else "Read the whole note.")
+    return VaultError(f"{path} has no {kind} {truncate(name, 80)}", f"Nearest: {near}" if near else "Leave it out for the whole note.")
 
 
 def _block_id(name: str) -> str:

@@ -95,6 +95,6 @@ def _sources(citations: Iterable[Citation], link: Callable[[Citation], str]) -> 
             continue
         path = "`" + " ".join(citation.relative_path.replace("`", "'").split()) + "`"
         where = "" if citation.start_line is None else f":{line_range(citation.start_line, citation.end_line)}"
-        said = f" “{' '.join(citation.quote.split())}”" if citation.quote else ""
-        lines[f"- {link(citation)} {path}{where}{said}{base.quotation_doubt(citation)}"] = None
+        quotation = f" “{' '.join(citation.quote.split())}”" if citation.quote else ""
+        lines[f"- {link(citation)} {path}{where}{quotation}{base.quotation_doubt(citation)}"] = None
     return "\n".join(["## Sources", "", *lines]) if lines else ""

@@ -58,9 +58,9 @@ def filter_by_title(overviews: Iterable[ConversationSummary], text: str) -> list
     return [each for each in overviews if all(word in fold(f"{each.title or ''} {each.first_line or ''}") for word in words)]
 
 
-def search_result_lines(said: Sequence[FoundMessage], text: str) -> Iterator[StyledLine]:
+def search_result_lines(found: Sequence[FoundMessage], text: str) -> Iterator[StyledLine]:
     """Found messages: conversation, speaker and time, and the best line."""
-    for each in said:
+    for each in found:
         title = truncate(each.title or UNTITLED, MAX_TITLE)
         head = (StyledSpan(each.conversation_id, "cyan"), StyledSpan(f"  {title}", "bold"))
         yield StyledLine(head, (StyledSpan(f"{speaker_name(each.message)}, {format_time(each.message.timestamp)}", "dim"),))

@@ -38,5 +38,5 @@ def memory_search_lines(ranked: Sequence[RankedMemory]) -> Iterator[StyledLine]:
 
 def level_lines(levels: Mapping[str, str]) -> Iterator[StyledLine]:
     """What each level of memory gives to a prompt, or why nothing."""
-    for level, said in levels.items():
-        yield StyledLine((StyledSpan(f"{level:<8} ", "bold"), StyledSpan(said, "dim")), indent=9)
+    for level, effect in levels.items():
+        yield StyledLine((StyledSpan(f"{level:<8} ", "bold"), StyledSpan(effect, "dim")), indent=9)

@@ -67,8 +67,8 @@ def prompt_diff_text(a: SentPrompts, b: SentPrompts, found: PromptDiff) -> str:
 
 def _brief(message: PromptMessage) -> str:
     called = ", ".join(call.name for call in message.tool_calls)
-    said = truncate(message.content, LONGEST) or f"calls {called}"
-    return f"{message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens · {said}"
+    content = truncate(message.content, LONGEST) or f"calls {called}"
+    return f"{message.role} · {message.kind.replace('_', ' ')} · {message.tokens:,} tokens · {content}"
 
 
 def _lines(prompt: Prompt, most_dropped: int | None = None) -> Iterator[str]:

@@ -101,8 +101,8 @@ def _cited(number: int, citations: Sequence[Citation], digits: int, name: Callab
     lines = [StyledLine((*head, StyledSpan(" "), StyledSpan(note)), (where,), indent)]
     for citation in citations:
         if citation.verdict == "misquoted":
-            said = truncate(citation.quote or "", MAX_QUOTE)
-            lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{said}”", mark.style, indent))
+            quote = truncate(citation.quote or "", MAX_QUOTE)
+            lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{quote}”", mark.style, indent))
         elif citation.verdict == "cut":
             lines.append(styled_line(f"{' ' * indent}the quotation is cut; the note says: {citation.sentence}", MARKS["cut"].style, indent))
     if any(c.support == "does_not_support" and c.verdict != "misquoted" for c in citations):

@@ -34,8 +34,8 @@ def quotation_lines(quotations: Sequence[TextQuotation], link_name: Callable[[st
         if spans := _explanation(each):
             yield StyledLine((StyledSpan(" " * (_WIDTH + 2)), *spans), indent=_WIDTH + 2)
     counts = Counter(each.found.verdict for each in quotations)
-    said = ", ".join(f"{counts[verdict]} {label.partition(' ')[2]}" for verdict, (label, _) in VERDICTS.items() if counts[verdict])
-    yield styled_line(f"{plural(len(quotations), 'quotation')}: {said}", "bold")
+    figures = ", ".join(f"{counts[verdict]} {label.partition(' ')[2]}" for verdict, (label, _) in VERDICTS.items() if counts[verdict])
+    yield styled_line(f"{plural(len(quotations), 'quotation')}: {figures}", "bold")
 
 
 def _place(each: TextQuotation, link_name: Callable[[str], str]) -> tuple[StyledSpan, ...]:
@@ -60,17 +60,17 @@ def _explanation(each: TextQuotation) -> list[StyledSpan]:
 
 def _differences(quote: str, nearest: str) -> Iterator[StyledSpan]:
     """The nearest wording with what the quotation has instead: `pruned in [-May-] {+March+}`."""
-    said, written = quote.split(), nearest.split()
-    if max(len(said), len(written)) > MOST_COMPARED:
+    quoted, written = quote.split(), nearest.split()
+    if max(len(quoted), len(written)) > MOST_COMPARED:
         yield StyledSpan(truncate(nearest, MAX_QUOTE))
         return
-    compared = SequenceMatcher(None, [_bare(word) for word in said], [_bare(word) for word in written], autojunk=False)
+    compared = SequenceMatcher(None, [_bare(word) for word in quoted], [_bare(word) for word in written], autojunk=False)
     for kind, first, last, start, end in compared.get_opcodes():
         if kind == "equal":
             yield StyledSpan(" ".join(written[start:end]) + " ")
             continue
         if last > first:
-            yield StyledSpan(f"[-{' '.join(said[first:last])}-] ", "red")
+            yield StyledSpan(f"[-{' '.join(quoted[first:last])}-] ", "red")
         if end > start:
             yield StyledSpan(f"{{+{' '.join(written[start:end])}+}} ", "green")
 

@@ -1,6 +1,7 @@
 """Chat with the notes in an editor, over the Agent Client Protocol."""
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,4 +33,6 @@ def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
     def open_app(folder: Path) -> "App":
         return factory.open_app(ctx.startup_options(unsafe=unsafe, store_later=True), os.environ, folder)
 
+    if sys.stdin.isatty():
+        ctx.screen.remark("Waiting for an editor on standard input: editors start this by themselves. Ctrl-C ends it.")
     agent.serve(open_app)

@@ -1,4 +1,4 @@
-"""Memory: facts that outlast a conversation, and what of them a prompt includes."""
+"""Memory: facts that outlast a conversation, and which of them go into the prompt."""
 
 import sys
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from zkchat_cli.models import Fact
 
 NO_MATCH = "No memory matches."
-COMMAND = command_group("Memory: facts that outlast a conversation, and what of them a prompt includes.")
+COMMAND = command_group("Memory: facts that outlast a conversation, and which of them go into the prompt.")
 
 TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The fact, or - to read it from standard input.")]
 

@@ -6,11 +6,11 @@ from zkchat_cli import registry
 from zkchat_cli.context.strategies.base import Strategy
 
 
-def strategy_names() -> list[str]:
+def names() -> list[str]:
     return registry.names(sys.modules[__name__])
 
 
-def load_strategy(name: str) -> Strategy:
+def strategy(name: str) -> Strategy:
     """Raises KeyError for an unknown name."""
-    strategy: Strategy = registry.load(sys.modules[__name__], name, "STRATEGY")
-    return strategy
+    found: Strategy = registry.load(sys.modules[__name__], name, "STRATEGY")
+    return found

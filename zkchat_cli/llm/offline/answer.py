@@ -52,15 +52,15 @@ class Answer(NamedTuple):
 def answer_request(request: Request, similarities: Similarities | None = None) -> Generator[Delta, None, None]:
     """The deltas of one model call: tool calls, or an answer word by word, as from a model."""
     messages = request.messages
-    asked = max((i for i, m in enumerate(messages) if m.role == "user" and m.kind == "conversation"), default=-1)
-    before, turn = messages[: max(asked, 0)], messages[asked + 1 :]
-    documents = [m for m in messages[max(asked - 1, 0) : max(asked, 0)] if m.kind == "documents"]
-    answer = _answer_without_notes(messages, asked, documents)
+    question_at = max((i for i, m in enumerate(messages) if m.role == "user" and m.kind == "conversation"), default=-1)
+    before, turn = messages[: max(question_at, 0)], messages[question_at + 1 :]
+    documents = [m for m in messages[max(question_at - 1, 0) : max(question_at, 0)] if m.kind == "documents"]
+    answer = _answer_without_notes(messages, question_at, documents)
     if answer is None:
-        question = analyze_question(messages, asked)
+        question = analyze_question(messages, question_at)
         tools = {tool.name for tool in request.tools}
         wanted = [] if turn else _first_calls(question, documents)
-        calls = [ToolCall(id=f"offline-{asked}-{i}", name=name, arguments=a) for i, (name, a) in enumerate(wanted) if name in tools]
+        calls = [ToolCall(id=f"offline-{question_at}-{i}", name=name, arguments=a) for i, (name, a) in enumerate(wanted) if name in tools]
         if calls:
             yield ToolCallsPart(tuple(calls))
             yield StreamFinished("tool_calls")
@@ -70,15 +70,15 @@ def answer_request(request: Request, similarities: Similarities | None = None) -
     yield StreamFinished("stop", level=answer.level)
 
 
-def _answer_without_notes(messages: Sequence[PromptMessage], asked: int, documents: Sequence[PromptMessage]) -> Answer | None:
+def _answer_without_notes(messages: Sequence[PromptMessage], question_at: int, documents: Sequence[PromptMessage]) -> Answer | None:
     """A summary of a text in the message, or a reply to small talk."""
     if summary := summarize_message(messages):
         return Answer(summary)
-    if asked < 0 or documents:
+    if question_at < 0 or documents:
         return None
-    before = messages[:asked]
+    before = messages[:question_at]
     answers = [m.content for m in before if m.role == "assistant" and not m.tool_calls and m.content]
-    reply = reply_to_small_talk(messages[asked].content, user_messages(before), answers)
+    reply = reply_to_small_talk(messages[question_at].content, user_messages(before), answers)
     return Answer(reply) if reply is not None else None
 
 

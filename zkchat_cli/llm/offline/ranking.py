@@ -164,10 +164,10 @@ class RankedPassages(NamedTuple):
 
 def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], similarities: Similarities | None = None) -> RankedPassages:
     """The passages of the excerpts, ranked for the question."""
-    asked = language_of(terms(question.text))
+    question_language = language_of(terms(question.text))
     languages = detect_languages(excerpt.text for excerpt in excerpts)
-    if asked not in (ENGLISH, *languages):
-        languages = (*languages, asked)
+    if question_language not in (ENGLISH, *languages):
+        languages = (*languages, question_language)
     candidates = _candidates(excerpts, languages)
     vocabulary = Counter(word for c in candidates for word in c.words | c.above)
     forms = {word: _find_forms(word, vocabulary, languages) for word in {*question.weights, *question.subject}}
@@ -226,7 +226,7 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
         max(by_passage.values(), default=None) if cosines else None,
         max(by_section.values(), default=0.0),
         max((_share(filter(characters.__contains__, _characters_of(c.excerpt.title)), characters) for c in candidates), default=0.0),
-        asked != ENGLISH,
+        question_language != ENGLISH,
     )
 
 

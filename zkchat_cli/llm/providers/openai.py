@@ -135,8 +135,8 @@ class OpenaiModel(RemoteModel):
         except (ProviderError, LookupError, TypeError):
             pass
         with closing(self._root) as root:
-            asked = {name: value for name, value in body.items() if name in ("messages", "tools")}
-            filled = root.fetch("/apply-template", asked, COUNT_LIMITS)["prompt"]
+            template_input = {name: value for name, value in body.items() if name in ("messages", "tools")}
+            filled = root.fetch("/apply-template", template_input, COUNT_LIMITS)["prompt"]
             return len(root.fetch("/tokenize", {"content": filled, "add_special": True, "parse_special": True}, COUNT_LIMITS)["tokens"])
 
     def body(self, request: Request) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def _index(loaded: LoadedConfig) -> str:
             raise vault.index_problem
     remarks = f"; {len(report.problems)} with problems: zkchat vault status" if report.problems else ""
     remarks += f"; it was rebuilt: {report.rebuilt}" if report.rebuilt else ""
-    links = plural(report.links, "link") + (f" ({report.broken_links} broken)" if report.links else "")
+    links = plural(report.links, "link") + (f" ({report.broken_links:,} broken)" if report.links else "")
     return f"{plural(report.notes, 'note')}, {plural(report.chunks, 'chunk')}, {links}{remarks}"
 
 

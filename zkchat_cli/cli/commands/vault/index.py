@@ -52,9 +52,9 @@ def _report_lines(report: "IndexReport") -> "Iterator[StyledLine]":
     from zkchat_cli.views.text import styled_line
 
     counts = (plural(report.notes, "note"), plural(report.chunks, "chunk"), plural(report.links, "link"))
-    yield styled_line(", ".join(counts) + (f", {report.broken_links} of them broken" if report.links else ""))
+    yield styled_line(", ".join(counts) + (f", {report.broken_links:,} of them broken" if report.links else ""))
     if report.added or report.changed or report.removed:
-        yield styled_line(f"{report.added} added, {report.changed} changed, {report.removed} removed in {report.seconds:.2f} s")
+        yield styled_line(f"{report.added:,} added, {report.changed:,} changed, {report.removed:,} removed in {report.seconds:.2f} s")
     if report.semantic is not None:
         yield styled_line(f"search by meaning: {describe_semantic_status(report.semantic)}")
     for problem in report.problems:
