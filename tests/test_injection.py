@@ -214,6 +214,17 @@ def test_a_note_named_again_in_a_turn_that_compacts_is_sent_again(app: AppFixtur
     assert "are from Delft" in "".join(m.content for m in model.requests[-1].messages if m.kind == "documents")
 
 
+def test_a_note_named_again_is_sent_again_where_other_documents_push_its_turn_out_of_the_prompt(app: AppFixture, vault: Path) -> None:
+    write_notes(vault, {"Kitchen.md": "# Kitchen\n\n" + "The tiles are from Delft. " * 60})
+    app.vault.refresh()
+    for words in range(150, 190, 8):
+        model = DeltaModel([reply("Noted. " * 150)])
+        session = app.session(model, max_context=4096, strategy="discard", retrieval="before")
+        for text in ("[[Kitchen]]?", *["Hm. " * words] * 2, "And the tiles of [[Kitchen]] and [[Filters]]?"):
+            report_of(session.send(text))
+        assert "".join(m.content for m in model.requests[-1].messages).count("are from Delft") >= 60
+
+
 # on the command line
 
 

@@ -99,14 +99,14 @@ class TurnPipeline:
             yield events.MessageStored(user.id, user.references)
             yield from (*notices, *warnings, *problems)
             with turn.timer("prepare"):
-                first: Prompt | None = self._prompts.build(turn.runtime, (user,))
-            if first is not None and (due := first.usage.compaction).due:
-                if any(reference.above for reference in user.references):  # a compaction may shorten or fold the text above
-                    yield from decide_documents(None, send_again=True)
+                first = self._prompts.build(turn.runtime, (user,))
+                due, again = first.usage.compaction, self._messages.needs_text_again(user, first)
+            if again:
+                yield from decide_documents(None, send_again=True)
+            if due.due:
                 yield from self._compactor.run_if_enabled(turn, due.reason or "")
-                first = None
             yield from (events.Notice(*each) for each in memory.pop_notices())
-            yield from self._answer(turn, decide_documents, first)
+            yield from self._answer(turn, decide_documents, None if again or due.due else first)
         except (GeneratorExit, KeyboardInterrupt):
             if not turn.closed:
                 self._close(turn, "unfinished", "cancelled")

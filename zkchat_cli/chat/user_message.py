@@ -194,6 +194,12 @@ class UserMessageBuilder:
             left = max(0, history_budget(usage, runtime.budget) - kept)
         return _budget(runtime, left, {})
 
+    def needs_text_again(self, message: ZkChatMessage, prompt: Prompt) -> bool:
+        """Whether the text that a message refers to as above is not in its prompt, or may be shortened or folded by a compaction."""
+        above = {number for reference in message.references if reference.above for number in reference.numbers}
+        there = {chunk.number for chunk in self._chunks_in_prompt(prompt).values()} if above else above
+        return bool(above) and (prompt.usage.compaction.due or not above <= there)
+
     def _chunks_in_prompt(self, prompt: Prompt) -> dict[str, ContentChunk]:
         """The numbered chunks that earlier messages bring into a prompt unshortened, by id."""
         compaction = self.state.compaction
