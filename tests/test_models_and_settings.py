@@ -56,7 +56,7 @@ def test_an_ollama_model_is_found_without_its_tag(zkchat: Program, server: Model
     zkchat.env["OLLAMA_HOST"] = server.address
     found = checks(zkchat, "--model", "ollama/qwen3")
     assert found["ollama"]["ok"] is True
-    assert "window 8,192 tokens (Ollama: model_info.qwen3.context_length)" in str(found["provider"]["detail"])
+    assert "ollama/qwen3; window 8,192 tokens (Ollama: model_info.qwen3.context_length)" in str(found["provider"]["detail"])
 
 
 # quiet, and the log

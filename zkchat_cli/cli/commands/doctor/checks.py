@@ -116,7 +116,7 @@ def _vocabulary() -> str:
 
 
 def _provider(loaded: LoadedConfig) -> str:
-    """The model in use: it opens, and its window is known."""
+    """The model in use, which opens; whether its server answers is a check of its own."""
     opened, values = model_access.open_model(loaded), loaded.values
     model = opened.model
     model.prepare()
@@ -124,7 +124,7 @@ def _provider(loaded: LoadedConfig) -> str:
     known = None if "context.max_tokens" in loaded.origins else model.window
     used = known.tokens if known else values.context.max_tokens
     retrieval = choose_retrieval(values.retrieval.mode, model, opened.tools, used)
-    return f"{model.name} is ready{window}; retrieval: {retrieval.mode} ({retrieval.reason})"
+    return f"{model.name}{window}; retrieval: {retrieval.mode} ({retrieval.reason})"
 
 
 def _servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
