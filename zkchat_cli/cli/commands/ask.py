@@ -69,10 +69,11 @@ def ask(
     continuing = continue_ or cid is not None
     text, typed = _question(prompt or [], needed=not continuing)
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
-        interactive = sys.stdin.isatty() and sys.stdout.isatty() and not (as_json or stream_json)
+        writes_json = as_json or stream_json
+        interactive = sys.stdin.isatty() and sys.stdout.isatty() and not writes_json
         approve = policy(unsafe=unsafe, yes=yes, screen=ctx.screen, interactive=interactive)
         app = replace(opened, approve=approve, approve_call=partial(_approve_call, ctx.screen) if interactive and opened.external else None)
-        screen = replace(ctx.screen.with_width(), address=note_opener(app.vault.root))
+        screen = replace(ctx.screen if writes_json else ctx.screen.with_width(), address=note_opener(app.vault.root))
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
         for problem in summarize_problems(index.problems if index.added or index.changed else ()):
@@ -83,7 +84,7 @@ def ask(
         turn = session.send(text, typed=typed) if text else session.continue_answer()
         try:
             with closing(turn):  # closing it stores the partial answer if the reader is gone
-                if as_json or stream_json:
+                if writes_json:
                     _run_as_json(session, turn, screen, hints, stream=stream_json)
                 else:
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
