@@ -71,6 +71,13 @@ def test_a_reader_that_leaves_early_is_no_error_and_what_came_is_stored(zkchat: 
     assert answer["content"].startswith("line 0 of it\n")
 
 
+def test_output_without_room_is_an_error_that_says_so_and_the_answer_is_stored(zkchat: Program) -> None:
+    command = f"{sys.executable} -m zkchat_cli ask 'What is due?' > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=zkchat.environment, cwd=zkchat.vault, check=False)
+    assert (done.returncode, done.stderr.splitlines()[-2]) == (1, "zkchat: the result cannot be written: no space left on device")
+    assert len(zkchat("context", "export", "--format", "json").json["messages"]) > 1
+
+
 def test_arguments_are_one_message_and_a_file_with_spaces_needs_no_second_quotation(zkchat: Program, script: Callable[..., str]) -> None:
     (zkchat.vault / "my plan.md").write_text("The roof comes first.\n")
     asked = zkchat("ask", "@my plan.md", "what", "comes first?", "--model", script({"echo": True}), "--json")

@@ -4,6 +4,7 @@ Commands are listed by the first line of their file's docstring and imported whe
 importing Typer.
 """
 
+import errno
 import gc
 import json
 import logging
@@ -28,7 +29,7 @@ import typer  # noqa: E402
 
 from zkchat_cli import __version__, registry  # noqa: E402
 from zkchat_cli.cli import commands, typer_classes  # noqa: E402
-from zkchat_cli.errors import UsageError, ZkchatError  # noqa: E402
+from zkchat_cli.errors import UsageError, ZkchatError, reason  # noqa: E402
 
 if _loading:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -231,6 +232,9 @@ def run_command(arguments: list[str]) -> int:
         if getattr(e, "exit_code", None) == 2 and hasattr(e, "format_message"):
             return _fail_usage(e, arguments)
         error = ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where.")
+        if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            _detach_stdout()
+            error = ZkchatError(f"the result cannot be written: {reason(e)}", "Free some space, or write it elsewhere.")
         error.__cause__ = e
         return _fail(error, arguments)
     return result if isinstance(result, int) else 0
