@@ -1,5 +1,6 @@
 """Project memory: ZKCHAT.md and WILK.md in the root and in folders, their imports, and hostile files."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -54,13 +55,17 @@ def paths(items: Sequence[MemoryItem]) -> list[str]:
 
 
 def test_folder_memory_of_an_active_note_is_loaded_outermost_first(notes: Notes) -> None:
-    notes.write(ZKCHAT="root", Projects__ZKCHAT="all", Projects__Roof__ZKCHAT="roof", Projects__Roof__WILK="too", Garden__ZKCHAT="no")
+    notes.write(ZKCHAT="root", Projects__ZKCHAT="all", Projects__Roof__ZKCHAT="roof", Projects__Roof__WILK="too", Garden__Bed="x")
     items = notes.folder_items("Projects/Roof/Plan.md")
     assert paths(items) == ["Projects/ZKCHAT.md", "Projects/Roof/ZKCHAT.md", "Projects/Roof/WILK.md"]
     assert [item.reason for item in items[:2]] == [
         "in Projects, above Projects/Roof/Plan.md, which you named",
         "in the folder of Projects/Roof/Plan.md, which you named",
     ]
+    os.utime(notes.root / "Garden", (0, 0))  # it has not changed for years
+    assert not notes.folder_items("Garden/Bed.md")
+    notes.write(Garden__ZKCHAT="beds")
+    assert paths(notes.folder_items("Garden/Bed.md")) == ["Garden/ZKCHAT.md"]
 
 
 def test_a_small_budget_goes_to_the_nearest_folder(notes: Notes) -> None:

@@ -4,6 +4,8 @@ Every prompt needs these files, so a file is read again only when its stamp has 
 """
 
 import os
+import posixpath
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +17,8 @@ from zkchat_cli.vault import filesystem
 
 MAX_BYTES = 1_000_000
 """More than any share of a window takes."""
+FOLDER_TICK = 3_000_000_000
+"""Nanoseconds after which a folder's time tells of each change: some file systems count in steps of two seconds."""
 CUT_MARK = "\n[… cut: this file is longer than its share of the context window]"
 
 Stamp = tuple[int, int, int]
@@ -30,8 +34,21 @@ class MemoryFiles:
         self._root = root
         self.warn = warn
         self._texts: dict[str, tuple[Stamp, str]] = {}
+        self._without: dict[str, tuple[Stamp, tuple[str, ...]]] = {}
+        """The folders without certain files, with their stamps."""
         self.stamps: dict[str, Stamp] = {}
         """The stamp of every path that was read or looked for, missing ones included."""
+
+    def has_none(self, folder: str, names: tuple[str, ...]) -> bool:
+        """Whether a folder has none of these files, as most have. It is looked into again only when entries came or went."""
+        stamp = self.stamp(folder)
+        if self._without.get(folder) != (stamp, names):
+            tells_changes = time.time_ns() - stamp[1] > FOLDER_TICK and not any("/" in name for name in names)
+            if not tells_changes or any(self._has_entry(posixpath.join(folder, name)) for name in names):
+                return False
+            self._without[folder] = stamp, names
+        self.stamps[folder] = stamp
+        return True
 
     def read(self, path: str) -> str | None:
         """The trimmed text; None if there is no such file, empty if it cannot be used."""

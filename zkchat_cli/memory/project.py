@@ -117,7 +117,9 @@ def load_folder_memory(
 
 def _memory_paths(files: MemoryFiles, folder: str, names: Iterable[str]) -> list[str]:
     """The memory file of a folder: the first of `names` that can be read, and `WILK.md` beside the first name."""
-    unique = list(dict.fromkeys(names))
+    unique = tuple(dict.fromkeys(names))
+    if files.has_none(folder, unique):
+        return []
     paths = [posixpath.join(folder, name) for name in unique]
     first = next((n for n, path in enumerate(paths) if files.read(path)), None)
     if first is None:
