@@ -52,8 +52,9 @@ class PromptBuilder:
         return self.assemble(runtime, self.inputs(runtime, current, self._state.compaction, offer_tools=offer_tools))
 
     def remember_tools(self, question_id: str, prompt: Prompt) -> None:
-        """Offer the tools of a prompt that is sent also in the next one, while there is room."""
-        if prompt.tools:
+        """Offer the tools of a prompt that is sent also in the next one, while there is room; those of the turn's earlier call if it has
+        none."""
+        if prompt.tools or question_id not in self._offered_tools:
             self._offered_tools[question_id] = frozenset(tool.name for tool in prompt.tools)
             if len(self._offered_tools) > MOST_OFFERED:
                 del self._offered_tools[next(iter(self._offered_tools))]

@@ -32,7 +32,7 @@ from zkchat_cli.vault.search.semantic import SemanticSearch
 from zkchat_cli.vault.vault import Vault
 
 STEPS = 50
-"""Steps of a factor from 0 to 1, which is rounded up to one: recounting a conversation takes a second for 5,000 turns."""
+"""A factor is rounded to one of so many steps for each 1: small changes are ignored, since recounting 5,000 turns takes a second."""
 DEFAULT_WINDOW = "default: the model's window is unknown"
 ORIGIN = "/config"
 CHANGEABLE = ("model", "llm.", "chat.", "context.", "references.", "retrieval.", "memory.", "terminal.open_command")
@@ -230,14 +230,14 @@ class Runtime:
     def calibrated(self, calibration: Calibration) -> "Runtime":
         """Count as this model is known to count, in every process alike; itself when that changes nothing."""
         counter, exact = self.counter, self.model.exact
-        text, tools = (_factor_step(factor, exact=exact) for factor in (calibration.text, calibration.tool_factor))
+        text, tools = (_round_factor(factor, exact=exact) for factor in (calibration.text, calibration.tool_factor))
         if (text, tools, exact) == (counter.factor, counter.tool_factor, counter.exact):
             return self
         return replace(self, counter=counter.calibrated(Calibration(text=text, tools=tools), exact=exact))
 
 
-def _factor_step(factor: float, *, exact: bool) -> float:
-    """The step above a factor, so that nothing is counted as smaller than it is; of a tokenizer that is the model's own the nearest."""
+def _round_factor(factor: float, *, exact: bool) -> float:
+    """Up to the next step, so that nothing is counted as too small; to the nearest one if the tokenizer is the model's own."""
     return (round if exact else math.ceil)(round(factor * STEPS, 6)) / STEPS
 
 

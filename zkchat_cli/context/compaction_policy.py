@@ -97,7 +97,7 @@ def rejection_reason(summary: str | None, limit: int, replaced: int, counter: To
     if tokens > limit:
         return f"the model's summary has {tokens:,} tokens; at most {limit:,} are allowed"
     if tokens >= replaced:
-        return f"the model's summary has {tokens:,} tokens and would replace {replaced}"
+        return f"the model's summary has {tokens:,} tokens and would replace {replaced:,}"
     return None
 
 

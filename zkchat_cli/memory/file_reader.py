@@ -18,7 +18,7 @@ from zkchat_cli.vault import filesystem
 MAX_BYTES = 1_000_000
 """More than any share of a window takes."""
 FOLDER_TICK = 3_000_000_000
-"""Nanoseconds after which a folder's time tells of each change: some file systems count in steps of two seconds."""
+"""Nanoseconds: some file systems count modification times in steps of two seconds, so a folder may change twice at one time."""
 CUT_MARK = "\n[… cut: this file is longer than its share of the context window]"
 
 Stamp = tuple[int, int, int]
@@ -43,8 +43,8 @@ class MemoryFiles:
         """Whether a folder has none of these files, as most have. It is looked into again only when entries came or went."""
         stamp = self.stamp(folder)
         if self._without.get(folder) != (stamp, names):
-            tells_changes = time.time_ns() - stamp[1] > FOLDER_TICK and not any("/" in name for name in names)
-            if not tells_changes or any(self._has_entry(posixpath.join(folder, name)) for name in names):
+            is_settled = time.time_ns() - stamp[1] > FOLDER_TICK and not any("/" in name for name in names)
+            if not is_settled or any(self._has_entry(posixpath.join(folder, name)) for name in names):
                 return False
             self._without[folder] = stamp, names
         self.stamps[folder] = stamp

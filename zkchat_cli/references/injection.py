@@ -138,7 +138,7 @@ def _relevant_sections(text: Sequence[ContentChunk], message: str) -> Iterator[l
 def _reason(text: Sequence[ContentChunk], costs: Sequence[int], selected: Sequence[ContentChunk], spent: int, room: int, left: int) -> str:
     if not text:
         return "it has no text to put into a prompt"
-    share = f"{room} fit, a share of the {left} left for messages"
+    share = f"{room:,} fit, a share of the {left:,} left for messages"
     if len(selected) == len(text):
         return f"{spent:,} tokens; {share}"
     part = f"{len(selected)} of {len(text)} excerpts, {spent:,} tokens; " if selected else ""

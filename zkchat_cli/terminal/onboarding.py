@@ -18,6 +18,7 @@ from zkchat_cli.references.file_imports import list_files
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.vault.discovery import find_vaults
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 SERVER_TIMEOUT = 2.0
 """Seconds that servers have to list their models."""
@@ -96,7 +97,7 @@ def _ask_vault(screen: Screen) -> str:
     while answer := _ask(screen, "Which notes do you want to chat with?", choices, "or type the path of a folder"):
         with suppress(OSError, RuntimeError, ValueError):  # `~nobody`, a NUL
             folder = Path(answer).expanduser().resolve()
-            if any(name.endswith((".md", ".markdown")) for name in list_files(folder)):
+            if any(name.lower().endswith(NOTE_SUFFIXES) for name in list_files(folder)):
                 return str(folder)
             if folder.is_file():
                 screen.print(f"{sanitize_name(answer)} is a file. Type the folder that it is in.", "yellow")

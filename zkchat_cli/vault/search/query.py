@@ -94,9 +94,8 @@ def parse_query(text: str, today: date | None = None) -> SearchQuery:
     found = _parse(rest, today)._replace(period=period, undated=query)
     if not is_all_stopwords(rest):
         return found
-    return found._replace(
-        words=(), order=(), undated=None if words.terms(rest) else query
-    )  # "what did I do yesterday" is about nothing else
+    undated = None if words.terms(rest) else query  # "what did I do yesterday" is about nothing else
+    return found._replace(words=(), order=(), undated=undated)
 
 
 def _parse(text: str, today: date) -> SearchQuery:
