@@ -7,7 +7,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from zkchat_cli.app import factory
 from zkchat_cli.app.factory import App
 from zkchat_cli.app.model_access import reachable_providers
 from zkchat_cli.app.settings import StartupOptions, load_settings
+from zkchat_cli.chat import session
 from zkchat_cli.terminal import repl, startup
 from zkchat_cli.terminal.repl import Repl
 from zkchat_cli.terminal.screen import Screen
@@ -37,16 +38,16 @@ class Chat:
     keyboard: PipeInput
     open: threading.Event = field(default_factory=threading.Event)
     printed: io.StringIO = field(default_factory=io.StringIO)
+    apps: list[App] = field(default_factory=list)
 
     def run(self, after: Callable[["Chat"], None] = lambda _: None, **settings: str) -> int:
         """The exit code. `after` runs beside it, once the prompt is there."""
-        opened: list[App] = []
 
         def opening() -> StartedSession:
             self.open.wait()
             env = {"ZKCHAT_HOME": str(self.folder / "home"), "ZKCHAT_SEMANTIC__PROVIDER": "none", **settings}
-            opened.append(factory.open_app(StartupOptions(vault=self.folder / "notes", store=False), env, self.folder))
-            return StartedSession(opened[0], opened[0].session(), (("something is odd", "look"),))
+            self.apps.append(app := factory.open_app(StartupOptions(vault=self.folder / "notes", store=False), env, self.folder))
+            return StartedSession(app, app.session(), (("something is odd", "look"),))
 
         chat = Repl(opening, Screen(self.printed, self.printed, colour=False, err_is_terminal=False))  # type: ignore[arg-type]
         beside = threading.Thread(target=lambda: after(self), daemon=True)
@@ -54,8 +55,8 @@ class Chat:
         try:
             return chat.run()
         finally:
-            for bench in opened:
-                bench.close()
+            for app in self.apps:
+                app.close()
 
     def ask_while_loading(self, question: str) -> None:
         """Sent before the session is there, answered when it is; then the chat is left."""
@@ -65,9 +66,9 @@ class Chat:
         self.wait_for("Sources")
         self.keyboard.send_text(CTRL_D)
 
-    def wait_for(self, text: str) -> None:
+    def wait_for(self, text: str, where: Callable[["Chat"], Container[str]] = lambda chat: chat.printed.getvalue()) -> None:
         end = time.monotonic() + 20
-        while text not in self.printed.getvalue():
+        while text not in where(self):
             assert time.monotonic() < end, f"waited in vain for {text!r} in {self.printed.getvalue()!r}"
             time.sleep(0.005)
 
@@ -161,3 +162,20 @@ def test_the_first_index_is_counted_and_awaited_by_a_message(chat: Chat, monkeyp
     assert chat.run(lambda chat: chat.ask_while_loading("which number is 599?")) == 0
     assert re.search(rf"  indexing \d+/{600 + len(NOTES)} …", chat.printed.getvalue())
     assert "Many/599.md" in chat.printed.getvalue()
+
+
+def test_the_vault_is_looked_at_while_a_message_is_typed(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(startup, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(session, "SCAN_SECONDS", 3600.0)  # sending does not look again
+    chat.open.set()
+
+    def after(chat: Chat) -> None:
+        chat.wait_for("offline:")
+        write_notes(chat.folder / "notes", {"Zebra.md": "# Zebra\n\nA zebra has stripes.\n"})
+        chat.keyboard.send_text("what does a zebra")
+        chat.wait_for("Zebra.md", lambda chat: chat.apps[0].vault.note_paths())
+        chat.keyboard.send_text(f" have?{ENTER}")
+        chat.wait_for("stripes")
+        chat.keyboard.send_text(CTRL_D)
+
+    assert chat.run(after) == 0

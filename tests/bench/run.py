@@ -127,8 +127,8 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
     is read, and only the next prompt waits for it.
 
     By the session's clock the user thinks for ten seconds before each message, so that each finds the last scan of the vault stale. In a
-    chat the vault is looked at again while the message is typed (see terminal/background.py); here it is before every second one, and the
-    other ones wait for it, as one that was written elsewhere and pasted.
+    chat the session looks ahead while the message is typed (see terminal/startup.py); here it does before every second one, and the other
+    ones look at the vault themselves, as one that was written elsewhere and pasted.
     """
     thought = 0.0
     services = replace(session.services, clock=lambda: time.perf_counter() + thought)
@@ -151,7 +151,7 @@ def talking(ground: Ground, what: str, session: ZkChatSession) -> Iterator[Row]:
         thought += 10
         typed = number % 2 == 0
         if typed:
-            session.apply_scan(session.vault.refresh())
+            session.look_ahead()
         begin = time.perf_counter()
         said = begin
         for last in session.send(question):

@@ -110,8 +110,8 @@ class PromptBuilder:
         return last[1]
 
     def warm_up(self, runtime: Runtime) -> None:
-        """Do in advance what the first question of a long conversation would wait for: cutting it into turns and indexing it for recall (a
-        second for 10,000 turns). Meant for another thread than that of the turns, which then only waits for the rest."""
+        """Do in advance what the next question would wait for: cutting the conversation into turns and indexing them for recall (a second
+        for 10,000 turns, 1 ms for the last one). Meant for another thread than that of the turns, which then only waits for the rest."""
         inputs = self.inputs(runtime, (), self._state.compaction)._replace(current=(self._services.new_message("user", "…"),))
         with suppress(PromptTooLarge):  # the question itself will report it
             self.assemble(runtime, inputs)

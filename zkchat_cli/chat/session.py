@@ -246,8 +246,14 @@ class ZkChatSession:
         """The prompt of the last model call, also while its answer is being written."""
         return self._pipeline.last_prompt
 
+    def look_ahead(self) -> None:
+        """Do in advance what sending the message that is being typed would wait for: look for changed notes and prepare the prompt. Raises
+        VaultError."""
+        self.apply_scan(self.vault.refresh())
+        self.warm_up()
+
     def warm_up(self) -> None:
-        """Do in advance what the first question would wait for; see PromptBuilder."""
+        """Do in advance what the next question would wait for; see PromptBuilder."""
         preload_numpy()
         _ = self._pipeline
         self._prompts.warm_up(self._runtime)

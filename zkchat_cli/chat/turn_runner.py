@@ -227,6 +227,8 @@ class TurnRunner:
         reader = CitationMarkParser()
         frame = request_frame(runtime.model, request)
         self.prompts.remember_tools(turn.user.id, prompt)
+        if turn.runtime.settings.references.enabled:
+            self.prompts.summaries.prefetch(chunk.relative_path for chunk in turn.chunks)  # the answer's references have them
         turn.sent.append(SentPrompt(question_id=turn.user.id, call=len(turn.sent) + 1, model=name, prompt=prompt, request=frame))
         with closing(runtime.model.stream(request)) as stream:
             while True:

@@ -4,6 +4,7 @@ With `context.memory_integration` off nothing goes into prompts and nothing is s
 """
 
 import difflib
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -98,6 +99,7 @@ class Memory:
         self._switches = settings.memory
         self._cache: dict[str, tuple[object, dict[str, Stamp], tuple[MemoryItem, ...]]] = {}
         """The items loaded last, by what they are, with what they were made from."""
+        self._loading = threading.Lock()
         self._chosen: tuple[tuple[str, int, TokenCounter], tuple[MemoryItem, ...]] | None = None
         self._facts: tuple[Fact, ...] = ()
         self._facts_version: tuple[int, int] | None = None
@@ -189,12 +191,13 @@ class Memory:
 
     def _load(self, name: str, inputs: object, files: MemoryFiles, load: Callable[[], tuple[MemoryItem, ...]]) -> tuple[MemoryItem, ...]:
         """The items loaded last time, unless the inputs or a file changed: every prompt asks for them."""
-        cached = self._cache.get(name)
-        if cached is None or cached[0] != inputs or any(files.stamp(path) != stamp for path, stamp in cached[1].items()):
-            files.stamps = {}
-            items = load()
-            cached = self._cache[name] = inputs, files.stamps, items
-        return cached[2]
+        with self._loading:  # another thread may do so, too
+            cached = self._cache.get(name)
+            if cached is None or cached[0] != inputs or any(files.stamp(path) != stamp for path, stamp in cached[1].items()):
+                files.stamps = {}
+                items = load()
+                cached = self._cache[name] = inputs, files.stamps, items
+            return cached[2]
 
     def _relevant_items(self, question: str, budget: int, counter: TokenCounter) -> tuple[MemoryItem, ...]:
         """Chosen once for a question, so that the prompts of a turn begin alike."""

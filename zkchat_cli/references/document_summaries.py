@@ -1,5 +1,8 @@
 """One line about a document, for lists of references: its author's description, its first paragraph, or its key text."""
 
+import threading
+from collections.abc import Iterable
+
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.references.lead_paragraph import first_paragraph, key_text
 from zkchat_cli.text.truncate import truncate
@@ -14,6 +17,11 @@ class DocumentSummaryService:
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
         self._summaries: dict[str, str | None] = {}
+
+    def prefetch(self, relative_paths: Iterable[str]) -> None:
+        """Read these notes in another thread, while a model answers."""
+        if new := [path for path in dict.fromkeys(relative_paths) if path not in self._summaries]:
+            threading.Thread(target=lambda: [self.summary(path) for path in new], name="document summaries", daemon=True).start()
 
     def summary(self, relative_path: str) -> str | None:
         """At most 100 characters on one line; None if the note has no words or cannot be read."""

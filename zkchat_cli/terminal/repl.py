@@ -42,6 +42,8 @@ SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
 BUSY_SECONDS = 1.0
 """Seconds after a key during which no vectors are computed."""
+TYPING_SECONDS = 60.0
+"""Seconds after a key for which a message counts as being typed."""
 
 
 class Repl:
@@ -87,6 +89,7 @@ class Repl:
             notify=lambda: self._prompt.call_soon(self._apply_background_results),
             measure=self._measure,
             is_busy=lambda: self._turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS,
+            typed_for=self._typed_for,
         )
         self._asking = asking
         self._confirmation = asking.question if asking is not None else Confirmation(screen)
@@ -232,6 +235,12 @@ class Repl:
         self._typed_at = time.monotonic()
         if (session := self.current()) is not None:
             self._prompt.update(**measure_line(session, line))
+
+    def _typed_for(self) -> "ZkChatSession | None":
+        """The session that a message is being typed for, if one is."""
+        typed = self._prompt.text.strip()
+        is_message = typed and not typed.startswith("/") and time.monotonic() - self._typed_at < TYPING_SECONDS
+        return self.current() if is_message and not self._turn_is_running else None
 
     def current(self) -> "ZkChatSession | None":
         """The session in use, or the one that was just opened."""
