@@ -117,7 +117,6 @@ class SentenceModel:
             size = next((n - 1 for n in fitting if n * len(encoded[order[n - 1]]) > TOKENS_OF_RUN), max(fitting, default=1))
             some, order = order[:size], order[size:]
             rows.update(zip(some, self._run([encoded[i] for i in some]), strict=True))
-        _return_free_memory()
         return np.stack([rows[i] for i in range(len(texts))])
 
     def load(self) -> None:
@@ -244,7 +243,8 @@ def _prepare(model: Path, folder: Path) -> None:
 
 
 def _return_free_memory() -> None:
-    """Give back to the system what loading or running a model has freed: 60 MB that glibc would keep, for 7 % more time."""
+    """Give back to the system what loading a model has freed, which glibc would keep. After each run it would save 20 MB more, but getting
+    them again slows down what follows."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
 
