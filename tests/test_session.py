@@ -21,26 +21,8 @@ from factories import (
 )
 
 from zkchat_cli.errors import ProviderError, UsageError
-from zkchat_cli.events import (
-    Cited,
-    MessageStored,
-    Notice,
-    PromptBuilt,
-    TextDelta,
-    ToolCallFinished,
-    ToolCallStarted,
-    TurnCompleted,
-)
-from zkchat_cli.llm.base import (
-    Delta,
-    ReasoningPart,
-    Request,
-    StreamFailed,
-    StreamFinished,
-    TextPart,
-    ThinkingPart,
-    ToolCallsPart,
-)
+from zkchat_cli.events import Cited, MessageStored, Notice, PromptBuilt, TextDelta, ToolCallFinished, ToolCallStarted, TurnCompleted
+from zkchat_cli.llm.base import Delta, ReasoningPart, Request, StreamFailed, StreamFinished, TextPart, ThinkingPart, ToolCallsPart
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
 
 TIMEOUT = StreamFailed(ProviderError("timeout", "too slow", "Again."))
