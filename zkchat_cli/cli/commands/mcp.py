@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,7 +56,8 @@ def serve(
             add_write_tools(notes, vault, _memory_paths(ctx, vault))
         if http is None:
             if sys.stdin.isatty():
-                ctx.screen.remark("Waiting for a program on standard input. `zkchat mcp install` lets one start it. Ctrl-D ends it.")
+                ctx.screen.remark("Waiting for a program on standard input. `zkchat mcp install` lets one start it. Ctrl-C ends it.")
+                signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would first wait for the line that it reads
             transports.serve_stdio(notes)
             return
         token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
