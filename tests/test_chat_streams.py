@@ -5,18 +5,7 @@ from typing import Any
 
 import pytest
 from model_calls import OLLAMA, OPENAI, QUESTION, Answer, Protocol
-from model_server import (
-    RESET,
-    ModelServer,
-    Reply,
-    ndjson,
-    ollama_end,
-    ollama_frame,
-    openai_calls,
-    openai_delta,
-    openai_text,
-    sse,
-)
+from model_server import RESET, ModelServer, Reply, ndjson, ollama_end, ollama_frame, openai_calls, openai_delta, openai_text, sse
 
 from zkchat_cli.llm.base import Request, ThinkingPart
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall

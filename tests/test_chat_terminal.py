@@ -107,3 +107,14 @@ def test_a_setting_takes_the_figures_out_of_the_toolbar(zkchat: Program) -> None
         chat.wait_until(lambda: chat.screen_text().endswith("offline │ notes"), "the end of the background work")
         chat.type(CTRL_C)
         chat.wait_for("press Ctrl-C again to quit")
+
+
+class ServerByHand(Chat):
+    name = "mcp"
+
+
+def test_ctrl_c_ends_an_mcp_server_that_was_started_by_hand(zkchat: Program) -> None:
+    with ServerByHand(zkchat) as server:
+        server.wait_for("Ctrl-C ends it.")
+        server.type(CTRL_C)
+        assert server.wait_for_end() in (-signal.SIGINT, 128 + signal.SIGINT)

@@ -56,8 +56,8 @@ def serve(
             add_write_tools(notes, vault, _memory_paths(ctx, vault))
         if http is None:
             if sys.stdin.isatty():
-                ctx.screen.remark("Waiting for a program on standard input. `zkchat mcp install` lets one start it. Ctrl-C ends it.")
                 signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would first wait for the line that it reads
+                ctx.screen.remark("Waiting for a program on standard input. `zkchat mcp install` lets one start it. Ctrl-C ends it.")
             transports.serve_stdio(notes)
             return
         token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
