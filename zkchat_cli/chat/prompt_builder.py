@@ -43,6 +43,7 @@ class PromptBuilder:
         self._last: tuple[tuple[object, ...], Prompt] | None = None
         self._assembling = threading.Lock()
         self._memories: list[tuple[Config, Agent | None, Memory]] = []
+        self._remembering = threading.Lock()
         self.summaries = DocumentSummaryService(services.vault)
 
     # prompts
@@ -142,23 +143,24 @@ class PromptBuilder:
 
     def memory(self, runtime: Runtime) -> Memory:
         """Memory as these settings and this agent have it; the last few are cached."""
-        for settings, agent, memory in self._memories:
-            if settings is runtime.settings and agent is runtime.agent:
-                return memory
-        services = self._services
-        memory = Memory(
-            services.vault,
-            services.store,
-            runtime.settings,
-            services.now,
-            about=lambda path: self.summaries.summary(path),
-            agent=runtime.agent,
-            agents_folder=services.agents_folder,
-            semantic=services.semantic,
-        )
-        memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
-        self._memories = [*self._memories[1 - MOST_MEMORIES :], (runtime.settings, runtime.agent, memory)]
-        return memory
+        with self._remembering:  # another thread may look ahead
+            for settings, agent, memory in self._memories:
+                if settings is runtime.settings and agent is runtime.agent:
+                    return memory
+            services = self._services
+            memory = Memory(
+                services.vault,
+                services.store,
+                runtime.settings,
+                services.now,
+                about=lambda path: self.summaries.summary(path),
+                agent=runtime.agent,
+                agents_folder=services.agents_folder,
+                semantic=services.semantic,
+            )
+            memory.conversation_id = self._state.conversation.id if self._state.is_stored else None
+            self._memories = [*self._memories[1 - MOST_MEMORIES :], (runtime.settings, runtime.agent, memory)]
+            return memory
 
     def pinned_memory(self, runtime: Runtime) -> tuple[MemoryItem, ...]:
         """The memory files that go into every prompt, in their order."""

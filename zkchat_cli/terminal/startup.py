@@ -133,7 +133,7 @@ class BackgroundLoader:
         while not self._stopped.wait(pause):
             begin = time.monotonic()
             if (session := self._typed_for()) is not None:
-                with _short_switches(), suppress(ZkchatError):  # the message itself will report it
+                with _short_switches(), suppress(Exception):  # the message itself will report it
                     session.look_ahead()
             pause = max(LOOK_SECONDS, (time.monotonic() - begin) / LOOK_SHARE)
 
