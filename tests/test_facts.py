@@ -13,13 +13,7 @@ from zkchat_cli.config.schema import Config
 from zkchat_cli.errors import UsageError
 from zkchat_cli.memory import fact_ranking
 from zkchat_cli.memory.fact_keys import suggest_key
-from zkchat_cli.memory.fact_ranking import (
-    RankedMemory,
-    StoredMemory,
-    choose_for_prompt,
-    parse_facts,
-    rank_by_relevance,
-)
+from zkchat_cli.memory.fact_ranking import RankedMemory, StoredMemory, choose_for_prompt, parse_facts, rank_by_relevance
 from zkchat_cli.memory.memory import SHARE
 from zkchat_cli.models import Citation, Fact, ToolCall
 from zkchat_cli.store.chat_session_store import ChatSessionStore

@@ -184,19 +184,21 @@ def test_follow_up_after_a_compaction_has_its_topic(app: AppFixture) -> None:
     assert report_of(session.send("why?")).tools[0].arguments["query"] == "conditions nest filters"
 
 
+NO_EXCERPTS = ("", '{"excerpts": 5}', '{"excerpts": [5, {}, {"source": "1"}]}', '{"excerpts": ' + "[" * 100_000)
+NOTHING = "Nothing in your notes is about this."
+
+
 @pytest.mark.parametrize(
-    "result",
+    ("result", "answer"),
     [
-        "",
-        '{"excerpts": 5}',
-        '{"excerpts": [5, {}, {"source": "1"}]}',
-        '{"excerpts": ' + "[" * 100_000,
+        *((each, NOTHING) for each in NO_EXCERPTS),
+        ('{"error": "there is no folder"}', "Your notes could not be searched: there is no folder"),
     ],
 )
-def test_result_without_excerpts_is_no_answer(result: str) -> None:
+def test_result_without_excerpts_is_no_answer(result: str, answer: str) -> None:
     request = Request((prompt_message("user", "filters"), prompt_message("tool", result, "tool_results", tool_call_id="1")))
     said = "".join(d.text for d in OfflineModel().stream(request) if isinstance(d, TextPart))
-    assert said.startswith("Nothing in your notes")
+    assert said.strip() == answer
 
 
 @settings(deadline=None, max_examples=50)

@@ -49,6 +49,8 @@ MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
 SCAN_SECONDS = 2.0
 """For how long a scan of the vault counts as current, so that one command does not scan twice."""
+LOOK_SECONDS = 0.5
+"""The same for a look while a message is typed, from its beginning: saving a note elsewhere and coming back to press Enter takes longer."""
 
 
 class ZkChatSession:
@@ -63,7 +65,8 @@ class ZkChatSession:
         self._retriever = Retriever(services, self._state)
         self._messages = UserMessageBuilder(services, self._state, self._prompts, self._retriever)
         self._typed = TypedMessageCounter(self._messages)
-        self._scanned_at = float("-inf")
+        self._current_until = float("-inf")
+        """Until when the last scan of the vault counts as current."""
         self._rebuilt: str | None = None
         self._models: tuple[float, tuple[AvailableModels, ...]] | None = None
         self.verbose = False
@@ -249,7 +252,9 @@ class ZkChatSession:
     def look_ahead(self) -> None:
         """Do in advance what sending the message that is being typed would wait for: look for changed notes and prepare the prompt. Raises
         VaultError."""
+        begin = self.services.clock()
         self.apply_scan(self.vault.refresh())
+        self._current_until = begin + LOOK_SECONDS
         self.warm_up()
 
     def warm_up(self) -> None:
@@ -388,18 +393,18 @@ class ZkChatSession:
 
     def apply_scan(self, report: IndexReport) -> None:
         """Take in the report of a scan, whoever started it."""
-        self._scanned_at = self.services.clock()
+        self._current_until = self.services.clock() + SCAN_SECONDS
         if report.added or report.changed or report.removed:
             self._prompts.forget_summaries()
         self._rebuilt = report.rebuilt or self._rebuilt
 
     def _scan_vault(self) -> list[events.Notice]:
         """Look for changed notes, unless that was done a moment ago. A vault that is gone is reported, and the conversation continues."""
-        if self.services.clock() - self._scanned_at >= SCAN_SECONDS:
+        if self.services.clock() >= self._current_until:
             try:
                 self.apply_scan(self.vault.refresh())
             except VaultError as e:
-                self._scanned_at = self.services.clock()
+                self._current_until = self.services.clock() + SCAN_SECONDS
                 return [events.Notice(e.message, e.hint)]
         rebuilt, self._rebuilt = self._rebuilt, None
         return [events.Notice(f"the index was rebuilt: {rebuilt}")] if rebuilt else []

@@ -205,8 +205,10 @@ class Memory:
         if self._chosen is None or self._chosen[0] != inputs:
             try:
                 self._chosen = inputs, choose_for_prompt(self.rank(question), budget, counter)
-            except (StoreError, VaultError) as e:
+            except StoreError as e:
                 self.notify(e.message, e.hint)
+                return ()
+            except VaultError:  # the turn has reported it
                 return ()
         return self._chosen[1]
 

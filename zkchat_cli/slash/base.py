@@ -127,17 +127,19 @@ def locate_in_note(session: ZkChatSession, chunk: ContentChunk) -> source_in_not
     return source_in_note.locate_chunk(chunk, note)
 
 
-def citation_lines(citations: Sequence[CitedInAnswer], *, numbered: bool = False) -> Iterable[StyledLine]:
+def citation_lines(citations: Sequence[CitedInAnswer], *, changed: bool, numbered: bool = False) -> Iterable[StyledLine]:
+    """`changed`: whether the note has been edited or deleted since the answers were checked."""
+    verb = "was" if changed else "is"
     if not citations:
         yield styled_line("No answer cites it.", "dim")
     for each in citations:
         status = each.citation.verdict
         quote = f"“{truncate(each.citation.quote, 80)}”" if each.citation.quote else ""
         result = {
-            "verified": f"the quotation is in the note: {quote}",
+            "verified": f"the quotation {verb} in the note: {quote}",
             "cited": "without a quotation",
             "cut": f"the quotation cuts a sentence: {quote}; the note says: {each.citation.sentence}",
-            "misquoted": f"the quotation is not in the note: {quote}",
+            "misquoted": f"the quotation {verb} not in the note: {quote}",
             "missing": "but it was not in that prompt",
         }[status]
         if each.citation.support == "does_not_support" and status != "misquoted":

@@ -47,7 +47,7 @@ def _excerpt_lines(session: ZkChatSession, argument: str) -> list[StyledLine]:
     changed = [styled_line(location.change, "yellow", indent=0)] if location.change else []
     cut = [styled_line("The excerpt was cut here to fit the context window.", "dim")] if chunk.text.endswith(CUT_MARK) else []
     excerpt = source_in_note.chunk_lines(chunk, location.first, (each.citation for each in citations), location.note)
-    return [head, *changed, styled_line(), *excerpt, *cut, styled_line(), *base.citation_lines(citations)]
+    return [head, *changed, styled_line(), *excerpt, *cut, styled_line(), *base.citation_lines(citations, changed=bool(location.change))]
 
 
 COMMAND = SlashCommand(_sources, "[N]", lambda session: [str(number) for number in session.references.numbers])

@@ -71,7 +71,7 @@ def _provenance_lines(
         yield styled_line(f"  came from memory in turn {turn}{text}", indent=4)
     for message_id, found in groupby(document.found, key=lambda each: each.message_id):
         yield from _tool_call_lines(list(found), describe(message_id))
-    for line in base.citation_lines(document.cited, numbered=True):
+    for line in base.citation_lines(document.cited, changed=is_deleted, numbered=True):
         yield StyledLine((StyledSpan("  "), *line.left), indent=4)
 
 

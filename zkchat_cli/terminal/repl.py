@@ -42,7 +42,7 @@ SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
 BUSY_SECONDS = 1.0
 """Seconds after a key during which no vectors are computed."""
-TYPING_SECONDS = 60.0
+TYPING_SECONDS = 10.0
 """Seconds after a key for which a message counts as being typed."""
 
 

@@ -207,7 +207,7 @@ def read_text(root: Path, relative_path: str) -> str:
         if not file.is_file():
             missing = "is a folder" if file.is_dir() else "does not exist"
             raise VaultError(
-                f"{short_path(relative_path)} {missing} in the vault {root}", "`zkchat vault resolve` names the nearest notes."
+                f"{short_path(relative_path)} {missing} in the vault {root}", "`zkchat vault search` finds notes by their words."
             )
         raw = read_file(file, LARGEST_NOTE)
     except OSError as e:

@@ -3,6 +3,7 @@
 Loaded with the first message (see providers/offline.py): it would take a tenth of the time until the prompt is visible.
 """
 
+import json
 import re
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
@@ -94,6 +95,8 @@ def _answer_from_notes(
     facts = remembered_facts(question, before)
     if not excerpts and any(NO_ROOM in m.content for m in results):
         return Answer(facts + LEFT_OUT)
+    if results and not excerpts and all(errors := [_error_of(m) for m in results]):
+        return Answer(f"{facts}Your notes could not be searched: {errors[-1]}\n", None if facts else "nothing")
     reads = {call.id for m in turn for call in m.tool_calls if call.name == "read_zk_document"}
     paths = {excerpt.path for excerpt in _read_excerpts([*documents, *(m for m in results if m.tool_call_id in reads)])}
     named = [excerpt for excerpt in excerpts if excerpt.path in paths]
@@ -104,6 +107,15 @@ def _answer_from_notes(
     earlier = [m.content for m in before if m.role == "assistant"] if question.is_follow_up else []
     answer = quote_answer(question, others, named, "\n".join(earlier), similarities)
     return Answer(facts + answer.text, "answer" if facts else answer.level)
+
+
+def _error_of(result: PromptMessage) -> str | None:
+    """Why a call has failed; None if it has not."""
+    try:
+        document = json.loads(result.content)
+    except (ValueError, RecursionError):
+        return None
+    return str(document["error"]) if isinstance(document, dict) and "error" in document else None
 
 
 def _first_calls(question: AnalyzedQuestion, documents: Sequence[PromptMessage]) -> list[tuple[str, dict[str, Any]]]:
