@@ -30,8 +30,10 @@ def list_(
 
     with ctx.open_store(anywhere=everywhere) as (store, root):
         known = store.overviews(None if everywhere else root, limit)
+        has_others = not known and bool(store.overviews(None, 1))
     none = "No conversations yet." if everywhere else conversation_list.NONE
-    ctx.result(known, conversation_list.conversation_lines(known, mark=False), f'{none} Start one: zkchat ask "…"')
+    hint = "With --all it lists those with other notes." if has_others else 'Start one: zkchat ask "…"'
+    ctx.result(known, conversation_list.conversation_lines(known, mark=False), f"{none} {hint}")
 
 
 @command(COMMAND, *options.NOTES)
