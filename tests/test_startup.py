@@ -165,8 +165,8 @@ def test_the_first_index_is_counted_and_awaited_by_a_message(chat: Chat, monkeyp
 
 
 def test_the_vault_is_looked_at_while_a_message_is_typed(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(startup, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(session, "LOOK_SECONDS", 3600.0)  # sending does not look again
+    monkeypatch.setattr(startup, "SCAN_INTERVAL", 0.01)
+    monkeypatch.setattr(session, "LOOK_AHEAD_SECONDS", 3600.0)  # sending does not look again
     chat.open.set()
 
     def after(chat: Chat) -> None:

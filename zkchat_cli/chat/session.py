@@ -49,8 +49,8 @@ MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
 SCAN_SECONDS = 2.0
 """For how long a scan of the vault counts as current, so that one command does not scan twice."""
-LOOK_SECONDS = 0.5
-"""The same for a look while a message is typed, from its beginning: saving a note elsewhere and coming back to press Enter takes longer."""
+LOOK_AHEAD_SECONDS = 0.5
+"""The same for a scan while a message is typed, from its beginning: to save a note elsewhere and come back to press Enter takes longer."""
 
 
 class ZkChatSession:
@@ -254,7 +254,7 @@ class ZkChatSession:
         VaultError."""
         begin = self.services.clock()
         self.apply_scan(self.vault.refresh())
-        self._current_until = begin + LOOK_SECONDS
+        self._current_until = begin + LOOK_AHEAD_SECONDS
         self.warm_up()
 
     def warm_up(self) -> None:

@@ -89,7 +89,7 @@ class Repl:
             notify=lambda: self._prompt.call_soon(self._apply_background_results),
             measure=self._measure,
             is_busy=lambda: self._turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS,
-            typed_for=self._typed_for,
+            typing_session=self._typing_session,
         )
         self._asking = asking
         self._confirmation = asking.question if asking is not None else Confirmation(screen)
@@ -236,7 +236,7 @@ class Repl:
         if (session := self.current()) is not None:
             self._prompt.update(**measure_line(session, line))
 
-    def _typed_for(self) -> "ZkChatSession | None":
+    def _typing_session(self) -> "ZkChatSession | None":
         """The session that a message is being typed for, if one is."""
         typed = self._prompt.text.strip()
         is_message = typed and not typed.startswith("/") and time.monotonic() - self._typed_at < TYPING_SECONDS

@@ -34,10 +34,10 @@ DRAWING_SECONDS = 0.05
 """Pause for the prompt's thread to draw the budget bar, which a busy thread delays."""
 PROGRESS_INTERVAL = 0.2
 """Seconds between two updates of the toolbar while notes are indexed: drawing it takes time from indexing."""
-LOOK_SECONDS = 0.4
-"""Between two looks at the vault while a message is typed: a message that is sent looks itself if the last one began half a second ago."""
-LOOK_SHARE = 0.15
-"""Of the time, for looking: in 100,000 notes it takes 0.5 s."""
+SCAN_INTERVAL = 0.4
+"""Seconds between two scans of the vault while a message is typed. The last one counts for half a second when the message is sent."""
+SCAN_SHARE = 0.15
+"""Of the time, for scanning: 100,000 notes take 0.5 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class BackgroundLoader:
 
     `opened` is set before `ready`; `failure` is the error that ends the chat; `state` is the current work, empty if there is none. The
     callbacks run in the background thread: `notify` when one of these attributes changed, `measure` when token counts may have changed.
-    Vectors are computed unless the user `is_busy`; `typed_for` returns the session that a message is being typed for, if one is.
+    Vectors are computed unless the user `is_busy`; `typing_session` returns the session that a message is being typed for, if one is.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class BackgroundLoader:
         notify: Callable[[], object],
         measure: Callable[[], None],
         is_busy: Callable[[], bool],
-        typed_for: "Callable[[], ZkChatSession | None]",
+        typing_session: "Callable[[], ZkChatSession | None]",
     ) -> None:
         self.ready = threading.Event()
         self.indexed = threading.Event()
@@ -87,7 +87,7 @@ class BackgroundLoader:
         self.tip = ""
         self.state = "loading"
         self._start_session = start_session
-        self._notify, self._measure, self._is_busy, self._typed_for = notify, measure, is_busy, typed_for
+        self._notify, self._measure, self._is_busy, self._typing_session = notify, measure, is_busy, typing_session
         self._stopped = threading.Event()
         self._start_lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="startup", daemon=True)
@@ -129,13 +129,13 @@ class BackgroundLoader:
         self._prepare(self.opened)
 
     def _look_ahead(self) -> None:
-        pause = LOOK_SECONDS
+        pause = SCAN_INTERVAL
         while not self._stopped.wait(pause):
             begin = time.monotonic()
-            if (session := self._typed_for()) is not None:
+            if (session := self._typing_session()) is not None:
                 with _short_switches(), suppress(Exception):  # the message itself will report it
                     session.look_ahead()
-            pause = max(LOOK_SECONDS, (time.monotonic() - begin) / LOOK_SHARE)
+            pause = max(SCAN_INTERVAL, (time.monotonic() - begin) / SCAN_SHARE)
 
     def _check_model(self, session: "ZkChatSession") -> None:
         """On a thread of its own, since a server that cannot be reached takes seconds."""

@@ -32,7 +32,7 @@ def list_(
         known = store.overviews(None if everywhere else root, limit)
         has_others = not known and bool(store.overviews(None, 1))
     none = "No conversations yet." if everywhere else conversation_list.NONE
-    hint = "With --all it lists those with other notes." if has_others else 'Start one: zkchat ask "…"'
+    hint = "`zkchat sessions list --all` shows those with other notes." if has_others else 'Start one: zkchat ask "…"'
     ctx.result(known, conversation_list.conversation_lines(known, mark=False), f"{none} {hint}")
 
 
