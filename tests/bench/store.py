@@ -124,7 +124,7 @@ def keeping(ground: Ground) -> Iterator[Row]:
     text = sum(len(message.content.encode()) for message in bench.store.log(session.conversation.id))
     bench.store.search(None, "x")
     bench.close()
-    size = bench.loaded.places.store_file.stat().st_size
+    size = bench.loaded.paths.store_file.stat().st_size
     yield Row(f"store size, {ground.turns} turns with tools", [size / 1e6], [text / 1e6], "all that was said", Goal(3, "ratio"), "MB")
 
 

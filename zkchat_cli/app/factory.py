@@ -43,8 +43,8 @@ class App:
     loaded: LoadedConfig
     vault: Vault
     store: ChatSessionStore
-    using: OpenedModel
-    choices: StartupOptions = field(default_factory=StartupOptions)
+    opened_model: OpenedModel
+    options: StartupOptions = field(default_factory=StartupOptions)
     unstored: StoreUnwritable | None = None
     """Why conversations are only in memory, where they should be stored."""
     counter: TokenCounter = field(default_factory=TokenCounter)
@@ -60,7 +60,7 @@ class App:
 
     def session(self, conversation: Conversation | None = None) -> ZkChatSession:
         """A session on a stored conversation, which continues with its agent, or on a new one; with the agent that --agent names."""
-        folder = agents.agents_folder(self.loaded.places.config_file)
+        folder = agents.agents_folder(self.loaded.paths.config_file)
         services = SessionServices(
             vault=self.vault,
             store=self.store,
@@ -74,11 +74,11 @@ class App:
             agent_names=lambda: agents.list_names(folder),
             agents_folder=folder,
             semantic=self._message_semantic,
-            documents_folder=self.loaded.places.data_dir / "documents",
+            documents_folder=self.loaded.paths.data_dir / "documents",
         )
-        session = ZkChatSession(services, self._runtime(self.loaded, self.using), conversation)
-        if self.choices.agent is not None:
-            session.use_agent(self.choices.agent)
+        session = ZkChatSession(services, self._runtime(self.loaded, self.opened_model), conversation)
+        if self.options.agent is not None:
+            session.use_agent(self.options.agent)
         return session
 
     def _approve_call(self, call: ToolCall) -> Decision:
@@ -90,7 +90,7 @@ class App:
             from zkchat_cli.config.toml_editor import edit_toml  # imports tomlkit: 15 ms that only a change needs
 
             server, tools = self.external.allow(call.name)
-            edit_toml(self.loaded.places.config_file, {f"mcp.servers.{server}.always": list(tools)})
+            edit_toml(self.loaded.paths.config_file, {f"mcp.servers.{server}.always": list(tools)})
         return decision
 
     @property
@@ -102,19 +102,19 @@ class App:
         semantic = self._message_semantic
         return MessageEmbedder(self.store, str(self.vault.root), semantic) if semantic else None
 
-    def _runtime(self, loaded: LoadedConfig, using: OpenedModel, agent: Agent | None = None) -> Runtime:
+    def _runtime(self, loaded: LoadedConfig, opened: OpenedModel, agent: Agent | None = None) -> Runtime:
         values, window_origin = loaded.values, loaded.origins.get("context.max_tokens")
         return Runtime(
-            model=using.model,
-            tools=using.tools,
+            model=opened.model,
+            tools=opened.tools,
             strategy=strategies.strategy(values.context.strategy),
             settings=values,
             counter=self.counter,
             options=model_options(values),
             instructions=f"{INSTRUCTIONS}\n\n{agent.prompt}" if agent is not None and agent.prompt else INSTRUCTIONS,
             agent=agent,
-            can_summarize=using.can_summarize,
-            takes_external=using.takes_external and (agent is None or agent.tools is None),
+            can_summarize=opened.can_summarize,
+            takes_external=opened.takes_external and (agent is None or agent.tools is None),
             summarizer=self._open_model(loaded.with_model(values.context.summary_model), agent) if values.context.summary_model else None,
             configured_window=Window(values.context.max_tokens, f"context.max_tokens, {window_origin}") if window_origin else None,
             open_model=lambda name: self._open_model(check_settings(loaded.with_model(name)), agent),
@@ -124,12 +124,12 @@ class App:
 
     def _open_agent_runtime(self, name: str | None, overrides: Mapping[str, object]) -> Runtime:
         """The runtime of an agent (None: without one), with the settings that the user has changed in the chat."""
-        agent = open_agent(name, self.loaded.places) if name is not None else None
-        loaded = load_settings(self.choices._replace(overrides=overrides), self.loaded.env, self.loaded.cwd, agent)
+        agent = open_agent(name, self.loaded.paths) if name is not None else None
+        loaded = load_settings(self.options._replace(overrides=overrides), self.loaded.env, self.loaded.cwd, agent)
         return self._runtime(loaded, self._open_model(loaded, agent), agent)
 
     def _open_model(self, loaded: LoadedConfig, agent: Agent | None) -> OpenedModel:
-        return open_model(loaded, agent, unsafe=self.choices.unsafe, similarities=self.vault)
+        return open_model(loaded, agent, unsafe=self.options.unsafe, similarities=self.vault)
 
     def close(self) -> None:
         if self.external is not None:
@@ -152,37 +152,37 @@ def open_vault(loaded: LoadedConfig) -> Vault:
     folder = vault_folder(loaded)
     if folder is None:
         raise no_vault_error(loaded)
-    return Vault.open(folder, loaded.places.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded))
+    return Vault.open(folder, loaded.paths.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded))
 
 
-def _open_store(file: Path, choices: StartupOptions) -> tuple[ChatSessionStore, StoreUnwritable | None]:
+def _open_store(file: Path, options: StartupOptions) -> tuple[ChatSessionStore, StoreUnwritable | None]:
     """The store of an App, and why it is only in memory where it should not be."""
-    if not choices.store:
+    if not options.store:
         return ChatSessionStore.open(None), None
     try:
-        return ChatSessionStore.open(file) if choices.store_later else ChatSessionStore.open_to_read(file), None
+        return ChatSessionStore.open(file) if options.store_later else ChatSessionStore.open_to_read(file), None
     except StoreUnwritable as e:
-        if not choices.store_later:
+        if not options.store_later:
             raise
         return ChatSessionStore.open(None), e
 
 
-def open_app(choices: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
+def open_app(options: StartupOptions, env: Mapping[str, str], cwd: Path) -> App:
     """Open everything a session needs. Raises the ZkchatError of whatever cannot be opened, and leaves nothing open.
 
     With an agent, the model is the agent's; the settings' own model need not exist then.
     """
-    name = choices.agent
-    agent = open_agent(name, app_paths(env, choices.config_file)) if name is not None and name != agents.NO_AGENT else None
-    loaded = load_settings(choices, env, cwd, agent)
-    with ExitStack() as opened:
+    name = options.agent
+    agent = open_agent(name, app_paths(env, options.config_file)) if name is not None and name != agents.NO_AGENT else None
+    loaded = load_settings(options, env, cwd, agent)
+    with ExitStack() as resources:
         vault = open_vault(loaded)
-        opened.callback(vault.close)
-        using = open_model(loaded, agent, unsafe=choices.unsafe, similarities=vault)
-        store, unstored = _open_store(loaded.places.store_file, choices)
-        opened.pop_all()
+        resources.callback(vault.close)
+        model = open_model(loaded, agent, unsafe=options.unsafe, similarities=vault)
+        store, unstored = _open_store(loaded.paths.store_file, options)
+        resources.pop_all()
         external = open_servers(loaded)
-    return App(loaded, vault, store, using, choices, unstored, external=external)
+    return App(loaded, vault, store, model, options, unstored, external=external)
 
 
 def open_servers(loaded: LoadedConfig) -> "McpServers | None":

@@ -31,12 +31,11 @@ def open_embedder(loaded: LoadedConfig) -> Embedder | None:
     wanted = loaded.values.semantic
     if wanted.provider == NO_EMBEDDER:
         return None
-    key = credentials.find_key("openai", "OPENAI_API_KEY", loaded.env, loaded.places) if wanted.provider == "openai" else ApiKey()
+    key = credentials.find_key("openai", "OPENAI_API_KEY", loaded.env, loaded.paths) if wanted.provider == "openai" else ApiKey()
     insecure = getattr(getattr(loaded.values, wanted.provider, None), "allow_insecure", False)
-    places = loaded.places
-    return embedders.embedder(wanted.provider)(
-        EmbedderConfig(wanted.model, wanted.path, places.models_dir, loaded.env, key, insecure, places.cache_dir)
-    )
+    paths = loaded.paths
+    config = EmbedderConfig(wanted.model, wanted.path, paths.models_dir, loaded.env, key, insecure, paths.cache_dir)
+    return embedders.embedder(wanted.provider)(config)
 
 
 def open_model(
@@ -134,7 +133,7 @@ def model_config(provider: Provider, loaded: LoadedConfig, model: str = "") -> M
     own = getattr(loaded.values, provider.name, provider.settings())
     variable = getattr(own, "key_variable", "")
     return ModelConfig(
-        model, own, loaded.env, credentials.find_key(provider.name, variable, loaded.env, loaded.places) if variable else ApiKey()
+        model, own, loaded.env, credentials.find_key(provider.name, variable, loaded.env, loaded.paths) if variable else ApiKey()
     )
 
 

@@ -66,18 +66,18 @@ def check_agent(agent: Agent) -> Agent:
     return agents.check_names(agent, tools=[tool.name for tool in tools.load_tools(unsafe=True)], strategies=strategies.names())
 
 
-def load_settings(choices: StartupOptions, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> LoadedConfig:
+def load_settings(options: StartupOptions, env: Mapping[str, str], cwd: Path, agent: Agent | None = None) -> LoadedConfig:
     """All layers, the vault's own and the agent's included, checked down to the names of strategies and providers."""
     agent_layer = agent.settings_layer if agent is not None else ()
-    where = app_paths(env, choices.config_file)
-    if choices.config_file is not None and not choices.config_file.is_file():
-        raise ConfigError(f"there is no settings file {choices.config_file}", "--config names an existing TOML file.")
+    where = app_paths(env, options.config_file)
+    if options.config_file is not None and not options.config_file.is_file():
+        raise ConfigError(f"there is no settings file {options.config_file}", "--config names an existing TOML file.")
 
     def load(vault: Path | None = None) -> LoadedConfig:
         try:
-            loaded = loader.load_config(choices.flags, env, where, vault, Config, agent_layer)
+            loaded = loader.load_config(options.flags, env, where, vault, Config, agent_layer)
         except ConfigError:  # the table of a provider is set, or an error names the nearest of all settings
-            loaded = loader.load_config(choices.flags, env, where, vault, settings_schema(), agent_layer)
+            loaded = loader.load_config(options.flags, env, where, vault, settings_schema(), agent_layer)
         return replace(loaded, cwd=cwd)
 
     loaded = load()

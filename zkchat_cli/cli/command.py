@@ -127,7 +127,7 @@ class CommandContext:
         root = vault_root(self.config)
         if root is None and not anywhere:
             raise no_vault_error(self.config)
-        with closing(ChatSessionStore.open_to_read(self.config.places.store_file)) as store:
+        with closing(ChatSessionStore.open_to_read(self.config.paths.store_file)) as store:
             yield store, root
 
     def open_vault(self) -> "closing[Vault]":

@@ -69,7 +69,7 @@ class LoadedConfig:
 
     values: Config
     origins: dict[str, str]
-    places: AppPaths
+    paths: AppPaths
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: Path = Path()
 

@@ -54,7 +54,7 @@ def open_session(open_app: Callable[[], App], resume: str | None, approve: Appro
     """Open the vault, the store and a session. Raises ZkchatError."""
     app = replace(open_app(), approve=approve, approve_call=approve_call)
     session = app.session(None if resume is None else app.find(resume))
-    return Opened(app, session, history_file(app.loaded.places.data_dir, str(app.vault.root)) if app.store.persistent else None)
+    return Opened(app, session, history_file(app.loaded.paths.data_dir, str(app.vault.root)) if app.store.persistent else None)
 
 
 def run_turn(turn: Generator[events.Event, None, None], show: Callable[[events.Event], None]) -> None:

@@ -131,7 +131,7 @@ def _choose(name: str) -> "Callable[[ChatWindow], None]":
 
 def _settings(window: "ChatWindow") -> None:
     if window.app is not None:
-        file = window.app.loaded.places.config_file
+        file = window.app.loaded.paths.config_file
         if file.exists():
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
         else:

@@ -52,8 +52,8 @@ def run_onboarding(
         further = offers.get(model, {})
         settings |= further | {"model": model}
     if vault or model != "offline":  # trying it out changes nothing
-        _offer_to_save(screen, settings, loaded.places)
-    return Path(vault) if vault else demo.demo_vault(loaded.places), model, {**further}
+        _offer_to_save(screen, settings, loaded.paths)
+    return Path(vault) if vault else demo.demo_vault(loaded.paths), model, {**further}
 
 
 def _model_offers(loaded: LoadedConfig) -> dict[str, dict[str, str]]:

@@ -295,7 +295,7 @@ class Repl:
         settings = app.loaded.values
         self._has_session = True
         self.screen = replace(self.screen, address=note_opener(app.vault.root))
-        self._history.set_file(history_file(app.loaded.places.data_dir, str(app.vault.root)) if self._keep_history else None)
+        self._history.set_file(history_file(app.loaded.paths.data_dir, str(app.vault.root)) if self._keep_history else None)
         if settings.terminal.editing_mode == "vi":
             self._prompt.use_vi_keys()
         self._prompt.update(

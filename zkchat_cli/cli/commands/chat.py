@@ -63,7 +63,7 @@ def chat(
             app = replace(opened, approve=approve, approve_call=(lambda call: repl.approve_call(call)) if interactive else None)
             session = app.session(None if new else app.find(resume))
             warnings = ((f"this chat is not stored: {app.unstored.message}", app.unstored.hint),) if app.unstored else ()
-            tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.places).resolve() else ""
+            tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.paths).resolve() else ""
             return StartedSession(app, session, warnings, tip, suggests_question=is_first)
 
         if interactive:

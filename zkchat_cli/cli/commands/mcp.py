@@ -130,5 +130,5 @@ def _memory_paths(ctx: CommandContext, vault: "Vault") -> "MemoryPaths":
     from zkchat_cli.memory.memory import Memory
 
     with ctx.open_store() as (store, _):
-        folder = agents.agents_folder(ctx.config.places.config_file)
+        folder = agents.agents_folder(ctx.config.paths.config_file)
         return Memory(vault, store, ctx.config.values, factory.now, agents_folder=folder).memory_paths

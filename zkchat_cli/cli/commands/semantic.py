@@ -17,7 +17,7 @@ def status(ctx: CommandContext) -> None:
     from zkchat_cli.llm.model_downloads import MODELS
     from zkchat_cli.views.semantic_status import describe_semantic_status
 
-    folder = ctx.config.places.models_dir
+    folder = ctx.config.paths.models_dir
     with ctx.open_vault() as vault:
         found = vault.status().semantic
     listed = [
@@ -40,7 +40,7 @@ def get(ctx: CommandContext, name: Annotated[str, typer.Argument(metavar="NAME",
 
     model = downloadable_model(name)
     with ctx.screen.progress_bar("Downloading") as progress:
-        target = download(model, ctx.config.places.models_dir, os.environ, progress)
+        target = download(model, ctx.config.paths.models_dir, os.environ, progress)
     ctx.screen.print(f"{name} is in {target}. To use it:")
     for use in ("config set semantic.provider onnx", f"config set semantic.model {name}", "vault index --semantic"):
         ctx.screen.remark(f"  zkchat {use}")

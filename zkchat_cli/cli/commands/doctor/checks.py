@@ -31,9 +31,9 @@ UNCHECKED = "not checked: there is no vault"
 SAMPLE = "zkchat counts tokens"
 
 
-def checks(choices: StartupOptions) -> list[dict[str, Any]]:
+def checks(options: StartupOptions) -> list[dict[str, Any]]:
     """All checks as `{"name", "ok", "detail", "next_step", "code"}`; `code` is the error code of a failed one."""
-    loaded, problem = _load_settings(choices)
+    loaded, problem = _load_settings(options)
     vault = _check("vault", lambda: _vault(loaded))
     return [
         _check("settings", lambda: _settings(loaded, problem)),
@@ -45,21 +45,21 @@ def checks(choices: StartupOptions) -> list[dict[str, Any]]:
         *_servers(loaded),
         *_tool_servers(loaded),
         _check("semantic", lambda: _semantic(loaded)),
-        _check("keys", lambda: _keys(loaded.places)),
-        _check("permissions", lambda: _permissions(loaded.places)),
+        _check("keys", lambda: _keys(loaded.paths)),
+        _check("permissions", lambda: _permissions(loaded.paths)),
     ]
 
 
-def _load_settings(choices: StartupOptions) -> tuple[LoadedConfig, ZkchatError | None]:
+def _load_settings(options: StartupOptions) -> tuple[LoadedConfig, ZkchatError | None]:
     """The settings; or, if they are invalid, the defaults with the vault from the command line or ZKCHAT_VAULT, and the error."""
     try:
-        return settings.load_settings(choices, os.environ, Path.cwd()), None
+        return settings.load_settings(options, os.environ, Path.cwd()), None
     except ZkchatError as e:
-        where = app_paths(os.environ, choices.config_file)
-        vault = choices.vault or os.environ.get("ZKCHAT_VAULT")
+        where = app_paths(os.environ, options.config_file)
+        vault = options.vault or os.environ.get("ZKCHAT_VAULT")
         flags = {"vault.path": str(vault)} if vault else {}
         nothing = where._replace(config_file=where.config_file / "none")
-        return replace(load_config(flags, {}, nothing, schema=settings_schema()), places=where, env=os.environ, cwd=Path.cwd()), e
+        return replace(load_config(flags, {}, nothing, schema=settings_schema()), paths=where, env=os.environ, cwd=Path.cwd()), e
 
 
 def _check(name: str, run: Callable[[], str]) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _check(name: str, run: Callable[[], str]) -> dict[str, Any]:
 def _settings(loaded: LoadedConfig, problem: ZkchatError | None) -> str:
     if problem is not None:
         raise ConfigError(f"{problem.message}; the other checks use the defaults", problem.hint)
-    file = loaded.places.config_file
+    file = loaded.paths.config_file
     return f"{file}" if file.is_file() else f"defaults; {file} does not exist"
 
 
@@ -97,11 +97,11 @@ def _index(loaded: LoadedConfig) -> str:
 
 
 def _store(loaded: LoadedConfig) -> str:
-    if loaded.places.store_file.exists():
+    if loaded.paths.store_file.exists():
         with suppress(StoreUnwritable):  # which is told below
-            check_store(loaded.places.store_file)
-    with closing(ChatSessionStore.open_to_read(loaded.places.store_file)) as store:
-        found = f"{loaded.places.store_file}, {plural(len(store.conversations()), 'conversation')}"
+            check_store(loaded.paths.store_file)
+    with closing(ChatSessionStore.open_to_read(loaded.paths.store_file)) as store:
+        found = f"{loaded.paths.store_file}, {plural(len(store.conversations()), 'conversation')}"
         if (why := store.write_error) is not None:
             raise StoreUnwritable(f"{found}: read-only, nothing new is stored: {why.message.partition(': ')[2]}", why.hint)
     return found
