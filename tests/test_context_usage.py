@@ -194,8 +194,9 @@ def compaction(**more: object) -> Compaction:
         ),
         (compaction(preview=True, results_masked=3), "Would summarize 8 messages in 2 tokens (extractive) and shorten 3 old", "600"),
         (compaction(preview=True), "Nothing was changed.", "600"),
-        (compaction(mode="truncated"), "Dropped 8 messages.", "dropped 8 messages, 600 tokens saved"),
-        (compaction(mode="none", messages_folded=0, problem="too slow"), "Nothing to compact: a summary", "nothing to compact: too slow"),
+        (compaction(mode="truncated", messages_folded=1), "Dropped 1 message.", "dropped 1 message, 600 tokens saved"),
+        (compaction(mode="none", messages_folded=0), "Nothing to compact: there are no messages yet.", "nothing to compact"),
+        (compaction(mode="none", messages_folded=0, made_after="m", problem="slow"), "no older turns that", "nothing to compact: slow"),
     ],
 )
 def test_a_compaction_is_described(done: Compaction, text: str, line: str) -> None:

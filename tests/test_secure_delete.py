@@ -112,10 +112,12 @@ def test_the_questions_of_a_deleted_conversation_leave_the_input_history(store: 
     file = input_history.history_file(tmp_path, "/notes")
     file.parent.mkdir()
     lines = FileHistory(str(file))
-    for id_, *asked in (("c1", f"what is a {SECRET}?", f"first\n\n+{SECRET}\r\nlast"), ("c2", "and a roof?")):
+    for id_, *asked in (("c1", f"what is a {SECRET}?", f"first\n\n+{SECRET}\r\nlast", f"{SECRET} \udcff"), ("c2", "and a roof?")):
         store_conversation(store, id_, *(message("user", question, f"{id_}-{n}") for n, question in enumerate(asked)))
-    for line in (f"what is a {SECRET}? ", "/search what is it?", f"first\n\n+{SECRET}\r\nlast", "and a roof?", "# +x"):
+    asked_again = f"/edit 1 what is a {SECRET}?"
+    for line in (f"what is a {SECRET}? ", "/search what is it?", f"first\n\n+{SECRET}\r\nlast", asked_again, "and a roof?", "# +x"):
         lines.store_string(line)
+    input_history.append_line(file, f"{SECRET} \udcff")
 
     store.delete("c1")
 

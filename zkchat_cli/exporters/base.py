@@ -61,7 +61,7 @@ def model_names(messages: Iterable[ZkChatMessage]) -> str:
 
 
 def compaction_figures(compaction: Compaction) -> str:
-    return f"{compaction.messages_folded} messages, {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens"
+    return f"{plural(compaction.messages_folded, 'message')}, {compaction.tokens_before:,} → {compaction.tokens_after:,} tokens"
 
 
 def tool_results(messages: Sequence[ZkChatMessage]) -> dict[tuple[str, str], ZkChatMessage]:

@@ -6,17 +6,20 @@ The files are in the store's folder, because deleting a conversation also delete
 import hashlib
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from zkchat_cli.fileio import atomic_write, make_private_folder, open_regular, read_file
+from zkchat_cli.text.words import replace_surrogates
 
 MAX_BYTES = 100_000_000
 MAX_LOADED = 10_000_000
 _ENTRY = re.compile(rb"^(?=# )", re.MULTILINE)
 """An entry begins with its date; the typed lines after it begin with `+`."""
+_EDIT = re.compile(r"^/e\w*\s+\S+\s+")
+"""What comes before a question that `/edit` asked again; a command may be shortened."""
 
 
 def history_file(folder: Path, vault: str) -> Path:
@@ -35,7 +38,7 @@ def read_lines(file: Path) -> Iterator[str]:
 
 def append_line(file: Path, text: str) -> None:
     """Add what was typed. Without effect where that is not possible: a full disk costs a line of history, not the chat."""
-    typed = "".join(f"+{line}\n" for line in text.encode("utf-8", "replace").decode().split("\n"))
+    typed = "".join(f"+{line}\n" for line in replace_surrogates(text).split("\n"))
     with suppress(OSError):
         make_private_folder(file.parent)
         file.touch(mode=0o600)
@@ -44,16 +47,18 @@ def append_line(file: Path, text: str) -> None:
             opened.write(f"\n# {datetime.now()}\n{typed}".encode())
 
 
-def delete_lines(file: Path, texts: Collection[str]) -> None:
-    """Delete the entries that are one of these texts. Raises OSError."""
-    if not texts or not file.exists():
+def delete_lines(file: Path, texts: set[str]) -> None:
+    """Delete the entries that are one of these texts, or an `/edit` of one. Raises OSError."""
+    if not file.exists():
         return
     entries = _ENTRY.split(read_file(file, MAX_BYTES))
-    remaining = [entry for entry in entries if _typed_text(entry) not in texts]
+    remaining = [entry for entry in entries if texts.isdisjoint(_possible_questions(entry))]
     if len(remaining) < len(entries):
         atomic_write(file, b"".join(remaining), private=True)
 
 
-def _typed_text(entry: bytes) -> str:
+def _possible_questions(entry: bytes) -> tuple[str, str]:
+    """What was typed, and the same without an `/edit` before it."""
     lines = entry.decode("utf-8", "replace").split("\n")
-    return "\n".join(line[1:] for line in lines if line.startswith("+")).strip()
+    typed = "\n".join(line[1:] for line in lines if line.startswith("+")).strip()
+    return typed, _EDIT.sub("", typed, count=1)

@@ -7,8 +7,10 @@ store finishes a deletion that was killed.
 """
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from zkchat_cli.errors import StoreError
 from zkchat_cli.store import input_history
@@ -43,19 +45,23 @@ def _delete_typed_lines(connection: StoreConnection, ids: Sequence[str]) -> Stor
     """A question is in the input history too. This comes before the deletion, which removes the words to look for."""
     if connection.file is None:
         return None
-    for id_ in ids:
-        [vault] = connection.db.execute("SELECT vault FROM conversation WHERE id = ?", (id_,)).fetchone()
-        questions = connection.db.execute("SELECT content FROM message WHERE conversation_id = ? AND role = 'user'", (id_,))
-        texts = {content.strip() for (content,) in questions}
-        file = input_history.history_file(connection.file.parent, vault)
+    questions: defaultdict[Path, set[str]] = defaultdict(set)
+    select = """SELECT vault, content FROM message JOIN conversation ON conversation.id = conversation_id
+        WHERE conversation.id = ? AND role = 'user'"""
+    for vault, content in (row for id_ in ids for row in connection.db.execute(select, (id_,))):
+        questions[input_history.history_file(connection.file.parent, vault)].add(content.strip())
+    failures = {}
+    for file, texts in questions.items():
         try:
             input_history.delete_lines(file, texts)
         except OSError as e:
-            return StoreError(
-                f"Deleted, but {file} may still have what you typed in it: {e.strerror or e}",
-                "Delete that file if you do not need the lines you typed.",
-            )
-    return None
+            failures[str(file)] = e.strerror or e
+    if not failures:
+        return None
+    return StoreError(
+        f"Deleted, but {' and '.join(failures)} may still have what you typed in it: {next(iter(failures.values()))}",
+        "Delete that file if you do not need the lines you typed.",
+    )
 
 
 def _clean_up(connection: StoreConnection, timeout: float) -> None:

@@ -12,7 +12,8 @@ def describe_compaction(compaction: Compaction, hints: CommandHints = IN_CHAT) -
     """What a compaction did, or would do, in sentences."""
     failure = f" T{_failure(compaction)[1:].rstrip('.')}." if compaction.problem else ""
     if compaction.mode == "none":
-        return f"Nothing to compact: a summary would not make the older turns smaller.{failure}"
+        older = "there are no older turns that a summary would make smaller"
+        return f"Nothing to compact: {'there are no messages yet' if compaction.made_after is None else older}.{failure}"
     text = _actions(compaction)
     text = f"Would {text}" if compaction.preview else text[0].upper() + text[1:]
     outcome = "Nothing was changed." if compaction.preview else f"Nothing is deleted. To undo: {hints.undo}"
@@ -41,7 +42,7 @@ def describe_active_compaction(compaction: Compaction, coverage: SummaryCoverage
     parts = []
     if compaction.summary:
         parts.append(
-            f"{coverage.turns} turns ({coverage.messages} messages), {coverage.first_date} to {coverage.last_date}, "
+            f"{plural(coverage.turns, 'turn')} ({plural(coverage.messages, 'message')}), {coverage.first_date} to {coverage.last_date}, "
             f"summarized in {compaction.summary_tokens:,} tokens ({compaction.mode})"
         )
     if compaction.masked:
@@ -58,7 +59,7 @@ def _actions(compaction: Compaction) -> str:
     summarize, drop, shorten = ("summarize", "drop", "shorten") if compaction.preview else ("summarized", "dropped", "shortened")
     actions = []
     if compaction.messages_folded:
-        messages = f"{compaction.messages_folded} messages"
+        messages = plural(compaction.messages_folded, "message")
         summary = f" in {compaction.summary_tokens:,} tokens"
         method = f" ({_METHODS[compaction.mode]})" if compaction.mode in _METHODS else ""
         actions.append(f"{drop} {messages}" if compaction.mode == "truncated" else f"{summarize} {messages}{summary}{method}")

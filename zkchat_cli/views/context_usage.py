@@ -151,7 +151,8 @@ def omitted_lines(prompt: Prompt) -> Iterator[str]:
     """What is not sent: messages counted by reason, then the tools by name."""
     messages = Counter(dropped.reason for dropped in prompt.dropped if not dropped.id.startswith(TOOL))
     if messages:
-        yield f"Not sent: {sum(messages.values())} messages ({', '.join(f'{count} {reason}' for reason, count in messages.items())})"
+        reasons = ", ".join(f"{count} {reason}" for reason, count in messages.items())
+        yield f"Not sent: {plural(messages.total(), 'message')} ({reasons})"
     tools = [dropped for dropped in prompt.dropped if dropped.id.startswith(TOOL)]
     if tools:
         yield f"Tools not offered: {len(tools)} of {len(tools) + len(prompt.tools)}"
@@ -235,7 +236,7 @@ def _advice(message: PromptMessage, hints: CommandHints, pinned: Mapping[str, in
 
 def _items(prompt: Prompt, hints: CommandHints, pinned: Mapping[str, int]) -> Iterator[_Item]:
     if prompt.tools:
-        yield _Item(prompt.usage.tool_tokens, f"{len(prompt.tools)} tool descriptions", "", f"{hints.agent} with fewer tools")
+        yield _Item(prompt.usage.tool_tokens, plural(len(prompt.tools), "tool description"), "", f"{hints.agent} with fewer tools")
     only_turn = sum(1 for m in prompt.messages if m.role == "user" and m.kind == "conversation") < 2
     for message in prompt.messages:
         if message.kind != "system":
