@@ -75,6 +75,7 @@ def test_an_ignored_path_is_reported(vault: Path, tmp_path: Path) -> None:
         ("create_note", {"path": ".trash/x.md", "content": "x"}, "not a valid path for a note"),
         ("create_note", {"path": "Filters", "content": "x"}, "exists already"),
         ("create_note", {"path": "a[b]", "content": "x"}, "no link could name"),
+        ("create_note", {"path": "a .markdown", "content": "x"}, "no link could name"),
         ("edit_section", {"path": "Filters", "heading": "Date", "new_text": "x"}, "Nearest: Dates"),
         ("edit_section", {"path": "Nowhere", "heading": "Dates"}, "there is no note Nowhere"),
         ("rename_note", {"path": "Filters", "new_path": "Queries/Combining.md"}, "exists already"),

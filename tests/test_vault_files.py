@@ -41,6 +41,11 @@ def test_notes_are_md_and_markdown_files_and_the_rest_are_attachments(root):
     assert listing.attachments == {"d.txt", "sub/f.png"}
 
 
+def test_a_name_may_begin_with_a_tilde(root):
+    put(root, "~a.md")
+    assert open_vault(root).read("~a.md") == "text"
+
+
 def test_hidden_files_and_folders_are_skipped(root):
     for path in ("a.md", ".hidden.md", ".obsidian/x.md", ".trash/y.md", "sub/.git/z.md"):
         put(root, path)

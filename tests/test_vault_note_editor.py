@@ -188,14 +188,15 @@ def test_symbolic_links_do_not_lead_out_of_the_vault(notes: Callable[..., Vault]
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("step", range(3))
+@pytest.mark.parametrize("old", ["[[./A]]", "[[A]]"])  # rewritten or only moved
 def test_a_change_that_fails_in_the_middle_is_undone(
-    notes: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch, step: int, error: BaseException
+    notes: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch, old: str, step: int, error: BaseException
 ) -> None:
-    vault = notes(A="[[Old]]", B="[[Old]]", Old="[[./A]]")
+    vault = notes(A="[[Old]]", B="[[Old]]", Old=old)
     before = everything(vault)
     change = vault.editor.rename("Old.md", "F/New.md")
-    for stage in ("_write_scratch", "_exchange"):
-        real, done = getattr(transaction, stage), iter(range(100))
+    for owner, stage in ((transaction, "_write_scratch"), (transaction, "_exchange"), (Path, "replace")):
+        real, done = getattr(owner, stage), iter(range(100))
 
         def carry_out(*arguments: object, real: Callable[..., object] = real, done: Iterator[int] = done) -> object:
             outcome = real(*arguments)
@@ -204,7 +205,7 @@ def test_a_change_that_fails_in_the_middle_is_undone(
             return outcome
 
         with monkeypatch.context() as failing, pytest.raises((VaultError, KeyboardInterrupt)):
-            failing.setattr(transaction, stage, carry_out)
+            failing.setattr(owner, stage, carry_out)
             vault.editor.apply(change)
         assert everything(vault) == before
         assert not (vault.root / "F").exists()

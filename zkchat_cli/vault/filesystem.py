@@ -169,7 +169,7 @@ def resolve_inside(root: Path, relative_path: str) -> Path:
     if problem:
         raise VaultError(f"{name} is not a path in the vault: {problem}", hint)
     parts = relative_path.replace("\\", "/").split("/") if os.sep == "\\" else relative_path.split("/")
-    if relative_path.startswith(("/", "\\", "~")) or ".." in parts or os.path.splitdrive(relative_path)[0]:
+    if relative_path.startswith(("/", "\\")) or parts[0] == "~" or ".." in parts or os.path.splitdrive(relative_path)[0]:
         raise VaultError(f"{name} leads out of the vault", hint)
     if os.name == "posix" and not any(part.startswith(".") for part in parts) and not _has_link(root, parts):
         return root / relative_path

@@ -26,7 +26,7 @@ from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_f
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links.resolver import LinkName
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, key
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, key, strip_suffix
 from zkchat_cli.vault.note_parser import ParsedNote
 
 UNLINKABLE = "#^[]|\\"
@@ -174,7 +174,7 @@ class NoteEditor:
         if folder := posixpath.dirname(path):  # a symbolic link to another folder of the vault: the index knows that one
             folder = resolve_path(self.root, folder).relative_to(self.root).as_posix()
             path = posixpath.normpath(posixpath.join(folder, posixpath.basename(path)))
-        if any(c in UNLINKABLE or not c.isprintable() for c in path) or any(part != part.strip() for part in path[:-3].split("/")):
+        if any(c in UNLINKABLE or not c.isprintable() for c in path) or any(part != part.strip() for part in strip_suffix(path).split("/")):
             raise VaultError(f"no link could name {printable(path)}", f"Leave out {' '.join(UNLINKABLE)} and spaces at an end.")
         if os.path.lexists(file) and (old is None or path == old or not os.path.samefile(file, self.root / old)):  # noqa: PTH121
             raise VaultError(f"{printable(path)} exists already", "Choose another name; existing notes are never overwritten.")

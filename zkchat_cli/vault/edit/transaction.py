@@ -127,8 +127,8 @@ def _exchange(change: FileChange, step: FileStep, undo: ExitStack) -> None:
             undo.callback(atomic_write, source, change.before)
         step.scratch.replace(source or target)
     if source is not None and source != target:
+        undo.callback(_move_back, target, source)  # known before the move: Ctrl-C may come while it is made
         source.replace(target)
-        undo.callback(target.replace, source)
 
 
 def _require_unchanged(change: FileChange, file: Path | None) -> None:
@@ -144,6 +144,12 @@ def _require_unchanged(change: FileChange, file: Path | None) -> None:
         raise VaultError(f"{name} was changed by another program after it was read", "Nothing was changed. Read it again first.")
     if not os.access(file, os.W_OK):
         raise VaultError(f"{name} may not be written", "Check its permissions; nothing was changed.")
+
+
+def _move_back(target: Path, source: Path) -> None:
+    """Undo a move, if it was made."""
+    if not source.exists() or source.samefile(target):
+        target.replace(source)
 
 
 def _remove_folder(folder: Path) -> None:
