@@ -101,7 +101,7 @@ def embed_until(vault: Vault, embedder: SlowEmbedder, stopped: Callable[[], bool
     """As another process would."""
     store = VectorStore(vault.index_file.with_suffix(".vectors.db"), lambda: embedder.id)
     with closing(SemanticSearch(embedder, store, vault._ask, lambda: embedder.seconds)) as semantic:
-        semantic.grow(stopped=stopped)
+        semantic.compute_missing(stopped=stopped)
 
 
 def main() -> None:

@@ -49,7 +49,7 @@ class Talks:
         assert self.app.vault.semantic
         checks = iter(range(stop_after))
         with closing(MessageEmbedder(self.app.store, str(self.app.vault.root), self.app.vault.semantic)) as embedder:
-            return embedder.grow(lambda: next(checks, None) is None)
+            return embedder.compute_missing(lambda: next(checks, None) is None)
 
     def vectors(self, table: str = "message_vector") -> int:
         with closing(sqlite3.connect(self.file)) as db:

@@ -24,6 +24,7 @@ from zkchat_cli.models import SemanticStatus
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.tokens.counter import TokenCounter
 from zkchat_cli.vault.search.semantic import CHUNKS_OF_CLAIM, RETRY_SECONDS, SemanticSearch
+from zkchat_cli.vault.search.vector_math import SignTable, pack_signs
 from zkchat_cli.vault.search.vector_store import PAGE_SIZE, VectorStore
 from zkchat_cli.vault.vault import Vault
 from zkchat_cli.views.semantic_status import describe_semantic_status
@@ -308,10 +309,10 @@ def test_two_processes_never_compute_the_same(notes: Notes) -> None:
         assert claim
         for key in claim.missing[:5]:
             claim.add(key, [np.eye(64, dtype=np.float32)[0]])
-        assert not mine.grow(stopped=lambda: len(waits) > 2)
+        assert not mine.compute_missing(stopped=lambda: len(waits) > 2)
         assert other.documents == []
     assert len(waits) == 3
-    assert mine.grow()
+    assert mine.compute_missing()
     assert len(other.documents) == CHUNKS_OF_CLAIM - 5
     mine.close()
     elsewhere.close()
@@ -352,6 +353,13 @@ def missing_keys(notes: Notes) -> list[bytes]:
     found = store.missing(every)
     store.close()
     return found
+
+
+def test_a_table_that_one_thread_searches_stays_as_it_is_while_another_adds_windows() -> None:
+    vector = np.ones(64, np.float32)
+    searched = SignTable.empty(64).extend([(1, pack_signs([vector]))])
+    assert searched.extend([(2, pack_signs([vector, -vector]))]).nearest(vector, 9) == [1, 2]
+    assert searched.nearest(vector, 9) == [1]
 
 
 @pytest.mark.parametrize("windows", [1, 3, 6, 14])

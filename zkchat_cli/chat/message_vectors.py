@@ -125,7 +125,9 @@ class MessageEmbedder:
         self._store: ChatSessionStore | None = None
         self._complete_at: int | None = None
 
-    def grow(self, stopped: Callable[[], bool], progress: Callable[[int], None] = lambda _: None, most: float = float("inf")) -> bool:
+    def compute_missing(
+        self, stopped: Callable[[], bool], progress: Callable[[int], None] = lambda _: None, most: float = float("inf")
+    ) -> bool:
         """Embed and store the facts and about `most` messages, the newest first; whether none is missing. `progress` gets the number of
         messages embedded so far.
 

@@ -153,7 +153,7 @@ class CommandContext:
             with suppress(KeyboardInterrupt):
                 if messages:
                     with closing(messages):
-                        messages.grow(lambda: time.monotonic() > end)
+                        messages.compute_missing(lambda: time.monotonic() > end)
                 vault.embed(seconds=end - time.monotonic())
 
     def warn_if_rebuilt(self, report: "IndexReport") -> None:

@@ -33,7 +33,7 @@ from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possibl
 from zkchat_cli.vault.listing import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, related
-from zkchat_cli.vault.search.embedding_thread import EmbeddingThread, GrowingVectors
+from zkchat_cli.vault.search.embedding_thread import EmbeddingJob, EmbeddingThread
 from zkchat_cli.vault.search.related import RelatedNote
 from zkchat_cli.vault.search.semantic import ChunkText, SemanticSearch
 from zkchat_cli.vault.search.vector_store import Embedder, VectorStore
@@ -190,9 +190,9 @@ class Vault:
         """Compute missing vectors for at most `seconds`, if there is an embedder. What fails is a warning; computed vectors are stored."""
         if self.semantic:
             end = time.monotonic() + seconds
-            self.semantic.grow(progress, lambda: time.monotonic() > end)
+            self.semantic.compute_missing(progress, lambda: time.monotonic() > end)
 
-    def embed_in_background(self, is_busy: Callable[[], bool], messages: GrowingVectors | None = None) -> None:
+    def embed_in_background(self, is_busy: Callable[[], bool], messages: EmbeddingJob | None = None) -> None:
         """Compute missing vectors, of `messages` too, in a thread until the vault is closed, but not while `is_busy`."""
         if self.semantic and not self._embedding:
             self._embedding = EmbeddingThread(self.semantic, is_busy, messages)

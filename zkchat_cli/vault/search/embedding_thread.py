@@ -25,10 +25,10 @@ STOP_SECONDS = 2.0
 """How long `stop` waits: a batch takes 0.1 s, on a slow or busy machine a second."""
 
 
-class GrowingVectors(Protocol):
-    """Vectors of something else than notes."""
+class EmbeddingJob(Protocol):
+    """Computes the vectors of something else than notes."""
 
-    def grow(self, stopped: Callable[[], bool]) -> bool:
+    def compute_missing(self, stopped: Callable[[], bool]) -> bool:
         """Compute missing ones until `stopped`; whether none is missing. Cheap if nothing has changed."""
         ...
 
@@ -38,7 +38,7 @@ class GrowingVectors(Protocol):
 class EmbeddingThread:
     """A thread that works from `start` until `stop`. What it has computed stays if the program is killed."""
 
-    def __init__(self, semantic: SemanticSearch, is_busy: Callable[[], bool], messages: GrowingVectors | None = None) -> None:
+    def __init__(self, semantic: SemanticSearch, is_busy: Callable[[], bool], messages: EmbeddingJob | None = None) -> None:
         self._semantic, self._messages = semantic, messages
         self._is_busy = is_busy
         self._stopped = threading.Event()
@@ -61,10 +61,10 @@ class EmbeddingThread:
         while not self._stopped.is_set():
             if self._messages and not self._must_pause():
                 end = time.monotonic() + MESSAGES_SECONDS
-                messages_complete = self._messages.grow(lambda: self._must_pause() or time.monotonic() > end)  # noqa: B023  called at once
+                messages_complete = self._messages.compute_missing(lambda: self._must_pause() or time.monotonic() > end)  # noqa: B023  called at once
             with suppress(ZkchatError):  # the vault is gone or its index is locked: a question will say so
                 stamp = self._semantic.index_stamp()
-                if not self._must_pause() and stamp != complete and self._semantic.grow(stopped=self._must_pause):
+                if not self._must_pause() and stamp != complete and self._semantic.compute_missing(stopped=self._must_pause):
                     complete = stamp
             is_idle = (complete is not None and messages_complete) or self._semantic.has_failed
             self._stopped.wait(IDLE_SECONDS if is_idle else PAUSE_SECONDS)

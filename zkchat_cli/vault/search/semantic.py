@@ -110,7 +110,7 @@ class SemanticSearch:
     def status(self) -> SemanticStatus:
         """What has been computed; a missing chunk counts for as many windows as the others have on average. Loads no model and contacts no
         server."""
-        provider, _, model = "", "", ""
+        provider = model = ""
         try:
             provider, _, model = self._embedder.id.partition("/")
             wanted = set(self._ask(lambda index: index.chunk_keys()))
@@ -125,15 +125,14 @@ class SemanticSearch:
 
     def match(self, query: str, *, filtered: bool = False) -> SemanticMatch | None:
         """The chunks nearest to a query; None without vectors, in a script the model does not know, or after a failure."""
-        try:
-            if self.has_failed or not self._can_read(query) or self._store.is_empty:
-                return None
-            vector = self._query_vector(query)
-            nearest = self._store.nearest(vector, NEAREST_FILTERED if filtered else NEAREST)
-            sample = self._store.sample_cosines(vector)
-        except (ProviderError, VaultError) as e:
-            self._fail(e)
+        return self._attempt(lambda: self._match(query, NEAREST_FILTERED if filtered else NEAREST))
+
+    def _match(self, query: str, limit: int) -> SemanticMatch | None:
+        if self.has_failed or not self._can_read(query) or self._store.is_empty:
             return None
+        vector = self._query_vector(query)
+        nearest = self._store.nearest(vector, limit)
+        sample = self._store.sample_cosines(vector)
 
         def others(keys: Sequence[int]) -> Mapping[int, float]:
             return self._attempt(lambda: self._store.cosines(vector, keys)) or {}
@@ -219,7 +218,7 @@ class SemanticSearch:
         with self._store.claim(()) as claim:
             yield claim is not None
 
-    def grow(self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False) -> bool:
+    def compute_missing(self, progress: Progress | None = None, stopped: Callable[[], bool] = lambda: False) -> bool:
         """Compute missing vectors, those of the newest and most linked notes first, and delete unused ones; whether none is missing.
 
         Each claim is stored at once, so that an interrupted run continues where it stopped. A failure is a warning.
@@ -283,11 +282,13 @@ class SemanticSearch:
 
     def _query_vector(self, query: str) -> "Vector":
         query = query[:LONGEST_QUERY].strip()
-        if query not in self._queries:
+        vector = self._queries.get(query)
+        if vector is None:
             if len(self._queries) >= MOST_QUERIES:
                 self._queries.clear()
-            [self._queries[query]] = compute_vectors(self._embedder, [query], "query")
-        return self._queries[query]
+            [vector] = compute_vectors(self._embedder, [query], "query")
+            self._queries[query] = vector
+        return vector
 
     def _knows(self, text: str) -> bool:
         """Whether the model knows the language of a text. Too short a text counts as English."""

@@ -6,7 +6,7 @@ this module is imported only by functions that compute.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,24 +55,27 @@ def best_cosines(vector: Vector, chunks: Iterable[tuple[K, bytes]]) -> dict[K, f
     return dict(zip(windows, np.maximum.reduceat(cosines, starts).tolist(), strict=True))
 
 
-class SignTable:
-    """The signs of many windows, a column for each, with the row of the chunk that each belongs to."""
+class SignTable(NamedTuple):
+    """The signs of many windows, a column for each, with the row of the chunk that each belongs to. Rows ascend."""
 
-    def __init__(self, dimensions: int) -> None:
-        self.dimensions = dimensions
-        self.rows = np.empty(0, np.int64)
-        self._bits = np.empty((-(-dimensions // 64), 0), np.uint64)
+    dimensions: int
+    rows: NDArray[np.int64]
+    bits: NDArray[np.uint64]
+
+    @classmethod
+    def empty(cls, dimensions: int) -> "SignTable":
+        return cls(dimensions, np.empty(0, np.int64), np.empty((-(-dimensions // 64), 0), np.uint64))
 
     @property
     def last_row(self) -> int:
         return int(self.rows[-1]) if len(self.rows) else 0
 
-    def append(self, chunks: Sequence[tuple[int, bytes]]) -> None:
-        """Add chunks: a row, and the packed signs of its windows. Rows ascend."""
-        words = len(self._bits)
+    def extend(self, chunks: Sequence[tuple[int, bytes]]) -> "SignTable":
+        """Another table with these chunks, too: a row, and the packed signs of its windows."""
+        words = len(self.bits)
         bits = np.frombuffer(b"".join(packed for _, packed in chunks), np.uint64).reshape(-1, words).T
         rows = np.repeat(np.array([row for row, _ in chunks], np.int64), [len(packed) // (8 * words) for _, packed in chunks])
-        self._bits, self.rows = np.concatenate([self._bits, bits], axis=1), np.concatenate([self.rows, rows])
+        return SignTable(self.dimensions, np.concatenate([self.rows, rows]), np.concatenate([self.bits, bits], axis=1))
 
     def nearest(self, vector: Vector, limit: int) -> list[int]:
         """The rows of the `limit` windows that share most signs with the vector, nearest first; none for a vector of zeros."""
@@ -80,7 +83,7 @@ class SignTable:
             return []
         query = np.frombuffer(pack_signs([vector]), np.uint64)
         differing = np.zeros(len(self.rows), np.uint16)
-        for stored, bits in zip(self._bits, query, strict=True):
+        for stored, bits in zip(self.bits, query, strict=True):
             differing += np.bitwise_count(stored ^ bits)
         within = np.cumsum(np.bincount(differing))  # how many differ in at most so many signs
         best = np.flatnonzero(differing <= np.searchsorted(within, min(limit, len(differing))))

@@ -134,7 +134,7 @@ class VectorStore:
         self._connection: sqlite3.Connection | None = None
         self._opened = object()
         self._signs: tuple[object, SignTable] | None = None
-        self._sample: tuple[object, list[tuple[int, bytes]]] = None, []
+        self._sample: tuple[SignTable | None, list[tuple[int, bytes]]] = None, []
         self._lock = threading.RLock()
 
     def close(self) -> None:
@@ -167,11 +167,13 @@ class VectorStore:
             problem = f"the stored vectors have {signs.dimensions} dimensions, this model's have {len(vector)}"
             raise ProviderError("bad_answer", problem, "`zkchat vault index --semantic` computes them again.")
         rows = signs.nearest(vector, limit) if signs else []
-        return dict(sorted(self._cosines(vector, "id", rows).items(), key=lambda pair: -pair[1]))
+        return dict(sorted(self.cosines(vector, rows, "id").items(), key=lambda pair: -pair[1]))
 
-    def cosines(self, vector: "Vector", keys: Iterable[int]) -> dict[int, float]:
-        """The cosines of the chunks with these keys that have vectors."""
-        return self._cosines(vector, "key", keys)
+    def cosines(self, vector: "Vector", values: Iterable[int], column: Literal["key", "id"] = "key") -> dict[int, float]:
+        """The cosines of the chunks with these keys, or rows, that have vectors."""
+        from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
+
+        return best_cosines(vector, self.windows(values, column))
 
     def sample_cosines(self, vector: "Vector") -> list[float]:
         """The cosines of chunks that represent all."""
@@ -181,21 +183,12 @@ class VectorStore:
             signs = self._load()
             if signs is None:
                 return []
-            if self._sample[0] != (chosen := (signs, len(signs.rows))):
-                self._sample = chosen, self._windows("id", signs.spread_rows(SAMPLE))
+            if self._sample[0] is not signs:
+                self._sample = signs, self.windows(signs.spread_rows(SAMPLE), "id")
             return list(best_cosines(vector, self._sample[1]).values())
 
-    def _cosines(self, vector: "Vector", column: Literal["id", "key"], values: Iterable[int]) -> dict[int, float]:
-        from zkchat_cli.vault.search.vector_math import best_cosines  # imports numpy
-
-        return best_cosines(vector, self._windows(column, values))
-
-    def windows(self, keys: Iterable[int]) -> list[tuple[int, bytes]]:
-        """The packed windows of the chunks with these keys that have vectors."""
-        return self._windows("key", keys)
-
-    def _windows(self, column: Literal["id", "key"], values: Iterable[int]) -> list[tuple[int, bytes]]:
-        """The keys of chunks with their packed windows."""
+    def windows(self, values: Iterable[int], column: Literal["key", "id"] = "key") -> list[tuple[int, bytes]]:
+        """The keys of the chunks with these keys, or rows, that have vectors, and their packed windows."""
         sql = f"SELECT key, windows FROM signatures JOIN vectors USING (id) WHERE {column} IN (SELECT value FROM json_each(?))"
         return self._run(lambda db, _: db.execute(sql, (json.dumps(list(values)),)).fetchall(), [])
 
@@ -244,12 +237,13 @@ class VectorStore:
             from zkchat_cli.vault.search.vector_math import SignTable  # imports numpy
 
             if self._signs is None or self._signs[0] != (self._opened, stored):
-                self._signs = (self._opened, stored), SignTable(stored.dimensions)
-            signs = self._signs[1]
+                self._signs = (self._opened, stored), SignTable.empty(stored.dimensions)
+            version, signs = self._signs
             sql = """SELECT signatures.id, bits FROM signatures, embedder
                      WHERE signatures.id > ? AND embedder.id = ? AND bits != x'' ORDER BY signatures.id"""
             if added := db.execute(sql, (signs.last_row, stored.id)).fetchall():
-                signs.append(added)
+                signs = signs.extend(added)
+                self._signs = version, signs
             return signs
 
         return self._run(load, None)

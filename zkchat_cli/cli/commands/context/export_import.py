@@ -178,7 +178,7 @@ def _embed_messages(ctx: CommandContext, app: "App", count: int) -> None:
         return
     most = min(count, MOST_EMBEDDED)
     with closing(embedder), ctx.screen.progress_bar("Embedding") as progress, suppress(KeyboardInterrupt):
-        embedder.grow(lambda: False, lambda done: progress(min(done, most), most), most)
+        embedder.compute_missing(lambda: False, lambda done: progress(min(done, most), most), most)
     ctx.print_warnings(app.vault)
 
 
