@@ -42,6 +42,7 @@ def suggestions(program: Program, line: str) -> list[str]:
         ("zkchat ask --cid aa", ["aa11"]),
         ("zkchat ask --agent e", ["editor"]),
         ("zkchat --model an", ["anthropic/"]),  # without a command the options are the chat's
+        ("zkchat ask --model s", []),  # not scripted/, which is for tests
         ("zkchat --m", ["--max-context", "--model"]),
         ("zkchat config get references.ma", ["references.max_displayed"]),
         ("zkchat nonsense ", []),

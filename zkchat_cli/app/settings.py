@@ -140,7 +140,7 @@ def _unknown_model(origin: str, model: str, candidates: Sequence[str]) -> Config
     hint = f"Did you mean {suggestion}? " if suggestion else ""
     return ConfigError(
         f"{origin}: unknown model {model[:100]!r}",
-        f"{hint}Models are named PROVIDER or PROVIDER/NAME; the providers are {', '.join(providers.names())}.",
+        f"{hint}Models are named PROVIDER or PROVIDER/NAME; the providers are {', '.join(providers.suggested_names())}.",
     )
 
 

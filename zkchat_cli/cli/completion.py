@@ -25,7 +25,7 @@ def complete_models(incomplete: str) -> list[str]:
     from zkchat_cli.llm import providers
     from zkchat_cli.llm.known_models import OPENAI_INPUT
 
-    names = [name if name == "offline" else f"{name}/" for name in providers.names()]
+    names = [name if name == "offline" else f"{name}/" for name in providers.suggested_names()]
     return [name for name in (*names, *(f"openai/{model}" for model in OPENAI_INPUT)) if name.startswith(incomplete)]
 
 

@@ -8,8 +8,16 @@ from zkchat_cli.config.schema import Config, with_tables
 from zkchat_cli.llm.base import Provider
 
 
+TEST_PROVIDER = "scripted"
+
+
 def names() -> list[str]:
     return registry.names(sys.modules[__name__])
+
+
+def suggested_names() -> list[str]:
+    """The providers that errors and completion name: all but the one for tests and demonstrations."""
+    return [name for name in names() if name != TEST_PROVIDER]
 
 
 def provider(name: str) -> Provider:
