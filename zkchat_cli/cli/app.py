@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Iterable
 from contextlib import suppress
 from difflib import get_close_matches
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any
 
 _loading = signal.getsignal(signal.SIGINT) is signal.default_int_handler and threading.current_thread() is threading.main_thread()
@@ -94,17 +94,31 @@ class LazyCommandGroup(typer_classes.Group):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            similar = (f"'{name}'" for name in self._suggestions(ctx, args[0]))
-            hint = 'To ask a question: zkchat ask "…"' if " " in args[0] else "See zkchat --help"
+            words = list(takewhile(lambda arg: not arg.startswith("-"), args))
+            similar = self._suggestions(ctx, *words)
+            question = " ".join(words)
+            hint = f"To ask a question: zkchat ask {_quote(question)}" if " " in question and not similar else "See zkchat --help"
             hint = f"To open a folder: zkchat --vault {shlex.quote(args[0])}" if os.path.isdir(args[0]) else hint  # noqa: PTH112
-            raise UsageError(f"no such command '{args[0]}'{_did_you_mean(similar)}", hint)
+            raise UsageError(f"no such command '{args[0]}'{_did_you_mean(map(repr, similar))}", hint)
         return super().resolve_command(ctx, args)
 
-    def _suggestions(self, ctx: Any, name: str) -> list[str]:
-        """Commands of that name in one of the groups, or root commands with a similar name."""
-        groups = {group: self.get_command(ctx, group) for group in self.list_commands(ctx)}
-        nested = [f"{group} {name}" for group, command in groups.items() if name in getattr(command, "commands", ())]
-        return nested or get_close_matches(name, groups)
+    def _suggestions(self, ctx: Any, name: str, *following: str) -> list[str]:
+        """Commands of that name in one of the groups, or similar root commands that can be followed by these words."""
+        known = {command: self.get_command(ctx, command) for command in self.list_commands(ctx)}
+        nested = [f"{group} {name}" for group, command in known.items() if name in getattr(command, "commands", ())]
+        return nested or [similar for similar in get_close_matches(name, known) if not following or _takes(known[similar], following[0])]
+
+
+def _takes(command: Any, word: str) -> bool:
+    """Whether a word after a command can be its argument, or may mean one of its own commands."""
+    if hasattr(command, "commands"):
+        return bool(get_close_matches(word, command.commands))
+    return any(parameter.param_type_name == "argument" for parameter in command.params)
+
+
+def _quote(question: str) -> str:
+    """A question for the shell, in double quotes where they protect all of it."""
+    return shlex.quote(question) if set(question) & set('"$`\\!') else f'"{question}"'
 
 
 app = typer.Typer(
