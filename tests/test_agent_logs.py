@@ -136,8 +136,8 @@ def test_a_session_of_codex_becomes_a_conversation() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (b'{"type": 1}\n[]\n{}', "line 2 is not a JSON record: it is no object"),
-        (b"", "there is no message"),
+        (b'{"type": 1}\n[]\n{}', "line 2 is not a JSON record but \\[\\]"),
+        (b"", "it has no messages"),
     ],
 )
 def test_a_wrong_log_is_refused(data: bytes, problem: str) -> None:
@@ -166,10 +166,11 @@ def test_odd_values_do_not_stop_an_import(odd: object) -> None:
 def test_a_folder_is_imported_and_a_session_that_grew_adds_only_what_is_new(zkchat: Program, tmp_path: Path) -> None:
     folder = tmp_path / "projects"
     folder.mkdir()
-    (folder / "s1.jsonl").write_bytes(lines(CLAUDE[:6]))
     (folder / "broken.jsonl").write_text("{}\nno\n{}\n")
+    assert str(folder / "broken.jsonl: line 2") in zkchat("context", "import", "--from", "codex", str(folder)).err
+    (folder / "s1.jsonl").write_bytes(lines(CLAUDE[:6]))
     first = zkchat("context", "import", "--from", "claude-code", str(folder), "--json")
-    assert "broken.jsonl is left out" in first.err
+    assert "left out: " + str(folder / "broken.jsonl: line 2") in first.err
     assert first.json["messages"] == 4
     assert first.json["references"] == 1
     (folder / "broken.jsonl").unlink()
@@ -185,7 +186,7 @@ def test_a_folder_is_imported_and_a_session_that_grew_adds_only_what_is_new(zkch
     (folder / "s1.jsonl").write_bytes(lines([*CLAUDE, claude("u99", "u1", "user", "No.")]))
     (folder / "s2.jsonl").write_bytes(lines([{**record, "sessionId": "s2"} for record in CLAUDE[:6]]))
     other = zkchat("context", "import", "--from", "claude-code", str(folder), "--json")
-    assert "s1.jsonl is left out: The store" in other.err
+    assert "s1.jsonl: The store" in other.err
     assert other.json["messages"] == 4
 
 

@@ -169,9 +169,9 @@ def test_the_prompts_have_the_question_and_the_draft(client: NoteClient) -> None
 @pytest.mark.parametrize(
     ("tool", "arguments", "sentence"),
     [
-        ("search_notes", {}, "search_notes: query: field required."),
-        ("search_notes", {"query": "x", "limit": 0}, "search_notes: limit: input should be greater than or equal to 1."),
-        ("search_notes", {"query": "x", "limit": "many"}, "search_notes: limit: input should be a valid integer"),
+        ("search_notes", {}, "search_notes: query: it is missing."),
+        ("search_notes", {"query": "x", "limit": 0}, "search_notes: limit: it must be greater than or equal to 1."),
+        ("search_notes", {"query": "x", "limit": "many"}, "search_notes: limit: it must be a whole number"),
         ("search_notes", {"query": "x", "after": "someday"}, "after: someday is no date. Give one as 2024-05-01"),
         ("search_notes", {"query": "x", "lang": "en"}, "search_notes has no argument lang; it has query, limit, after"),
         ("read_note", {"path": "../secret.md"}, "../secret.md leads out of the vault"),

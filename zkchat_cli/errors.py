@@ -15,7 +15,8 @@
 Each carries what and why (`message`) and what to do next (`hint`). Only `cli/app.py` knows exit codes.
 """
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 ProviderErrorKind = Literal[
     "unknown_provider",
@@ -107,6 +108,25 @@ def on_one_line(message: str, hint: str) -> str:
     if not hint:
         return message
     return f"{message}. {hint}" if hint[0].isupper() else f"{message}; {hint}"
+
+
+_VALUE_PROBLEMS = {
+    "missing": "it is missing",
+    "extra_forbidden": "this key is unknown",
+    **dict.fromkeys(("int_parsing", "int_from_float", "int_type"), "it must be a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type"), "it must be a number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "it must be true or false"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "it must be an object"),
+    **dict.fromkeys(("list_type", "tuple_type"), "it must be a list"),
+    "string_type": "it must be text",
+}
+"""By pydantic's type of an error."""
+
+
+def value_problem(error: Mapping[str, Any]) -> str:
+    """What is wrong with a value, in plain words, from one of pydantic's errors."""
+    problem = _VALUE_PROBLEMS.get(error["type"]) or error["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
+    return problem[:1].lower() + problem[1:]
 
 
 def reason(e: Exception) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from zkchat_cli.config.schema import Config, S, Section
-from zkchat_cli.errors import ConfigError, reason
+from zkchat_cli.errors import ConfigError, reason, value_problem
 from zkchat_cli.fileio import read_file
 from zkchat_cli.paths import AppPaths
 
@@ -190,14 +190,6 @@ def require_known_key(key: str, origin: str, schema: type[Section] = Config, wha
         raise ConfigError(f"{origin}: {_short(key)} {what}", " ".join((*nearest, every)))
 
 
-_KINDS = {
-    **dict.fromkeys(("int_parsing", "int_from_float", "int_type"), "it must be a whole number"),
-    **dict.fromkeys(("float_parsing", "float_type"), "it must be a number"),
-    **dict.fromkeys(("bool_parsing", "bool_type"), "it must be true or false"),
-}
-"""By pydantic's type of an error."""
-
-
 def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type[S]) -> S:
     """Values by their dotted keys as a `schema`. Raises ConfigError that names the origin, the key, the value and what would be valid."""
     tree: dict[str, Any] = {}
@@ -212,7 +204,7 @@ def validate(merged: Mapping[str, Any], origins: Mapping[str, str], schema: type
     except ValidationError as e:
         first = e.errors()[0]
         key = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
-        problem = _KINDS.get(first["type"]) or first["msg"].removeprefix("Value error, ").replace("Input should be", "it must be")
+        problem = value_problem(first)
         if key in merged:
             hint = _TABLE_HINT if key in TABLES_OF_USERS else _default(key, schema)
             raise invalid_value_error(origins[key], key, merged[key], problem, hint) from e

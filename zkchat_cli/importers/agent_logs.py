@@ -10,31 +10,34 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
-from zkchat_cli.errors import UsageError, reason
+from zkchat_cli.chat.turn_recorder import default_title
+from zkchat_cli.errors import UsageError, reason, value_problem
 from zkchat_cli.llm.base import parse_tool_call
 from zkchat_cli.models import Conversation, ConversationArchive, Role, TokenUsage, ToolCall, ZkChatMessage
 from zkchat_cli.text.truncate import truncate
 
-TITLE_LENGTH = 60
+NOTHING_IMPORTED = "Nothing of this file was imported."
 
 Record = dict[str, Any]
-_RECORD = TypeAdapter(Record)
 
 
-def read_records(data: bytes, name: str) -> Iterator[tuple[int, Record]]:
+def read_records(data: bytes) -> Iterator[tuple[int, Record]]:
     """Each record with the number of its line. A last line that is still being written is left out. Raises UsageError."""
     lines = data.split(b"\n")
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            yield number, _RECORD.validate_python(json.loads(line))
+            record = json.loads(line)
         except (RecursionError, ValueError) as e:
-            if number < len(lines):
-                problem = "it is no object" if isinstance(e, ValidationError) else reason(e)
-                raise UsageError(f"{name}, line {number} is not a JSON record: {problem}", "Nothing of this file was imported.") from e
+            if number == len(lines):
+                return
+            raise UsageError(f"line {number} is not a JSON record: {reason(e)}", NOTHING_IMPORTED) from e
+        if not isinstance(record, dict):
+            raise UsageError(f"line {number} is not a JSON record but {truncate(line.decode(), 60)}", NOTHING_IMPORTED)
+        yield number, record
 
 
 class SessionBuilder:
@@ -77,15 +80,15 @@ class SessionBuilder:
             messages = tuple(ZkChatMessage.model_validate(values) for values in self._messages.values())
         except ValidationError as e:
             first = e.errors()[0]
-            raise UsageError(f"a message's {first['loc'][0]} is wrong: {first['msg']}", "Nothing of this file was imported.") from e
+            raise UsageError(f"a message's {first['loc'][0]} is wrong: {value_problem(first)}", NOTHING_IMPORTED) from e
         if not messages:
-            raise UsageError("there is no message in it", "Nothing of this file was imported.")
+            raise UsageError("it has no messages", NOTHING_IMPORTED)
         question = next((m.content for m in messages if m.role == "user"), "")
         return ConversationArchive(
             conversation=Conversation(
                 id=self._id("conversation"),
                 vault=self._vault,
-                title=truncate(" ".join((self.title or question).split()), TITLE_LENGTH) or None,
+                title=default_title(self.title or question) or None,
                 created_at=messages[0].timestamp,
                 updated_at=max(messages, key=lambda m: datetime.fromisoformat(m.timestamp)).timestamp,
                 head_id=self.head_id or messages[-1].id,

@@ -13,7 +13,7 @@ from zkchat_cli.models import ConversationArchive
 
 def read_session(data: bytes, name: str, *, vault: str, now: str) -> ConversationArchive:
     """The conversation in a log; what its subagents said is a branch of its own. Raises UsageError."""
-    records = [record for _, record in read_records(data, name)]
+    records = [record for _, record in read_records(data)]
     session_id = next((record["sessionId"] for record in records if isinstance(record.get("sessionId"), str)), PurePath(name).stem)
     reader = _ClaudeCodeReader(SessionBuilder("claude-code", session_id, vault, now))
     for record in records:

@@ -16,7 +16,7 @@ _REPEATED = ("user_message", "agent_message", "agent_reasoning", "agent_reasonin
 
 def read_session(data: bytes, name: str, *, vault: str, now: str) -> ConversationArchive:
     """The conversation in a log. Raises UsageError."""
-    records = list(read_records(data, name))
+    records = list(read_records(data))
     first = records[0][1] if records else {}
     session_id = _payload(first).get("id")
     reader = _CodexReader(SessionBuilder("codex", session_id if isinstance(session_id, str) else PurePath(name).stem, vault, now))

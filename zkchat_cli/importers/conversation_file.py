@@ -7,7 +7,7 @@ ones are filled in.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,18 +15,18 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
+from zkchat_cli.chat.turn_recorder import default_title
 from zkchat_cli.context.turns import is_prompt_context
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, value_problem
 from zkchat_cli.models import Conversation, ConversationArchive, Count, DocumentReference, Role, ToolCall, ZkChatMessage
 from zkchat_cli.store.archive import find_problem
 from zkchat_cli.store.rows import paused_gc
 from zkchat_cli.text.truncate import truncate
 
-TITLE_LENGTH = 60
 _OWN_EXPORT = "an export of zkchat"
 _VERSION = ConversationArchive.model_fields["version"].default
 _EXPECTED = 'Expected: a JSON export of zkchat, a list of {"role", "content"} or a chat_sessions.json. Nothing was imported.'
-_NO_TIME = "Input should be a time such as 2025-05-08T12:00:00Z"
+_NO_TIME = "it must be a time such as 2025-05-08T12:00:00Z"
 T = TypeVar("T")
 
 
@@ -126,13 +126,13 @@ def read_conversations(data: bytes, *, vault: str, new_id: Callable[[], str], no
             raise UsageError(f"Not valid JSON: {e}", _EXPECTED) from e
         if isinstance(document, dict) and isinstance(document.get("format"), str):
             return ImportedConversations(_OWN_EXPORT, [_read_own_export(document)])
-        if isinstance(document, list):
+        if isinstance(document, list) and document:
             kind, sessions = "messages", [_session(document)]
         elif isinstance(document, dict) and isinstance(document.get("messages"), list):
             kind, sessions = "a model call's request", [_session(document["messages"])]
-        else:
+        elif isinstance(document, dict) and any(isinstance(entry, dict) and "messages" in entry for entry in document.values()):
             kind, sessions = "chat sessions", [*_validate(dict[str, ImportedSession], document).values()]
-        if not document:
+        else:
             raise UsageError("This JSON holds no conversation", _EXPECTED)
         return ImportedConversations(kind, [_archive(session, vault, new_id, now) for session in sessions])
 
@@ -157,7 +157,7 @@ def _validate(type_: type[T], value: Any) -> T:
     except ValidationError as e:
         first = e.errors()[0]
         steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
-        raise _wrong(steps.removeprefix(".") or "The file", first["msg"].removeprefix("Value error, "), first["input"]) from e
+        raise _wrong(steps.removeprefix(".") or "The file", value_problem(first), first["input"]) from e
 
 
 def _wrong(place: str, problem: str, found: object) -> UsageError:
@@ -187,17 +187,13 @@ def _archive(session: ImportedSession, vault: str, new_id: Callable[[], str], no
         conversation=Conversation(
             id=new_id(),
             vault=vault,
-            title=_title(messages),
+            title=default_title(next((message.content for message in messages if message.role == "user"), "")) or None,
             created_at=created,
             updated_at=_iso_time(session.last_updated, now) or (messages[-1].timestamp if messages else created),
             head_id=messages[-1].id if messages else None,
         ),
         messages=tuple(messages),
     )
-
-
-def _title(messages: Sequence[ZkChatMessage]) -> str | None:
-    return truncate(next((message.content for message in messages if message.role == "user"), ""), TITLE_LENGTH) or None
 
 
 def _iso_time(time: datetime | None, now: str) -> str:

@@ -29,7 +29,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from zkchat_cli import __version__
-from zkchat_cli.errors import ZkchatError, on_one_line
+from zkchat_cli.errors import ZkchatError, on_one_line, value_problem
 from zkchat_cli.mcp.note_tools import NoteTools
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import ToolArgumentError
@@ -142,7 +142,7 @@ def _sentence(name: str, error: ToolError) -> str:
     """What the client's model is told about a failed call of the tool `name`."""
     match error.__cause__:
         case ValidationError() as wrong:
-            problems = (f"{'.'.join(map(str, each['loc']))}: {each['msg'][:1].lower()}{each['msg'][1:]}" for each in wrong.errors())
+            problems = (f"{'.'.join(map(str, each['loc']))}: {value_problem(each)}" for each in wrong.errors())
             return f"{name}: {truncate('; '.join(problems), 500)}."
         case ZkchatError() as expected:
             return on_one_line(expected.message, expected.hint)

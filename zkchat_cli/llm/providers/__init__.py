@@ -7,7 +7,6 @@ from zkchat_cli import registry
 from zkchat_cli.config.schema import Config, with_tables
 from zkchat_cli.llm.base import Provider
 
-
 TEST_PROVIDER = "scripted"
 
 

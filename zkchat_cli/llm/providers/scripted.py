@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from zkchat_cli.errors import ProviderError, reason
+from zkchat_cli.errors import ProviderError, reason, value_problem
 from zkchat_cli.fileio import read_file
 from zkchat_cli.llm.base import Delta, ModelConfig, Provider, ReasoningPart, Request, StreamFailed, StreamFinished, TextPart, ToolCallsPart
 from zkchat_cli.models import FinishReason, TokenUsage, ToolCall, Value
@@ -110,7 +110,7 @@ def _open(config: ModelConfig) -> ScriptedModel:
             except ValidationError as e:
                 first = e.errors()[0]
                 where = ".".join(str(part) for part in first["loc"])
-                problem = f"{file}, line {number}: {where + ': ' if where else ''}{first['msg']}"
+                problem = f"{file}, line {number}: {where + ': ' if where else ''}{value_problem(first)}"
                 raise ProviderError("bad_script", problem, f"A reply may have: {', '.join(_ScriptedReply.model_fields)}.") from e
     if not replies:
         raise ProviderError("bad_script", f"{file} contains no replies", 'Write one JSON object a line, such as {"text": "Hello"}.')

@@ -1,5 +1,6 @@
 """`zkchat context export` and `import`: conversations to and from files."""
 
+from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -135,21 +136,29 @@ def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
     with ctx.open_app() as app:
         for file in files:
             try:
-                data = read_input(str(file), MAX_IMPORT, "a session's file")
-                archive = _with_references(readers[program](data, file.name, vault=str(app.vault.root), now=factory.now()), app.vault)
-                documents.append(_document(archive, archive.conversation, app.store.merge(archive)))
+                documents.append(_import_session(app, file, partial(readers[program], vault=str(app.vault.root), now=factory.now())))
             except StoreUnwritable:
                 raise
             except (StoreError, UsageError) as e:
                 if len(files) == 1:
                     raise
-                ctx.screen.warn(f"{file} is left out: {e.message}")
+                ctx.screen.warn(f"left out: {e.message}")
         _embed_messages(ctx, app, sum(document["messages"] for document in documents))
     if not documents:
         raise UsageError(f"no file in {path} could be read", "The warnings above say why.")
     new = [document for document in documents if document["messages"]]
     text = "\n".join(map(_line, new)) or "Nothing new: all of it was imported before."
     ctx.result({**documents[-1], "format": program, "conversations": documents}, text)
+
+
+def _import_session(app: "App", file: Path, read: "Callable[[bytes, str], ConversationArchive]") -> dict[str, Any]:
+    """Store the new messages of a session. Every error names the file."""
+    data = read_input(str(file), MAX_IMPORT, "a session's file")
+    try:
+        archive = _with_references(read(data, file.name), app.vault)
+        return _document(archive, archive.conversation, app.store.merge(archive))
+    except (StoreError, UsageError) as e:
+        raise type(e)(f"{file}: {e.message}", e.hint) from e
 
 
 def _document(archive: "ConversationArchive", conversation: "Conversation", new: int, *, copy: bool = False) -> dict[str, Any]:
