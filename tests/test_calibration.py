@@ -14,7 +14,7 @@ from zkchat_cli.config.schema import Config
 from zkchat_cli.events import Notice
 from zkchat_cli.llm.base import Window
 from zkchat_cli.models import Calibration
-from zkchat_cli.tokens.calibration import CountedPrompt, learn
+from zkchat_cli.tokens.calibration import CountedPrompt, learn_calibration
 
 
 def text_only(text: float, counted: float) -> CountedPrompt:
@@ -22,29 +22,29 @@ def text_only(text: float, counted: float) -> CountedPrompt:
 
 
 def test_a_factor_rises_at_once_and_sinks_slowly() -> None:
-    known = learn(Calibration(), text_only(1000, 2000))
+    known = learn_calibration(Calibration(), text_only(1000, 2000))
     assert (known.text, known.calls) == (2.0, 1)
-    assert learn(known, text_only(1000, 1000)).text == 1.5
-    assert learn(known, text_only(1000, 3000)).text == 3.0
+    assert learn_calibration(known, text_only(1000, 1000)).text == 1.5
+    assert learn_calibration(known, text_only(1000, 3000)).text == 3.0
 
 
 def test_tools_that_a_template_leaves_out_do_not_shrink_text() -> None:
-    known = learn(Calibration(), CountedPrompt(1000, 1000, 1000))
+    known = learn_calibration(Calibration(), CountedPrompt(1000, 1000, 1000))
     assert known == Calibration()
-    known = learn(learn(known, text_only(1000, 1000)), CountedPrompt(1000, 1000, 1000))
+    known = learn_calibration(learn_calibration(known, text_only(1000, 1000)), CountedPrompt(1000, 1000, 1000))
     assert (known.text, known.tool_factor) == (1.0, 0.0)
 
 
 def test_text_is_measured_by_what_the_next_call_of_a_turn_has_more() -> None:
     first, second = CountedPrompt(500, 1000, 500 * 0.8 + 1300), CountedPrompt(1500, 1000, 1500 * 0.8 + 1300)
-    known = learn(learn(Calibration(), first), second, first)
+    known = learn_calibration(learn_calibration(Calibration(), first), second, first)
     assert 0.8 < known.text < 0.9
     assert 1500 * known.text + 1000 * known.tool_factor == pytest.approx(second.counted)
 
 
 def test_too_few_tokens_or_an_impossible_figure_teach_nothing() -> None:
     for prompt in (text_only(50, 90), text_only(1000, 100), text_only(1000, 9000)):
-        assert learn(Calibration(), prompt) == Calibration()
+        assert learn_calibration(Calibration(), prompt) == Calibration()
 
 
 @given(text=st.floats(0.6, 4), tools=st.floats(0, 3), prompts=st.lists(st.tuples(st.integers(100, 9000), st.integers(0, 3000)), max_size=8))
@@ -52,7 +52,7 @@ def test_a_prompt_that_was_counted_is_never_counted_as_smaller(text: float, tool
     known, before = Calibration(), None
     for t, g in prompts:
         prompt = CountedPrompt(t, g, text * t + tools * g)
-        known = learn(known, prompt, before)
+        known = learn_calibration(known, prompt, before)
         if 0.5 <= prompt.counted / (t + g) <= 5:
             assert known.text * t + known.tool_factor * g >= 0.999 * prompt.counted
         before = prompt

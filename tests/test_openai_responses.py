@@ -30,7 +30,7 @@ from pydantic import TypeAdapter
 from zkchat_cli.llm import providers
 from zkchat_cli.llm.base import ModelConfig, Options, Request, ThinkingPart, with_wire_names
 from zkchat_cli.llm.openai_responses import PROVIDER_NAME, request_body
-from zkchat_cli.llm.providers.openai import OpenaiModel, OpenaiResponsesModel
+from zkchat_cli.llm.providers.openai import OpenAIModel, OpenAIResponsesModel
 from zkchat_cli.models import PromptMessage, ThinkingBlocks, TokenUsage, ToolCall
 
 THOUGHT = {"type": "reasoning", "id": "rs_0", "summary": [{"type": "summary_text", "text": "Look."}], "encrypted_content": "c2VjcmV0"}
@@ -64,10 +64,10 @@ def body_of(*messages: PromptMessage, model: str = "gpt-5.2", official: bool = T
 @pytest.mark.parametrize(
     ("api", "address", "expected"),
     [
-        ("auto", "", OpenaiResponsesModel),
-        ("auto", "http://127.0.0.1:8080/v1", OpenaiModel),
-        ("chat", "", OpenaiModel),
-        ("responses", "http://127.0.0.1:8080/v1", OpenaiResponsesModel),
+        ("auto", "", OpenAIResponsesModel),
+        ("auto", "http://127.0.0.1:8080/v1", OpenAIModel),
+        ("chat", "", OpenAIModel),
+        ("responses", "http://127.0.0.1:8080/v1", OpenAIResponsesModel),
     ],
 )
 def test_openai_itself_is_called_by_responses_and_other_servers_by_chat(api: str, address: str, expected: type) -> None:

@@ -135,7 +135,7 @@ def check_copy(app: AppFixture, id_: str, text: str, strategy: str) -> None:
     assert not ids.keys() & set(ids.values())
     renamed = [s.model_dump() for s in sent_prompts(app.store, id_)]
     for sent in renamed:
-        sent["question_id"], sent["summarised_through"] = ids[sent["question_id"]], ids.get(sent["summarised_through"])
+        sent["question_id"], sent["summarized_through"] = ids[sent["question_id"]], ids.get(sent["summarized_through"])
         for message in sent["prompt"]["messages"]:
             message["source_ids"] = tuple(ids.get(source, source) for source in message["source_ids"])
     assert [s.model_dump() for s in sent_prompts(app.store, copy)] == renamed

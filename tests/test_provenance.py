@@ -4,7 +4,7 @@ from typing import Any
 
 from factories import chunk, message, prompt_message
 
-from zkchat_cli.models import Citation, ContentChunk, DocumentReference, Dropped, Prompt, ToolRun, ZkChatMessage
+from zkchat_cli.models import Citation, ContentChunk, DocumentReference, DroppedItem, Prompt, ToolRun, ZkChatMessage
 from zkchat_cli.references.provenance import matching_documents
 from zkchat_cli.views.prompts import prompt_status
 
@@ -71,7 +71,8 @@ def test_a_document_matches_by_path_name_title_or_link() -> None:
 
 
 def test_prompt_status_says_why_a_message_is_left_out() -> None:
-    gone = (Dropped(id="u1", reason="in the summary"), Dropped(id="u3", reason="no room; quoted because it is relevant to the message"))
+    reasons = {"u1": "in the summary", "u3": "no room; quoted because it is relevant to the message"}
+    gone = tuple(DroppedItem(id=id_, reason=reason) for id_, reason in reasons.items())
     sent = (prompt_message("user", "What?", source_ids=("u2", "u3")),)
     tell = prompt_status(Prompt.model_construct(messages=sent, dropped=gone))
     assert tell("u2") == "in the prompt now"

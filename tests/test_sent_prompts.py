@@ -24,7 +24,7 @@ from zkchat_cli.context import prompt_history
 from zkchat_cli.context.system_prompt import INSTRUCTIONS
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Request, StreamFailed, TextPart
-from zkchat_cli.models import Dropped, Prompt, SentPrompt
+from zkchat_cli.models import DroppedItem, Prompt, SentPrompt
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.database import connect
 from zkchat_cli.views import prompts
@@ -174,7 +174,7 @@ def test_a_turn_is_shown_call_by_call(app: AppFixture) -> None:
     turn = prompt_history.restore_sent_prompts(session.history, 1, app.store.prompts(session.history[0].id))
     assert '\nfind_excerpts({"query": "filters 1"})\n' in prompts.sent_prompts_text(turn)
     assert prompts.sent_prompts_text(turn, 2).count("══ turn") == 1
-    many = tuple(Dropped(id=f"m{n}", reason="no room") for n in range(30))
+    many = tuple(DroppedItem(id=f"m{n}", reason="no room") for n in range(30))
     long = turn.calls[0].prompt.model_copy(update={"dropped": many})
     asked = prompt_history.SentPrompts(1, (turn.calls[0].model_copy(update={"prompt": long}),))
     assert "not sent: 10 more; --json names them" in prompts.sent_prompts_text(asked)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from zkchat_cli.chat.turn import TurnInProgress
 from zkchat_cli.llm.base import Request, ServerModel
 from zkchat_cli.models import Prompt, TokenUsage
-from zkchat_cli.tokens.calibration import CountedPrompt
-from zkchat_cli.tokens.calibration import learn as learn_calibration
+from zkchat_cli.tokens.calibration import CountedPrompt, learn_calibration
 
 
 @dataclass(frozen=True, slots=True)

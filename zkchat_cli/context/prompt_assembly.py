@@ -25,7 +25,7 @@ from zkchat_cli.models import (
     CompactionDue,
     ContextUsage,
     DocumentReference,
-    Dropped,
+    DroppedItem,
     Prompt,
     PromptMessage,
     PromptTool,
@@ -294,7 +294,7 @@ def explain_dropped(reason: str, *, quoted: bool) -> str:
     return f"{reason}; quoted because it is relevant to the message" if quoted else reason
 
 
-def _dropped_messages(layout: _Layout, selection: Selection) -> list[Dropped]:
+def _dropped_messages(layout: _Layout, selection: Selection) -> list[DroppedItem]:
     sent = {turn.id for turn in selection.turns}
     recalled = {passage.message.id for passage in selection.passages}
     reasons = [(turn, failure_reason(turn.messages)) for turn in layout.history if turn.failed]
@@ -302,17 +302,17 @@ def _dropped_messages(layout: _Layout, selection: Selection) -> list[Dropped]:
     reasons += [(turn, folded) for turn in layout.history.sendable_turns()[: layout.folded_count]]
     reasons += [(turn, "no room") for turn in layout.recent if turn.id not in sent]
     return [
-        Dropped(id=id_, reason=explain_dropped(reason, quoted=id_ in recalled))
+        DroppedItem(id=id_, reason=explain_dropped(reason, quoted=id_ in recalled))
         for turn, reason in reasons
         for id_ in turn.ids
         if id_ not in turn.fixed_ids
     ]
 
 
-def _dropped_tools_and_memory(inputs: PromptInputs, layout: _Layout) -> list[Dropped]:
+def _dropped_tools_and_memory(inputs: PromptInputs, layout: _Layout) -> list[DroppedItem]:
     """Filtered tools, as `tool:NAME`, and contextual memory without room."""
     sent = {id_ for message in layout.contextual_memory for id_ in message.source_ids}
     return [
-        *(Dropped(id=f"tool:{name}", reason=reason) for name, reason in layout.tools.omitted),
-        *(Dropped(id=_memory_id(item), reason="no room") for item in inputs.contextual_memory if _memory_id(item) not in sent),
+        *(DroppedItem(id=f"tool:{name}", reason=reason) for name, reason in layout.tools.omitted),
+        *(DroppedItem(id=_memory_id(item), reason="no room") for item in inputs.contextual_memory if _memory_id(item) not in sent),
     ]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from zkchat_cli.context.prompt_assembly import explain_dropped, named_documents
 from zkchat_cli.context.turns import failure_reason, is_failed
 from zkchat_cli.errors import UsageError
-from zkchat_cli.models import Dropped, Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
+from zkchat_cli.models import DroppedItem, Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
 from zkchat_cli.text.numbers import plural
 
 RECALLED_TAG = "<recalled-conversation>"
@@ -41,7 +41,7 @@ class SentPrompts(NamedTuple):
     def to_json(self, call: int | None = None) -> dict[str, Any]:
         """All calls, or one. Raises UsageError if there is no such call."""
         calls = self.calls if call is None else (self.call(call),)
-        documents = [sent.model_dump(mode="json", exclude={"question_id", "summarised_through"}) for sent in calls]
+        documents = [sent.model_dump(mode="json", exclude={"question_id", "summarized_through"}) for sent in calls]
         return {"turn": self.number, "question_id": self.calls[0].question_id, "calls": documents}
 
 
@@ -67,8 +67,8 @@ def restore_prompt(sent: SentPrompt, history: Sequence[ZkChatMessage]) -> Prompt
     quoted = {id_ for m in sent.prompt.messages if m.content.startswith(RECALLED_TAG) for id_ in m.source_ids}
     sent_ids = {id_ for m in sent.prompt.messages if not m.content.startswith(RECALLED_TAG) for id_ in m.source_ids}
     dropped = [
-        Dropped(id=message.id, reason=explain_dropped(reason, quoted=message.id in quoted))
-        for message, reason in _possible_reasons(history[:question], sent.summarised_through)
+        DroppedItem(id=message.id, reason=explain_dropped(reason, quoted=message.id in quoted))
+        for message, reason in _possible_reasons(history[:question], sent.summarized_through)
         if message.id not in sent_ids
     ]
     named = named_documents([message for message in history if message.id in sent_ids])

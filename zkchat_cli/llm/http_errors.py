@@ -120,7 +120,7 @@ class Endpoint:
         return None
 
     @contextmanager
-    def explained_environment(self) -> Iterator[None]:
+    def map_environment_errors(self) -> Iterator[None]:
         """Raises ProviderError if a client cannot be made because of the proxies or certificates that the environment names."""
         try:
             yield

@@ -87,7 +87,7 @@ class JsonClient(Endpoint):
         import httpx  # see the top of this file
 
         if self._client is None:
-            with self.explained_environment():
+            with self.map_environment_errors():
                 self._client = httpx.Client(trust_env=not self.is_local)  # no proxy between this machine and itself
         method, timeout = "POST" if body else "GET", httpx.Timeout(limits.seconds, connect=CONNECT_SECONDS)
         url = self.address.rstrip("/") + path

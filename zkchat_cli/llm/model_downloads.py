@@ -12,10 +12,10 @@ from zkchat_cli.llm.http_errors import Endpoint
 
 HOST = "https://huggingface.co"
 """Where the models are published; HF_ENDPOINT names a mirror, as for the publisher's own programs."""
-SECONDS = 60.0
+STALL_SECONDS = 60.0
 """Without a byte."""
 
-Report = Callable[[int, int], None]
+ProgressReport = Callable[[int, int], None]
 """Called with the bytes that have arrived and those expected."""
 
 
@@ -100,7 +100,7 @@ def downloadable_model(name: str) -> DownloadableModel:
     return found
 
 
-def download(model: DownloadableModel, folder: Path, env: Mapping[str, str], report: Report = lambda *_: None) -> Path:
+def download(model: DownloadableModel, folder: Path, env: Mapping[str, str], report: ProgressReport = lambda *_: None) -> Path:
     """Download a model into a folder of its name, and return that. Files that are there and right are kept.
 
     Raises ProviderError; no incomplete or wrong file is left then.
@@ -109,7 +109,7 @@ def download(model: DownloadableModel, folder: Path, env: Mapping[str, str], rep
     make_private_folder(target)
     arrived = 0
     for file in model.files:
-        if not _is_right(target / file.name, file):
+        if not _is_intact(target / file.name, file):
             before = arrived
             _fetch(model, file, target / file.name, env, lambda size, before=before: report(before + size, model.size))  # type: ignore[misc]
         arrived += file.size
@@ -125,8 +125,8 @@ def _fetch(model: DownloadableModel, file: ModelFile, target: Path, env: Mapping
     digest, size, scratch = hashlib.sha256(), 0, scratch_file(target)
     if error := server.config_error():
         raise error
-    with server.explained_environment():
-        client = httpx.Client(follow_redirects=True, timeout=SECONDS, trust_env=not server.is_local)
+    with server.map_environment_errors():
+        client = httpx.Client(follow_redirects=True, timeout=STALL_SECONDS, trust_env=not server.is_local)
     try:
         with client, client.stream("GET", url) as response, scratch.open("xb") as out:
             if response.status_code != 200:
@@ -142,7 +142,7 @@ def _fetch(model: DownloadableModel, file: ModelFile, target: Path, env: Mapping
             raise server.error("bad_answer", f"sent another {file.path} than the one that zkchat knows; it was deleted", "Try again later.")
         scratch.replace(target)
     except httpx.TimeoutException as e:
-        raise server.answer_timeout(SECONDS, started=size > 0) from e
+        raise server.answer_timeout(STALL_SECONDS, started=size > 0) from e
     except httpx.HTTPError as e:
         raise server.unreachable(e) from e
     except OSError as e:
@@ -151,7 +151,7 @@ def _fetch(model: DownloadableModel, file: ModelFile, target: Path, env: Mapping
         scratch.unlink(missing_ok=True)
 
 
-def _is_right(path: Path, file: ModelFile) -> bool:
+def _is_intact(path: Path, file: ModelFile) -> bool:
     try:
         with open_regular(path) as opened:
             return os.fstat(opened.fileno()).st_size == file.size and hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256

@@ -133,7 +133,7 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
             response.stream = _Body(body, _read_body(body, self._readers[-1], attempt, self._emit))
 
         server, hooks = self._model.server, {"response": [read]}
-        with server.explained_environment():
+        with server.map_environment_errors():
             own = httpx.AsyncClient(verify=_tls(), timeout=client.timeout, trust_env=not server.is_local, event_hooks=hooks)
         async with own:
             return await super().exchange_stream(own, url, body, headers, attempt, decode)
@@ -141,7 +141,7 @@ class _Engine(OpenAIStreamRecovery):  # type: ignore[misc]  # mojentic is untype
 
 async def stream_chat(model: "RemoteModel", body: dict[str, Any], emit: Emit) -> None:
     """Emit the deltas of an answer. Raises the ProviderError with which it ends."""
-    with model.server.explained_environment():
+    with model.server.map_environment_errors():
         _tls()  # mojentic reads the certificates, too, and explains nothing
     readers: list[ChatReader] = []
     events = recover_stream(

@@ -52,7 +52,7 @@ from zkchat_cli.models.prompts import (
     Calibration,
     CompactionDue,
     ContextUsage,
-    Dropped,
+    DroppedItem,
     MessageBreakdown,
     Prompt,
     PromptComponents,

@@ -10,7 +10,7 @@ from pydantic import Field
 from zkchat_cli.models.base import Count, Value
 from zkchat_cli.models.conversations import Compaction, Conversation
 from zkchat_cli.models.messages import TokenUsage, ZkChatMessage
-from zkchat_cli.models.prompts import ContextUsage, Dropped, PromptMessage, PromptTool
+from zkchat_cli.models.prompts import ContextUsage, DroppedItem, PromptMessage, PromptTool
 
 
 class ArchivedCall(Value):
@@ -24,7 +24,7 @@ class ArchivedCall(Value):
         description="The body of the call, null for each part made of the prompt; null for a model without a server.",
     )
     strategy: str = Field(description="The context strategy.")
-    dropped: tuple[Dropped, ...] = Field(default=(), description="Tools (`tool:NAME`) and memories that were left out.")
+    dropped: tuple[DroppedItem, ...] = Field(default=(), description="Tools (`tool:NAME`) and memories that were left out.")
     figures: ContextUsage = Field(description="The prompt's tokens by component, against the budgets of that time.")
     messages: tuple[Count, ...] = Field(default=(), description="The prompt's messages in order: indexes into `prompts.messages`, from 0.")
     tools: tuple[Count, ...] = Field(default=(), description="The prompt's tools in order: indexes into `prompts.tools`, from 0.")

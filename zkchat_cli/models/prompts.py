@@ -102,7 +102,7 @@ class ContextUsage(Value):
     """Tokens of this model for each that zkchat counts, as its provider reported."""
 
 
-class Dropped(Value):
+class DroppedItem(Value):
     id: str
     reason: str
 
@@ -120,7 +120,7 @@ class Prompt(Value):
     messages: tuple[PromptMessage, ...]
     tools: tuple[PromptTool, ...]
     usage: ContextUsage
-    dropped: tuple[Dropped, ...] = ()
+    dropped: tuple[DroppedItem, ...] = ()
     documents: tuple[DocumentReference, ...] = ()
     """The documents that its messages name, and how each is delivered."""
     deleted: tuple[str, ...] = ()
@@ -165,5 +165,5 @@ class SentPrompt(Value):
     """As the provider reported; None if it did not, or failed."""
     request: dict[str, Any] | None = None
     """The body of the call, with null for each part that is made of the prompt; None for a model without a server."""
-    summarised_through: str | None = None
+    summarized_through: str | None = None
     """The last message that the prompt's summary covers."""

@@ -79,7 +79,7 @@ def read(connection: sqlite3.Connection, message_id: str) -> tuple[SentPrompt, .
                 prompt=prompt,
                 usage=stored.usage,
                 request=stored.request,
-                summarised_through=through,
+                summarized_through=through,
             )
         )
     return tuple(sent)

@@ -27,7 +27,7 @@ class CountedPrompt(NamedTuple):
     counted: float
 
 
-def learn(known: Calibration, prompt: CountedPrompt, before: CountedPrompt | None = None) -> Calibration:
+def learn_calibration(known: Calibration, prompt: CountedPrompt, before: CountedPrompt | None = None) -> Calibration:
     """What is known after another prompt has been counted; `before` is that of the turn's call before."""
     if prompt.text < MIN_TEXT or not MIN_FACTOR <= prompt.counted / (prompt.text + prompt.tools) <= MAX_FACTOR:
         return known

@@ -66,7 +66,7 @@ class TokenTable:
         return self._ranks[i] if i < len(self._hashes) and self._hashes[i] == wanted else NO_TOKEN
 
 
-class _Simplified(dict[int, str]):
+class _ReplacementTable(dict[int, str]):
     """Characters and what replaces them, for `str.translate`."""
 
     def __missing__(self, code: int) -> str:
@@ -84,7 +84,7 @@ class TableEncoder:
         for name, members in _CLASSES.items():
             pattern = pattern.replace(name, members)
         self._pattern = re.compile(pattern, re.ASCII)
-        self._simplified = _Simplified()
+        self._replacements = _ReplacementTable()
         self._rank = cache(table.rank)
         self._encode_piece = cache(self._merge)
         self._load = load
@@ -93,7 +93,7 @@ class TableEncoder:
     def _split(self, text: str) -> list[str]:
         if text.isascii():
             return self._pattern.findall(text)
-        return [text[found.start() : found.end()] for found in self._pattern.finditer(text.translate(self._simplified))]
+        return [text[found.start() : found.end()] for found in self._pattern.finditer(text.translate(self._replacements))]
 
     def load_vocabulary(self) -> "Encoder":
         """Raises OSError or ValueError if it is missing or damaged."""

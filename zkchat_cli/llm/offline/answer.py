@@ -13,7 +13,7 @@ from zkchat_cli.llm.offline.question import AnalyzedQuestion, analyze_question, 
 from zkchat_cli.llm.offline.ranking import (
     MAX_QUOTES,
     MIN_SHARE,
-    NAMED,
+    NAMED_FACTOR,
     QuoteSource,
     RankedQuote,
     add_code,
@@ -24,7 +24,7 @@ from zkchat_cli.llm.offline.ranking import (
     select_sections,
     summarize_excerpts,
 )
-from zkchat_cli.llm.offline.small_talk import MARKS, reply_to_small_talk
+from zkchat_cli.llm.offline.small_talk import QUOTE_MARKS, reply_to_small_talk
 from zkchat_cli.markdown.blocks import split_sentences
 from zkchat_cli.models import AnswerLevel, PromptMessage, ToolCall
 from zkchat_cli.references.chunk_format import NO_ROOM, parse_tool_result
@@ -38,10 +38,12 @@ MAX_SUMMARY, MAX_PER_DOCUMENT, MAX_FACTS = 6, 2, 2
 """Quotes in a summary of a document, and in one of several documents; remembered facts."""
 MIN_SENTENCES, MAX_DIGEST = 4, 12
 """Sentences of a text worth summarizing, and of its summary."""
-NOTHING = "Nothing in your notes is about this.\n"
-NOTHING_THEN = "None of your notes is from that time.\n"
+NOTHING_FOUND = "Nothing in your notes is about this.\n"
+NOTHING_IN_PERIOD = "None of your notes is from that time.\n"
 NO_SENTENCE = "I found no sentence that answers this. Most likely: "
-LEFT_OUT = "There was no room in the context window for passages of your notes. Raise context.max_tokens, or ask in a new conversation.\n"
+NO_PASSAGES = (
+    "There was no room in the context window for passages of your notes. Raise context.max_tokens, or ask in a new conversation.\n"
+)
 _PAIRED_MARKS = re.compile("[^“”]*(?:“[^“”]*”[^“”]*)*")
 
 
@@ -94,8 +96,8 @@ def _answer_from_notes(
     excerpts = _read_excerpts([*documents, *results])
     facts = remembered_facts(question, before)
     if not excerpts and any(NO_ROOM in m.content for m in results):
-        return Answer(facts + LEFT_OUT)
-    if results and not excerpts and all(errors := [_error_of(m) for m in results]):
+        return Answer(facts + NO_PASSAGES)
+    if results and not excerpts and all(errors := [_tool_error(m) for m in results]):
         return Answer(f"{facts}Your notes could not be searched: {errors[-1]}\n", None if facts else "nothing")
     reads = {call.id for m in turn for call in m.tool_calls if call.name == "read_zk_document"}
     paths = {excerpt.path for excerpt in _read_excerpts([*documents, *(m for m in results if m.tool_call_id in reads)])}
@@ -109,7 +111,7 @@ def _answer_from_notes(
     return Answer(facts + answer.text, "answer" if facts else answer.level)
 
 
-def _error_of(result: PromptMessage) -> str | None:
+def _tool_error(result: PromptMessage) -> str | None:
     """Why a call has failed; None if it has not."""
     try:
         document = json.loads(result.content)
@@ -134,7 +136,7 @@ def remembered_facts(question: AnalyzedQuestion, before: Sequence[PromptMessage]
     memories = [m.content for m in before if m.kind == "memory" and m.content.startswith("<smart-memory>")]
     facts = [line[2:] for content in memories for line in content.split("\n") if line.startswith("- ") and not line.startswith("- [[")]
     relevant = [fact for fact in facts if rank_passages(question, [QuoteSource(0, "", "", None, fact)]).is_answer()]
-    return "".join(f"From memory: {MARKS.sub('', fact)}\n\n" for fact in relevant[:MAX_FACTS])
+    return "".join(f"From memory: {QUOTE_MARKS.sub('', fact)}\n\n" for fact in relevant[:MAX_FACTS])
 
 
 def summarize_message(messages: Sequence[PromptMessage]) -> str:
@@ -174,7 +176,7 @@ def quote_answer(
         if parts := [f"[[{title}]]:\n\n{_format_quotes(quotes)}" for title, quotes in summaries if quotes]:
             return Answer("\n".join(parts), "answer")
     limit = MAX_SUMMARY if question.wants_summary else MAX_QUOTES
-    for searched, factor in ((named, NAMED), (excerpts, 1.0)):
+    for searched, factor in ((named, NAMED_FACTOR), (excerpts, 1.0)):
         ranked = rank_passages(question, searched, similarities)
         if ranked.is_answer(factor):
             least = MIN_SHARE * ranked.on_topic[0].value
@@ -184,16 +186,16 @@ def quote_answer(
     if named:
         ranked = rank_passages(question, named, similarities)
     elif not ranked.matches:
-        return Answer(NOTHING_THEN if question.about_period else NOTHING, "nothing")
+        return Answer(NOTHING_IN_PERIOD if question.about_period else NOTHING_FOUND, "nothing")
     sections = select_sections(ranked)
     if not sections:
-        return Answer(NOTHING, "nothing")
-    shown = [f"{_name_section(quotes[0])}\n\n{_format_quotes(quotes)}" for quotes in sections]
+        return Answer(NOTHING_FOUND, "nothing")
+    shown = [f"{_section_name(quotes[0])}\n\n{_format_quotes(quotes)}" for quotes in sections]
     return Answer(NO_SENTENCE + "\nOr: ".join(shown), "most_likely")
 
 
-def _name_section(quote: RankedQuote) -> str:
-    return " › ".join(" ".join(MARKS.sub("", name).split()) for name in quote.section)
+def _section_name(quote: RankedQuote) -> str:
+    return " › ".join(" ".join(QUOTE_MARKS.sub("", name).split()) for name in quote.section)
 
 
 def _format_quotes(quotes: Sequence[RankedQuote]) -> str:

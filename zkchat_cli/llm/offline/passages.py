@@ -16,14 +16,14 @@ from zkchat_cli.models import ContentChunk
 from zkchat_cli.text.patterns import lazy_pattern
 from zkchat_cli.text.truncate import truncate
 
-Kind = Literal["prose", "item", "row", "code"]
+PassageKind = Literal["prose", "item", "row", "code"]
 LONGEST = 480
 """Characters of a piece; a longer one is cut at a word and marked with an ellipsis."""
 MAX_GROUP = 240
 """Characters up to which sentences that follow each other are one piece: many a sentence means little without the next."""
 MAX_LABEL = 80
 """Characters of a line that says what the list or code below it is: "Things to bring"."""
-ITEMS = " • "
+ITEM_SEPARATOR = " • "
 """Between the items of a list in one piece: a mark that no note has to contain for the quotation to be verified."""
 COLONS = (":", "：")
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
@@ -39,12 +39,12 @@ _HAS_MARKUP = lazy_pattern(r"[\[\]<>&^=|]|\\|^(?:[-*+]|\d+[.)])\s")
 
 
 class QuotablePassage(NamedTuple):
-    """`text` on one line, the headings above it within the excerpt (the innermost last), and its place in its section."""
+    """`text` on one line, the headings above it within the excerpt (the innermost last), and its position in its section."""
 
     text: str
-    kind: Kind
+    kind: PassageKind
     headings: tuple[str, ...]
-    place: int
+    position: int
     label: str = ""
     """What says what it is besides the headings: of a row the header of its table, of code the short line above."""
 
@@ -62,22 +62,22 @@ def quotable_passages(text: str, heading: str | None = None, *, max_group: int =
     """The pieces of an excerpt in its order. `heading` is the one above its first line, unless that is a heading itself."""
     found: list[QuotablePassage] = []
     headings: list[tuple[int, str]] = [(0, heading)] if heading else []
-    place = 0
+    position = 0
     lead: _LeadIn | None = None
     above: MarkdownBlock | None = None
     for block in blocks(text):
         if block.kind == "heading":
             above = None
             headings = [*((level, name) for level, name in headings if 0 < level < block.level), (block.level, block.text)]
-            place = 0
+            position = 0
             continue
         for piece, kind in _pieces(block, max_group):
             has_words = kind == "code" or _WORD.search(_LINK.sub("", piece))
             if not has_words or (len(piece) < 10 and _NUMBERED.search(piece)):
                 continue  # only links; or too short to be checked as a quotation, so its number would be taken for a citation
             piece = truncate(piece, LONGEST) if len(piece) > LONGEST else " ".join(piece.split())
-            found.append(QuotablePassage(piece, kind, tuple(name for _, name in headings), place, _label(block, above)))
-            place += 1
+            found.append(QuotablePassage(piece, kind, tuple(name for _, name in headings), position, _label(block, above)))
+            position += 1
         lead = _extend_lead(found, lead, block)
         above = block if _is_label(block) else None
     return found
@@ -104,7 +104,7 @@ def _extend_lead(found: list[QuotablePassage], lead: _LeadIn | None, block: Mark
         return _lead_in(found, block)
     above = found[lead.position].text
     has_items = lead.list_line is None and not above.endswith(COLONS)
-    longer = f"{above}{' ' if above.endswith(COLONS) else ITEMS}{' '.join(block.text.split())}"
+    longer = f"{above}{' ' if above.endswith(COLONS) else ITEM_SEPARATOR}{' '.join(block.text.split())}"
     if len(longer) > LONGEST:
         found[lead.position] = found[lead.position]._replace(text=f"{above} …" if has_items else above)
         return None
@@ -165,7 +165,7 @@ def _render(text: str) -> str:
     return begin + to_plain_text(text) + end
 
 
-def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, Kind]]:
+def _pieces(block: MarkdownBlock, max_group: int) -> Iterator[tuple[str, PassageKind]]:
     match block.kind:
         case "table":
             for row, below in zip(block.lines, (*block.lines[1:], ""), strict=True):

@@ -33,7 +33,7 @@ SOURCE_ROWS, NAME_ROWS = 2, 2
 """A source with its heading and path often takes two rows; the name of a section has an empty one below it."""
 MAX_SOURCES = 2
 """Notes cited for the same sentence."""
-MAX_BY_MEANING, WINDOW = 14, 0.5
+MAX_BY_MEANING, WINDOW_WEIGHT = 14, 0.5
 """Passages that are compared by meaning, the likeliest by all else; each takes about 8 ms. What the stored window around a passage is worth
 in that choice: with it, of 90 questions about one vault 64 answers cite a right note and 31 of 60 quote what answers. Without it these
 figures are 65 and 30 for 32 passages, 62 and 27 for 12."""
@@ -41,22 +41,22 @@ MIN_SHARE = 0.6
 """A further quote must be worth at least this share of the best one."""
 MAX_OVERLAP = 0.6
 """The share of a quote's words that an already selected one may contain."""
-ABOVE = 0.5
+ABOVE_WEIGHT = 0.5
 """What words of the question in the headings above are worth; those in the passage are worth 1."""
-WORDS, HEADING, FOUND_FIRST = 0.6, 0.3, 0.2
+WORDS_WEIGHT, HEADING_WEIGHT, RANK_WEIGHT = 0.6, 0.3, 0.2
 """What the words, the heading's similarity and the first place among the results are worth; the similarity of the passage is worth 1."""
-MIN_HEADING, OPENING = 0.3, 1.5
+MIN_HEADING, OPENING_WEIGHT = 0.3, 1.5
 """From this similarity of its heading on (without a sentence model: share of the question) the opening of a section is worth more, by the
 square of the rest: much for a question about just this heading, little for others, where it often hid the sentence that answers."""
-INCOMPLETE = 0.6
+INCOMPLETE_FACTOR = 0.6
 """The quality of questions, lead-ins and fragments."""
-UNKNOWN, COVERED = 0.3, 0.1
+UNKNOWN_PENALTY, COVERAGE_BONUS = 0.3, 0.1
 """What words of the question that no passage has take from the confidence, and what the covered share of the question adds."""
 MIN_CONFIDENCE, MIN_COVERAGE = 0.4, 0.52
 """From which on passages are an answer, with and without a sentence model."""
 MIN_TITLE = 0.16
 """The share of the characters of a Chinese question that the title of a note must contain to answer it, without a sentence model."""
-NAMED = 0.6
+NAMED_FACTOR = 0.6
 """Factor for the thresholds in a document that the user named, which is likely about the question."""
 MIN_SIMILARITY, MIN_SIMILARITY_OF_LANGUAGES, MIN_COVERED = 0.22, 0.17, 0.5
 """Below all of these, nothing is about the question: its mean similarity with the nearest passage and heading (of a question in another
@@ -67,11 +67,11 @@ MIN_KNOWN = 0.75
 about two small vaults 3 instead of 5 are denied, and of 12 that these do not answer 2 as without it."""
 MIN_PASSAGE_SIMILARITY = 0.35
 """Below this, a passage without a rare word of the question is off its topic."""
-RARE = 0.25
+RARE_SHARE = 0.25
 """A word is rare if at most this share of the passages has it, or at most twice as many as the question's rarest word."""
-CHARACTER = 0.5
+CHARACTER_WEIGHT = 0.5
 """What a single Chinese character counts: a paraphrase shares characters more often than pairs of them."""
-REPEATED = 0.1
+REPEATED_FACTOR = 0.1
 """What a word is still worth in a summary once it was said."""
 _KIND_QUALITY = {"prose": 1.0, "item": 0.95, "row": 0.85, "code": 0.75}
 
@@ -112,7 +112,7 @@ class RankedQuote(NamedTuple):
     @property
     def quality(self) -> float:
         quality = _KIND_QUALITY[self.passage.kind] / (1 + max(0, len(self.text) - 240) / 480)
-        return quality if self.is_complete else quality * INCOMPLETE
+        return quality if self.is_complete else quality * INCOMPLETE_FACTOR
 
     @property
     def section(self) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ class RankedPassages(NamedTuple):
             return False
         if self.similarity is None:
             return self.coverage >= factor * MIN_COVERAGE or self.title_characters >= factor * MIN_TITLE
-        confidence = self.likeness - UNKNOWN * (1 - self.known) + COVERED * self.coverage
+        confidence = self.likeness - UNKNOWN_PENALTY * (1 - self.known) + COVERAGE_BONUS * self.coverage
         return confidence >= factor * MIN_CONFIDENCE
 
     @property
@@ -179,22 +179,22 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
     }
     subject = {form for word in question.subject for form in forms[word]}
     rarity = {
-        word: weight * (CHARACTER if len(word) == 1 else 1.0) * math.log(1 + len(candidates) / (vocabulary[word] or 0.5))
+        word: weight * (CHARACTER_WEIGHT if len(word) == 1 else 1.0) * math.log(1 + len(candidates) / (vocabulary[word] or 0.5))
         for word, weight in weights.items()
     }
     characters = {word: rarity[word] for word in rarity if len(word) == 1 and _characters(word)}
     known = [vocabulary[word] for word in subject if vocabulary[word]]
-    rare = {word for word in subject if vocabulary[word] <= max(RARE * len(candidates), 2 * min(known, default=0))}
+    rare = {word for word in subject if vocabulary[word] <= max(RARE_SHARE * len(candidates), 2 * min(known, default=0))}
     lexical: dict[int, float] = {}
     coverage = 0.0
     for i, c in enumerate(candidates):
         inside, above = _share(c.words, rarity), _share(c.above - c.words, rarity)
         coverage = max(coverage, inside + above if inside else 0.0)
-        lexical[i] = inside + ABOVE * above
+        lexical[i] = inside + ABOVE_WEIGHT * above
 
     def likely(i: int) -> float:
         """The worth of a candidate without its similarities."""
-        worth = WORDS * lexical[i] + WINDOW * around[i] + FOUND_FIRST / math.sqrt(1 + candidates[i].order[0])
+        worth = WORDS_WEIGHT * lexical[i] + WINDOW_WEIGHT * around[i] + RANK_WEIGHT / math.sqrt(1 + candidates[i].order[0])
         return worth * candidates[i].quality
 
     places = [(c.text, (c.excerpt.title, c.excerpt.heading or "", c.excerpt.text)) for c in candidates]
@@ -211,9 +211,9 @@ def rank_passages(question: AnalyzedQuestion, excerpts: Sequence[QuoteSource], s
     for i, c in enumerate(candidates):
         similar, heading = by_passage.get(i, 0.0), by_section.get(c.section, 0.0)
         matching = heading if cosines is not None else _share(_stems(c.section[-1], languages), rarity)
-        opening = OPENING * max(0.0, matching - MIN_HEADING) ** 2 if c.passage.place == 0 else 0.0
-        by_meaning = similar + HEADING * heading + opening
-        value = (WORDS * lexical[i] + by_meaning + FOUND_FIRST / math.sqrt(1 + c.order[0])) * c.quality
+        opening = OPENING_WEIGHT * max(0.0, matching - MIN_HEADING) ** 2 if c.passage.position == 0 else 0.0
+        by_meaning = similar + HEADING_WEIGHT * heading + opening
+        value = (WORDS_WEIGHT * lexical[i] + by_meaning + RANK_WEIGHT / math.sqrt(1 + c.order[0])) * c.quality
         ranked.append(c._replace(value=value))
         if similar >= MIN_PASSAGE_SIMILARITY or not rare.isdisjoint(c.words) or (opening and not rare.isdisjoint(c.above)):
             on_topic.append(i)
@@ -314,7 +314,7 @@ def summarize_excerpts(excerpts: Sequence[QuoteSource], limit: int) -> list[Rank
     candidates = [c for c in _candidates(excerpts, languages, max_group=0) if c.passage.kind in ("prose", "item")]
     frequency = Counter(word for c in candidates for word in c.words)
     worth = {word: math.log(1 + n) for word, n in frequency.items()}
-    weights = {c: c.quality * (1.0 + (c.passage.place == 0)) / max(len(c.words), 8) ** 0.5 for c in candidates}
+    weights = {c: c.quality * (1.0 + (c.passage.position == 0)) / max(len(c.words), 8) ** 0.5 for c in candidates}
     selected: list[RankedQuote] = []
     while weights and len(selected) < limit:
         gains = {c: weight * math.fsum(worth[word] for word in c.words) for c, weight in weights.items()}
@@ -323,7 +323,7 @@ def summarize_excerpts(excerpts: Sequence[QuoteSource], limit: int) -> list[Rank
             best = next((c for c in candidates if c.is_complete), best)
         selected.append(best)
         weights = {c: weight for c, weight in weights.items() if fold(c.text) != fold(best.text)}
-        worth |= {word: worth[word] * REPEATED for word in best.words}
+        worth |= {word: worth[word] * REPEATED_FACTOR for word in best.words}
     return sorted(selected, key=candidates.index)
 
 

@@ -53,7 +53,7 @@ _CONVERSATION_WORDS = frozenset(
 )
 _FIRST = lazy_pattern(r"\b(?:first|start|beginning|begin|zuerst|anfang|d['’]abord|primero)\b|最初|一开始|第一", re.I)
 _LAST = lazy_pattern(r"\b(?:last|just|previously|zuletzt|eben|gerade)\b|刚才|上一", re.I)
-MARKS = lazy_pattern(r"[“”„«»「」『』\"`\[\]<>]")
+QUOTE_MARKS = lazy_pattern(r"[“”„«»「」『』\"`\[\]<>]")
 """Would turn a question of the user, or a fact, into a quotation or a citation."""
 _LONGEST_QUESTION = 200
 
@@ -89,7 +89,7 @@ def _choose(text: str, answers: Sequence[str]) -> str:
 def _list_questions(text: str, questions: Sequence[str]) -> str:
     if not questions:
         return "This is your first message.\n"
-    bare = [" ".join(MARKS.sub("", question).split())[:_LONGEST_QUESTION] for question in questions]
+    bare = [" ".join(QUOTE_MARKS.sub("", question).split())[:_LONGEST_QUESTION] for question in questions]
     if _FIRST.search(text):
         return f"Your first question was: {bare[0]}\n"
     if _LAST.search(text) or len(bare) == 1:

@@ -68,7 +68,7 @@ SUMMARIES = Refusal(
 
 
 @dataclass
-class OpenaiModel(RemoteModel):
+class OpenAIModel(RemoteModel):
     """A model that is called by chat completions."""
 
     provider = "openai"
@@ -151,7 +151,7 @@ class OpenaiModel(RemoteModel):
 
 
 @dataclass
-class OpenaiResponsesModel(OpenaiModel):
+class OpenAIResponsesModel(OpenAIModel):
     """A model that is called by the Responses API."""
 
     path = "/responses"
@@ -167,12 +167,12 @@ def _window_in(row: Mapping[str, Any]) -> object:
     return sizes[0] if sizes else (row.get("meta") or {}).get("n_ctx")
 
 
-def _open(config: ModelConfig, settings: OpenAISettings) -> OpenaiModel:
+def _open(config: ModelConfig, settings: OpenAISettings) -> OpenAIModel:
     server = OPENAI.server(config, settings, bearer)
     responses = settings.api == "responses" or (settings.api == "auto" and server.address == OPENAI.address)
     if settings.api == "responses" and server.address != OPENAI.address:
         server.check += " Without a Responses API it needs openai.api chat."
-    return (OpenaiResponsesModel if responses else OpenaiModel)(config.name, server, settings)
+    return (OpenAIResponsesModel if responses else OpenAIModel)(config.name, server, settings)
 
 
 PROVIDER = remote_provider("openai", _open, OpenAISettings)
