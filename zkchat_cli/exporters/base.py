@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from zkchat_cli import models
+from zkchat_cli.citations.marks import read_marks
 from zkchat_cli.models import Citation, Compaction, ContentChunk, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
 from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.numbers import line_range, plural
@@ -18,6 +19,8 @@ from zkchat_cli.text.truncate import truncate
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 SPEAKERS = {"user": "You", "assistant": "zkchat", "system": "System"}
 
+NO_SOURCE = "no such source was in the prompt"
+UNSUPPORTED = "the note does not seem to say what the answer says here"
 STATUS_NOTES = {
     "pending": "Not answered yet.",
     "unfinished": "Unfinished: the answer was cut off here.",
@@ -128,6 +131,16 @@ def front_matter(fields: Mapping[str, str | None]) -> str:
 
 def _escape(character: re.Match[str]) -> str:
     return f"\\u{ord(character[0]):04x}"
+
+
+def describe_uncited(count: int) -> str:
+    return f"{plural(count, 'sentence')} {'has' if count == 1 else 'have'} no citation"
+
+
+def close_code_block(text: str) -> str:
+    """The text with the end of a code block that it leaves open."""
+    closing = read_marks(text).closing
+    return text.removesuffix("\n") + "\n" + closing if closing else text
 
 
 def quotation_doubt(citation: Citation) -> str:

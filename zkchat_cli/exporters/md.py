@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from zkchat_cli.citations import marks
 from zkchat_cli.exporters import base
-from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage
+from zkchat_cli.models import Citation, Compaction, ConversationArchive, DocumentReference, ToolCall, ZkChatMessage, group_by_number
 from zkchat_cli.references.provenance import link_names
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
@@ -92,7 +92,7 @@ def _footnote(number: int, citations: Sequence[Citation], name: Callable[[str], 
     """All answers share one numbering, so a number is one source; its footnote has the quotations of all answers."""
     source = next((citation for citation in citations if citation.relative_path), None)
     if source is None or source.relative_path is None:
-        return f"[^{number}]: *missing: no such source was in the prompt* {_quotes(citations)}".rstrip()
+        return f"[^{number}]: *missing: {base.NO_SOURCE}* {_quotes(citations)}".rstrip()
     link = write_link(source.relative_path, name(source.relative_path), source.heading)
     return f"[^{number}]: {link} {base.format_location(source)} {_quotes(citations)}".rstrip()
 
@@ -110,9 +110,7 @@ def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) ->
 
     A note that is cited by its name is a link already.
     """
-    known: dict[int, list[Citation]] = {}
-    for citation in message.citations:
-        known.setdefault(citation.number, []).append(citation)
+    known = group_by_number(message.citations)
     written: list[str] = []
     for piece, mark in marks.split_at_marks(message.content, marks.cited_marks(message.content, message.citations)):
         if mark is None or mark.name is not None:
@@ -122,11 +120,7 @@ def _with_footnotes(message: ZkChatMessage, cited: dict[int, list[Citation]]) ->
             cited.setdefault(number, []).extend(known.pop(number, ()))
         footnotes = "".join(f"[^{number}]" for number in mark.numbers)
         written.append(f"{footnotes}\\" if mark.defines else footnotes)  # at a line's start `[^1]:` would define the footnote
-    text = "".join(written)
-    closing = marks.read_marks(text).closing
-    if closing:
-        text = text.removesuffix("\n") + "\n" + closing
-    return text.strip("\n")
+    return base.close_code_block("".join(written)).strip("\n")
 
 
 EXPORTER = base.Exporter(suffix=".md", export=export)

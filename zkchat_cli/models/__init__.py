@@ -42,8 +42,10 @@ from zkchat_cli.models.messages import (
     ToolRun,
     ZkChatMessage,
     branch_to,
+    group_by_number,
     split_into_exchanges,
     sum_usage,
+    worst_verdict,
 )
 from zkchat_cli.models.notes import IndexReport, LinkResolution, SemanticStatus
 from zkchat_cli.models.prompts import (

@@ -1,7 +1,8 @@
 """Messages of a conversation, their tool calls, documents and citations."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
@@ -15,9 +16,9 @@ MessageStatus = Literal["pending", "complete", "unfinished", "failed", "damaged"
 ReferenceType = Literal["direct", "search", "import", "memory"]
 Delivery = Literal["injected", "partly", "offered"]
 """How the model gets a document that the user named: its full text, some sections, or only its summary with a request to read it."""
-CitationVerdict = Literal["verified", "cited", "cut", "misquoted", "missing"]
-"""The quote is in the cited chunk; there is no quote; the quote is there, but cut so that it says something else; the quote is not in the
-chunk; no chunk in the prompt has that number."""
+CitationVerdict = Literal["cited", "verified", "cut", "misquoted", "missing"]
+"""There is no quote; the quote is in the cited chunk; it is there, but cut so that it says something else; it is not in the chunk; no chunk
+in the prompt has that number. Of several, the last of this order counts most."""
 Support = Literal["supports", "does_not_support", "unclear"]
 """Whether the cited chunk says what the sentence says, as far as words, numbers, names and negations show."""
 RetrievalMode = Literal["tools", "before", "both", "none"]
@@ -112,6 +113,24 @@ class Citation(Value):
     sentence: str | None = None
     support: Support | None = None
     spans: tuple[tuple[Count, Count], ...] = ()
+
+    @property
+    def is_unsupported(self) -> bool:
+        """Whether the source does not seem to say what the sentence says, and its words are not the reason."""
+        return self.support == "does_not_support" and self.verdict != "misquoted"
+
+
+def worst_verdict(verdicts: Iterable[CitationVerdict]) -> CitationVerdict:
+    """The verdict on several citations of one source."""
+    return max(verdicts, key=get_args(CitationVerdict).index)
+
+
+def group_by_number(citations: Iterable[Citation]) -> dict[int, list[Citation]]:
+    """The citations of each source, the sources by number."""
+    groups: defaultdict[int, list[Citation]] = defaultdict(list)
+    for citation in citations:
+        groups[citation.number].append(citation)
+    return dict(sorted(groups.items()))
 
 
 class ToolRun(Value):

@@ -12,11 +12,12 @@ from zkchat_cli.chat import pins
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.events import Event
+from zkchat_cli.exporters.base import UNSUPPORTED
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references.provenance import CitedInAnswer, Exchange, last_exchange
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
-from zkchat_cli.views.sources import MARKS, UNSUPPORTED
+from zkchat_cli.views.sources import MARKS
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_LISTED_CONVERSATIONS = 200
@@ -142,7 +143,7 @@ def citation_lines(citations: Sequence[CitedInAnswer], *, changed: bool, numbere
             "misquoted": f"the quotation {verb} not in the note: {quote}",
             "missing": "but it was not in that prompt",
         }[status]
-        if each.citation.support == "does_not_support" and status != "misquoted":
+        if each.citation.is_unsupported:
             result += f"; {UNSUPPORTED}"
         number = f" as [{each.citation.number}]" if numbered else ""
         mark = MARKS[status]._replace(text=f"{MARKS[status].text} ", spoken="")

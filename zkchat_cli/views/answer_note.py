@@ -82,8 +82,7 @@ def _link_citations(answer: AnswerNote, link: Callable[[Citation], str]) -> str:
         if parts and parts[-1].endswith(("!", "[")):
             parts.append(" ")  # `![[…]]` would embed the note
         parts.append(", ".join(links))
-    closing = marks.read_marks(answer.text).closing
-    return "".join(parts) + (f"\n{closing}" if closing else "")
+    return base.close_code_block("".join(parts))
 
 
 def _sources(citations: Iterable[Citation], link: Callable[[Citation], str]) -> str:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from zkchat_cli.exporters.base import describe_reference, uncited_references
+from zkchat_cli.exporters.base import NO_SOURCE, describe_reference, uncited_references
 from zkchat_cli.exporters.html.sources import STATUSES
-from zkchat_cli.models import Citation, ZkChatMessage
+from zkchat_cli.models import Citation, ZkChatMessage, group_by_number, worst_verdict
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.vault.links.wikilinks import note_name
-from zkchat_cli.views.sources import source_name, worst_verdict
+from zkchat_cli.views.sources import source_name
 
 BROKEN = "✗"
 
@@ -34,10 +34,8 @@ class ReferenceRow:
 def reference_rows(turn: Sequence[ZkChatMessage]) -> list[ReferenceRow]:
     """What the messages of a turn cite, by number, then broken links, and then other documents that they name or that tools found."""
     summaries = {each.relative_path: each.summary for message in turn for each in message.references if each.summary}
-    groups: dict[int, list[Citation]] = {}
-    for citation in (each for message in turn for each in message.citations):
-        groups.setdefault(citation.number, []).append(citation)
-    rows = [_cited(number, group, summaries) for number, group in sorted(groups.items())]
+    groups = group_by_number(each for message in turn for each in message.citations)
+    rows = [_cited(number, group, summaries) for number, group in groups.items()]
     for each in sorted(uncited_references(turn), key=lambda each: each.relative_path is not None):
         about = "; ".join(filter(None, (describe_reference(each), each.summary)))
         if each.relative_path is None:
@@ -50,10 +48,10 @@ def reference_rows(turn: Sequence[ZkChatMessage]) -> list[ReferenceRow]:
 
 
 def _cited(number: int, group: Sequence[Citation], summaries: Mapping[str | None, str]) -> ReferenceRow:
-    verdict = worst_verdict(group)
+    verdict = worst_verdict(each.verdict for each in group)
     first = next((each for each in group if each.relative_path), group[0])
     if first.relative_path is None:
-        return ReferenceRow("", BROKEN, verdict, f"[{number}]", STATUSES[verdict].description.removeprefix(f"{verdict}: "))
+        return ReferenceRow("", BROKEN, verdict, f"[{number}]", NO_SOURCE)
     line = f", line {line_range(first.start_line, first.end_line)}" if first.start_line is not None else ""
     where = source_name(first.relative_path, note_name(first.relative_path), first.heading) + line
     return ReferenceRow(str(number), STATUSES[verdict].sign, verdict, where, summaries.get(first.relative_path, ""))

@@ -5,7 +5,8 @@ A stored message contains everything that these lines need, so an old answer get
 
 from collections.abc import Callable, Iterable, Sequence
 
-from zkchat_cli.models import Citation, CitationVerdict, DocumentReference
+from zkchat_cli.exporters.base import NO_SOURCE, UNSUPPORTED, describe_uncited
+from zkchat_cli.models import Citation, CitationVerdict, DocumentReference, group_by_number, worst_verdict
 from zkchat_cli.references.provenance import link_names
 from zkchat_cli.text.numbers import line_range
 from zkchat_cli.text.truncate import truncate
@@ -19,11 +20,10 @@ MARKS: dict[CitationVerdict, StyledSpan] = {
     "misquoted": StyledSpan("✗", "red", spoken="misquoted:"),
     "missing": StyledSpan("✗", "red", spoken="missing:"),
 }
-"""The mark of each verdict; both wrong ones have the same one, and the text says which."""
+"""Both wrong ones have the same mark, and the text says which."""
 MAX_UNUSED = 3
 MAX_HEADING = 80
 MAX_QUOTE = 60
-UNSUPPORTED = "the note does not seem to say what the answer says here"
 _NAMED = ("direct", "import")
 
 
@@ -40,18 +40,14 @@ def source_lines(
     user named, then uncited sentences and, if wanted, unused documents. Empty if there is nothing to list.
     """
     name = link_names(references)
-    groups: dict[int, list[Citation]] = {}
-    for citation in citations:
-        groups.setdefault(citation.number, []).append(citation)
+    groups = group_by_number(citations)
     used = {citation.relative_path for citation in citations}
     spare = [r for r in references if r.relative_path is None or r.relative_path not in used]
     about: dict[str | None, str] = {
         r.relative_path: r.summary for r in references if r.reference_type in _NAMED and r.relative_path and r.summary
     }
     digits = len(str(max(groups, default=0)))
-    shown = [
-        _cited(number, group, digits, name) + _about(about.pop(group[0].relative_path, None)) for number, group in sorted(groups.items())
-    ]
+    shown = [_cited(number, group, digits, name) + _about(about.pop(group[0].relative_path, None)) for number, group in groups.items()]
     shown += [_named(reference) for reference in spare if reference.reference_type in _NAMED]
     body = [each for group in shown[:limit] for each in group]
     if len(shown) > limit:
@@ -61,13 +57,6 @@ def source_lines(
     if last:
         body.append(StyledLine((StyledSpan("  "), *last[0], *(span for part in last[1:] for span in (StyledSpan(" · ", "dim"), *part)))))
     return [styled_line("Sources", "bold"), *body] if body else []
-
-
-def worst_verdict(citations: Iterable[Citation]) -> CitationVerdict:
-    """The verdict on several citations of one source: the worst counts."""
-    found = {citation.verdict for citation in citations}
-    order: tuple[CitationVerdict, ...] = ("missing", "misquoted", "cut", "verified")
-    return next((each for each in order if each in found), "cited")
 
 
 def source_name(relative_path: str, name: str, heading: str | None) -> str:
@@ -89,11 +78,11 @@ def number_ranges(numbers: Iterable[int]) -> list[str]:
 
 def _cited(number: int, citations: Sequence[Citation], digits: int, name: Callable[[str], str]) -> list[StyledLine]:
     first = citations[0]
-    mark = MARKS[worst_verdict(citations)]
+    mark = MARKS[worst_verdict(each.verdict for each in citations)]
     head = (StyledSpan(f"  {f'[{number}]':>{digits + 2}} "), mark)
     indent = digits + 7
     if first.relative_path is None:
-        return [StyledLine((*head, StyledSpan(" no such source was in the prompt", mark.style)), indent=indent)]
+        return [StyledLine((*head, StyledSpan(f" {NO_SOURCE}", mark.style)), indent=indent)]
     exact = [c for c in citations if c.verdict == "verified"] or citations
     places = ", ".join(dict.fromkeys(line_range(c.start_line, c.end_line) for c in exact if c.start_line))
     where = StyledSpan(f"{first.relative_path}:{places}" if places else first.relative_path, "dim", first.relative_path)
@@ -105,7 +94,7 @@ def _cited(number: int, citations: Sequence[Citation], digits: int, name: Callab
             lines.append(styled_line(f"{' ' * indent}the quoted words are not there: “{quote}”", mark.style, indent))
         elif citation.verdict == "cut":
             lines.append(styled_line(f"{' ' * indent}the quotation is cut; the note says: {citation.sentence}", MARKS["cut"].style, indent))
-    if any(c.support == "does_not_support" and c.verdict != "misquoted" for c in citations):
+    if any(citation.is_unsupported for citation in citations):
         lines.append(styled_line(f"{' ' * indent}{UNSUPPORTED}", "yellow", indent))
     return lines
 
@@ -124,9 +113,7 @@ def _about(summary: str | None) -> list[StyledLine]:
 
 
 def _uncited(count: int) -> tuple[StyledSpan, ...]:
-    if not count:
-        return ()
-    return (StyledSpan(f"{count} sentence has no citation" if count == 1 else f"{count} sentences have no citation", "yellow"),)
+    return (StyledSpan(describe_uncited(count), "yellow"),) if count else ()
 
 
 def _unused(paths: Sequence[str]) -> tuple[StyledSpan, ...]:

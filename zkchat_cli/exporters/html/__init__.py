@@ -166,6 +166,8 @@ def _templates() -> "Environment":
         status_notes=base.STATUS_NOTES,
         statuses=sources.STATUSES,
         source_title=sources.source_title,
+        unsupported=base.UNSUPPORTED,
+        describe_uncited=base.describe_uncited,
         describe_reference=base.describe_reference,
         compaction_figures=base.compaction_figures,
         format_location=base.format_location,

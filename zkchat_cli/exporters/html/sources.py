@@ -1,6 +1,6 @@
 """The sources of an answer: each with the verdicts of its citations, and the excerpt with the quoted words highlighted."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,7 +8,8 @@ from markupsafe import Markup
 
 from zkchat_cli.citations.mark_syntax import CitationMark
 from zkchat_cli.citations.quote_ranges import quote_ranges
-from zkchat_cli.models import Citation, CitationVerdict, ContentChunk
+from zkchat_cli.exporters.base import NO_SOURCE
+from zkchat_cli.models import Citation, CitationVerdict, ContentChunk, group_by_number, worst_verdict
 from zkchat_cli.vault.links.wikilinks import note_name
 
 
@@ -24,12 +25,10 @@ STATUSES: dict[CitationVerdict, Status] = {
     "verified": Status("✓", "verified: the source contains the quoted words"),
     "cut": Status("✂", "cut: the source contains the quoted words, but its whole sentence says something else"),
     "misquoted": Status("✗", "misquoted: the source does not contain the quoted words"),
-    "missing": Status("?", "missing: no such source was in the prompt"),
+    "missing": Status("?", f"missing: {NO_SOURCE}"),
 }
-"""What counts most of several stands last, as in a terminal: a quotation that was found, then what is wrong."""
 
 MOST_BACK_LINKS = 10
-_SEVERITY = list(STATUSES)
 _MARK = Markup(
     '<a id="%(id)s" href="#source-%(article)s-%(number)s" class="cite %(status)s">%(text)s'
     '<span class="sign" aria-hidden="true">%(sign)s</span><span class="unseen"> (%(description)s)</span></a>'
@@ -48,21 +47,19 @@ class Source:
     mark_ids: list[str]
     quotes: dict[str, Citation]
     unsupported: bool
-    """Whether the source does not seem to say what a sentence that cites it says."""
     excerpt: Markup | None
 
 
 class SourceListBuilder:
     """The sources of one answer, whose name distinguishes its ids from those of others; `chunks` are the conversation's by number."""
 
-    def __init__(self, article: str, citations: Iterable[Citation], chunks: Mapping[int, ContentChunk]) -> None:
+    def __init__(self, article: str, citations: Sequence[Citation], chunks: Mapping[int, ContentChunk]) -> None:
         self._article = article
         self._chunks = chunks
-        self._by_number: dict[int, list[Citation]] = {}
+        self._by_number = group_by_number(citations)
         self._by_span: dict[tuple[int, tuple[int, int]], list[CitationVerdict]] = {}
         self._mark_ids: dict[int, list[str]] = {}
         for citation in citations:
-            self._by_number.setdefault(citation.number, []).append(citation)
             for span in citation.spans:
                 self._by_span.setdefault((citation.number, span), []).append(citation.verdict)
 
@@ -74,7 +71,7 @@ class SourceListBuilder:
         return Markup("[%s]") % Markup(", ").join(links)
 
     def _link(self, number: int, mark: CitationMark, text: str) -> Markup:
-        status = _worst(self._by_span.get((number, mark.span)) or self._statuses(number))
+        status = worst_verdict(self._by_span.get((number, mark.span)) or self._statuses(number))
         ids = self._mark_ids.setdefault(number, [])
         ids.append(f"cite-{self._article}-{number}-{len(ids) + 1}")
         values = {"id": ids[-1], "article": self._article, "number": number, "status": status, "text": text}
@@ -85,7 +82,7 @@ class SourceListBuilder:
 
     def sources(self) -> list[Source]:
         """The list; call it after all links are made."""
-        return [self._source(number) for number in sorted(self._by_number)]
+        return [self._source(number) for number in self._by_number]
 
     def _source(self, number: int) -> Source:
         citations = self._by_number[number]
@@ -97,18 +94,14 @@ class SourceListBuilder:
         present = [quote for quote, each in quotes.items() if each.verdict in ("verified", "cut")]
         return Source(
             number=number,
-            status=_worst(self._statuses(number)),
+            status=worst_verdict(self._statuses(number)),
             title=source_title(citation, chunk) if citation else "",
             citation=citation,
             mark_ids=self._mark_ids.get(number, [])[:MOST_BACK_LINKS],
             quotes=quotes,
-            unsupported=any(each.support == "does_not_support" and each.verdict != "misquoted" for each in citations),
+            unsupported=any(each.is_unsupported for each in citations),
             excerpt=highlight_quotes(chunk.text, present) if chunk else None,
         )
-
-
-def _worst(statuses: Iterable[CitationVerdict]) -> CitationVerdict:
-    return max(statuses, key=_SEVERITY.index)
 
 
 def source_title(source: Citation | ContentChunk, chunk: ContentChunk | None = None) -> str:
