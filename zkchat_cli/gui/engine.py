@@ -15,10 +15,11 @@ from zkchat_cli.gui.transcript import TranscriptPage, render_page
 from zkchat_cli.llm.stop_signal import raise_if_stopped
 from zkchat_cli.models import ConversationSummary, Prompt, ToolCall
 from zkchat_cli.slash.base import MAX_LISTED_CONVERSATIONS, NoteToOpen
+from zkchat_cli.slash.context import usage_lines
 from zkchat_cli.store.chat_session_store import ChatSessionStore
 from zkchat_cli.store.input_history import history_file
 from zkchat_cli.vault.approval import Approve, Decision
-from zkchat_cli.views import context_usage, conversation_list, prompts
+from zkchat_cli.views import conversation_list, prompts
 from zkchat_cli.views.text import StyledLine, styled_line
 from zkchat_cli.views.tool_calls import tool_line
 
@@ -107,7 +108,7 @@ def passage_lines(session: ZkChatSession, key: str) -> list[StyledLine]:
 
 def explain_prompt(session: ZkChatSession, prompt: Prompt) -> tuple[Sequence[StyledLine], str]:
     """The table of its tokens, and its exact text."""
-    return context_usage.session_usage_lines(session, prompt), prompts.prompt_text(prompt)
+    return usage_lines(session, prompt), prompts.prompt_text(prompt)
 
 
 def command_to_open(session: ZkChatSession, note: NoteToOpen) -> list[str]:

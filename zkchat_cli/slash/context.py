@@ -6,13 +6,25 @@ They are the tokens of the next prompt. /show prints it word for word.
 from functools import partial
 
 from zkchat_cli.chat.session import ZkChatSession
+from zkchat_cli.models import Prompt
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views import context_usage
+from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
+from zkchat_cli.views.context_usage import WIDTH
+from zkchat_cli.views.text import StyledLine
 
 
 def _context(session: ZkChatSession, _: str) -> CommandResult:
-    render = partial(context_usage.session_usage_lines, session, session.prompt())
+    render = partial(usage_lines, session, session.prompt())
     return CommandResult(lines=render(), render=render)
+
+
+def usage_lines(session: ZkChatSession, prompt: Prompt, width: int = WIDTH, hints: CommandHints = IN_CHAT) -> list[StyledLine]:
+    """The token usage of a prompt of this session."""
+    runtime, pinned = session.runtime, context_usage.pinned_turns(session.history)
+    filtered = runtime.settings.context.tool_filter == "auto"
+    reported = session.store.calibration(runtime.model.name).calls > 0
+    return context_usage.usage_lines(prompt, width, pinned, hints, filtered=filtered, reported=reported)
 
 
 COMMAND = SlashCommand(_context)

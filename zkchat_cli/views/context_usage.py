@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from zkchat_cli.context.tool_result_masking import is_masked
 from zkchat_cli.models import ContextUsage, Prompt, PromptMessage, ZkChatMessage
@@ -17,9 +16,6 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views.budget_bar import CELLS, BudgetBar, short_count
 from zkchat_cli.views.command_hints import IN_CHAT, CommandHints
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
-
-if TYPE_CHECKING:
-    from zkchat_cli.chat.session import ZkChatSession
 
 MIN_CELLS = 4
 WIDTH = 80
@@ -33,13 +29,6 @@ _PASSAGE = re.compile(r"^(?:user|assistant): .*", re.MULTILINE)
 """The first line of a recalled passage."""
 _SOURCE = re.compile(r'[{ ]"source": (\d{1,9}), "path": "')
 _DELIVERY = {"injected": "full text", "partly": "sections", "offered": "summary"}
-
-
-def session_usage_lines(session: "ZkChatSession", prompt: Prompt, width: int = WIDTH, hints: CommandHints = IN_CHAT) -> list[StyledLine]:
-    """The token usage of a prompt of this session."""
-    filtered = session.runtime.settings.context.tool_filter == "auto"
-    reported = session.store.calibration(session.runtime.model.name).calls > 0
-    return usage_lines(prompt, width, pinned_turns(session.history), hints, filtered=filtered, reported=reported)
 
 
 def usage_lines(

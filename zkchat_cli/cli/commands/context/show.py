@@ -81,13 +81,14 @@ def diff(
 @command(COMMANDS, *options.PROMPT)
 def stats(ctx: CommandContext, id_: options.ConversationArgument = None) -> None:
     """Tokens per component against the budgets, and how to reduce the largest."""
-    from zkchat_cli.views import context_usage
+    from zkchat_cli.slash.context import usage_lines
     from zkchat_cli.views.command_hints import IN_SHELL
+    from zkchat_cli.views.context_usage import WIDTH
 
     with ctx.open_session(id_) as session:
         prompt = session.prompt()
-        columns = shutil.get_terminal_size((context_usage.WIDTH, 24)).columns
-        ctx.result(prompt.usage, context_usage.session_usage_lines(session, prompt, columns, IN_SHELL))
+        columns = shutil.get_terminal_size((WIDTH, 24)).columns
+        ctx.result(prompt.usage, usage_lines(session, prompt, columns, IN_SHELL))
 
 
 @command(COMMANDS, *options.NOTES)
