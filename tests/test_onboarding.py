@@ -116,6 +116,14 @@ def test_the_demo_is_tried_out_without_leaving_anything(stranger: Program) -> No
     assert not config(stranger).exists()
 
 
+def test_the_demo_with_a_model_of_the_command_line_has_nothing_to_save(stranger: Program) -> None:
+    with Chat(stranger, "--model", "ollama/none") as chat:
+        chat.wait_for("[1]")
+        chat.type("3\r")
+        chat.wait_for_prompt()
+        assert "[Y/n]" not in chat.everything()
+
+
 def test_a_pipe_gets_an_error_and_a_terminal_the_questions_even_with_settings_that_name_no_vault(stranger: Program) -> None:
     done = stranger("chat", stdin="hello\n")
     assert (done.exit_status, "no vault" in done.err, done.out) == (3, True, "")

@@ -74,6 +74,10 @@ def test_export_to_where_nothing_can_be_written_is_refused(session: ZkChatSessio
         slash.run(f"/export md {name}", session)
 
 
+def test_before_the_first_message_there_is_nothing_to_copy(app: AppFixture) -> None:
+    assert slash_error("/copy all", app.session()).message == "there are no messages yet"
+
+
 # models
 
 

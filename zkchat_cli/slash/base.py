@@ -3,6 +3,7 @@
 Commands do not print and do not know the screen, so the interactive chat, a piped chat and tests run the same code.
 """
 
+import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from zkchat_cli.views.sources import MARKS
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 MAX_LISTED_CONVERSATIONS = 200
+SOURCE_NUMBER = re.compile(r"\[?(\d{1,9})\]?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +117,9 @@ def complete_turns(parts: Iterable[pins.TurnPart]) -> dict[str, str]:
 
 
 def numbered_chunk(session: ZkChatSession, argument: str) -> ContentChunk | None:
-    """The excerpt with this source number (`3`, `[3]`); None if there is none, or the argument is something else."""
-    digits = argument.strip("[] ")
-    return session.references.chunk(int(digits)) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else None
+    """The excerpt with this source number (`3`, `[3]`); None if there is none, or the argument is something else, such as `[[3]]`."""
+    number = SOURCE_NUMBER.fullmatch(argument)
+    return session.references.chunk(int(number[1])) if number else None
 
 
 def locate_in_note(session: ZkChatSession, chunk: ContentChunk) -> source_in_note.SourceLocation:

@@ -15,7 +15,7 @@ CODE, ALL = "code", "all"
 
 
 def _copy(session: ZkChatSession, argument: str) -> CommandResult:
-    if argument == ALL:
+    if argument == ALL and session.is_stored:
         return CommandResult(clipboard=exporters.exporter("md").export(session.store.archive(session.conversation.id)))
     word, _, turn = argument.partition(" ")
     turn = turn.strip() if word == CODE else argument

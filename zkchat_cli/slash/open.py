@@ -7,7 +7,7 @@ $EDITOR, else Obsidian for a vault of Obsidian, else shows the note here.
 import re
 
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import UsageError
+from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.references import provenance
 from zkchat_cli.slash import base
@@ -27,10 +27,13 @@ def _open(session: ZkChatSession, argument: str) -> CommandResult:
     if chunk is not None:
         moved = base.locate_in_note(session, chunk).first - chunk.start_line
         return _open_at(session, chunk.relative_path, moved + _cited_line(session, chunk))
-    if argument.strip("[] ").isdecimal():
-        raise UsageError(f"unknown source {argument}", "/sources lists the sources of the last answer, /refs all documents.")
     with_line = _WITH_LINE.fullmatch(argument)
-    path, heading = session.vault.locate(with_line[1] if with_line else argument)
+    try:
+        path, heading = session.vault.locate(with_line[1] if with_line else argument)
+    except VaultError as e:
+        if base.SOURCE_NUMBER.fullmatch(argument) is None:
+            raise
+        raise UsageError(f"unknown source {argument}", "/sources lists the sources of the last answer, /refs all documents.") from e
     line = int(with_line[2]) if with_line else session.vault.section(path, heading)[0] if heading else 1
     return _open_at(session, path, line)
 

@@ -51,7 +51,7 @@ def run_onboarding(
         model = _ask_model(screen, loaded, offers)
         further = offers.get(model, {})
         settings |= further | {"model": model}
-    if vault or model != "offline":  # trying it out changes nothing
+    if settings not in ({}, {"model": "offline"}):  # trying it out changes nothing
         _offer_to_save(screen, settings, loaded.paths)
     return Path(vault) if vault else demo.demo_vault(loaded.paths), model, {**further}
 
