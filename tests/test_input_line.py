@@ -21,7 +21,7 @@ from prompt_toolkit.output import DummyOutput
 
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.terminal.input_line import InputLine
-from zkchat_cli.terminal.interrupts import typing_ahead
+from zkchat_cli.terminal.interrupts import buffered_type_ahead
 from zkchat_cli.terminal.paste_folding import MAX_CHARACTERS, MAX_LINES, Pastes
 
 ENTER, ESCAPE, CTRL_C, CTRL_D, UNDO, UP, DOWN, LEFT, BACKSPACE = "\r", "\x1b", "\x03", "\x04", "\x1f", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f"
@@ -46,7 +46,7 @@ class At:
             completer or DummyCompleter(),
             self.history,
             self.pastes,
-            line_changed=self.lines.append,
+            on_line_changed=self.lines.append,
             keyboard=keyboard,
             screen=DummyOutput(),
         )
@@ -199,7 +199,7 @@ def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monk
     monkeypatch.setenv("TERM", "dumb")
     pastes = Pastes()
     with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
-        prompt = InputLine(False, DummyCompleter(), VaultHistory(pastes.unfold), pastes, line_changed=lambda _: None)
+        prompt = InputLine(False, DummyCompleter(), VaultHistory(pastes.unfold), pastes, on_line_changed=lambda _: None)
         for keys, outcome in (("half a line" + CTRL_C, KeyboardInterrupt), (CTRL_C, KeyboardInterrupt), (CTRL_C, EOFError)):
             keyboard.send_text(keys)
             with pytest.raises(outcome):
@@ -210,7 +210,7 @@ def test_keys_typed_before_the_prompt_appears_wait_for_it_unseen(monkeypatch: py
     keyboard, inside = pty.openpty()
     with os.fdopen(inside) as terminal, os.fdopen(keyboard, "r+b", buffering=0) as keys:
         monkeypatch.setattr("sys.stdin", terminal)
-        with typing_ahead():
+        with buffered_type_ahead():
             keys.write(b"early\r")
             assert os.read(terminal.fileno(), 100) == b"early\r"
         keys.write(b"seen")

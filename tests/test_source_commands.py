@@ -59,7 +59,9 @@ def test_open_begins_at_the_line_that_the_answer_cites(app: AppFixture) -> None:
     assert (opened.file.name, opened.line) == ("Long.md", 21)
 
 
-@pytest.mark.parametrize(("argument", "name"), [("1", "Compost"), ("[1]", "Compost"), ("[[1]]", "1"), ("2024", "2024"), ("[[2024]]", "2024")])
+@pytest.mark.parametrize(
+    ("argument", "name"), [("1", "Compost"), ("[1]", "Compost"), ("[[1]]", "1"), ("2024", "2024"), ("[[2024]]", "2024")]
+)
 def test_a_number_opens_a_source_and_a_link_the_note_of_that_name(session: ZkChatSession, argument: str, name: str) -> None:
     for number in ("1", "2024"):
         (session.vault.root / f"{number}.md").write_text("A note that is named by a number.\n", encoding="utf-8")

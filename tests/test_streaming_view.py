@@ -161,7 +161,7 @@ def test_the_status_line_shows_progress_and_disappears() -> None:
     terminal.now = 12.0
     terminal.live._draw(force=True)
     assert re.fullmatch(r'. find_excerpts "moon" · 12 s · Ctrl-C stops', terminal.terminal.rows()[0])
-    terminal.live.print_note("  found it")
+    terminal.live.print_remark("  found it")
     assert terminal.terminal.rows() == ["  found it"]
     terminal.live.set_activity("")
     terminal.say(["Some words ", "come ", "in ", "here"])

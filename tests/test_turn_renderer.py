@@ -9,7 +9,7 @@ from terminal_screen import Chat, Script, slow_reply
 
 from zkchat_cli.models import ToolCall, ToolRun
 from zkchat_cli.terminal.screen import Screen
-from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
+from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
 from zkchat_cli.views.tool_calls import tool_line, tools_line
 
 
@@ -47,7 +47,7 @@ def test_a_failed_tool_names_the_cause(app: AppFixture) -> None:
     reading = tool_reply(ToolCall(id="c1", name="read_zk_document", arguments={"relative_path": "Nowhere\x1b[2J"}))
     said: list[str] = []
     turn = app.session(DeltaModel([reading, reply("Sorry.")])).send("read it")
-    show_turn(turn, make_screen()[0], lambda line, _: said.append(line), Verbosity(3))
+    show_turn(turn, make_screen()[0], lambda line, _: said.append(line), DisplayOptions(3))
     assert "  failed: " in said[0] and "Nowhere" in said[0].partition("failed")[2] and "\x1b" not in said[0]
 
 

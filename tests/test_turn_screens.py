@@ -19,7 +19,7 @@ from zkchat_cli.app import factory
 from zkchat_cli.app.settings import StartupOptions
 from zkchat_cli.terminal.screen import PROMPT, Screen
 from zkchat_cli.terminal.toolbar import Toolbar, measure_prompt
-from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
+from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
 
 FOLDER = Path(__file__).parent / "transcripts" / "screens"
 SIZES = ((80, 24), (50, 20), (120, 40))
@@ -58,7 +58,7 @@ def turn_screen(columns: int, rows: int, folder: Path) -> str:
         session = app.session()
         screen.print(f"{PROMPT}{QUESTION}")
         screen.print()
-        show_turn(session.send(QUESTION), screen, screen.print, Verbosity(10, costs=True, who="model"))
+        show_turn(session.send(QUESTION), screen, screen.print, DisplayOptions(10, costs=True, speaker="model"))
         screen.print()
         screen.print(PROMPT.rstrip())
         toolbar = Toolbar(vault="notes", **{**measure_prompt(session), "model": "model"}).fragments(columns)

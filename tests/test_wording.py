@@ -9,7 +9,7 @@ from conftest import syntax_nodes
 LONGEST = 100
 HARD = re.compile(r"\b(?:which\b(?! \w+\?)|whose|stands|bears? on|goes on with|lest|as to|rests on|is asked for)\b")
 """A question such as "which turn?" is plain."""
-SHOWN_BY = {"print", "warn", "remark", "Notice", "Option", "Argument", "Field", "CommandResult", "styled_line", "Provider", "Confirm"}
+SHOWN_BY = {"print", "warn", "remark", "Notice", "Option", "Argument", "Field", "CommandResult", "styled_line", "Provider", "YesNoQuestion"}
 """Functions whose text is shown, besides the errors."""
 SHOWN_AS = {"hint", "problem", "question", "tip", "text"}
 PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being) \w+(?:ed|en|wn|ept|ent)\b")

@@ -43,7 +43,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.cli import app
 from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.command_runner import run_piped
-from zkchat_cli.terminal.plain_view import NotePrinter, note_printer
+from zkchat_cli.terminal.plain_view import RemarkPrinter, remark_printer
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.turn_renderer import show_error
 
@@ -140,11 +140,11 @@ class TranscriptSession:
         out = StringIO()
         width = self._columns
         screen = Screen(out, out, colour=False, err_is_terminal=False, columns=(lambda: width) if width else None)
-        aside: NotePrinter = screen.print if width else note_printer(screen, lambda: self._session is not None and self._session.verbose)
+        show: RemarkPrinter = screen.print if width else remark_printer(screen, lambda: self._session is not None and self._session.verbose)
         try:
-            self._session = run_piped(line, self._session, screen, aside, max_sources=10)
+            self._session = run_piped(line, self._session, screen, show, max_sources=10)
         except ZkchatError as e:
-            show_error(e, aside)
+            show_error(e, show)
         return out.getvalue()
 
     def _run(self, command: str) -> str:

@@ -11,7 +11,7 @@ from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 
 
-def _run(session: ZkChatSession, argument: str) -> CommandResult:
+def _agent(session: ZkChatSession, argument: str) -> CommandResult:
     if argument:
         session.use_agent(argument.removeprefix("@"))
         session.prepare()
@@ -45,4 +45,4 @@ def _agent_lines(session: ZkChatSession) -> Iterator[StyledLine]:
         yield styled_line(f"  memory: {memory[0].tokens:,} tokens, {memory[0].reason}", "dim")
 
 
-COMMAND = SlashCommand(_run, "[NAME]", lambda session: [*session.agent_names(), NO_AGENT])
+COMMAND = SlashCommand(_agent, "[NAME]", lambda session: [*session.agent_names(), NO_AGENT])

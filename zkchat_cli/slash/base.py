@@ -14,7 +14,7 @@ from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.events import Event
 from zkchat_cli.exporters.base import UNSUPPORTED
-from zkchat_cli.models import ContentChunk
+from zkchat_cli.models import ContentChunk, TokenUsage
 from zkchat_cli.references.provenance import CitedInAnswer, Exchange, last_exchange
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.views import source_in_note
@@ -26,8 +26,8 @@ SOURCE_NUMBER = re.compile(r"\[?(\d{1,9})\]?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Confirm:
-    """An action that runs only after a yes to `question`. In a pipe, the user has to type `command_without_asking` instead."""
+class YesNoQuestion:
+    """A question with the action that a yes runs. In a pipe, the user has to type `command_without_asking` instead."""
 
     question: str
     run: "Callable[[], CommandResult]"
@@ -58,7 +58,7 @@ class CommandResult:
     session: ZkChatSession | None = None
     quit: bool = False
     turn: Generator[Event, None, None] | None = None
-    confirm: Confirm | None = None
+    confirm: YesNoQuestion | None = None
     clipboard: str | None = None
     open_note: NoteToOpen | None = None
     input_text: str = ""
@@ -105,6 +105,11 @@ def last_answer(session: ZkChatSession, purpose: str = "") -> Exchange:
     if (last := last_exchange(session.history)) is None:
         raise UsageError(f"there is no answer {purpose}yet", "Ask something first.")
     return last
+
+
+def cost_text(usage: TokenUsage) -> str:
+    """`about 1,904 tokens in, 88 out.`"""
+    return f"{'about ' if usage.estimated else ''}{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out."
 
 
 def complete_questions(session: ZkChatSession) -> dict[str, str]:

@@ -14,7 +14,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.events import Event, TextDelta
 from zkchat_cli.llm.base import Options, Request
 from zkchat_cli.llm.tasks import collect
-from zkchat_cli.models import PromptMessage, Support, TokenUsage
+from zkchat_cli.models import Support, TokenUsage
 from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.numbers import plural
@@ -35,9 +35,9 @@ def _check(session: ZkChatSession, _: str) -> CommandResult:
         return CommandResult("No sentence of the last answer cites a passage.")
     if not session.runtime.can_summarize:
         judged = [_judge_unclear(each, passages, session.vault.similarities) for each in sentences]
-        shown = _verdicts(judged, sentences, _MARKS)
+        shown = _verdict_text(judged, sentences, _MARKS)
         return CommandResult(f"By words, numbers, names and negations; only a language model can check what they mean (/model).\n{shown}")
-    return CommandResult(turn=_ask(session, sentences, passages))
+    return CommandResult(turn=_check_events(session, sentences, passages))
 
 
 def _judge_unclear(sentence: CitedSentence, passages: Mapping[int, str], similarities: Similarities) -> CitedSentence:
@@ -49,34 +49,33 @@ def _judge_unclear(sentence: CitedSentence, passages: Mapping[int, str], similar
     return sentence._replace(support=judged, reason="its passages are about something else" if judged != "unclear" else "")
 
 
-def _ask(session: ZkChatSession, every: Sequence[CitedSentence], passages: Mapping[int, str]) -> Generator[Event, None, None]:
+def _check_events(session: ZkChatSession, every: Sequence[CitedSentence], passages: Mapping[int, str]) -> Generator[Event, None, None]:
     """The call as events: the screen shows delays, and Ctrl-C stops it. What does not fit into the window is not checked."""
     runtime = session.runtime
     count = len(every)
-    while count > 1 and _size(session, support_request(every[:count], passages)) + _answer_tokens(count) > runtime.budget.effective_limit:
+    while (tokens := _prompt_tokens(session, every[:count], passages)) + _answer_tokens(
+        count
+    ) > runtime.budget.effective_limit and count > 1:
         count -= 1
-    messages = support_request(every[:count], passages)
     options = Options(_answer_tokens(count), reasoning_effort=runtime.options.light_effort)
-    answer = yield from collect(runtime.model, Request(messages, options=options, window=runtime.window.tokens))
+    request = Request(support_request(every[:count], passages), options=options, window=runtime.window.tokens)
+    answer = yield from collect(runtime.model, request)
     checked = read_verdicts(answer.text, every)
     if not checked:
         raise ProviderError("bad_answer", f"the sentences were not checked: {answer.problem or 'the model gave no verdicts'}")
-    counted = TokenUsage(prompt_tokens=_size(session, messages), completion_tokens=runtime.counter.count(answer.text), estimated=True)
-    usage = answer.usage or counted
-    about = "about " if usage.estimated else ""
-    cost = f"{runtime.model.name}: {about}{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out."
-    yield TextDelta(f"{_verdicts(checked, every, _REFUTED)} {cost}")
+    usage = answer.usage or TokenUsage(prompt_tokens=tokens, completion_tokens=runtime.counter.count(answer.text), estimated=True)
+    yield TextDelta(f"{_verdict_text(checked, every, _REFUTED)} {runtime.model.name}: {base.cost_text(usage)}")
 
 
 def _answer_tokens(sentences: int) -> int:
     return THINKING_TOKENS + LINE_TOKENS * sentences
 
 
-def _size(session: ZkChatSession, messages: Sequence[PromptMessage]) -> int:
-    return sum(session.runtime.counter.count(message.content) for message in messages)
+def _prompt_tokens(session: ZkChatSession, sentences: Sequence[CitedSentence], passages: Mapping[int, str]) -> int:
+    return sum(session.runtime.counter.count(message.content) for message in support_request(sentences, passages))
 
 
-def _verdicts(checked: Sequence[CitedSentence], every: Sequence[CitedSentence], marks: Mapping[Support, str]) -> str:
+def _verdict_text(checked: Sequence[CitedSentence], every: Sequence[CitedSentence], marks: Mapping[Support, str]) -> str:
     """A line for each sentence with a mark for its verdict, and how many were checked."""
     lines = [
         f"- {marks[each.support]} {each.text} {list(each.numbers)}{f': {each.reason}' if each.reason else ''}"

@@ -31,9 +31,9 @@ def _copy(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(clipboard=blocks[-1])
 
 
-def _copyable(session: ZkChatSession) -> list[str]:
+def _completions(session: ZkChatSession) -> list[str]:
     turns = [str(each.turn) for each in pins.list_turn_parts(session.history) if each.part == "answer"]
     return [CODE, ALL, *dict.fromkeys(reversed(turns))]
 
 
-COMMAND = SlashCommand(_copy, "[N | code [N] | all]", _copyable)
+COMMAND = SlashCommand(_copy, "[N | code [N] | all]", _completions)

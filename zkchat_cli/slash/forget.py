@@ -5,7 +5,7 @@ The beginning of a key will do, and then zkchat asks first. /memory lists the ke
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.memory.fact_keys import slugify
-from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand, YesNoQuestion
 
 
 def _forget(session: ZkChatSession, argument: str) -> CommandResult:
@@ -17,7 +17,7 @@ def _forget(session: ZkChatSession, argument: str) -> CommandResult:
 
     if fact.key == slugify(argument):
         return forget()
-    return CommandResult(confirm=Confirm(f"Forget {fact.key} ({fact.content})?", forget, f"/forget {fact.key}"))
+    return CommandResult(confirm=YesNoQuestion(f"Forget {fact.key} ({fact.content})?", forget, f"/forget {fact.key}"))
 
 
 COMMAND = SlashCommand(_forget, "KEY", lambda session: session.memory.fact_keys())

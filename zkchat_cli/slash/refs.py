@@ -26,7 +26,7 @@ def _refs(session: ZkChatSession, _: str) -> CommandResult:
 def _document_lines(document: provenance.Provenance, session: ZkChatSession) -> Iterable[StyledLine]:
     reference = document.references[0]
     uses = (("named", len(document.named)), ("found", document.calls), ("cited", document.citations))
-    counts = ", ".join(_times(verb, n) for verb, n in uses if n)
+    counts = ", ".join(_use_count(verb, n) for verb, n in uses if n)
     if reference.relative_path is None:
         near = reference.candidate_links
         yield styled_line(f"✗ {reference.wikilink} not found", "yellow")
@@ -45,7 +45,7 @@ def _document_lines(document: provenance.Provenance, session: ZkChatSession) -> 
         yield styled_line(f"    {summary}", "dim")
 
 
-def _times(verb: str, n: int) -> str:
+def _use_count(verb: str, n: int) -> str:
     return f"{verb} {('once', 'twice')[n - 1]}" if n < 3 else f"{verb} {n} times"
 
 

@@ -16,7 +16,7 @@ from zkchat_cli.views.text import StyledLine, StyledSpan, styled_line
 def _resume(session: ZkChatSession, argument: str) -> CommandResult:
     others = _other_conversations(session, session.store)
     if not argument:
-        return CommandResult(lines=_numbered(others) or [styled_line("There is no other conversation with these notes.")])
+        return CommandResult(lines=_numbered_lines(others) or [styled_line("There is no other conversation with these notes.")])
     row = int(argument) - 1 if argument.isascii() and argument.isdecimal() and len(argument) < 4 else -1
     is_listed = 0 <= row < len(others)
     if not is_listed and argument.isdecimal() and len(argument) < 3:  # no id: one would hardly be typed so short
@@ -26,7 +26,7 @@ def _resume(session: ZkChatSession, argument: str) -> CommandResult:
     return CommandResult(f"Resumed “{title}” ({len(other.history)} messages).", session=other)
 
 
-def _numbered(overviews: list[ConversationSummary]) -> list[StyledLine]:
+def _numbered_lines(overviews: list[ConversationSummary]) -> list[StyledLine]:
     lines = conversation_list.conversation_lines(overviews, mark=False)
     numbered = [StyledLine((StyledSpan(f"{n:>3}  "), *line.left), line.right) for n, line in enumerate(lines, 1)]
     return [*numbered, styled_line("/resume N or /resume ID resumes one.", "dim")] if numbered else []
@@ -37,9 +37,9 @@ def _other_conversations(session: ZkChatSession, store: ChatSessionStore) -> lis
     return [each for each in known if each.id != session.conversation.id]
 
 
-def _resumable(session: ZkChatSession) -> dict[str, str]:
+def _titles_by_id(session: ZkChatSession) -> dict[str, str]:
     with closing(session.store.reopen()) as store:  # completion has its own thread
         return {each.id: conversation_list.display_title(each) for each in _other_conversations(session, store)}
 
 
-COMMAND = SlashCommand(_resume, "[N | ID]", _resumable)
+COMMAND = SlashCommand(_resume, "[N | ID]", _titles_by_id)

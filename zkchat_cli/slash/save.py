@@ -8,7 +8,7 @@ from functools import partial
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.slash import base
-from zkchat_cli.slash.base import CommandResult, Confirm, SlashCommand
+from zkchat_cli.slash.base import CommandResult, SlashCommand, YesNoQuestion
 from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
@@ -32,7 +32,7 @@ def _save(session: ZkChatSession, argument: str) -> CommandResult:
     save = partial(_save_note, session, change._replace(summary=f"save {path}"))
     if confirmed:
         return save()
-    return CommandResult(confirm=Confirm(f"Save the last answer as {path}?", save, f"/save {YES} {requested}".rstrip()))
+    return CommandResult(confirm=YesNoQuestion(f"Save the last answer as {path}?", save, f"/save {YES} {requested}".rstrip()))
 
 
 def _note_path(vault: Vault, requested: str, question: str) -> str:

@@ -2,6 +2,7 @@
 
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.models import sum_usage
+from zkchat_cli.slash import base
 from zkchat_cli.slash.base import CommandResult, SlashCommand
 from zkchat_cli.text.numbers import plural
 
@@ -16,9 +17,7 @@ def _tokens(session: ZkChatSession, argument: str) -> CommandResult:
     text = f"The next prompt uses {mark}{usage.total_tokens:,} of {usage.effective_limit:,} tokens, without your message."
     costs = [message.usage for message in session.history if message.usage is not None]
     if costs:
-        cost = sum_usage(costs)
-        about = "about " if cost.estimated else ""
-        text += f"\n{plural(len(costs), 'answer')}: {about}{cost.prompt_tokens:,} tokens in, {cost.completion_tokens:,} out."
+        text += f"\n{plural(len(costs), 'answer')}: {base.cost_text(sum_usage(costs))}"
     return CommandResult(text)
 
 

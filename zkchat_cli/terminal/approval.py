@@ -16,7 +16,7 @@ from zkchat_cli.views.approval import call_question, diff_lines
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.terminal.confirm import Confirmation
+    from zkchat_cli.terminal.confirmation import Confirmation
 
 YES, NO, ALL, ALWAYS = ("y", "yes"), ("n", "no", "", STOPPED), ("a", "all"), ("a", "always")
 DECLINED_ALL = Decision(False, "declined by the user, who wants no more changes in this turn: nothing was changed")
@@ -29,10 +29,10 @@ class ApprovalPrompt:
     Any other text declines the change and is passed to the model as the reason; Ctrl-C declines the rest of the turn.
     """
 
-    def __init__(self, question: "Confirmation", *, yes: bool = False) -> None:
-        self.question = question
+    def __init__(self, confirmation: "Confirmation", *, yes: bool = False) -> None:
+        self.confirmation = confirmation
         self._yes = yes
-        self.pausing: Callable[[], AbstractContextManager[None]] = nullcontext
+        self.pause_interrupts: Callable[[], AbstractContextManager[None]] = nullcontext
         """Entered while a question is shown, so that Ctrl-C answers it instead of stopping the turn."""
         self.begin_turn()
 
@@ -44,17 +44,19 @@ class ApprovalPrompt:
             return DECLINED_ALL
         if self._approve_all and change.memory_file is None:
             return ALLOWED
-        with self.pausing():
-            text = self.question.read_answer(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
+        with self.pause_interrupts():
+            text = self.confirmation.read_answer(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
         answer, self._decline_all = text.lower(), text == STOPPED
         self._approve_all = self._approve_all or answer in ALL
         return _decide(text, (*YES, *ALL), DECLINED)
 
 
-def ask_about_call(call: ToolCall, question: "Confirmation", pausing: Callable[[], AbstractContextManager[None]] = nullcontext) -> Decision:
-    """The user's decision about one call. `pausing` is entered while the question is shown, so that Ctrl-C answers it."""
-    with pausing():
-        text = question.read_answer(call_question(call), "y/N, always, or the reason why not")
+def ask_about_call(
+    call: ToolCall, confirmation: "Confirmation", pause_interrupts: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> Decision:
+    """The user's decision about one call. `pause_interrupts` is entered while the question is shown, so that Ctrl-C answers it."""
+    with pause_interrupts():
+        text = confirmation.read_answer(call_question(call), "y/N, always, or the reason why not")
     return _decide(text, (*YES, *ALWAYS), DECLINED_CALL)._replace(always=text.lower() in ALWAYS)
 
 
@@ -65,12 +67,12 @@ def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
     return declined if text.lower() in NO else decline(declined, text)
 
 
-def policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:
+def approval_policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:
     """The approval policy of these flags; None refuses every change. Raises UsageError for contradictory flags."""
     if yes and not unsafe:
         raise UsageError("--yes needs --unsafe", "Without --unsafe there are no changes to approve.")
     if unsafe and interactive:
-        from zkchat_cli.terminal.confirm import Confirmation  # imports prompt_toolkit, which pipes do not need
+        from zkchat_cli.terminal.confirmation import Confirmation  # imports prompt_toolkit, which pipes do not need
 
         return ApprovalPrompt(Confirmation(screen), yes=yes)
     if yes:

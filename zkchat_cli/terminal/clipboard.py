@@ -22,19 +22,19 @@ CLIPBOARDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def copy_text(text: str, screen: Screen, env: Mapping[str, str] = os.environ) -> list[str]:
-    """Copy text by every available way and return their names."""
-    ways = []
+    """Copy text by every way that is available and return their names."""
+    targets = []
     for variable, command in CLIPBOARDS:
         program = shutil.which(command[0], path=env.get("PATH")) if not variable or env.get(variable) else None
         if program is not None and _pipe_to([program, *command[1:]], text):
-            ways.append(command[0])
+            targets.append(command[0])
             break
     data = text.encode("utf-8", "replace")
     if screen.out.isatty() and env.get("TERM") != "dumb" and len(data) <= MAX_SEQUENCE:
         screen.out.write(f"\x1b]52;c;{base64.b64encode(data).decode()}\x07")
         screen.out.flush()
-        ways.append("the terminal")
-    return ways
+        targets.append("the terminal")
+    return targets
 
 
 def _pipe_to(command: Sequence[str], text: str) -> bool:

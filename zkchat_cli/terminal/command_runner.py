@@ -17,10 +17,10 @@ from zkchat_cli.events import TurnFailed
 from zkchat_cli.slash.base import CommandResult, NoteToOpen
 from zkchat_cli.terminal.clipboard import copy_text
 from zkchat_cli.terminal.external_programs import open_note, page, paged
-from zkchat_cli.terminal.plain_view import NotePrinter
+from zkchat_cli.terminal.plain_view import RemarkPrinter
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.text_layout import break_line
-from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
+from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
 from zkchat_cli.text.numbers import MAX_COUNT, plural
 from zkchat_cli.text.sanitize import sanitize
 
@@ -65,10 +65,10 @@ def carry_out(step: Callable[[], CommandResult], chat: "Repl", stoppable: Callab
 
 def _copy(text: str, screen: Screen) -> None:
     size = plural(len(text), "character")
-    ways = copy_text(sanitize(text), screen)  # an escape sequence could end the bracketed paste of another program
-    if not ways:
+    targets = copy_text(sanitize(text), screen)  # an escape sequence could end the bracketed paste of another program
+    if not targets:
         raise UsageError(f"{size} could not be copied", "Neither the terminal nor the system has a clipboard; /export writes a file.")
-    screen.print(f"  copied {size} ({' and '.join(ways)})", "dim")
+    screen.print(f"  copied {size} ({' and '.join(targets)})", "dim")
 
 
 def _open(note: NoteToOpen, chat: "Repl") -> None:
@@ -91,7 +91,7 @@ def print_result(result: CommandResult, screen: Screen) -> None:
     screen.show(result.render(screen.columns()) if result.render is not None and screen.columns is not None else result.lines)
 
 
-def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: NotePrinter, max_sources: int) -> ZkChatSession | None:
+def run_piped(line: str, session: ZkChatSession, screen: Screen, print_remark: RemarkPrinter, max_sources: int) -> ZkChatSession | None:
     """Run a command or send a message without a terminal. Returns the session to continue with, None at the end of the chat.
 
     Raises the error of a turn that failed.
@@ -113,7 +113,7 @@ def run_piped(line: str, session: ZkChatSession, screen: Screen, aside: NotePrin
         session = result.session
     if result.turn is not None:
         with closing(result.turn) as turn:
-            last = show_turn(turn, screen, aside, Verbosity(max_sources, detail=session.verbose))
+            last = show_turn(turn, screen, print_remark, DisplayOptions(max_sources, detail=session.verbose))
         if isinstance(last, TurnFailed):
             raise last.error
         screen.print()

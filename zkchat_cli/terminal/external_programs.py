@@ -18,7 +18,7 @@ from io import StringIO
 
 from zkchat_cli.app.editor import split_command
 from zkchat_cli.errors import UsageError, reason
-from zkchat_cli.terminal.interrupts import usual_terminal
+from zkchat_cli.terminal.interrupts import cooked_mode
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.sanitize import sanitize
 
@@ -120,7 +120,7 @@ def _terminal_handed_over(*, translate_enter: bool) -> Iterator[None]:
     main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, lambda *_: None) if main else None  # a handler, unlike SIG_IGN, is not inherited
     try:
-        with usual_terminal(translate_enter=translate_enter):
+        with cooked_mode(translate_enter=translate_enter):
             yield
     finally:
         if main:

@@ -46,8 +46,8 @@ STYLE = {
 class InputLine:
     """`ask` waits for a line; `update` and `call_soon` may be called from any thread meanwhile.
 
-    `drawn` is called when the first prompt and its toolbar are on the screen, perhaps twice and from another thread. `quiet` is the style
-    of the placeholder.
+    `on_drawn` is called when the first prompt and its toolbar are on the screen, perhaps twice and from another thread.
+    `placeholder_style` is for the text that an empty line shows.
     """
 
     def __init__(
@@ -57,22 +57,22 @@ class InputLine:
         history: History,
         pastes: Pastes,
         *,
-        quiet: str = "ansibrightblack",
-        line_changed: Callable[[str], None],
-        drawn: Callable[[], None] = lambda: None,
+        placeholder_style: str = "ansibrightblack",
+        on_line_changed: Callable[[str], None],
+        on_drawn: Callable[[], None] = lambda: None,
         keyboard: Input | None = None,
         screen: Output | None = None,
     ) -> None:
         self._app_session = get_app_session()
-        self._colour, self._quiet = colour, quiet
+        self._colour, self._placeholder_style = colour, placeholder_style
         self._pastes = pastes
         self._interrupted_at = float("-inf")
         self._hint = ""
         self.toolbar = Toolbar(state="loading")
         self._toolbar_lock = threading.Lock()
-        self._line_changed = line_changed
-        self._drawn, self._is_drawn = drawn, False
-        self.stays = screen is None and is_dumb_terminal()
+        self._on_line_changed = on_line_changed
+        self._on_drawn, self._is_drawn = on_drawn, False
+        self.cannot_redraw = screen is None and is_dumb_terminal()
         """Whether the prompt cannot be drawn again, below what is printed meanwhile."""
         self._session: PromptSession[str] = PromptSession(
             [("bold" if colour else "", PROMPT)],
@@ -103,7 +103,7 @@ class InputLine:
     def ask(self, default: str = "") -> str:
         """The next line, with pastes in full. Raises EOFError at the end of the input or after `end_input`, and on a dumb terminal
         KeyboardInterrupt for a line that was cleared."""
-        self._line_changed(default)
+        self._on_line_changed(default)
         try:
             line = self._session.prompt(default=default)
         except KeyboardInterrupt:  # on a dumb terminal prompt_toolkit handles Ctrl-C itself
@@ -174,7 +174,7 @@ class InputLine:
         arrive as Ctrl+J.
         """
         app = self._session.app
-        if app.is_running and not self.stays:
+        if app.is_running and not self.cannot_redraw:
             app.renderer.erase()
             show()
             app.renderer.request_absolute_cursor_position()
@@ -189,11 +189,11 @@ class InputLine:
 
     def _placeholder(self) -> FormattedText:
         """Not shown once the line is done, so that an empty line stays empty on the screen."""
-        return FormattedText([] if self._session.app.is_done else [(self._quiet, PLACEHOLDER)])
+        return FormattedText([] if self._session.app.is_done else [(self._placeholder_style, PLACEHOLDER)])
 
     def _on_text_changed(self, text: str) -> None:
         self._hint = ""
-        self._line_changed(self._pastes.unfold(text))
+        self._on_line_changed(self._pastes.unfold(text))
 
     def _show_hint(self, hint: str) -> None:
         """Show a hint instead of the toolbar; an empty one brings the toolbar back."""
@@ -210,10 +210,10 @@ class InputLine:
         """The toolbar is in the second drawing, as soon as the terminal has reported the cursor's position; some terminals never do."""
         if not self._is_drawn:
             self._is_drawn = True
-            threading.Timer(TOOLBAR_DELAY, self._drawn).start()
+            threading.Timer(TOOLBAR_DELAY, self._on_drawn).start()
         else:
             app.after_render -= self._on_render
-            self._drawn()
+            self._on_drawn()
 
 
 class ChatCompleter(Completer):
@@ -238,17 +238,17 @@ class _FoldedPastes(Processor):
         if transformation_input.document.text.isascii():
             return Transformation(fragments)
         shown: StyleAndTextTuples = []
-        places = [0]
+        offsets = [0]
         for fragment in explode_text_fragments(fragments):
             label = self._pastes.label(fragment[1]) if len(fragment[1]) == 1 else None
             shown.append((f"{fragment[0]} class:pasted", label) if label is not None else fragment)
-            places.append(places[-1] + fragment_list_len([shown[-1]]))
+            offsets.append(offsets[-1] + fragment_list_len([shown[-1]]))
 
         def to_display(source: int) -> int:
-            return places[min(source, len(places) - 1)] + max(0, source - len(places) + 1)
+            return offsets[min(source, len(offsets) - 1)] + max(0, source - len(offsets) + 1)
 
         def to_source(display: int) -> int:
-            return next((i - 1 for i, place in enumerate(places) if place > display), len(places) - 1 + max(0, display - places[-1]))
+            return next((i - 1 for i, offset in enumerate(offsets) if offset > display), len(offsets) - 1 + max(0, display - offsets[-1]))
 
         return Transformation(shown, to_display, to_source)
 

@@ -19,21 +19,22 @@ except ImportError:  # Windows: keys are echoed there
 
 STOPPED = "\x03"
 """The answer to a question that Ctrl-C ended."""
-ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+TERMINATION_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class InterruptHandler:
-    """While entered, signals interrupt only code inside `stoppable`. `on_ending` is called for a signal that ends the program elsewhere."""
+    """While entered, signals interrupt only code inside `stoppable`. `on_termination` is called for SIGTERM
+    and SIGHUP elsewhere."""
 
-    def __init__(self, on_ending: Callable[[], None] = lambda: None) -> None:
-        self.ending: int | None = None
+    def __init__(self, on_termination: Callable[[], None] = lambda: None) -> None:
+        self.termination_signal: int | None = None
         """The signal that ended the program, if any."""
-        self._on_ending = on_ending
+        self._on_termination = on_termination
         self._stoppable = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "InterruptHandler":
-        self._before = {number: signal.signal(number, self._handle) for number in (signal.SIGINT, *ENDINGS)}
+        self._before = {number: signal.signal(number, self._handle) for number in (signal.SIGINT, *TERMINATION_SIGNALS)}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -57,22 +58,22 @@ class InterruptHandler:
             yield
         finally:
             self._stoppable = stoppable
-        if self.ending is not None:
+        if self.termination_signal is not None:
             self._stoppable = False
             raise KeyboardInterrupt
 
     def _handle(self, number: int, _: FrameType | None) -> None:
-        if number in ENDINGS:
-            self.ending = number
+        if number in TERMINATION_SIGNALS:
+            self.termination_signal = number
         if self._stoppable:
             self._stoppable = False
             raise KeyboardInterrupt
-        if self.ending:
-            self._on_ending()
+        if self.termination_signal:
+            self._on_termination()
 
 
 @contextmanager
-def usual_terminal(*, translate_enter: bool = True) -> Iterator[None]:
+def cooked_mode(*, translate_enter: bool = True) -> Iterator[None]:
     """The terminal in the mode in which a shell gives it to a program, whatever the chat has set.
 
     An Enter that is translated and that the program does not read reaches the prompt as Ctrl+J, which starts a line.
@@ -93,7 +94,7 @@ def usual_terminal(*, translate_enter: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def typing_ahead() -> Iterator[None]:
+def buffered_type_ahead() -> Iterator[None]:
     """Keys pressed in this block are not echoed and wait for the next prompt, Enter included; Ctrl-C works, Ctrl-Z only at a prompt."""
     if termios is None or not sys.stdin.isatty():
         yield
@@ -101,7 +102,7 @@ def typing_ahead() -> Iterator[None]:
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
     quiet = [*before[:6], [*before[6]]]
-    quiet[0] &= ~termios.ICRNL  # see usual_terminal
+    quiet[0] &= ~termios.ICRNL  # see cooked_mode
     quiet[3] &= ~(termios.ECHO | termios.ICANON)
     quiet[6][termios.VSUSP] = b"\0"  # a shell would not restore this mode after `fg`
     termios.tcsetattr(keyboard, termios.TCSANOW, quiet)

@@ -22,9 +22,9 @@ def lay_out(lines: Iterable[StyledLine], width: int | None, *, plain: bool) -> l
 
     `plain`: the output has no styles.
     """
-    safe = [StyledLine(_safe(each.left, plain), _safe(each.right, plain), each.indent) for each in lines]
+    safe = [StyledLine(_sanitize_spans(each.left, plain), _sanitize_spans(each.right, plain), each.indent) for each in lines]
     column = _right_column(safe, width)
-    return [row for each in safe for row in _rows(each, column, width)]
+    return [row for each in safe for row in _line_rows(each, column, width)]
 
 
 def columns(text: str) -> int:
@@ -34,14 +34,14 @@ def columns(text: str) -> int:
     return sum(0 if unicodedata.combining(c) or c == "\u200d" else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 
-def _safe(spans: Iterable[StyledSpan], plain: bool) -> Spans:
+def _sanitize_spans(spans: Iterable[StyledSpan], plain: bool) -> Spans:
     texts = ((span, sanitize_name(span.text)) for span in spans)
     return tuple(span._replace(text=f"»{text}«" if plain and span.quoted else text) for span, text in texts)
 
 
 def _right_column(lines: Sequence[StyledLine], width: int | None) -> int:
     """Where the right parts begin, without the gap: as many of the lines that fit as possible are aligned."""
-    sizes = [(columns(_text(each.left)), columns(_text(each.right))) for each in lines if each.right]
+    sizes = [(columns(_joined_text(each.left)), columns(_joined_text(each.right))) for each in lines if each.right]
     fitting = [(left, right) for left, right in sizes if width is None or left + len(GAP) + right <= width]
     if not fitting:
         return 0
@@ -49,29 +49,29 @@ def _right_column(lines: Sequence[StyledLine], width: int | None) -> int:
     return widest if width is None else min(widest, width - len(GAP) - max(right for _, right in fitting))
 
 
-def _rows(line: StyledLine, column: int, width: int | None) -> list[Spans]:
+def _line_rows(line: StyledLine, column: int, width: int | None) -> list[Spans]:
     if not line.right:
-        return _broken(line.left, line.indent, width)
-    left = columns(_text(line.left))
-    if width is None or left + len(GAP) + columns(_text(line.right)) <= width:
+        return _break_spans(line.left, line.indent, width)
+    left = columns(_joined_text(line.left))
+    if width is None or left + len(GAP) + columns(_joined_text(line.right)) <= width:
         return [(*line.left, StyledSpan(" " * max(0, column - left) + GAP), *line.right)]
     below = (StyledSpan(" " * min(line.indent, width // 2)), *line.right)
-    return [row for part in (line.left, below) for row in _broken(part, line.indent, width)]
+    return [row for part in (line.left, below) for row in _break_spans(part, line.indent, width)]
 
 
-def _broken(spans: Spans, indent: int, width: int | None) -> list[Spans]:
-    text = _text(spans)
+def _break_spans(spans: Spans, indent: int, width: int | None) -> list[Spans]:
+    text = _joined_text(spans)
     if width is None or columns(text) <= width:
         return [spans]
     from zkchat_cli.terminal.text_layout import hanging_breaks  # loads rich
 
     indent = min(indent, width // 2)
     breaks = [0, *hanging_breaks(text, width, indent), len(text)]
-    rows = [_cut(spans, start, start + len(text[start:end].rstrip())) for start, end in pairwise(breaks)]
+    rows = [_slice_spans(spans, start, start + len(text[start:end].rstrip())) for start, end in pairwise(breaks)]
     return [rows[0], *((StyledSpan(" " * indent), *row) for row in rows[1:])]
 
 
-def _cut(spans: Spans, start: int, end: int) -> Spans:
+def _slice_spans(spans: Spans, start: int, end: int) -> Spans:
     """The characters from `start` to `end` of these spans."""
     parts: list[StyledSpan] = []
     for span in spans:
@@ -81,5 +81,5 @@ def _cut(spans: Spans, start: int, end: int) -> Spans:
     return tuple(parts)
 
 
-def _text(spans: Iterable[StyledSpan]) -> str:
+def _joined_text(spans: Iterable[StyledSpan]) -> str:
     return "".join(span.text for span in spans)

@@ -109,26 +109,26 @@ def _ask_vault(screen: Screen) -> str:
     return ""
 
 
-def _offer_to_save(screen: Screen, settings: Mapping[str, str], where: AppPaths) -> None:
+def _offer_to_save(screen: Screen, settings: Mapping[str, str], paths: AppPaths) -> None:
     if _read_line(screen, "\nSave this choice for the next start? [Y/n] ").lower() not in ("", "y", "yes"):
         screen.print("Not saved: used for this chat only.")
         return
     for key, value in settings.items():
-        save_setting(key, value, where)
+        save_setting(key, value, paths)
     screen.print("Saved. `zkchat config show` lists all settings.")
 
 
-def _ask(screen: Screen, question: str, choices: Mapping[str, str], otherwise: str) -> str:
+def _ask(screen: Screen, question: str, choices: Mapping[str, str], alternative: str) -> str:
     """The value of the chosen label, by number or Enter for the first; or any other text."""
     screen.print(f"\n{question}")
     for number, label in enumerate(choices, 1):
         screen.print(f"  {number}  {sanitize_name(label)}")
-    screen.print(f"     {otherwise}", "dim")
+    screen.print(f"     {alternative}", "dim")
     values: Sequence[str] = list(choices.values())
     while (answer := _read_line(screen, "[1] ") or "1").isdecimal():
         if 1 <= int(answer[:9]) <= len(values):
             return values[int(answer) - 1]
-        screen.print(f"Type {'1' if len(values) == 1 else f'a number from 1 to {len(values)}'}, {otherwise}.", "yellow")
+        screen.print(f"Type {'1' if len(values) == 1 else f'a number from 1 to {len(values)}'}, {alternative}.", "yellow")
     return answer
 
 

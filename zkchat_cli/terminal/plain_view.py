@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from zkchat_cli.terminal.screen import Screen
 
-NotePrinter = Callable[[str, str], None]
+RemarkPrinter = Callable[[str, str], None]
 """Prints a line that is not part of the answer, with its style: to the screen in a chat, to stderr in a pipe."""
 
 
-def note_printer(screen: Screen, verbose: Callable[[], bool] = lambda: False) -> NotePrinter:
+def remark_printer(screen: Screen, verbose: Callable[[], bool] = lambda: False) -> RemarkPrinter:
     """For a pipe: warnings and lines without a style always reach stderr, others only if it is a terminal or the user asked for them."""
 
-    def print_note(line: str, style: str) -> None:
+    def print_remark(line: str, style: str) -> None:
         if style in ("yellow", "red"):
             screen.warn(line.strip())
         elif verbose() or not style:
@@ -19,15 +19,15 @@ def note_printer(screen: Screen, verbose: Callable[[], bool] = lambda: False) ->
         else:
             screen.progress(line)
 
-    return print_note
+    return print_remark
 
 
 class PlainTurnView:
     """Text as it comes; on a screen it breaks between words. It has the methods of StreamingView, but no status line."""
 
-    def __init__(self, screen: Screen, print_note: NotePrinter) -> None:
+    def __init__(self, screen: Screen, print_remark: RemarkPrinter) -> None:
         self._screen = screen
-        self._print_note = print_note
+        self._print_note = print_remark
         self._style = ""
         """That of reasoning, while it streams."""
         self._row = ""
@@ -50,11 +50,11 @@ class PlainTurnView:
     def add_reasoning(self, text: str) -> None:
         """More of the reasoning."""
         if not self._style:
-            self.print_note("  thinking", "dim")
+            self.print_remark("  thinking", "dim")
             self._style = "dim"
         self._write(self._wrapped(text))
 
-    def print_note(self, line: str, style: str = "") -> None:
+    def print_remark(self, line: str, style: str = "") -> None:
         """A line that is not part of the answer."""
         self.end_stream()
         self._print_note(line, style)
@@ -66,7 +66,7 @@ class PlainTurnView:
     def set_activity(self, activity: str) -> None:
         """What runs now, for a screen reader only, since it cannot be erased."""
         if activity and self._screen.accessible:
-            self.print_note(f"  {activity}", "dim")
+            self.print_remark(f"  {activity}", "dim")
 
     def set_context(self, used: int, limit: int) -> None:
         """There is no status line."""
@@ -77,7 +77,7 @@ class PlainTurnView:
     def set_waiting(self, seconds: float, reason: str) -> None:
         """The model is called again in so many seconds; each reason is printed once."""
         if reason != self._wait_reason:
-            self.print_note(f"  {reason}; trying again in {seconds:.0f} s", "dim")
+            self.print_remark(f"  {reason}; trying again in {seconds:.0f} s", "dim")
             self._wait_reason = reason
 
     def end_stream(self) -> None:

@@ -17,7 +17,7 @@ from prompt_toolkit.utils import get_cwidth
 from zkchat_cli import __version__
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import ZkchatError
-from zkchat_cli.terminal.confirm import Confirmation
+from zkchat_cli.terminal.confirmation import Confirmation
 from zkchat_cli.terminal.hyperlinks import link_targets, note_opener
 from zkchat_cli.terminal.input_history import VaultHistory
 from zkchat_cli.terminal.input_line import ChatCompleter, InputLine
@@ -59,9 +59,9 @@ class Repl:
         *,
         keep_history: bool = True,
         unsafe: bool = False,
-        asking: "ApprovalPrompt | None" = None,
+        approval_prompt: "ApprovalPrompt | None" = None,
     ) -> None:
-        """`asking` asks before a note is changed (with `unsafe`)."""
+        """`approval_prompt` asks before a note is changed (with `unsafe`)."""
         self._unsafe = unsafe
         self._keep_history = keep_history
         self._has_session = self._greeted = self._turn_is_running = False
@@ -80,9 +80,9 @@ class Repl:
                 completer,
                 self._history,
                 pastes,
-                quiet="#{:02x}{:02x}{:02x}".format(*rgb(screen.palette["dim"])) if screen.palette else "ansibrightblack",
-                line_changed=self._line_changed,
-                drawn=lambda: self._background.start(),
+                placeholder_style="#{:02x}{:02x}{:02x}".format(*rgb(screen.palette["dim"])) if screen.palette else "ansibrightblack",
+                on_line_changed=self._on_line_changed,
+                on_drawn=lambda: self._background.start(),
             )
         self._background = BackgroundLoader(
             start_session,
@@ -91,8 +91,8 @@ class Repl:
             is_busy=lambda: self._turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS,
             typing_session=self._typing_session,
         )
-        self._asking = asking
-        self._confirmation = asking.question if asking is not None else Confirmation(screen)
+        self._approval_prompt = approval_prompt
+        self._confirmation = approval_prompt.confirmation if approval_prompt is not None else Confirmation(screen)
         self.next_input = ""
         """The text for the next prompt: from a command, or a line that could not be sent."""
         self.screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
@@ -104,22 +104,22 @@ class Repl:
         """
         with InterruptHandler(self._prompt.end_input) as interrupts:
             self._interrupts = interrupts
-            if self._asking is not None:
-                self._asking.pausing = interrupts.paused
+            if self._approval_prompt is not None:
+                self._approval_prompt.pause_interrupts = interrupts.paused
             try:
-                if self._prompt.stays:
+                if self._prompt.cannot_redraw:
                     self._wait_until_ready("", interrupts)
                     self._apply_background_results()
                 self._loop(interrupts)
             except OSError:
-                if interrupts.ending is None:
+                if interrupts.termination_signal is None:
                     raise  # otherwise the terminal is gone, and nobody can read the error
             finally:
                 self._stop_background()
-        if interrupts.ending is None:
+        if interrupts.termination_signal is None:
             return 0
         self.screen.abandon()
-        return 128 + interrupts.ending
+        return 128 + interrupts.termination_signal
 
     def approve_call(self, call: "ToolCall") -> "Decision":
         """Ask about a call of another program's tool, while a turn runs."""
@@ -129,7 +129,7 @@ class Repl:
 
     def _loop(self, interrupts: InterruptHandler) -> None:
         running = True
-        while running and interrupts.ending is None:
+        while running and interrupts.termination_signal is None:
             self._apply_background_results()
             self._raise_failure()
             try:
@@ -144,7 +144,7 @@ class Repl:
                 continue
             if not self._wait_until_ready(line, interrupts):
                 self.next_input = line
-                if interrupts.ending is None:
+                if interrupts.termination_signal is None:
                     self.screen.print("  not sent; the text is in the input line again", "yellow")
                 continue
             self._apply_background_results()
@@ -192,24 +192,24 @@ class Repl:
 
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
-        from zkchat_cli.terminal.turn_renderer import Verbosity, show_error, show_turn
+        from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_error, show_turn
 
-        if self._asking is not None:
-            self._asking.begin_turn()
+        if self._approval_prompt is not None:
+            self._approval_prompt.begin_turn()
         self.screen.print()
         settings = self.session.runtime.settings
-        verbosity = Verbosity(
+        display = DisplayOptions(
             settings.references.max_displayed,
             reasoning=settings.chat.show_reasoning or self.session.verbose,
             detail=self.session.verbose,
             costs=settings.context.show_token_count,
             links=link_targets(self.session),
-            who=shorten_middle(self.session.runtime.speaker_label, MAX_NAME),
+            speaker=shorten_middle(self.session.runtime.speaker_label, MAX_NAME),
         )
         self._turn_is_running = True
         try:
             with closing(events) as turn:
-                last = show_turn(turn, self.screen, self.screen.print, verbosity)
+                last = show_turn(turn, self.screen, self.screen.print, display)
         finally:
             self._turn_is_running = False
         if isinstance(last, TurnFailed):
@@ -231,7 +231,7 @@ class Repl:
 
     # the background, and its results
 
-    def _line_changed(self, line: str) -> None:
+    def _on_line_changed(self, line: str) -> None:
         self._typed_at = time.monotonic()
         if (session := self.current()) is not None:
             self._prompt.update(**measure_line(session, line))

@@ -18,7 +18,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import to_plain_text
 
 from zkchat_cli.terminal.input_history import VaultHistory
-from zkchat_cli.terminal.interrupts import usual_terminal
+from zkchat_cli.terminal.interrupts import cooked_mode
 from zkchat_cli.terminal.toolbar import Toolbar
 
 readline: ModuleType | None
@@ -38,7 +38,7 @@ MAX_RECALLED = 1000
 class SpokenInputLine:
     """Has the methods of `InputLine`. Only `ask` shows anything; the toolbar's fields are kept for who asks."""
 
-    stays = True
+    cannot_redraw = True
     text = ""
 
     def __init__(self, completer: Completer, history: VaultHistory, size: Callable[[], tuple[int, int]]) -> None:
@@ -145,7 +145,7 @@ def interruptible() -> Iterator[None]:
     """Where lines are read: Ctrl-C raises KeyboardInterrupt, and the terminal shows what is typed."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with usual_terminal():
+        with cooked_mode():
             yield
     finally:
         signal.signal(signal.SIGINT, before)

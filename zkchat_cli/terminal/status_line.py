@@ -16,11 +16,11 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 class StatusLine:
-    """Collects what happens in a turn; `line` shows it. Times are seconds of the caller's clock; the turn began at `began`."""
+    """Collects what happens in a turn; `line` shows it. Times are seconds of the caller's clock; the turn began at `began_at`."""
 
-    def __init__(self, who: str, began: float) -> None:
-        self._who = sanitize_name(who)
-        self.began = began
+    def __init__(self, speaker: str, began_at: float) -> None:
+        self._speaker = sanitize_name(speaker)
+        self.began_at = began_at
         self._activity = self._waiting = ""
         self._tokens = 0.0
         self._used = self._limit = 0
@@ -67,11 +67,11 @@ class StatusLine:
         return chop_cells(line, max(1, columns))[0]
 
     def _parts(self, now: float) -> tuple[str, ...]:
-        seconds = f"{now - self.began:.0f} s"
+        seconds = f"{now - self.began_at:.0f} s"
         if self._waiting:
             return self._waiting, seconds
         tokens = f"~{self._tokens:.0f} tokens" if self._tokens else ""
-        return self._activity or self._who, seconds, STOP_HINT, self._context, tokens
+        return self._activity or self._speaker, seconds, STOP_HINT, self._context, tokens
 
     @property
     def _context(self) -> str:

@@ -100,7 +100,7 @@ class StreamingMarkdown:
     def render(self, width: int, *, final: bool = False) -> tuple[list[Row], list[Row]]:
         """The rows that are final since the last call, and the rows of the open block. With `final` the answer is complete."""
         self._canvas = canvas = replace(self._canvas, width=width)
-        document = _Document(self._source if final else _decided(self._source), self._links, canvas, self._last_drawn)
+        document = _Document(self._source if final else _decided_source(self._source), self._links, canvas, self._last_drawn)
         blocks = document.blocks
         closed = len(blocks) if final or document.blocks_before == len(blocks) else len(blocks) - 1
         settled: list[Row] = []
@@ -126,7 +126,7 @@ class StreamingMarkdown:
         return settled, open_rows
 
 
-def _decided(source: str) -> str:
+def _decided_source(source: str) -> str:
     """The source without its last line while that shows only marks, and without a line that is probably the head of a table."""
     source = source.rstrip("*_~`")  # the next character decides whether the mark closes something
     start = source.rfind("\n") + 1

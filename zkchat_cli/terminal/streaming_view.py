@@ -111,7 +111,7 @@ def _with_columns(row: Row) -> Iterator[str]:
 class StreamingView:
     """The screen while a turn runs. `close` it however the turn ends. Everything that is written meanwhile goes through it.
 
-    `who` is the name in the status line. A thread draws while no text arrives; `ticking=False` leaves it out.
+    `speaker` is the name in the status line. A thread draws while no text arrives; `ticking=False` leaves it out.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class StreamingView:
         screen: Screen,
         links: LinkTargets = NO_LINKS,
         *,
-        who: str = "",
+        speaker: str = "",
         clock: Callable[[], float] = time.monotonic,
         ticking: bool = True,
     ) -> None:
@@ -130,7 +130,7 @@ class StreamingView:
         self._links = links
         self._clock = clock
         self._lock = threading.RLock()
-        self._status = StatusLine(who, clock())
+        self._status = StatusLine(speaker, clock())
         self._stream: StreamingMarkdown | StreamingReasoning | None = None
         self._is_answer = False
         self._sanitizer = Sanitizer()
@@ -165,7 +165,7 @@ class StreamingView:
                 self._begin(StreamingReasoning(Canvas(self._console)))
             self._add(text)
 
-    def print_note(self, line: str, style: str = "") -> None:
+    def print_remark(self, line: str, style: str = "") -> None:
         """A line that is not part of the answer."""
         with self._lock:
             self._end()
@@ -230,13 +230,13 @@ class StreamingView:
         if stream:
             stream.feed(self._sanitizer.close())
             rows, _ = stream.render(self._text_width(), final=True)
-        self._write(self._prepared() + self._open.draw(rows, []))
+        self._write(self._erase_after_resize() + self._open.draw(rows, []))
 
     def _text_width(self) -> int:
         """The last column stays free: terminals differ in what a line end does there."""
         return max(2, self._columns() - 1)
 
-    def _prepared(self) -> str:
+    def _erase_after_resize(self) -> str:
         """What to write before a drawing: after a resize the rows on the screen are not the ones we drew."""
         size, self._size = self._size, (self._columns(), self._lines())
         return self._open.erase() if size != self._size else ""
@@ -247,15 +247,15 @@ class StreamingView:
         if not force and now < self._next_drawing:
             return
         began = time.perf_counter()
-        prepared = self._prepared()
+        erased = self._erase_after_resize()
         rows: list[Row] = []
         open_rows: list[Row] = []
         if self._stream:
             rows, open_rows = self._stream.render(self._text_width())
-        self._write(prepared + self._open.draw(rows, [*self._limited(open_rows), *self._status_rows(now)]))
+        self._write(erased + self._open.draw(rows, [*self._visible_rows(open_rows), *self._status_rows(now)]))
         self._next_drawing = now + max(MIN_INTERVAL, IDLE_FACTOR * (time.perf_counter() - began))
 
-    def _limited(self, rows: list[Row]) -> list[Row]:
+    def _visible_rows(self, rows: list[Row]) -> list[Row]:
         """The last of the open rows, at most a third of the screen."""
         limit = max(1, self._lines() // 3)
         if len(rows) <= limit:
@@ -263,7 +263,7 @@ class StreamingView:
         return [[Segment("…", self._console.get_style("dim"))], *rows[len(rows) - limit + 1 :]][-limit:]
 
     def _status_rows(self, now: float) -> list[Row]:
-        if now - self._status.began < STATUS_DELAY and not self._status.is_waiting:
+        if now - self._status.began_at < STATUS_DELAY and not self._status.is_waiting:
             return []
         return [[Segment(self._status.line(now, self._columns() - 1), self._console.get_style("dim"))]]
 

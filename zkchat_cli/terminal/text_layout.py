@@ -14,7 +14,7 @@ _WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30
 _CLOSING = r"、。，．！？；：」』）】》〉’”…·〗〙〛)\]}.,;:!?%"
 _OPENING = r"「『（【《〈“‘〖〘〚(\[{"
 _CHUNK = re.compile(rf"[{_OPENING}]*(?:[{_WIDE}]|[^\s{_WIDE}{_OPENING}]+)?[{_CLOSING}]*\s*")
-_PARTING = "/-_.,:"
+_BREAK_AFTER = "/-_.,:"
 """A word that is longer than a row breaks behind one of these, if it has one."""
 
 
@@ -41,7 +41,7 @@ def line_breaks(text: str, width: int) -> list[int]:
         while word and column + size > width:
             begin = word[: 4 * width]
             part = next(iter(chop_cells(begin, width - column)), begin)  # no row, if no character takes a cell
-            cut = max(map(part.rfind, _PARTING)) + 1 or len(part) or 1
+            cut = max(map(part.rfind, _BREAK_AFTER)) + 1 or len(part) or 1
             at += cut
             breaks.append(at)
             word = word[cut:]

@@ -9,7 +9,7 @@ from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.models import ToolRun, TurnReport
 from zkchat_cli.terminal.approval import show_change
 from zkchat_cli.terminal.hyperlinks import NO_LINKS, LinkTargets
-from zkchat_cli.terminal.plain_view import NotePrinter, PlainTurnView
+from zkchat_cli.terminal.plain_view import PlainTurnView, RemarkPrinter
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.text.arguments import format_arguments
 from zkchat_cli.text.sanitize import sanitize_name
@@ -27,11 +27,11 @@ MAX_ARGUMENT = 44
 """Characters of a tool call's arguments in the status line."""
 
 
-class Verbosity(NamedTuple):
+class DisplayOptions(NamedTuple):
     """How much of a turn is shown. By default the answer and its sources.
 
     `max_sources` is the length of the list of sources, 0 for none. `detail` adds timings and the parts of the prompt.
-    `costs` adds a line with time and tokens. `who` answers, for the status line; `hints` are the commands to suggest.
+    `costs` adds a line with time and tokens. `speaker` is who answers, for the status line; `hints` are the commands to suggest.
     """
 
     max_sources: int
@@ -39,12 +39,12 @@ class Verbosity(NamedTuple):
     detail: bool = False
     costs: bool = False
     links: LinkTargets = NO_LINKS
-    who: str = ""
+    speaker: str = ""
     hints: CommandHints = IN_CHAT
 
 
 def show_turn(
-    turn: Iterable[events.Event], screen: Screen, print_note: NotePrinter, verbosity: Verbosity
+    turn: Iterable[events.Event], screen: Screen, print_remark: RemarkPrinter, display: DisplayOptions
 ) -> events.TurnCompleted | events.TurnFailed | None:
     """Print a turn as it happens: the answer while it streams, then its sources. Returns the last event.
 
@@ -53,25 +53,25 @@ def show_turn(
     if screen.columns is not None and screen.colour and not screen.accessible:
         from zkchat_cli.terminal.streaming_view import StreamingView  # loads rich and markdown-it, which a pipe does not need
 
-        view: StreamingView | PlainTurnView = StreamingView(screen, verbosity.links, who=verbosity.who)
+        view: StreamingView | PlainTurnView = StreamingView(screen, display.links, speaker=display.speaker)
     else:
-        view = PlainTurnView(screen, print_note)
+        view = PlainTurnView(screen, print_remark)
         if screen.accessible:
-            view.set_activity(f"{verbosity.who} is answering")
+            view.set_activity(f"{display.speaker} is answering")
     with closing(view):
-        return _show_events(turn, view, screen, verbosity)
+        return _show_events(turn, view, screen, display)
 
 
 def _show_events(
-    turn: Iterable[events.Event], view: "StreamingView | PlainTurnView", screen: Screen, verbosity: Verbosity
+    turn: Iterable[events.Event], view: "StreamingView | PlainTurnView", screen: Screen, display: DisplayOptions
 ) -> events.TurnCompleted | events.TurnFailed | None:
-    reasoning = verbosity.reasoning and screen.columns is not None
+    reasoning = display.reasoning and screen.columns is not None
     last: events.TurnCompleted | events.TurnFailed | None = None
     finished: list[tuple[ToolRun, int]] = []
     compactions: list[str] = []
     for event in turn:
         if finished and isinstance(event, events.TextDelta | events.TurnCompleted | events.TurnFailed):
-            view.print_note(tools_line(finished), "dim")
+            view.print_remark(tools_line(finished), "dim")
             view.add_gap()
             finished = []
         match event:
@@ -86,7 +86,7 @@ def _show_events(
             case events.MessageStored() | events.Cited():
                 pass
             case events.Notice(message, hint):
-                view.print_note(f"  {on_one_line(message, hint)}", "yellow")
+                view.print_remark(f"  {on_one_line(message, hint)}", "yellow")
                 view.add_gap()
             case events.ChangeProposed() | events.ChangeDecided():
                 view.end_stream()  # the user may have to confirm
@@ -100,16 +100,16 @@ def _show_events(
             case events.ToolCallFinished(_, run, excerpts):
                 view.add_result(run.tokens)
                 view.set_activity("")
-                if run.ok and not verbosity.detail:
+                if run.ok and not display.detail:
                     finished.append((run, excerpts))
                 else:
-                    view.print_note(tool_line(run, excerpts), "dim")
+                    view.print_remark(tool_line(run, excerpts), "dim")
                     view.add_gap()
             case events.CompactionStarted(why):
                 view.set_activity(f"compacting: {why}")
             case events.CompactionDone(compaction):
                 view.set_activity("")
-                compactions.append(f"  {compaction_line(compaction, verbosity.hints)}")
+                compactions.append(f"  {compaction_line(compaction, display.hints)}")
             case events.TurnFailed():
                 view.end_stream()
                 last = event
@@ -117,33 +117,33 @@ def _show_events(
                 last = event
                 view.end_stream()
                 if report.finish_reason == "length":
-                    more = f"; continue it with {verbosity.hints.continue_answer}" if verbosity.hints.continue_answer else ""
-                    view.print_note(f"  the answer was cut at a length limit{more}", "yellow")
-                for line in detail_lines(report) if verbosity.detail else ():
-                    view.print_note(line, "dim")
+                    more = f"; continue it with {display.hints.continue_answer}" if display.hints.continue_answer else ""
+                    view.print_remark(f"  the answer was cut at a length limit{more}", "yellow")
+                for line in detail_lines(report) if display.detail else ():
+                    view.print_remark(line, "dim")
                 view.close()
-                _show_end(report, view, screen, verbosity)
+                _show_end(report, view, screen, display)
     for line in compactions:
-        view.print_note(line, "" if isinstance(view, PlainTurnView) else "dim")
+        view.print_remark(line, "" if isinstance(view, PlainTurnView) else "dim")
     return last
 
 
-def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen: Screen, verbosity: Verbosity) -> None:
+def _show_end(report: TurnReport, view: "StreamingView | PlainTurnView", screen: Screen, display: DisplayOptions) -> None:
     """The lines below an answer: its sources and its cost. What was found and not cited is in /sources."""
     citations, references = report.citations, report.references
     if report.level == "most_likely" and screen.columns is not None:  # the answer names its notes; a pipe gets their lines, too
         named = {citation.relative_path for citation in citations}
         citations, references = (), tuple(each for each in references if each.relative_path not in named)
-    cited = citations, references, report.uncited_statements, verbosity.max_sources, verbosity.hints.all_sources
-    sources = source_lines(*cited, with_unused=False) if verbosity.max_sources else []
-    show_cost = verbosity.costs and not verbosity.detail and report.model != "offline"  # the offline model costs nothing
+    cited = citations, references, report.uncited_statements, display.max_sources, display.hints.all_sources
+    sources = source_lines(*cited, with_unused=False) if display.max_sources else []
+    show_cost = display.costs and not display.detail and report.model != "offline"  # the offline model costs nothing
     if sources or show_cost:
         screen.print()
     screen.show(sources)
-    if verbosity.max_sources and report.lacks_source:
-        view.print_note(f"  {no_source_line(report, verbosity.hints)}", "yellow")
+    if display.max_sources and report.lacks_source:
+        view.print_remark(f"  {no_source_line(report, display.hints)}", "yellow")
     if show_cost:
-        view.print_note(cost_line(report), "dim")
+        view.print_remark(cost_line(report), "dim")
 
 
 def no_source_line(report: TurnReport, hints: CommandHints) -> str:
@@ -182,8 +182,8 @@ def detail_lines(report: TurnReport) -> list[str]:
     return [sanitize_name(line) for line in lines]
 
 
-def show_error(error: ZkchatError, print_note: NotePrinter, partial: str = "") -> None:
+def show_error(error: ZkchatError, print_remark: RemarkPrinter, partial: str = "") -> None:
     """An error and what to do next, in two lines."""
-    print_note(f"✗ {error.message}{'; the partial answer is stored' if partial else ''}", "red")
+    print_remark(f"✗ {error.message}{'; the partial answer is stored' if partial else ''}", "red")
     if error.hint:
-        print_note(f"  {error.hint}", "yellow")
+        print_remark(f"  {error.hint}", "yellow")

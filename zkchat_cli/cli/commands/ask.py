@@ -58,10 +58,10 @@ def ask(
     Several arguments form one message. Text from a pipe, up to ten million characters, is put before it; only the arguments can name files.
     """
     from zkchat_cli.chat.turn_recorder import default_title
-    from zkchat_cli.terminal.approval import policy, warn_if_unable
+    from zkchat_cli.terminal.approval import approval_policy, warn_if_unable
     from zkchat_cli.terminal.hyperlinks import note_opener
-    from zkchat_cli.terminal.plain_view import note_printer
-    from zkchat_cli.terminal.turn_renderer import Verbosity, show_turn
+    from zkchat_cli.terminal.plain_view import remark_printer
+    from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
     from zkchat_cli.views.command_hints import IN_SHELL, UNSTORED
     from zkchat_cli.views.index_problems import summarize_problems
 
@@ -71,7 +71,7 @@ def ask(
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         writes_json = as_json or stream_json
         interactive = sys.stdin.isatty() and sys.stdout.isatty() and not writes_json
-        approve = policy(unsafe=unsafe, yes=yes, screen=ctx.screen, interactive=interactive)
+        approve = approval_policy(unsafe=unsafe, yes=yes, screen=ctx.screen, interactive=interactive)
         app = replace(opened, approve=approve, approve_call=partial(_approve_call, ctx.screen) if interactive and opened.external else None)
         screen = replace(ctx.screen if writes_json else ctx.screen.with_width(), address=note_opener(app.vault.root))
         with screen.progress_bar("Indexing") as progress:
@@ -88,8 +88,8 @@ def ask(
                     _run_as_json(session, turn, screen, hints, stream=stream_json)
                 else:
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
-                    verbosity = Verbosity(max_sources, hints=hints, who=session.runtime.speaker_label)
-                    _report(show_turn(turn, screen, note_printer(screen), verbosity))
+                    display = DisplayOptions(max_sources, hints=hints, speaker=session.runtime.speaker_label)
+                    _report(show_turn(turn, screen, remark_printer(screen), display))
                     session.flush()
             if typed != text and not continuing:
                 with suppress(StoreError):  # a title is not worth an error
@@ -106,7 +106,7 @@ def ask(
 def _approve_call(screen: Screen, call: "ToolCall") -> "Decision":
     """Asks on the terminal about a call of another program's tool."""
     from zkchat_cli.terminal.approval import ask_about_call
-    from zkchat_cli.terminal.confirm import Confirmation
+    from zkchat_cli.terminal.confirmation import Confirmation
 
     return ask_about_call(call, Confirmation(screen))
 

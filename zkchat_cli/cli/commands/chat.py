@@ -13,7 +13,7 @@ from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
 from zkchat_cli.errors import UsageError, ZkchatError
 from zkchat_cli.terminal.hyperlinks import note_opener
-from zkchat_cli.terminal.interrupts import InterruptHandler, typing_ahead
+from zkchat_cli.terminal.interrupts import InterruptHandler, buffered_type_ahead
 from zkchat_cli.terminal.screen import Screen
 from zkchat_cli.terminal.startup import StartedSession
 from zkchat_cli.vault.discovery import holds_notes
@@ -45,12 +45,12 @@ def chat(
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     is_first = interactive and not demo and _names_no_vault(ctx)
     overrides = _choose_notes_and_model(ctx) if is_first else {}
-    approve, asking = None, None
+    approve, approval_prompt = None, None
     if unsafe or yes:
-        from zkchat_cli.terminal.approval import ApprovalPrompt, policy  # only needed for changes
+        from zkchat_cli.terminal.approval import ApprovalPrompt, approval_policy  # only needed for changes
 
-        approve = policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
-        asking = approve if isinstance(approve, ApprovalPrompt) else None
+        approve = approval_policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
+        approval_prompt = approve if isinstance(approve, ApprovalPrompt) else None
     with ExitStack() as resources:
 
         def start_session() -> StartedSession:
@@ -67,10 +67,10 @@ def chat(
             return StartedSession(app, session, warnings, tip, suggests_question=is_first)
 
         if interactive:
-            with typing_ahead():  # keys pressed before the prompt appears
+            with buffered_type_ahead():  # keys pressed before the prompt appears
                 from zkchat_cli.terminal.repl import Repl  # imports prompt_toolkit (0.1 s), which pipes do not need
 
-                repl = Repl(start_session, screen, keep_history=not no_store, unsafe=unsafe, asking=asking)
+                repl = Repl(start_session, screen, keep_history=not no_store, unsafe=unsafe, approval_prompt=approval_prompt)
                 code = repl.run()
             if (last := repl.current()) is not None:
                 last.flush()
@@ -115,35 +115,35 @@ def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
             with interruptions.stoppable():
                 _answer_lines(session, screen, max_sources)
         except KeyboardInterrupt:
-            if interruptions.ending is None:
+            if interruptions.termination_signal is None:
                 raise
-            return 128 + interruptions.ending
+            return 128 + interruptions.termination_signal
     return 0
 
 
 def _answer_lines(session: "ZkChatSession", screen: Screen, max_sources: int) -> None:
     """Print an error and go on with the next line; the first error decides the exit code."""
     from zkchat_cli.terminal.command_runner import run_piped  # imports that the session has made already
-    from zkchat_cli.terminal.plain_view import note_printer
+    from zkchat_cli.terminal.plain_view import remark_printer
     from zkchat_cli.terminal.turn_renderer import show_error
 
-    aside = note_printer(screen, lambda: session.verbose)
+    print_remark = remark_printer(screen, lambda: session.verbose)
     first: ZkchatError | None = None
     while line := refuse_oversized(sys.stdin.readline(MAX_PIPED + 1)):
         if not line.strip():
             continue
         try:
-            next_session = run_piped(line.strip(), session, screen, aside, max_sources)
+            next_session = run_piped(line.strip(), session, screen, print_remark, max_sources)
             if next_session is None:
                 break
             session = next_session
         except ZkchatError as e:
-            show_error(e, aside)
+            show_error(e, print_remark)
             first = first or e
     try:
         session.flush()
     except ZkchatError as e:
-        show_error(e, aside)
+        show_error(e, print_remark)
         first = first or e
     if first is not None:
         first.reported = True
