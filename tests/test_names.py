@@ -22,7 +22,6 @@ MODULES_IN_ING = {
     "streaming_markdown": "an adjective: Markdown that arrives in pieces",
     "streaming_view": "an adjective",
     "tool_result_masking": "masking is the field's noun",
-    "listing": "a noun: notes by folder, tag and title",
 }
 """Modules that may end in -ing, with the reason. Any other is a participle, which does not say what the module holds."""
 

@@ -8,7 +8,7 @@ from zkchat_cli.errors import VaultError
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.edit.link_rewrite import LinkRewriter, Move, relink
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
-from zkchat_cli.vault.links.wikilinks import key, note_name
+from zkchat_cli.vault.links.wikilinks import link_key, note_name
 
 NAMES = ("A", "a", "B b", "C (1)", "50%", "Ü")
 FOLDERS = ("", "F/", "F/G/", "H i/")
@@ -19,9 +19,9 @@ def names_of(notes: dict[str, str]) -> dict[str, list[LinkName]]:
     """The table that an index of these notes has, with every name that anything may be called by."""
     table: dict[str, list[LinkName]] = {}
     for path, text in notes.items():
-        table.setdefault(key(path), []).append(LinkName(path, "note", note_name(path)))
+        table.setdefault(link_key(path), []).append(LinkName(path, "note", note_name(path)))
         for alias in note_parser.parse_note(path, text).aliases:
-            table.setdefault(key(alias), []).append(LinkName(path, "alias", alias))
+            table.setdefault(link_key(alias), []).append(LinkName(path, "alias", alias))
     return table
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat_cli.vault.links.resolver import LinkName, resolve
-from zkchat_cli.vault.links.wikilinks import WrittenLink, key, note_name, split_target
+from zkchat_cli.vault.links.wikilinks import WrittenLink, link_key, note_name, split_target
 from zkchat_cli.vault.markup import read_markup
 
 
@@ -29,9 +29,9 @@ def outcome(files, text, source="src.md", aliases=None):
     names = [LinkName(path, "note" if path.lower().endswith((".md", ".markdown")) else "file", note_name(path)) for path in files]
     table: dict[str, list[LinkName]] = {}
     for name in names:
-        table.setdefault(key(name.path), []).append(name)
+        table.setdefault(link_key(name.path), []).append(name)
     for alias, path in (aliases or {}).items():
-        table.setdefault(key(alias), []).append(LinkName(path, "alias", alias))
+        table.setdefault(link_key(alias), []).append(LinkName(path, "alias", alias))
     return resolve(only(text), source, lambda k: table.get(k, ()))
 
 

@@ -7,7 +7,7 @@ from zkchat_cli.citations.quotes import QuotableChunk
 from zkchat_cli.citations.support import Evidence
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault.links.resolver import LinkName, resolve
-from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key
+from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, link_key
 
 EarlierChunk = Callable[[int], tuple[ContentChunk, str] | None]
 """The chunk of an earlier prompt with this number, and the current text of its note."""
@@ -66,6 +66,6 @@ class CitableSources:
         names: dict[str, dict[LinkName, None]] = {}
         for chunk in self.by_number.values():
             path, title = chunk.relative_path, chunk.title
-            names.setdefault(key(path), {})[LinkName(path, "note", path.rpartition("/")[2])] = None
-            names.setdefault(key(title), {})[LinkName(path, "alias", title)] = None
+            names.setdefault(link_key(path), {})[LinkName(path, "note", path.rpartition("/")[2])] = None
+            names.setdefault(link_key(title), {})[LinkName(path, "alias", title)] = None
         return {name: list(found) for name, found in names.items()}

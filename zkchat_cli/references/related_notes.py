@@ -17,7 +17,7 @@ from zkchat_cli.vault.vault import Vault
 MAX_NOTES = 5
 """Notes of an answer that related ones are looked up for."""
 MAX_RELATED, MAX_OFFERED = 8, 3
-MIN_KINSHIP = 1.0
+MIN_RELATION = 1.0
 """A direct link to one of the notes cited, or common neighbours that say as much."""
 
 
@@ -39,13 +39,13 @@ def find_related(vault: Vault, exchange: Exchange) -> list[RelatedNote]:
 def offer_related(vault: Vault, exchange: Exchange) -> list[str]:
     """The paths of a few notes that are linked with those of the answer and about the same: found in its turn, or named in its words."""
     used = _used_notes(exchange)
-    kinship: dict[str, float] = defaultdict(float)
+    scores: dict[str, float] = defaultdict(float)
     for path in used[:MAX_NOTES]:
-        for kin in vault.notes_near(path):
-            kinship[kin.path] += kin.score
+        for relation in vault.notes_related_by_links(path):
+            scores[relation.path] += relation.score
     found = {reference.relative_path for reference in exchange.answer.references}
     stems = set(content_stems(f"{exchange.question.content if exchange.question else ''}\n{exchange.answer.content}", vault.languages()))
-    near = (path for path in sorted(kinship, key=lambda path: -kinship[path]) if kinship[path] >= MIN_KINSHIP and path not in used)
+    near = (path for path in sorted(scores, key=lambda path: -scores[path]) if scores[path] >= MIN_RELATION and path not in used)
     return [path for path in near if path in found or _is_named(vault, path, stems)][:MAX_OFFERED]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from zkchat_cli.text.numbers import plural
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools.base import MAX_SHOWN, ToolOutput, declare_tool
-from zkchat_cli.vault.listing import NoteEntry
+from zkchat_cli.vault.note_list import NoteEntry
 from zkchat_cli.vault.vault import Vault
 
 DEFAULT_LIMIT, MOST = 30, 100

@@ -31,7 +31,7 @@ UNASKED = Decision(False, "refused: nobody can be asked here, and --yes was not 
 
 
 def decline(declined: Decision, text: str) -> Decision:
-    """One of the two above with what the user says about it, which the model gets."""
+    """`DECLINED` or `DECLINED_CALL` with what the user says about it, so that the model gets it."""
     return declined._replace(reason=f"{declined.reason}. The user says: {replace_surrogates(text)}") if text else declined
 
 

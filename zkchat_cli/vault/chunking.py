@@ -48,14 +48,14 @@ def chunk_note(text: str, front_lines: int, markup: Markup) -> tuple[NoteChunk, 
     sizes = [*map(estimate_size, lines)]
     heading_lines = [heading.line for heading in markup.headings]
     found: list[NoteChunk] = []
-    for section in _merged(_sections(lines, sizes, front_lines, markup.headings)):
-        for start, end in _pieces(section, lines, sizes, markup.code):
+    for section in _merge_sections(_split_at_headings(lines, sizes, front_lines, markup.headings)):
+        for start, end in _split_section(section, lines, sizes, markup.code):
             while start <= end and not lines[start - 1].strip():
                 start += 1
             while start <= end and not lines[end - 1].strip():
                 end -= 1
             if start <= end:
-                heading, headings = _headings(start, end, lines, markup.headings, heading_lines)
+                heading, headings = _find_headings(start, end, lines, markup.headings, heading_lines)
                 texts = _split_line(lines[start - 1]) if start == end else ("\n".join(lines[start - 1 : end]),)
                 found.extend(NoteChunk(start, end, heading, headings, text) for text in texts)
     if not found:  # a note without text can still be found by its name
@@ -64,7 +64,7 @@ def chunk_note(text: str, front_lines: int, markup: Markup) -> tuple[NoteChunk, 
     return tuple(found)
 
 
-def _sections(lines: list[str], sizes: list[int], front_lines: int, headings: tuple[Heading, ...]) -> Iterator[_Section]:
+def _split_at_headings(lines: list[str], sizes: list[int], front_lines: int, headings: tuple[Heading, ...]) -> Iterator[_Section]:
     start, level = front_lines + 1, 0
     for line, following in (*((h.line, h.level) for h in headings), (len(lines) + 1, 0)):
         if start < line:
@@ -74,7 +74,7 @@ def _sections(lines: list[str], sizes: list[int], front_lines: int, headings: tu
         start, level = line, following
 
 
-def _merged(sections: Iterable[_Section]) -> Iterator[_Section]:
+def _merge_sections(sections: Iterable[_Section]) -> Iterator[_Section]:
     last: _Section | None = None
     for section in sections:
         if last is None:
@@ -94,7 +94,7 @@ def _should_merge(last: _Section, section: _Section) -> bool:
     return section.level == last.level and min(last.size, section.size) < MIN_TOKENS and last.size + section.size <= 3 * MIN_TOKENS
 
 
-def _pieces(section: _Section, lines: list[str], sizes: list[int], code: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
+def _split_section(section: _Section, lines: list[str], sizes: list[int], code: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
     """The line ranges of a section, each as long as possible; a tiny last one is joined with the one before."""
     if section.size <= MAX_TOKENS:
         yield section.start, section.end
@@ -137,7 +137,7 @@ def _paragraphs(section: _Section, lines: list[str], code: tuple[tuple[int, int]
         yield start, section.end
 
 
-def _headings(
+def _find_headings(
     start: int, end: int, lines: list[str], headings: tuple[Heading, ...], heading_lines: list[int]
 ) -> tuple[str | None, tuple[str, ...]]:
     """The innermost heading above the first line that is not a heading, and the texts of all headings above and inside."""

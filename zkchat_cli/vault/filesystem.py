@@ -36,8 +36,8 @@ def stamp(stat: os.stat_result) -> Stamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """The result of a scan, by path relative to the vault with `/`: a stamp per note, the attachments, and what could not be indexed.
+class VaultFiles:
+    """The files that a scan found, by path relative to the vault with `/`: a stamp per note, the attachments, and what cannot be indexed.
 
     `only` are the scanned paths, if that was not the whole vault.
     """
@@ -64,43 +64,45 @@ def resolve_root(folder: Path) -> Path:
         with os.scandir(root):
             pass
     except (OSError, RuntimeError, ValueError) as e:
-        raise _unreadable(folder, e) from e
+        raise _unreadable_folder(folder, e) from e
     return root
 
 
-def _unreadable(folder: Path, error: Exception) -> VaultError:
+def _unreadable_folder(folder: Path, error: Exception) -> VaultError:
     if isinstance(error, FileNotFoundError):
         return VaultError(f"there is no folder {folder}", "Check the path in --vault, ZKCHAT_VAULT or vault.path.")
     return VaultError(f"the folder {folder} cannot be read: {_cause(error)}", "Check its permissions, or choose another by --vault.")
 
 
-def scan(root: Path, ignore: Sequence[str] = ()) -> Listing:
+def scan(root: Path, ignore: Sequence[str] = ()) -> VaultFiles:
     """Every note and attachment below `root`, with one `scandir` per folder and one `stat` per note.
 
     Raises VaultError when `root` cannot be read: it may be on a disk that is not mounted.
     """
-    listing = Listing()
-    ignored = _ignored(ignore)
+    files = VaultFiles()
+    ignored = _ignore_pattern(ignore)
     folders = [("", str(root))]
     while folders:
         prefix, folder = folders.pop()
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
-                    if not entry.name.startswith("."):
-                        _list(entry, prefix + entry.name, root, ignored, listing, folders)
+                    path = prefix + entry.name
+                    is_left_out = entry.name.startswith(".") or (ignored and ignored.match(path))
+                    if not is_left_out and _add_entry(entry, path, root, files):
+                        folders.append((path + "/", entry.path))
         except OSError as e:
             if not prefix:
-                raise _unreadable(root, e) from e
-            listing.problems[printable(prefix)] = f"not read: {_cause(e)}"
-    return listing
+                raise _unreadable_folder(root, e) from e
+            files.problems[printable(prefix)] = f"not read: {_cause(e)}"
+    return files
 
 
-def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> Listing | None:
+def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> VaultFiles | None:
     """The part of a scan with these notes; None if that takes a full scan: another kind of path is among them, or the vault is away."""
-    listing = Listing(only=frozenset(paths))
-    ignored = _ignored(ignore)
-    for path in listing.only or ():
+    files = VaultFiles(only=frozenset(paths))
+    ignored = _ignore_pattern(ignore)
+    for path in files.only or ():
         file = root / path
         real = file.resolve()
         is_plain = replace_surrogates(path) == path and path.lower().endswith(NOTE_SUFFIXES)
@@ -108,45 +110,38 @@ def scan_paths(root: Path, paths: Iterable[str], ignore: Sequence[str] = ()) -> 
             return None
         is_hidden = any(part.startswith(".") for part in path.split("/"))
         if file.is_file() and not is_hidden and not (ignored and ignored.match(path)):
-            listing.stamps[path] = stamp(file.stat())
-    return listing
+            files.stamps[path] = stamp(file.stat())
+    return files
 
 
-def _list(
-    entry: "os.DirEntry[str]",
-    path: str,
-    root: Path,
-    ignored: "re.Pattern[str] | None",
-    listing: Listing,
-    folders: list[tuple[str, str]],
-) -> None:
-    if ignored and ignored.match(path):
-        return
+def _add_entry(entry: "os.DirEntry[str]", path: str, root: Path, files: VaultFiles) -> bool:
+    """Add a note, an attachment or a problem to `files`; whether the entry is a folder to scan."""
     if replace_surrogates(path) != path:
-        listing.problems[printable(path)] = "not indexed: its name is not UTF-8"
-        return
+        files.problems[printable(path)] = "not indexed: its name is not UTF-8"
+        return False
     try:
         if entry.is_symlink():
             target = Path(entry.path).resolve(strict=True)
             if not target.is_relative_to(root):
-                listing.problems[printable(path)] = "not followed: a link that leaves the vault"
-                return
+                files.problems[printable(path)] = "not followed: a link that leaves the vault"
+                return False
             if target.is_dir() or any(part.startswith(".") for part in target.relative_to(root).parts):
-                return  # its notes are listed elsewhere, or hidden
+                return False  # its notes are listed elsewhere, or hidden
         if entry.is_dir():
-            folders.append((path + "/", entry.path))
-        elif path.lower().endswith(NOTE_SUFFIXES):
+            return True
+        if path.lower().endswith(NOTE_SUFFIXES):
             if entry.is_file():
-                listing.stamps[path] = stamp(entry.stat())
+                files.stamps[path] = stamp(entry.stat())
         elif entry.is_file():
-            listing.attachments.add(path)
+            files.attachments.add(path)
     except FileNotFoundError:
-        return  # deleted meanwhile, or a broken link
+        pass  # deleted meanwhile, or a broken link
     except (OSError, RuntimeError) as e:  # RuntimeError: a circle of links, before Python 3.13
-        listing.problems[printable(path)] = f"not read: {_cause(e)}"
+        files.problems[printable(path)] = f"not read: {_cause(e)}"
+    return False
 
 
-def _ignored(globs: Sequence[str]) -> "re.Pattern[str] | None":
+def _ignore_pattern(globs: Sequence[str]) -> "re.Pattern[str] | None":
     """One pattern for all globs. `Templates`, `Templates/` and `Templates/*` mean the folder; without `/` a glob matches at any depth."""
     alternatives: list[str] = []
     for glob in globs:
@@ -158,7 +153,7 @@ def _ignored(globs: Sequence[str]) -> "re.Pattern[str] | None":
 
 def is_ignored(ignore: Sequence[str], path: str) -> bool:
     """Whether these globs exclude a path or a folder above it."""
-    ignored = _ignored(ignore)
+    ignored = _ignore_pattern(ignore)
     return ignored is not None and ignored.match(path) is not None
 
 

@@ -20,7 +20,7 @@ _ITEM = lazy_pattern(r"([ \t>]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 def find_section(name: str, text: str, markup: Markup) -> tuple[int, int] | None:
     """The first and last line of the heading's section or the block; None if it does not exist."""
     if block := _block_id(name):
-        return _block(block, text.split("\n"), markup)
+        return _find_block(block, text.split("\n"), markup)
     for heading in matching_headings(name, markup):
         following = (h.line for h in markup.headings if h.line > heading.line and h.level <= heading.level)
         lines = text.split("\n")
@@ -30,8 +30,8 @@ def find_section(name: str, text: str, markup: Markup) -> tuple[int, int] | None
 
 def matching_headings(name: str, markup: Markup) -> Iterator[Heading]:
     """The headings that match a name, in order; a link means the first."""
-    wanted = [folded for part in name.split("#") if (folded := _folded(part))]
-    return (h for h in markup.headings if wanted and _folded(h.text) == wanted[-1] and _in_order(wanted[:-1], map(_folded, h.path)))
+    wanted = [folded for part in name.split("#") if (folded := _fold(part))]
+    return (h for h in markup.headings if wanted and _fold(h.text) == wanted[-1] and _in_order(wanted[:-1], map(_fold, h.path)))
 
 
 def similar_headings(name: str, markup: Markup, limit: int = 3) -> tuple[str, ...]:
@@ -40,8 +40,8 @@ def similar_headings(name: str, markup: Markup, limit: int = 3) -> tuple[str, ..
     if block:
         names = {written.lower(): f"^{written}" for written, _ in markup.block_ids}
     else:
-        names = {_folded(heading.text): heading.text for heading in markup.headings if heading.text}
-    wanted = block or _folded(name.rpartition("#")[2])
+        names = {_fold(heading.text): heading.text for heading in markup.headings if heading.text}
+    wanted = block or _fold(name.rpartition("#")[2])
     return tuple(names[near] for near in difflib.get_close_matches(wanted[:200], names, limit, 0.4))
 
 
@@ -63,7 +63,7 @@ def heading_above(line: int, text: str, first_line: int = 1) -> str | None:
     return above[-1].text or None if above else None
 
 
-def _folded(heading: str) -> str:
+def _fold(heading: str) -> str:
     return fold_name(_PUNCTUATION.sub(" ", heading).strip())
 
 
@@ -78,13 +78,13 @@ def _without_blank_lines(first: int, last: int, lines: list[str]) -> int:
     return last
 
 
-def _block(block_id: str, lines: list[str], markup: Markup) -> tuple[int, int] | None:
+def _find_block(block_id: str, lines: list[str], markup: Markup) -> tuple[int, int] | None:
     """The paragraph, the list item with its content, or, if the id is a line of its own, the block above it."""
     line = next((line for name, line in markup.block_ids if name.lower() == block_id), None)
     if line is None:
         return None
     titles = {heading.line for heading in markup.headings}
-    if _content(lines[line - 1]).startswith("^"):
+    if _strip_marks(lines[line - 1]).startswith("^"):
         return _block_above(line, lines, titles, markup.code), line
     first = line
     while not _ITEM.match(lines[first - 1]) and _continues_above(first, lines, titles):
@@ -99,7 +99,7 @@ def _block(block_id: str, lines: list[str], markup: Markup) -> tuple[int, int] |
 def _block_above(line: int, lines: list[str], titles: set[int], code: tuple[tuple[int, int], ...]) -> int:
     """The first line of the block above `line`, after blank lines or not; `line` itself if there is none."""
     first = line
-    while first > 1 and not _content(lines[first - 2]):
+    while first > 1 and not _strip_marks(lines[first - 2]):
         first -= 1
     if not _continues_above(first, lines, titles):
         return line
@@ -113,10 +113,10 @@ def _block_above(line: int, lines: list[str], titles: set[int], code: tuple[tupl
 
 def _continues_above(line: int, lines: list[str], titles: set[int]) -> bool:
     """Whether the line above has text and is not a heading."""
-    return line > 1 and line - 1 not in titles and bool(_content(lines[line - 2]))
+    return line > 1 and line - 1 not in titles and bool(_strip_marks(lines[line - 2]))
 
 
-def _content(line: str) -> str:
+def _strip_marks(line: str) -> str:
     return line.strip(" \t>")
 
 

@@ -20,7 +20,7 @@ from zkchat_cli.errors import IndexUnwritable, ZkchatError
 from zkchat_cli.models import ContentChunk, IndexReport, LinkResolution
 from zkchat_cli.text.dates import Period
 from zkchat_cli.text.words import replace_surrogates
-from zkchat_cli.vault import filesystem, listing
+from zkchat_cli.vault import filesystem, note_list
 from zkchat_cli.vault.edit.change_journal import finish_interrupted
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow, Progress
 from zkchat_cli.vault.index.manager import IndexManager, IndexRefresh
@@ -30,7 +30,7 @@ from zkchat_cli.vault.links.completion import Completion, NoteCompleter
 from zkchat_cli.vault.links.graph import LinkPath
 from zkchat_cli.vault.links.resolver import resolve, resolve_all
 from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, possible_names, split_target, strip_suffix
-from zkchat_cli.vault.listing import NoteEntry
+from zkchat_cli.vault.note_list import NoteEntry
 from zkchat_cli.vault.note_reader import NoteReader
 from zkchat_cli.vault.search import fusion, related
 from zkchat_cli.vault.search.embedding_thread import EmbeddingJob, EmbeddingThread
@@ -126,7 +126,7 @@ class Vault:
 
     def check_index(self) -> None:
         """Read the whole index, and build it anew if it is damaged."""
-        self._ask(IndexDatabase.check)
+        self._ask(IndexDatabase.check_integrity)
 
     def status(self) -> IndexReport:
         """What the index holds, without looking at the files."""
@@ -159,7 +159,7 @@ class Vault:
             return []
         by_meaning = self.semantic if parsed.has_meaning else None
         match = by_meaning.match(parsed.text, filtered=parsed.is_filtered) if by_meaning else None
-        return self._ask(lambda index: fusion.find(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE))
+        return self._ask(lambda index: fusion.search(index, parsed, match, limit, MOST_CHUNKS_OF_A_NOTE))
 
     def snippet(self, chunk: ContentChunk, query: str) -> "tuple[str | None, Snippet]":
         """The heading and the lines of a chunk that show best why `query` found it."""
@@ -338,8 +338,8 @@ class Vault:
         if os.path.isfile(filesystem.resolve_inside(self.root, text)):  # noqa: PTH113 - Path.is_file raises for names that are too long
             return posixpath.normpath(text), None
         link = self.resolve(text)
-        titled = [] if link.target else self._ask(lambda index: listing.notes_titled(index, text))
-        return listing.require_unambiguous(text, link, titled)
+        titled = [] if link.target else self._ask(lambda index: note_list.notes_titled(index, text))
+        return note_list.require_unambiguous(text, link, titled)
 
     def list_notes(self, folder: str = "", tag: str = "", since: str = "", until: str = "") -> list[NoteEntry]:
         """The notes below a folder, with a tag or one nested in it, and a date from `since` through `until` ("2024-05-01", "last week"), by
@@ -352,11 +352,11 @@ class Vault:
         first = read_date("since", since, self._today()).first if since else date.min
         last = read_date("until", until, self._today()).last if until else date.max
         period = Period(first, last) if since or until else None
-        return self._ask(lambda index: listing.list_notes(index, replace_surrogates(folder), replace_surrogates(tag), period))
+        return self._ask(lambda index: note_list.list_notes(index, replace_surrogates(folder), replace_surrogates(tag), period))
 
     def tags(self) -> list[str]:
         """All tags without `#`, the most frequent first."""
-        return self._ask(listing.tags)
+        return self._ask(note_list.tags)
 
     def shortest_path(self, source: str, target: str) -> LinkPath | None:
         """A shortest path over links in either direction, always the same one; None if there is none.
@@ -375,12 +375,12 @@ class Vault:
         """The notes most related to a note by links and words, best first. Raises VaultError if there is no such note."""
         note = self._reader.parse(relative_path)
         keywords = related.extract_keywords(note)
-        by_links = self.notes_near(note.relative_path)
-        by_words = related.best_of_each(self.search(" ".join(keywords), MOST_COMPARED))
+        by_links = self.notes_related_by_links(note.relative_path)
+        by_words = related.best_chunks(self.search(" ".join(keywords), MOST_COMPARED))
         by_words.pop(note.relative_path, None)
-        return list(islice(related.combine(keywords, by_links, by_words, self._reader.first_chunk), max(limit, 0)))
+        return list(islice(related.fuse_rankings(keywords, by_links, by_words, self._reader.first_chunk), max(limit, 0)))
 
-    def notes_near(self, relative_path: str, limit: int = MOST_COMPARED) -> list[graph.LinkKinship]:
+    def notes_related_by_links(self, relative_path: str, limit: int = MOST_COMPARED) -> list[graph.LinkRelation]:
         """The notes most related to a note by links alone."""
         return self._ask(lambda index: graph.related_by_links(index, relative_path, limit))
 
@@ -389,7 +389,7 @@ class Vault:
         from zkchat_cli.vault.search.query import parse_query
 
         terms = parse_query(query).words
-        best = related.best_of_each(self.search(query, limit * MOST_CHUNKS_OF_A_NOTE)).values()
+        best = related.best_chunks(self.search(query, limit * MOST_CHUNKS_OF_A_NOTE)).values()
         return [RelatedNote(chunk, related.reasons(None, related.shared_words(terms, chunk))) for chunk in best][: max(limit, 0)]
 
     def _require_file(self, relative_path: str) -> None:

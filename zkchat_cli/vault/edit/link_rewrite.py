@@ -15,7 +15,7 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault import note_parser
 from zkchat_cli.vault.edit.file_text import Edit, apply_edits
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, key, note_name, strip_suffix
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, link_key, note_name, strip_suffix
 from zkchat_cli.vault.note_parser import ParsedNote
 
 Names = Mapping[str, Sequence[LinkName]]
@@ -95,7 +95,7 @@ def _move_names(names: Names, move: Move) -> dict[str, Sequence[LinkName]]:
                 after[folded].append(name)
             elif name.kind in ("alias", "title"):
                 after[folded].append(name._replace(path=move.new))
-    after.setdefault(key(move.new), []).append(LinkName(move.new, "note", note_name(move.new)))
+    after.setdefault(link_key(move.new), []).append(LinkName(move.new, "note", note_name(move.new)))
     return {folded: tuple(found) for folded, found in after.items()}
 
 

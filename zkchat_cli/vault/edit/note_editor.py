@@ -26,7 +26,7 @@ from zkchat_cli.vault.edit.transaction import TRASH, Change, FileChange, apply_f
 from zkchat_cli.vault.filesystem import LARGEST_NOTE, printable
 from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links.resolver import LinkName
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, key, strip_suffix
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, link_key, strip_suffix
 from zkchat_cli.vault.note_parser import ParsedNote
 
 UNLINKABLE = "#^[]|\\"
@@ -78,20 +78,20 @@ class NoteEditor:
         """A new note; `.md` is added to its name."""
         path = self._new_path(path)
         text = replace_surrogates(text).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
-        return Change(f"create {path}", (FileChange(None, path, b"", text.encode()),), self._ignored_note(path))
+        return Change(f"create {path}", (FileChange(None, path, b"", text.encode()),), self._warn_if_ignored(path))
 
     def append(self, path: str, text: str, heading: str | None = None) -> Change:
         """Text at the end of a note, or of a section before its subsections."""
-        raw, note = self._read(path)
+        raw, note = self._read_note(path)
         section = section_edit.require_section(note, heading) if heading else None
-        new = section_edit.append(note, section, replace_surrogates(text))
-        return _edit(f"append to {path}{f' › {heading}' if heading else ''}", path, raw, new)
+        new = section_edit.append_text(note, section, replace_surrogates(text))
+        return _propose_edit(f"append to {path}{f' › {heading}' if heading else ''}", path, raw, new)
 
     def edit_section(self, path: str, heading: str, text: str) -> Change:
         """Another text under a heading; the heading stays."""
-        raw, note = self._read(path)
+        raw, note = self._read_note(path)
         new = section_edit.replace_section(note, section_edit.require_section(note, heading), replace_surrogates(text))
-        return _edit(f"edit {path} › {heading}", path, raw, new)
+        return _propose_edit(f"edit {path} › {heading}", path, raw, new)
 
     def rename(self, path: str, new_path: str) -> Change:
         """A note at another path, or with `Folder/` in another folder; all links of the vault keep their targets."""
@@ -102,12 +102,12 @@ class NoteEditor:
         files, links = self._rewrite_links(move)
         rewritten = sum(each.before != each.after for each in files)
         and_links = f", {plural(links, 'link')} in {plural(rewritten, 'note')} rewritten" if links else ""
-        return Change(f"rename {path} to {move.new}{and_links}", files, self._ignored_note(move.new))
+        return Change(f"rename {path} to {move.new}{and_links}", files, self._warn_if_ignored(move.new))
 
     def trash(self, path: str) -> Change:
         """A note in the vault's trash folder, under its own name or the next free one."""
         self._require_no_link(path)
-        raw, _ = self._read(path)
+        raw, _ = self._read_note(path)
         name = PurePosixPath(path)
         numbered = (f"{TRASH}/{name.stem}{f' {i}' if i else ''}{name.suffix}" for i in count())
         new_path = next(new for new in numbered if not os.path.lexists(resolve_path(self.root, new)))
@@ -120,9 +120,9 @@ class NoteEditor:
         """Links that shall point to other files; those that are gone, or that no spelling can fix, are left alone."""
         files: list[FileChange] = []
         links = 0
-        names = self._names([key(fix.target) for fix in fixes])
+        names = self._names_by_key([link_key(fix.target) for fix in fixes])
         for source in dict.fromkeys(fix.source for fix in fixes):
-            raw, note = self._read(source)
+            raw, note = self._read_note(source)
             targets = {(fix.line, fix.raw): fix.target for fix in fixes if fix.source == source}
             edits: set[Edit] = set()
             for link in note.markup.links:
@@ -137,26 +137,26 @@ class NoteEditor:
 
     def _rewrite_links(self, move: Move) -> tuple[tuple[FileChange, ...], int]:
         """The notes that a move changes, itself first, and the number of rewritten links."""
-        _, note = self._read(move.old)
-        keys = list(dict.fromkeys((key(move.old), key(move.new), *map(key, note.aliases))))
-        names = self._names([*keys, *(key(link.text) for link in note.markup.links)])
-        names |= self._names(key(name.path) for found in tuple(names.values()) for name in found)
+        _, note = self._read_note(move.old)
+        keys = list(dict.fromkeys((link_key(move.old), link_key(move.new), *map(link_key, note.aliases))))
+        names = self._names_by_key([*keys, *(link_key(link.text) for link in note.markup.links)])
+        names |= self._names_by_key(link_key(name.path) for found in tuple(names.values()) for name in found)
         rewriter, files, links = LinkRewriter(names, move), list[FileChange](), 0
-        for source in dict.fromkeys((move.old, *self._sources(move.old, keys))):
-            raw, note = self._read(source)
+        for source in dict.fromkeys((move.old, *self._linking_notes(move.old, keys))):
+            raw, note = self._read_note(source)
             text, changed = rewriter.rewrite(source, note)
             if changed or source == move.old:
                 files.append(FileChange(source, move.apply(source), raw, FileText.decode(raw).encode(text) if changed else raw))
             links += changed
         return tuple(files), links
 
-    def _sources(self, path: str, keys: Sequence[str]) -> list[str]:
+    def _linking_notes(self, path: str, keys: Sequence[str]) -> list[str]:
         """The notes with a link to `path`, or with one that is looked up by these keys."""
         sql = """SELECT DISTINCT notes.path FROM links JOIN notes ON notes.id = links.note_id
                  WHERE links.target = ? OR links.key IN (SELECT value FROM json_each(?)) ORDER BY notes.path"""
         return [source for (source,) in self.index.ask(lambda index: index.rows(sql, path, json.dumps(keys)))]
 
-    def _names(self, keys: Iterable[str]) -> dict[str, list[LinkName]]:
+    def _names_by_key(self, keys: Iterable[str]) -> dict[str, list[LinkName]]:
         wanted = dict.fromkeys(keys)
         return self.index.ask(lambda index: {folded: index.names(folded) for folded in wanted})
 
@@ -180,7 +180,7 @@ class NoteEditor:
             raise VaultError(f"{printable(path)} exists already", "Choose another name; existing notes are never overwritten.")
         return path
 
-    def _ignored_note(self, path: str) -> str:
+    def _warn_if_ignored(self, path: str) -> str:
         return "vault.ignore leaves this place out: no search or link will find the note." if self.index.is_ignored(path) else ""
 
     def _require_no_link(self, path: str) -> None:
@@ -188,7 +188,7 @@ class NoteEditor:
         if (self.root / path).is_symlink():
             raise VaultError(f"{printable(path)} is a link to another file", "Name that one.")
 
-    def _read(self, path: str) -> tuple[bytes, ParsedNote]:
+    def _read_note(self, path: str) -> tuple[bytes, ParsedNote]:
         """A note's bytes and the parsed note. Raises VaultError if it cannot be edited."""
         file = resolve_path(self.root, path)
         try:
@@ -203,7 +203,7 @@ class NoteEditor:
             raise VaultError(f"{printable(path)} is not UTF-8", "Save it as UTF-8 first.") from e
 
 
-def _edit(summary: str, path: str, raw: bytes, text: str) -> Change:
+def _propose_edit(summary: str, path: str, raw: bytes, text: str) -> Change:
     file = FileText.decode(raw)
     if text == file.text:
         raise VaultError(f"{path} has exactly this text already", "Nothing needs to be changed.")

@@ -46,7 +46,7 @@ def replace_section(note: ParsedNote, section: NoteSection, text: str) -> str:
     lines = note.text.split("\n")
     body = lines[section.first - 1 : section.after - 1]
     first, _, rest = text.lstrip("\n").partition("\n")
-    new = _split(rest if first.strip() == lines[section.heading - 1].strip() else text)  # models repeat the heading
+    new = _split_lines(rest if first.strip() == lines[section.heading - 1].strip() else text)  # models repeat the heading
     leading, trailing = _count_blank(body), _count_blank(body[::-1])
     if leading == len(body):
         before, after, emptied = body[:1] or [""], body[1:] or [""], body
@@ -57,18 +57,18 @@ def replace_section(note: ParsedNote, section: NoteSection, text: str) -> str:
     return "\n".join([*lines[: section.first - 1], *changed, *lines[section.after - 1 :]])
 
 
-def append(note: ParsedNote, section: NoteSection | None, text: str) -> str:
+def append_text(note: ParsedNote, section: NoteSection | None, text: str) -> str:
     """The note with `text` at its end, or at the end of a section before its first subheading."""
     lines = note.text.split("\n")
     first, end = (section.first - 1, section.subsections - 1) if section else (note.front_matter.lines, len(lines))
     last = end - _count_blank(lines[first:end][::-1])
     above = lines[last - 1] if last else ""
-    new = _split(text)
+    new = _split_lines(text)
     is_adjacent = not above.strip() or not new or (last > first and _ROW.match(above) and _ROW.match(new[0]))
     return "\n".join([*lines[:last], *([] if is_adjacent else [""]), *new, *([] if last < end else [""]), *lines[last:]])
 
 
-def _split(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     return text.split("\n") if text.strip() else []
 

@@ -35,7 +35,7 @@ class FileChange(NamedTuple):
         """The change as a unified diff, as `git diff` shows it; of equal texts only the header."""
         old_name = "/dev/null" if self.path is None else f"a/{printable(self.path)}"
         new_name = f"b/{printable(self.new_path)}"
-        texts = _lines(FileText.decode(self.before).text), _lines(FileText.decode(self.after).text)
+        texts = _diff_lines(FileText.decode(self.before).text), _diff_lines(FileText.decode(self.after).text)
         lines = [*difflib.unified_diff(*texts, old_name, new_name, lineterm="")]
         return "\n".join(lines or [f"--- {old_name}", f"+++ {new_name}"]) + "\n"
 
@@ -73,7 +73,7 @@ def apply_files(root: Path, files: Sequence[FileChange], journal: Path) -> None:
             commit()
             for each, step in zip(files, steps, strict=True):
                 _require_unchanged(each, step.source)
-                _exchange(each, step, undo)
+                _replace_file(each, step, undo)
             undo.pop_all()
     except OSError as e:
         names = ", ".join(printable(each.new_path) for each in files[:3])
@@ -114,7 +114,7 @@ def _write_scratch(change: FileChange, step: FileStep, undo: ExitStack) -> None:
         shutil.copymode(step.source, step.scratch)
 
 
-def _exchange(change: FileChange, step: FileStep, undo: ExitStack) -> None:
+def _replace_file(change: FileChange, step: FileStep, undo: ExitStack) -> None:
     """Put a file's new text in place, then give the file its new name."""
     source, target = step.source, step.target
     if not target.exists():
@@ -157,7 +157,7 @@ def _remove_folder(folder: Path) -> None:
         folder.rmdir()
 
 
-def _lines(text: str) -> list[str]:
+def _diff_lines(text: str) -> list[str]:
     lines = text.split("\n")
     last = lines.pop()
     return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines

@@ -22,12 +22,12 @@ _LONGEST = 200
 
 def forget_checksum(file: Path) -> None:
     """Call it in a write transaction, before anything is written. Raises OSError."""
-    _beside(file).unlink(missing_ok=True)
+    _checksum_file(file).unlink(missing_ok=True)
 
 
 def write_checksum(file: Path) -> None:
     """Write the checksum of an index that is closed; none if another process is writing to it, or the disk is full."""
-    if _beside(file).exists() or not file.exists():
+    if _checksum_file(file).exists() or not file.exists():
         return
     with (
         suppress(sqlite3.Error, OSError),
@@ -38,28 +38,28 @@ def write_checksum(file: Path) -> None:
         connection.execute("BEGIN IMMEDIATE")  # nobody writes from here on, and an empty log cannot change the file
         log = Path(f"{file}-wal")
         if not (log.exists() and log.stat().st_size) and _is_sound(connection):
-            atomic_write(_beside(file), f"{_state(file)} {_sum(reader)}\n", private=True)
+            atomic_write(_checksum_file(file), f"{_file_state(file)} {_crc32(reader)}\n", private=True)
 
 
 def is_intact(file: Path) -> bool:
     """Whether the file is as it was written, as far as that is known. Counts the openings."""
     try:
-        if not _beside(file).exists() and file.is_file():
+        if not _checksum_file(file).exists() and file.is_file():
             with closing(sqlite3.connect(file, timeout=0)) as connection:
                 return _is_sound(connection)
-        noted = read_beginning(_beside(file), _LONGEST)
+        noted = read_beginning(_checksum_file(file), _LONGEST)
         line, _, openings = noted.partition(b"\n")
         state, _, checksum = line.decode().rpartition(" ")
-        if state == _state(file) and len(openings) < OPENINGS:
-            with _beside(file).open("ab") as out:
+        if state == _file_state(file) and len(openings) < OPENINGS:
+            with _checksum_file(file).open("ab") as out:
                 out.write(b".")
             return True
         with open_regular(file) as reader:
-            found = str(_sum(reader))
+            found = str(_crc32(reader))
         if checksum == found:
             forget_checksum(file)  # it is written again with the new time
             return True
-        return not read_beginning(_beside(file), _LONGEST).startswith(line)  # it was deleted meanwhile, to write
+        return not read_beginning(_checksum_file(file), _LONGEST).startswith(line)  # it was deleted meanwhile, to write
     except (OSError, ValueError, sqlite3.Error):
         return True
 
@@ -72,16 +72,16 @@ def _is_sound(connection: sqlite3.Connection) -> bool:
         return not (e.sqlite_errorname or "").startswith("SQLITE_CORRUPT")
 
 
-def _beside(file: Path) -> Path:
+def _checksum_file(file: Path) -> Path:
     return Path(f"{file}{SUFFIX}")
 
 
-def _state(file: Path) -> str:
+def _file_state(file: Path) -> str:
     found = file.stat()
     return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
 
 
-def _sum(reader: FileIO) -> int:
+def _crc32(reader: FileIO) -> int:
     checksum = 0
     while block := reader.read(_BLOCK):
         checksum = zlib.crc32(block, checksum)

@@ -272,7 +272,7 @@ class IndexDatabase:
                  WHERE key IN (SELECT value FROM json_each(?))"""
         return {key: (title, headings, text) for key, title, headings, text in self.rows(sql, json.dumps(keys))}
 
-    def places(self, ids: Sequence[int], keys: Sequence[int], *, allowed: bool) -> list[ChunkPlace]:
+    def chunk_places(self, ids: Sequence[int], keys: Sequence[int], *, allowed: bool) -> list[ChunkPlace]:
         """The chunks with these ids, and those with these keys; of the latter only what `allow` allows if `allowed`."""
         within = "AND note_id IN (SELECT value FROM temp.allowed)" if allowed else ""
         sql = f"""SELECT id, note_id, key FROM chunks WHERE id IN (SELECT value FROM json_each(?)
@@ -294,7 +294,7 @@ class IndexDatabase:
         if chunk_key(title, headings, text) != key:
             raise damaged(self.file, f"a part of {path} is not as it was stored")
 
-    def check(self) -> None:
+    def check_integrity(self) -> None:
         """Raises IndexDamaged for any damage that SQLite can find: it reads the whole file."""
         [(result,)] = self.rows("PRAGMA integrity_check(1)")
         if result != "ok":
@@ -306,7 +306,7 @@ class IndexDatabase:
     def links_to(self, path: str) -> list[LinkRow]:
         return self.link_rows("links.target = ? AND notes.path != links.target", path)
 
-    def broken(self) -> list[LinkRow]:
+    def broken_links(self) -> list[LinkRow]:
         return self.link_rows("links.status = 'broken'")
 
     def link_rows(self, condition: str, *values: object) -> list[LinkRow]:

@@ -18,12 +18,12 @@ from typing import NamedTuple
 from zkchat_cli.text.words import fold
 from zkchat_cli.vault import filesystem, note_parser
 from zkchat_cli.vault.chunking import estimate_size
-from zkchat_cli.vault.filesystem import Listing, NoteBytes, Stamp
+from zkchat_cli.vault.filesystem import NoteBytes, Stamp, VaultFiles
 from zkchat_cli.vault.index.database import INDEXES, IndexChanges, IndexDatabase, IndexSizes, Progress
 from zkchat_cli.vault.index.vocabulary import WordTables
-from zkchat_cli.vault.links.name_suggestions import pairs
+from zkchat_cli.vault.links.name_suggestions import character_pairs
 from zkchat_cli.vault.links.resolver import BulkLinkResolver, LinkName
-from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, key, note_name
+from zkchat_cli.vault.links.wikilinks import WrittenLink, fold_name, link_key, note_name
 from zkchat_cli.vault.note_parser import ParsedNote
 from zkchat_cli.vault.search.embedding_windows import chunk_key
 
@@ -55,23 +55,23 @@ class _IndexedNote(NamedTuple):
     hash: bytes | None
 
 
-def is_current(index: IndexDatabase, listing: Listing) -> bool:
+def is_current(index: IndexDatabase, files: VaultFiles) -> bool:
     """Whether the index has all files with their times and sizes; nothing is read or written."""
     sql = "SELECT path, mtime_ns, ctime_ns, size FROM notes WHERE hash IS NOT NULL"
     stamps = {path: (mtime, ctime, size) for path, mtime, ctime, size in index.rows(sql)}
     return (
-        stamps == listing.stamps
-        and {path for (path,) in index.rows("SELECT path FROM names WHERE kind = 'file'")} == listing.attachments
-        and dict(index.rows("SELECT path, text FROM problems WHERE from_scan")) == listing.problems
+        stamps == files.stamps
+        and {path for (path,) in index.rows("SELECT path FROM names WHERE kind = 'file'")} == files.attachments
+        and dict(index.rows("SELECT path, text FROM problems WHERE from_scan")) == files.problems
     )
 
 
-def refresh(index: IndexDatabase, root: Path, listing: Listing, progress: Progress | None, *, anew: bool) -> IndexChanges:
-    """Index all files of the listing that are new or changed, or `anew` all; a note that is deleted meanwhile counts as removed."""
+def refresh(index: IndexDatabase, root: Path, files: VaultFiles, progress: Progress | None, *, anew: bool) -> IndexChanges:
+    """Index the files that are new or changed, or `anew` all; a note that is deleted meanwhile counts as removed."""
     with index.transaction() as connection:
         if anew:
             index.create_tables()
-        update = _IndexUpdate(connection, listing)
+        update = _IndexUpdate(connection, files)
         changes = update.run(root, progress)
         if anew:
             index.optimize()
@@ -84,7 +84,7 @@ def refresh(index: IndexDatabase, root: Path, listing: Listing, progress: Progre
 @dataclass(slots=True)
 class _IndexUpdate:
     connection: Connection
-    listing: Listing
+    files: VaultFiles
     known: dict[str, _IndexedNote] = field(default_factory=dict)
     next_chunk: int = 1
     words: WordTables = field(init=False)
@@ -102,8 +102,8 @@ class _IndexUpdate:
 
     def __post_init__(self) -> None:
         sql = "SELECT path, id, mtime_ns, ctime_ns, size, hash FROM notes"
-        if self.listing.only is not None:
-            self._stage("listed", ((path,) for path in self.listing.only))
+        if self.files.only is not None:
+            self._stage("listed", ((path,) for path in self.files.only))
             sql += " WHERE path IN (SELECT value FROM listed)"
         self.known = {path: _IndexedNote(id_, tuple(stamp), hash_) for path, id_, *stamp, hash_ in self.connection.execute(sql)}
         [[last]] = self.connection.execute("SELECT MAX(id) FROM chunks").fetchall()
@@ -113,7 +113,7 @@ class _IndexUpdate:
 
     def run(self, root: Path, progress: Progress | None) -> IndexChanges:
         candidates = self._find_changed_notes()
-        gone = [path for path in self.known if path not in self.listing.stamps]
+        gone = [path for path in self.known if path not in self.files.stamps]
         added = changed = 0
         for done, path in enumerate(candidates):
             if progress:
@@ -145,7 +145,7 @@ class _IndexUpdate:
 
     def _find_changed_notes(self) -> list[str]:
         """Notes that are new, may have changed, or could not be read last time, oldest change first."""
-        listed = ((stamp, path, self.known.get(path)) for path, stamp in self.listing.stamps.items())
+        listed = ((stamp, path, self.known.get(path)) for path, stamp in self.files.stamps.items())
         return [path for _, path in sorted((stamp, path) for stamp, path, old in listed if not old or not old.hash or old.stamp != stamp)]
 
     def _add(self, path: str, note: NoteBytes) -> None:
@@ -159,7 +159,7 @@ class _IndexUpdate:
         old = self.known[path]
         if old.hash == _digest(note):
             self.connection.execute(
-                "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE id = ?", (*self.listing.stamps[path], old.id)
+                "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE id = ?", (*self.files.stamps[path], old.id)
             )
             return False
         self._delete_content(path, old.id)
@@ -179,11 +179,11 @@ class _IndexUpdate:
         names = (parsed.title, "\n".join(parsed.aliases), "\n".join(parsed.tags))
         self.connection.execute(
             "UPDATE notes SET mtime_ns = ?, ctime_ns = ?, size = ?, hash = ?, title = ?, aliases = ?, tags = ? WHERE id = ?",
-            (*self.listing.stamps[path], _digest(note), *names, note_id),
+            (*self.files.stamps[path], _digest(note), *names, note_id),
         )
         self.connection.executemany(
             "INSERT INTO links (note_id, line, kind, raw, text, heading, alias, embed, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(note_id, k.line, k.kind, k.raw, k.text, k.heading, k.alias, k.embed, key(k.text)) for k in parsed.markup.links],
+            [(note_id, k.line, k.kind, k.raw, k.text, k.heading, k.alias, k.embed, link_key(k.text)) for k in parsed.markup.links],
         )
         tags = {(fold(tag), note_id) for tag in parsed.tags}
         self.connection.executemany("INSERT INTO tags VALUES (?, ?)", tags)
@@ -238,35 +238,35 @@ class _IndexUpdate:
 
     def _set_names(self, path: str, names: Iterable[LinkName]) -> None:
         """Replace the names of `path`."""
-        wanted = {(key(name.spelled) if name.kind in ("alias", "title") else key(name.path), *name) for name in names}
+        wanted = {(link_key(name.spelled) if name.kind in ("alias", "title") else link_key(name.path), *name) for name in names}
         sql = "SELECT key, path, kind, spelled, rowid FROM names WHERE path = ?"
         known = {} if self.is_new else {tuple(row): rowid for *row, rowid in self.connection.execute(sql, (path,))}
         for row in sorted(known.keys() - wanted):
             self.connection.execute("DELETE FROM names WHERE rowid = ?", (known[row],))
             if row[2] != "file":
                 delete = "INSERT INTO name_pairs (name_pairs, rowid, pairs) VALUES ('delete', ?, ?)"
-                self.connection.execute(delete, (known[row], " ".join(pairs(row[3]))))
+                self.connection.execute(delete, (known[row], " ".join(character_pairs(row[3]))))
         for row in sorted(wanted - known.keys()):
             rowid = self.connection.execute("INSERT INTO names VALUES (?, ?, ?, ?)", row).lastrowid
             if row[2] != "file":
-                self.connection.execute("INSERT INTO name_pairs (rowid, pairs) VALUES (?, ?)", (rowid, " ".join(pairs(row[3]))))
+                self.connection.execute("INSERT INTO name_pairs (rowid, pairs) VALUES (?, ?)", (rowid, " ".join(character_pairs(row[3]))))
         self.changed_keys |= {row[0] for row in known.keys() ^ wanted}
 
     def _update_attachments(self) -> None:
         sql = "SELECT path FROM names WHERE kind = 'file'"
-        if self.listing.only is not None:
+        if self.files.only is not None:
             sql += " AND path IN (SELECT value FROM listed)"
         known = {path for (path,) in self.connection.execute(sql)}
-        for path in sorted(known ^ self.listing.attachments):
-            self._set_names(path, [LinkName(path, "file", path.rpartition("/")[2])] if path in self.listing.attachments else [])
+        for path in sorted(known ^ self.files.attachments):
+            self._set_names(path, [LinkName(path, "file", path.rpartition("/")[2])] if path in self.files.attachments else [])
 
     def _update_scan_problems(self) -> None:
-        if self.listing.only is None:
+        if self.files.only is None:
             self.connection.execute("DELETE FROM problems WHERE from_scan")
         else:
-            listed = ((filesystem.printable(path),) for path in self.listing.only)
+            listed = ((filesystem.printable(path),) for path in self.files.only)
             self.connection.executemany("DELETE FROM problems WHERE from_scan AND path = ?", listed)
-        for path, text in self.listing.problems.items():
+        for path, text in self.files.problems.items():
             self._problem(path, text, from_scan=True)
 
     def _problem(self, path: str, text: str, *, from_scan: bool) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError
 from zkchat_cli.vault import filesystem
-from zkchat_cli.vault.filesystem import Listing
+from zkchat_cli.vault.filesystem import VaultFiles
 from zkchat_cli.vault.index.checksum import is_intact, write_checksum
 from zkchat_cli.vault.index.database import IndexChanges, IndexDatabase, Progress
 from zkchat_cli.vault.index.sqlite import damaged, delete_database
@@ -84,8 +84,8 @@ class IndexManager:
         """Bring the index up to date with all files, or with `only` those that are known to have changed."""
         begin = time.perf_counter()
         with self._lock:
-            listing = filesystem.scan_paths(self.root, only, self._ignore) if only is not None and not full else None
-            changes = self._run(lambda index: self._update(index, listing, progress, full=full))
+            files = filesystem.scan_paths(self.root, only, self._ignore) if only is not None and not full else None
+            changes = self._run(lambda index: self._update(index, files, progress, full=full))
             return IndexRefresh(changes, time.perf_counter() - begin, self.take_rebuilt())
 
     def take_rebuilt(self) -> str | None:
@@ -140,22 +140,22 @@ class IndexManager:
             self._index = self._open()
             return work(self._index)
 
-    def _update(self, index: IndexDatabase, listing: Listing | None, progress: Progress | None, *, full: bool = False) -> IndexChanges:
-        """Take in the listed files; all files without a listing, or if the index must be built anew."""
+    def _update(self, index: IndexDatabase, files: VaultFiles | None, progress: Progress | None, *, full: bool = False) -> IndexChanges:
+        """Index these files; all files of the vault for None, or if the index must be built anew."""
         from zkchat_cli.vault.index import indexer  # parses notes: 6 ms, and the budget bar comes first
 
         anew = full or not index.is_usable
-        if listing is None or anew:
-            listing = filesystem.scan(self.root, self._ignore)
-            if not listing.stamps:
+        if files is None or anew:
+            files = filesystem.scan(self.root, self._ignore)
+            if not files.stamps:
                 self._release()
                 delete_database(self.file)  # no trace of deleted notes stays in it
                 raise VaultError(
                     f"there are no Markdown notes in {self.root}",
                     "Choose a folder with .md files: --vault, ZKCHAT_VAULT or vault.path.",
                 )
-            if not anew and indexer.is_current(index, listing):
+            if not anew and indexer.is_current(index, files):
                 return IndexChanges()
         if not index.is_usable and index.version:
             self._rebuilt = "it was made by another version of zkchat or Python"
-        return indexer.refresh(index, self.root, listing, progress, anew=anew)
+        return indexer.refresh(index, self.root, files, progress, anew=anew)

@@ -35,7 +35,7 @@ class BrokenLink(NamedTuple):
 def find_broken_links(index: IndexDatabase) -> list[BrokenLink]:
     """Links to notes and files that do not exist, without candidates."""
     texts: dict[str, str] = dict(index.rows("SELECT DISTINCT raw, text FROM links WHERE status = 'broken'"))
-    return [BrokenLink(row, texts[row.raw]) for row in index.broken()]
+    return [BrokenLink(row, texts[row.raw]) for row in index.broken_links()]
 
 
 def is_phrase(name: str) -> bool:

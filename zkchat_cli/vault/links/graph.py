@@ -42,7 +42,7 @@ class LinkPath(NamedTuple):
     links: tuple[LinkRow, ...]
 
 
-class LinkKinship(NamedTuple):
+class LinkRelation(NamedTuple):
     """A note related to another: linked from it, linking to it, or with `common` neighbours, the most specific first."""
 
     path: str
@@ -69,7 +69,7 @@ def shortest_path(index: IndexDatabase, source: str, target: str) -> LinkPath | 
     return LinkPath(tuple(notes), tuple(_link_between(index, a, b) for a, b in pairwise(notes)))
 
 
-def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkKinship]:
+def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkRelation]:
     """The notes linked with `path` in either direction, and those that share neighbours with it, most related first.
 
     A common neighbour counts less the more links it has (Adamic and Adar 2003), a direct link as much as the rarest neighbour.
@@ -82,12 +82,12 @@ def related_by_links(index: IndexDatabase, path: str, limit: int) -> list[LinkKi
         if note != path:
             common.setdefault(note, []).append(between)
 
-    def kinship(note: str) -> LinkKinship:
+    def relation(note: str) -> LinkRelation:
         shared = sorted(common[note], key=lambda between: (-weights[between], between))
         score = (note in linked_from) + (note in links_here) + sum(weights[between] for between in shared)
-        return LinkKinship(note, score, note in linked_from, note in links_here, tuple(shared))
+        return LinkRelation(note, score, note in linked_from, note in links_here, tuple(shared))
 
-    return sorted(map(kinship, common), key=lambda k: (-k.score, k.path))[: max(limit, 0)]
+    return sorted(map(relation, common), key=lambda k: (-k.score, k.path))[: max(limit, 0)]
 
 
 def most_linked_note(index: IndexDatabase) -> str | None:

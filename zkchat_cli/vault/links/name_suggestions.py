@@ -17,15 +17,15 @@ from zkchat_cli.vault.links.wikilinks import note_name
 BORDER = "·"
 MOST_NAMES = 2_000
 """Names with a group of characters, beyond which it is too common; all groups together may have three times as many."""
-ENOUGH = 4
+ENOUGH_TRIGRAMS = 4
 """Usable trigrams; with fewer, pairs are searched, too."""
-CLOSER_LOOK = 30
+MOST_COMPARED_NAMES = 30
 LEAST_SIMILARITY, TYPO_SIMILARITY = 0.4, 0.6
 """Of names worth suggesting, and of those that are likelier meant than a note of a similar meaning."""
 _LONGEST = 200
 
 
-def pairs(name: str) -> list[str]:
+def character_pairs(name: str) -> list[str]:
     """The character pairs of a name, without case and diacritics; borders and non-letters are the same mark."""
     plain = f"{BORDER}{_normalize(name)}{BORDER}"
     return [plain[i : i + 2] for i in range(len(plain) - 1)]
@@ -52,9 +52,9 @@ def _sharing_rare_groups(index: IndexDatabase, name: str) -> list[tuple[str, str
 
     Rows are fetched unranked and weighted here: FTS5's own ranking takes five times as long.
     """
-    twos = pairs(name)
+    twos = character_pairs(name)
     found = {group: _rows_with(index, group) for group in dict.fromkeys(_phrase(*both) for both in pairwise(twos))}
-    if sum(0 < len(rows) <= MOST_NAMES for rows in found.values()) < ENOUGH:  # a short name, or a typo in each trigram
+    if sum(0 < len(rows) <= MOST_NAMES for rows in found.values()) < ENOUGH_TRIGRAMS:  # a short name, or a typo in each trigram
         found.update((group, _rows_with(index, group)) for group in dict.fromkeys(map(_phrase, twos)))
     shared: dict[int, float] = defaultdict(float)
     budget = 3 * MOST_NAMES
@@ -64,7 +64,7 @@ def _sharing_rare_groups(index: IndexDatabase, name: str) -> list[tuple[str, str
             break
         for row in rows:
             shared[row] += 1 / math.log(len(rows) + 2)
-    best = sorted(shared, key=lambda row: (-shared[row], row))[:CLOSER_LOOK]
+    best = sorted(shared, key=lambda row: (-shared[row], row))[:MOST_COMPARED_NAMES]
     sql = "SELECT spelled, names.path FROM json_each(?) AS wanted CROSS JOIN names ON names.rowid = wanted.value"
     return [(spelled, path) for spelled, path in index.rows(sql, json.dumps(best))] if best else []
 

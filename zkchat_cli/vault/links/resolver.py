@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from zkchat_cli.models import LinkResolution, ReferenceStatus
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, fold_name, key, note_name, strip_suffix
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, WrittenLink, fold_name, link_key, note_name, strip_suffix
 
 
 class LinkName(NamedTuple):
@@ -59,7 +59,7 @@ def resolve(link: WrittenLink, source: str | None, lookup: Lookup) -> ResolvedTa
     """What `link` points to in the note `source` (None: outside of notes, such as in a chat message)."""
     if not link.text:
         return ResolvedTarget(source, "found") if source else ResolvedTarget(None, "broken" if link.kind == "wikilink" else None)
-    names = lookup(key(link.text))
+    names = lookup(link_key(link.text))
     folder = source.rpartition("/")[0] if source else ""
     kinds = ("note",) if link.kind == "markdown" else ("note", "file")
     if files := _matching_files(link.text, folder, [n for n in names if n.kind in kinds]):
@@ -95,7 +95,7 @@ def _is_whole_path(target: str, winner: LinkName) -> bool:
 def _matching_files(target: str, folder: str, files: Sequence[LinkName]) -> list[_LinkCandidate]:
     """The files that `target` may mean, best first; at most one for a relative or absolute path."""
     if target.startswith(("./", "../")):
-        joined = _join(folder, target)
+        joined = _join_path(folder, target)
         return [] if joined is None else _match_whole_path(joined, files)
     if target.startswith("/"):
         return _match_whole_path(target[1:], files)
@@ -125,7 +125,7 @@ def _matches(wanted: str, path: str, *, suffix: bool = False) -> bool:
     return False
 
 
-def _join(folder: str, relative: str) -> str | None:
+def _join_path(folder: str, relative: str) -> str | None:
     """`relative` as seen from `folder`, or None if it leads out of the vault."""
     parts = folder.split("/") if folder else []
     for part in relative.split("/"):

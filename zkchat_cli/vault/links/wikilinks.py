@@ -107,7 +107,7 @@ def note_name(path: str) -> str:
     return strip_suffix(path.rpartition("/")[2])
 
 
-def key(target: str) -> str:
+def link_key(target: str) -> str:
     """What a link's target is looked up by; empty for a folder (`Folder/`) and for the note itself."""
     return fold_name(note_name(target))
 

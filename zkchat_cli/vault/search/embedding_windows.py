@@ -17,13 +17,13 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
 
 def windows_of_chunk(title: str, headings: str, text: str) -> list[str]:
     """What to embed for a chunk; `headings` has one per line."""
-    context = " › ".join(dict.fromkeys(part for part in (title, _last(headings)) if part))
+    context = " › ".join(dict.fromkeys(part for part in (title, _last_line(headings)) if part))
     return [f"{context}\n{window}" if context else window for window in split_windows(text)]
 
 
 def chunk_key(title: str, headings: str, text: str) -> int:
     """The same for chunks that would be embedded as the same windows: a note that is moved keeps its vectors."""
-    digest = blake2b(f"{title}\0{_last(headings)}\0{text}".encode("utf-8", "replace"), digest_size=8).digest()
+    digest = blake2b(f"{title}\0{_last_line(headings)}\0{text}".encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, signed=True)
 
 
@@ -31,7 +31,7 @@ def split_windows(text: str) -> list[str]:
     """The plain text of Markdown in windows that end with a line or a sentence, at least one."""
     found: list[str] = []
     current = ""
-    for piece in _pieces(text):
+    for piece in _split_lines(text):
         if current and len(current) + len(piece) > CHARACTERS:
             found.append(current)
             current = ""
@@ -42,12 +42,12 @@ def split_windows(text: str) -> list[str]:
     return [*found, current] if current or not found else found
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _split_lines(text: str) -> Iterator[str]:
     """Lines, and the sentences of long ones."""
     for line in filter(None, map(str.strip, text.split("\n"))):
         plain = to_plain_text(line) or line
         yield from _SENTENCE_END.split(plain) if len(plain) > CHARACTERS else (plain,)
 
 
-def _last(lines: str) -> str:
+def _last_line(lines: str) -> str:
     return lines.rpartition("\n")[2]

@@ -39,13 +39,13 @@ def fuse(by_words: Mapping[int, float], by_meaning: Mapping[int, float], coverag
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0])))
 
 
-def find(index: IndexDatabase, query: "SearchQuery", match: SemanticMatch | None, limit: int, most_of_a_note: int) -> list[ContentChunk]:
+def search(index: IndexDatabase, query: "SearchQuery", match: SemanticMatch | None, limit: int, most_of_a_note: int) -> list[ContentChunk]:
     """The best chunks by words and, with a `match`, by meaning, at most `most_of_a_note` from one note, with all scores."""
     from zkchat_cli.vault.search import lexical  # 4 ms that the first search needs
 
-    hits = lexical.find(index, query, limit)
+    hits = lexical.search(index, query, limit)
     near = [key for key, cosine in match.nearest.items() if cosine >= LEAST_COSINE] if match else []
-    places = {place.id: place for place in index.places(list(hits.scores), near, allowed=hits.is_filtered and bool(near))}
+    places = {place.id: place for place in index.chunk_places(list(hits.scores), near, allowed=hits.is_filtered and bool(near))}
     cosines: dict[int, float] = {}
     by_meaning: dict[int, float] = {}
     if match:

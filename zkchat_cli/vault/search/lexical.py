@@ -23,16 +23,16 @@ from zkchat_cli.vault.search.word_forms import find_forms
 MOST_RANKED = 8_000
 """Rows that FTS5 ranks for a query, at 0.8 µs each."""
 MOST_NAMES_RANKED = 4_000
-POOL = 80
-NAMED = 20
-"""Notes that are candidates by their names: all matching chunks of the first `NAMED_WHOLE`, the first chunk of the others."""
-NAMED_WHOLE = 8
+POOL_SIZE = 80
+NAMED_NOTES = 20
+"""Notes that are candidates by their names: all matching chunks of the first `WHOLE_NAMED_NOTES`, the first chunk of the others."""
+WHOLE_NAMED_NOTES = 8
 CHUNKS_OF_NAMED = 8
 BOOSTING_NOTES = 10
-LINK = 0.3
+LINK_BOOST = 0.3
 BASELINE_RANK = 5
 """A hit boosts the notes it links to by this share of its lead over the hit at this rank (from 0); without a lead, not at all."""
-COVERING = 3
+COVERING_HITS = 3
 """The first hits that show how well the words of a query fit."""
 
 _NOT_NAMED = " NOT IN (SELECT rowid FROM note_words WHERE note_words MATCH :without)"
@@ -51,7 +51,7 @@ class LexicalHits(NamedTuple):
     """Whether only the notes in `temp.allowed` may be found."""
 
 
-def find(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
+def search(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
     """All chunks that were ranked, more than `limit`.
 
     Phrases count as single words if nothing has them, and a guessed period does not count if no note has such a date.
@@ -59,9 +59,9 @@ def find(index: IndexDatabase, query: SearchQuery, limit: int) -> LexicalHits:
     in_quotation_marks = {term for phrase in query.phrases for term in phrase}
     for variant in dict.fromkeys((query, query.loose, query.undated)):
         if variant is not None and not variant.is_empty:
-            search = _Search(index, variant, in_quotation_marks, max(POOL, 2 * limit))
-            if found := search.run():
-                return LexicalHits(found, search.coverage(found) if variant.terms else 0.0, variant.is_filtered)
+            attempt = _Search(index, variant, in_quotation_marks, max(POOL_SIZE, 2 * limit))
+            if found := attempt.run():
+                return LexicalHits(found, attempt.coverage(found) if variant.terms else 0.0, variant.is_filtered)
     return LexicalHits({}, 0.0, query.is_filtered and not query.undated)
 
 
@@ -119,7 +119,7 @@ class _Search:
     def coverage(self, found: Iterable[int]) -> float:
         """The largest share of the query's words, weighted by rarity, that one of the first chunks and its names have."""
         rarity = {term: self.corpus.rarity(term) for term in self.query.terms}
-        rows = (self.rows[id_] for id_ in islice(found, COVERING))
+        rows = (self.rows[id_] for id_ in islice(found, COVERING_HITS))
         texts = ("\n".join((row.title, row.aliases, row.tags, row.anchors, row.headings, row.body)) for row in rows)
         present = ({self.corpus.words_by_form.get(term, term) for term in words.terms(text)} for text in texts)
         covered = max((sum(rarity[term] for term in rarity.keys() & terms) for terms in present), default=0.0)
@@ -135,37 +135,33 @@ class _Search:
         rare = rarest_first(self.query.words, self.corpus.frequency, MOST_RANKED)
         if self.query.phrases:
             must = " AND ".join(fts_phrase(phrase) for phrase in self.query.phrases)
-            ids = self._ranked("words", f"({must}) AND ({self._any(rare)})") if rare else []
+            ids = self._ranked("words", f"({must}) AND ({fts_any(rare, self.known)})") if rare else []
             return ids if len(ids) >= self.pool else ids + self._ranked_or_newest("words", must)
         characters = rarest_first(self.query.characters, self.corpus.frequency, MOST_RANKED)
         known = [term for term in self.query.words if self.corpus.frequency[term]]
         if rare or not known:
-            ids = self._ranked("words", self._any(rare)) if rare else []
-            return ids + self._ranked("words", self._any(characters)) if characters and len(ids) < self.pool else ids
+            ids = self._ranked("words", fts_any(rare, self.known)) if rare else []
+            return ids + self._ranked("words", fts_any(characters, self.known)) if characters and len(ids) < self.pool else ids
+        with_all, with_any = fts_all(known, self.known), fts_any(known, self.known)
         if all(term in STOPWORDS for term in known):  # even counting them takes too long
-            return self._newest("words", self._all(known)) or self._newest("words", self._any(known))
-        ids = self._ranked_or_newest("words", self._all(known)) + self._ranked_or_newest("words", f"headings : ({self._any(known)})")
-        return ids if len(ids) >= self.pool else ids + self._newest("words", self._any(known))
+            return self._newest("words", with_all) or self._newest("words", with_any)
+        ids = self._ranked_or_newest("words", with_all) + self._ranked_or_newest("words", f"headings : ({with_any})")
+        return ids if len(ids) >= self.pool else ids + self._newest("words", with_any)
 
     def _name_candidates(self) -> list[int]:
         """Candidates by the names of their notes."""
         frequency = {t: self.known[t].notes if t in self.known else self._count("note_words", fts_word(t)) for t in self.query.terms}
         rare = rarest_first(self.query.terms, frequency, MOST_NAMES_RANKED)
         known = [term for term in self.query.terms if frequency[term]]
-        notes = self._ranked("note_words", self._any(rare), NAMED) if rare else []
+        notes = self._ranked("note_words", fts_any(rare, self.known), NAMED_NOTES) if rare else []
         if not rare and known:
-            notes = self._newest("note_words", self._all(known), NAMED) or self._newest("note_words", self._any(known), NAMED)
+            either = (self._newest("note_words", fts(known, self.known), NAMED_NOTES) for fts in (fts_all, fts_any))
+            notes = next(filter(None, either), [])
         if self.query.phrases:  # many names may have these words, and hardly one in this order
             so = " OR ".join(fts_phrase(phrase) for phrase in self.query.phrases)
-            notes = list(dict.fromkeys(self._ranked_or_newest("note_words", so, NAMED) + notes))
-        whole = [id_ for note in notes[:NAMED_WHOLE] for id_ in self._matching_chunks(note)]
-        return whole + [id_ for note in notes[NAMED_WHOLE:] for id_ in self.index.chunk_ids(note)[:1]]
-
-    def _any(self, words: Iterable[str]) -> str:
-        return fts_any(words, self.known)
-
-    def _all(self, words: Iterable[str]) -> str:
-        return fts_all(words, self.known)
+            notes = list(dict.fromkeys(self._ranked_or_newest("note_words", so, NAMED_NOTES) + notes))
+        whole = [id_ for note in notes[:WHOLE_NAMED_NOTES] for id_ in self._matching_chunks(note)]
+        return whole + [id_ for note in notes[WHOLE_NAMED_NOTES:] for id_ in self.index.chunk_ids(note)[:1]]
 
     def _matching_chunks(self, note: int) -> list[int]:
         """The note's chunks with a word of the query, or else its first chunk."""
@@ -174,7 +170,7 @@ class _Search:
             return ids
         rare_first = sorted(self.query.terms, key=lambda t: self.corpus.frequency[t])
         sql = "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
-        found = self.index.rows(sql, self._any(rare_first[:CHUNKS_OF_NAMED]), ids[0], ids[-1], CHUNKS_OF_NAMED)
+        found = self.index.rows(sql, fts_any(rare_first[:CHUNKS_OF_NAMED], self.known), ids[0], ids[-1], CHUNKS_OF_NAMED)
         return [id_ for (id_,) in found] or ids[:1]
 
     def _filtered_chunks(self) -> list[int]:
@@ -232,7 +228,7 @@ class _Search:
         baseline = scores[best[min(BASELINE_RANK, len(best) - 1)].id] if best else 0.0
         boosts: dict[int, float] = {}
         for row in best:
-            boost = LINK * (scores[row.id] - baseline)
+            boost = LINK_BOOST * (scores[row.id] - baseline)
             for target in self.index.notes_linked_from(row.note_id, row.start_line, row.end_line) if boost > 0 else ():
                 if target != row.note_id:
                     boosts[target] = max(boosts.get(target, 0.0), boost)

@@ -106,11 +106,11 @@ def scores(query: SearchQuery, candidates: Sequence[RankingCandidate], corpus: C
     found: dict[int, float] = {}
     for c in candidates:
         if c.note_id not in names:
-            names[c.note_id] = _names(c)
+            names[c.note_id] = _name_fields(c)
         fields = [*names[c.note_id], _Field(HEADINGS, _terms(c.headings)), _Field(1.0, _terms(c.body))]
         if not all(_occurs(phrase, fields) for phrase in query.phrases) or any(_occurs(phrase, fields) for phrase in query.without):
             continue
-        length = _length(c, corpus)
+        length = _length_norm(c, corpus)
         counted, exact = _weighted_counts(fields, words_by_form, written)
         score = (1 - EXACT) * _bm25f(counted, rarity, length)
         score += EXACT * _bm25f(exact, exact_rarity, length)
@@ -129,7 +129,7 @@ def _terms(text: str) -> list[str]:
     return terms + [max(term.split("'"), key=len) for term in terms if "'" in term] if "'" in text or "’" in text else terms
 
 
-def _names(c: RankingCandidate) -> list[_Field]:
+def _name_fields(c: RankingCandidate) -> list[_Field]:
     """The fields of the note. Each alias and anchor is a field of its own: no phrase runs across two of them."""
     lines = [(TITLE, c.title), *((ALIASES, line) for line in c.aliases.split("\n"))]
     lines += [(ANCHORS, line) for line in c.anchors.split("\n")]
@@ -159,7 +159,7 @@ def _weighted_counts(
             if form in written:
                 exact[words_by_form[form]] += weighted
     for part in filter(is_part, counted):
-        counted[part] = exact[part] = sum(weight for weight, terms in fields for at, term in enumerate(terms) if _has(part, terms, at))
+        counted[part] = exact[part] = sum(weight for weight, terms in fields for at in range(len(terms)) if _counts_for(part, terms, at))
     return counted, exact
 
 
@@ -169,7 +169,7 @@ def _count_characters(c: RankingCandidate, characters: Iterable[str]) -> dict[st
     return {character: sum(weight * text.count(character) for weight, text in fields) for character in characters}
 
 
-def _has(part: str, terms: list[str], at: int) -> bool:
+def _counts_for(part: str, terms: list[str], at: int) -> bool:
     """Whether the term at `at` counts for that character: bigrams overlap, so only the one that begins with it, or the last of a run."""
     term = terms[at]
     return term[0] == part or (term[-1] == part and (at + 1 == len(terms) or terms[at + 1][0] != part))
@@ -179,7 +179,7 @@ def _bm25f(counted: Mapping[str, float], rarity: Mapping[str, float], length: fl
     return sum(rarity[term] * n * (SATURATION + 1) / (n + SATURATION * length) for term, n in counted.items() if n)
 
 
-def _length(c: RankingCandidate, corpus: Corpus) -> float:
+def _length_norm(c: RankingCandidate, corpus: Corpus) -> float:
     """Length normalization: 1 for a chunk of average length in a note of average length."""
     size = (1 - NOTE_LENGTH) * c.size + NOTE_LENGTH * c.note_size / corpus.chunks_per_note
     return 1 - LENGTH + LENGTH * size / corpus.chunk_size

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.text import words
-from zkchat_cli.vault.links.graph import LinkKinship
+from zkchat_cli.vault.links.graph import LinkRelation
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.note_parser import ParsedNote
@@ -43,7 +43,7 @@ def extract_keywords(note: "ParsedNote") -> list[str]:
     return sorted(weights, key=lambda term: (-weights[term], term))[:MOST_KEYWORDS]
 
 
-def best_of_each(chunks: Iterable[ContentChunk]) -> dict[str, ContentChunk]:
+def best_chunks(chunks: Iterable[ContentChunk]) -> dict[str, ContentChunk]:
     """The first chunk of each note, in order."""
     best: dict[str, ContentChunk] = {}
     for chunk in chunks:
@@ -51,13 +51,13 @@ def best_of_each(chunks: Iterable[ContentChunk]) -> dict[str, ContentChunk]:
     return best
 
 
-def reasons(kin: LinkKinship | None, shared: Sequence[str]) -> tuple[str, ...]:
+def reasons(relation: LinkRelation | None, shared: Sequence[str]) -> tuple[str, ...]:
     """Why a note is related: links first, then shared words."""
     found: list[str] = []
-    if kin:
-        found += ["it links here"] if kin.links_here else []
-        found += ["linked from here"] if kin.linked_from else []
-        found += [f"both linked with {', '.join(kin.common[:MOST_REASONS])}"] if kin.common else []
+    if relation:
+        found += ["it links here"] if relation.links_here else []
+        found += ["linked from here"] if relation.linked_from else []
+        found += [f"both linked with {', '.join(relation.common[:MOST_REASONS])}"] if relation.common else []
     found += [f"shares the word{'' if len(shared) == 1 else 's'} {', '.join(shared[:MOST_REASONS])}"] if shared else []
     return tuple(found or ["means something similar"])
 
@@ -68,9 +68,9 @@ def shared_words(keywords: Sequence[str], chunk: ContentChunk) -> list[str]:
     return [word for word in keywords if word in present]
 
 
-def combine(
+def fuse_rankings(
     keywords: Sequence[str],
-    by_links: Sequence[LinkKinship],
+    by_links: Sequence[LinkRelation],
     by_words: Mapping[str, ContentChunk],
     first_chunk: Callable[[str], ContentChunk | None],
 ) -> Iterator[RelatedNote]:
@@ -78,10 +78,10 @@ def combine(
 
     A note found only by links gets its first chunk; a deleted one is left out.
     """
-    kinships = {k.path: k for k in by_links}
+    by_path = {k.path: k for k in by_links}
     scores: Counter[str] = Counter()
-    for ranking in (kinships, by_words):
+    for ranking in (by_path, by_words):
         scores.update({path: 1 / (RANK_CONSTANT + rank) for rank, path in enumerate(ranking, 1)})
     for path, _ in scores.most_common():
         if chunk := by_words.get(path) or first_chunk(path):
-            yield RelatedNote(chunk, reasons(kinships.get(path), shared_words(keywords, chunk) if path in by_words else ()))
+            yield RelatedNote(chunk, reasons(by_path.get(path), shared_words(keywords, chunk) if path in by_words else ()))
