@@ -12,7 +12,7 @@ from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.errors import ConfigError
 from zkchat_cli.llm import embedders, providers
 from zkchat_cli.llm.base import Request
-from zkchat_cli.llm.embedders import base
+from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.models import PromptMessage
 
 KEY = "sk-secret-0123456789-abcd"
@@ -54,7 +54,7 @@ def test_a_stored_key_is_private_and_used(where: paths.AppPaths, server: ModelSe
     assert reach is not None
     assert (reach.key, reach.configured_by) == ("the key in zkchat's file is set", "the key in zkchat's file, OPENAI_BASE_URL")
     assert KEY not in repr([deltas, model, loaded, model_config(providers.provider("openai"), loaded)])
-    wanted = base.EmbedderConfig("m", "", where.models_dir, env, credentials.find_key("openai", "OPENAI_API_KEY", env, where))
+    wanted = EmbedderConfig("m", server=model_config(providers.provider("openai"), loaded))
     assert embedders.embedder("openai")(wanted).server.key == KEY  # type: ignore[attr-defined]
     assert KEY not in repr(wanted)
 

@@ -1,13 +1,17 @@
 """Embedding servers: requests, answers, and errors."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_embedders import EmbeddingServers, word_vector
 
+from zkchat_cli.app.model_access import open_embedder
+from zkchat_cli.app.settings import StartupOptions, load_settings
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders
+from zkchat_cli.llm.base import ModelConfig
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.providers.ollama import parse_address
 from zkchat_cli.llm.sentence_models import add_prefixes, model_family
@@ -19,7 +23,7 @@ class Opened:
     """An embedder on the test's servers, with the waits it would have made."""
 
     def __init__(self, name: str, env: dict[str, str], model: str = "") -> None:
-        self.it: Any = embedders.embedder(name)(EmbedderConfig(model=model, env=env))
+        self.it: Any = embedders.embedder(name)(EmbedderConfig(model, server=ModelConfig(env=env)))
         self.waits: list[float] = []
         self.it.server.sleep = self.waits.append
 
@@ -96,6 +100,17 @@ def test_prefixes_of_model_families(model: str, query: str, document: str) -> No
 )
 def test_ollama_address_is_read_as_ollama_reads_it(host: str, expected: str) -> None:
     assert parse_address(host) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "address"),
+    [("ollama", "OLLAMA__HOST", "http://notes.lan:11434"), ("openai", "OPENAI__BASE_URL", "http://notes.lan/v1")],
+)
+def test_the_server_and_its_key_are_those_of_the_providers_settings(tmp_path: Path, name: str, setting: str, address: str) -> None:
+    key = {"ZKCHAT_OPENAI__KEY_VARIABLE": "MY_KEY", "MY_KEY": "sk-mine"} if name == "openai" else {}
+    env = {"ZKCHAT_HOME": str(tmp_path), "ZKCHAT_SEMANTIC__PROVIDER": name, f"ZKCHAT_{setting}": address, **key}
+    embedder: Any = open_embedder(load_settings(StartupOptions(tmp_path), env, tmp_path))
+    assert (embedder.server.address, embedder.server.key) == (address, key.get("MY_KEY", ""))
 
 
 # what goes wrong

@@ -42,7 +42,7 @@ from model_server import (
 import zkchat_cli
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import embedders, mojentic_adapter
-from zkchat_cli.llm.base import Options, Request, StreamFailed, StreamFinished
+from zkchat_cli.llm.base import ModelConfig, Options, Request, StreamFailed, StreamFinished
 from zkchat_cli.llm.embedders.base import EmbedderConfig
 from zkchat_cli.llm.http_errors import is_local
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
@@ -391,14 +391,16 @@ def test_retry_after_is_a_bounded_number_of_seconds(server: ModelServer, protoco
 def test_vectors_are_finite_numbers(server: ModelServer, number: Any) -> None:
     server.gets["/api/embed"] = Reply([json.dumps({"embeddings": [[number, 0.5]]}).encode()])
     with pytest.raises(ProviderError, match="without a vector"):
-        compute_vectors(embedders.embedder("ollama")(EmbedderConfig(env={"OLLAMA_HOST": server.address})), ["x"], "query")
+        compute_vectors(
+            embedders.embedder("ollama")(EmbedderConfig(server=ModelConfig(env={"OLLAMA_HOST": server.address}))), ["x"], "query"
+        )
 
 
 @pytest.mark.parametrize("index", [10**310, None, "0", True, [0]], ids=short)
 def test_the_index_of_a_vector_is_its_place_or_an_error(server: ModelServer, index: Any) -> None:
     rows = [{"index": index, "embedding": [1.0]}, {"index": 1, "embedding": [0.5]}]
     server.gets["/v1/embeddings"] = Reply([json.dumps({"data": rows}).encode()])
-    embedder = embedders.embedder("openai")(EmbedderConfig(env={"OPENAI_BASE_URL": server.address + "/v1"}))
+    embedder = embedders.embedder("openai")(EmbedderConfig(server=ModelConfig(env={"OPENAI_BASE_URL": server.address + "/v1"})))
     with pytest.raises(ProviderError, match=r"contains no embeddings"):
         compute_vectors(embedder, ["x", "y"], "query")
 
@@ -434,7 +436,7 @@ def test_an_embedder_sends_no_key_over_plain_http_either(server: ModelServer, na
     monkeypatch.setenv("http_proxy", server.address)
     env = {"OPENAI_BASE_URL": "http://notes.example/v1", "OPENAI_API_KEY": KEY, "OLLAMA_HOST": "http://me:word@notes.example"}
     with pytest.raises(ProviderError, match="over plain http"):
-        embedders.embedder(name)(EmbedderConfig(env=env)).embed(["x"], purpose="query")
+        embedders.embedder(name)(EmbedderConfig(server=ModelConfig(env=env))).embed(["x"], purpose="query")
     assert server.everything == []
 
 

@@ -31,10 +31,9 @@ def open_embedder(loaded: LoadedConfig) -> Embedder | None:
     wanted = loaded.values.semantic
     if wanted.provider == NO_EMBEDDER:
         return None
-    key = credentials.find_key("openai", "OPENAI_API_KEY", loaded.env, loaded.paths) if wanted.provider == "openai" else ApiKey()
-    insecure = getattr(getattr(loaded.values, wanted.provider, None), "allow_insecure", False)
-    paths = loaded.paths
-    config = EmbedderConfig(wanted.model, wanted.path, paths.models_dir, loaded.env, key, insecure, paths.cache_dir)
+    has_server = wanted.provider in providers.names()
+    server = model_config(providers.provider(wanted.provider), loaded) if has_server else ModelConfig()
+    config = EmbedderConfig(wanted.model, wanted.path, loaded.paths.models_dir, server, loaded.paths.cache_dir)
     return embedders.embedder(wanted.provider)(config)
 
 

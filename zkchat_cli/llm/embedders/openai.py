@@ -1,10 +1,10 @@
-"""Vectors from OpenAI, or from a compatible server at OPENAI_BASE_URL (llama.cpp, vLLM, LM Studio), with or without a key."""
+"""Vectors from OpenAI, or from a compatible server such as llama.cpp at OPENAI_BASE_URL or openai.base_url, with or without a key."""
 
 from typing import TYPE_CHECKING, Any
 
-from zkchat_cli.llm.base import ModelConfig
 from zkchat_cli.llm.embedders.base import EmbedderConfig
-from zkchat_cli.llm.remote_model import OPENAI, KeyedSettings, bearer
+from zkchat_cli.llm.providers.openai import OpenAISettings
+from zkchat_cli.llm.remote_model import OPENAI, bearer
 from zkchat_cli.llm.server_embedder import ServerEmbedder
 from zkchat_cli.text.numbers import whole_number
 from zkchat_cli.vault.search.vector_store import Embedder
@@ -25,8 +25,7 @@ def _rows(answer: Any) -> "ArrayLike":
 
 
 def _open(config: EmbedderConfig) -> Embedder:
-    settings = KeyedSettings(key_variable="OPENAI_API_KEY", allow_insecure=config.allow_insecure)
-    server = OPENAI.server(ModelConfig(env=config.env, key=config.key), settings, bearer)
+    server = OPENAI.server(config.server, config.server.settings or OpenAISettings(), bearer)
     model = config.model or DEFAULT_MODEL
     return ServerEmbedder(f"openai/{model}", model, server, "/embeddings", _rows, batch=64)
 

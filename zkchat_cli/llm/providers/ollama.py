@@ -109,8 +109,9 @@ class OllamaModel(RemoteModel):
         return fetch_models(self.server, "/api/tags", rows="models", name="name")
 
 
-def _open(config: ModelConfig, settings: OllamaSettings) -> OllamaModel:
-    server = JsonClient(
+def open_server(config: ModelConfig) -> JsonClient:
+    settings: OllamaSettings = config.settings or OllamaSettings()
+    return JsonClient(
         "Ollama",
         parse_address(config.env.get("OLLAMA_HOST", "").strip() or settings.host),
         "Start it with `ollama serve`, or set OLLAMA_HOST.",
@@ -119,7 +120,10 @@ def _open(config: ModelConfig, settings: OllamaSettings) -> OllamaModel:
         allow_insecure=settings.allow_insecure,
         configured_by="OLLAMA_HOST" if config.env.get("OLLAMA_HOST") else "ollama.host" if settings.host else "",
     )
-    return OllamaModel(config.name, server, settings)
+
+
+def _open(config: ModelConfig, settings: OllamaSettings) -> OllamaModel:
+    return OllamaModel(config.name, open_server(config), settings)
 
 
 def parse_address(host: str) -> str:
