@@ -28,3 +28,8 @@ def test_the_file_is_its_owners_alone(zkchat: Program) -> None:
 def test_unsetting_where_nothing_is_set_writes_nothing(zkchat: Program) -> None:
     assert zkchat("config", "unset", "model").out == 'model = "offline"   # default\n'
     assert not file_of(zkchat).exists()
+    file_of(zkchat).parent.mkdir(parents=True)
+    file_of(zkchat).write_bytes(b"\xef\xbb\xbf[terminal]\r\naccessible = true\r\n")  # with a byte order mark, as Windows programs write
+    assert "next step: " in zkchat("doctor", "--vault", "nowhere").out
+    zkchat("config", "unset", "context.strategy")
+    assert "context" not in file_of(zkchat).read_text()

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from zkchat_cli.errors import ConfigError
 
 NAME = "zkchat"
+MAX_SETTINGS_BYTES = 32_000
+"""Limit for a settings file: a vault from someone else may contain one, and the parser's time grows with the square of a key's length."""
 
 
 class AppPaths(NamedTuple):

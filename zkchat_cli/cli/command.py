@@ -71,10 +71,10 @@ class CommandContext:
     def user_settings(self) -> dict[str, Any]:
         """The user's settings file as it is written; empty if it cannot be read, as loading the settings will report."""
         try:
-            data = read_file(self.paths.config_file, 1_000_000)
+            data = read_file(self.paths.config_file, paths.MAX_SETTINGS_BYTES)
             import tomllib  # only where there is a file
 
-            return {key: value for key, value in tomllib.loads(data.decode()).items() if isinstance(value, dict)}
+            return {key: value for key, value in tomllib.loads(data.decode("utf-8-sig")).items() if isinstance(value, dict)}
         except (OSError, ValueError):
             return {}
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from zkchat_cli.config.schema import Config, S, Section
 from zkchat_cli.errors import ConfigError, reason, value_problem
 from zkchat_cli.fileio import read_file
-from zkchat_cli.paths import AppPaths
+from zkchat_cli.paths import MAX_SETTINGS_BYTES, AppPaths
 
 PROJECT_FILE = ".zkchat.toml"
 
@@ -47,10 +47,7 @@ FOR_A_VAULT = (
 """All keys that a vault's own file may set. Someone who shares a vault must not decide where other people's notes are sent, which file is
 read or which program is run, so no key with a path, an address, a command or a model is among them."""
 
-MAX_FILE_BYTES = 32_000
-"""Limit for a settings file: a vault from someone else may contain one, and the parser's time grows with the square of a key's length."""
-
-UNREADABLE = f"It must be a UTF-8 file of at most {MAX_FILE_BYTES // 1000} kB that you may read."
+UNREADABLE = f"It must be a UTF-8 file of at most {MAX_SETTINGS_BYTES // 1000} kB that you may read."
 
 TABLES_OF_USERS = ("mcp.servers",)
 """Settings whose keys the user chooses: each is one value, a table."""
@@ -157,7 +154,7 @@ def as_toml(value: object) -> str:
 def read_toml(file: Path) -> list[Entry]:
     """What a settings file says; nothing if there is none. Raises ConfigError for one that cannot be read, or is no TOML."""
     try:
-        table = dict(_flatten_tables(tomllib.loads(read_file(file, MAX_FILE_BYTES).decode("utf-8-sig"))))
+        table = dict(_flatten_tables(tomllib.loads(read_file(file, MAX_SETTINGS_BYTES).decode("utf-8-sig"))))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except tomllib.TOMLDecodeError as e:

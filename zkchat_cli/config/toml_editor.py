@@ -8,9 +8,9 @@ from typing import Any
 import tomlkit
 import tomlkit.exceptions
 
-from zkchat_cli.config.loader import MAX_FILE_BYTES
 from zkchat_cli.errors import ConfigError, reason
 from zkchat_cli.fileio import atomic_write, read_file
+from zkchat_cli.paths import MAX_SETTINGS_BYTES
 
 
 def edit_toml(file: Path, values: Mapping[str, object], template: str = "") -> None:
@@ -19,12 +19,12 @@ def edit_toml(file: Path, values: Mapping[str, object], template: str = "") -> N
     The file is replaced in one step and readable only by its owner. Raises ConfigError without changing it.
     """
     try:
-        document: Any = tomlkit.parse(read_file(file, MAX_FILE_BYTES).decode("utf-8-sig") if file.exists() else template)
+        document: Any = tomlkit.parse(read_file(file, MAX_SETTINGS_BYTES).decode("utf-8-sig") if file.exists() else template)
         for key, value in values.items():
             *tables, name = key.split(".")
             parent = document
             for table in tables:
-                parent = parent.setdefault(table, tomlkit.table())
+                parent = parent.get(table, {}) if value is None else parent.setdefault(table, tomlkit.table())
             if value is None:
                 parent.pop(name, None)
             elif isinstance(value, str) and "\n" in value:
