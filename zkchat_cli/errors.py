@@ -54,6 +54,10 @@ class ZkchatError(Exception):
         self.message = message
         self.hint = hint
 
+    def to_json(self) -> dict[str, str | None]:
+        """The error as --json prints it."""
+        return {"code": self.code, "message": self.message, "hint": self.hint or None}
+
 
 class UsageError(ZkchatError):
     code = "usage"

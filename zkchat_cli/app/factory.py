@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from zkchat_cli.agents import loader as agents
 from zkchat_cli.agents.profile import Agent
 from zkchat_cli.app.model_access import available_models, open_embedder, open_model
-from zkchat_cli.app.settings import StartupOptions, check_settings, load_settings, no_vault_error, open_agent, vault_folder
+from zkchat_cli.app.settings import StartupOptions, check_settings, load_settings, open_agent, required_vault_folder
 from zkchat_cli.chat.message_vectors import MessageEmbedder
 from zkchat_cli.chat.runtime import OpenedModel, Runtime, SessionServices, model_options
 from zkchat_cli.chat.session import ZkChatSession
@@ -149,9 +149,7 @@ def new_id() -> str:
 
 def open_vault(loaded: LoadedConfig) -> Vault:
     """The vault that the settings name, not scanned yet. Raises VaultError."""
-    folder = vault_folder(loaded)
-    if folder is None:
-        raise no_vault_error(loaded)
+    folder = required_vault_folder(loaded)
     return Vault.open(folder, loaded.paths.cache_dir, ignore=loaded.values.vault.ignore, embedder=open_embedder(loaded))
 
 

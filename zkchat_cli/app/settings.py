@@ -160,14 +160,12 @@ def vault_folder(loaded: LoadedConfig) -> Path | None:
     return loaded.cwd if holds_notes(loaded.cwd) else None
 
 
-def vault_root(loaded: LoadedConfig) -> str | None:
-    """The real path of the vault's folder, as conversations have it; None when none is named."""
+def required_vault_folder(loaded: LoadedConfig) -> Path:
+    """The same folder. Raises VaultError when nothing says which."""
     folder = vault_folder(loaded)
-    return None if folder is None else str(folder.resolve())
-
-
-def no_vault_error(loaded: LoadedConfig) -> VaultError:
-    return VaultError(
-        f"no vault: {loaded.cwd} has no Markdown files, and no vault is set",
-        "Use --vault DIR, ZKCHAT_VAULT, `zkchat config set vault.path DIR`, a folder of .md files, or --demo.",
-    )
+    if folder is None:
+        raise VaultError(
+            f"no vault: {loaded.cwd} has no Markdown files, and no vault is set",
+            "Use --vault DIR, ZKCHAT_VAULT, `zkchat config set vault.path DIR`, a folder of .md files, or --demo.",
+        )
+    return folder

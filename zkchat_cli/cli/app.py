@@ -232,7 +232,7 @@ def run_command(arguments: list[str]) -> int:
         result = app(args=arguments, prog_name="zkchat", standalone_mode=False)
         sys.stdout.flush()
     except ZkchatError as e:
-        return _fail(e, arguments)
+        return _print_error(e, arguments)
     except (KeyboardInterrupt, typer.Abort) as e:
         if isinstance(e, typer.Abort):  # Ctrl-C or Ctrl-D at a question, which ends in the middle of a line
             print(file=sys.stderr)  # noqa: T201
@@ -244,13 +244,13 @@ def run_command(arguments: list[str]) -> int:
         return OUTPUT_CLOSED
     except Exception as e:  # noqa: BLE001  the last resort: a clear message and an exit code instead of a traceback
         if getattr(e, "exit_code", None) == 2 and hasattr(e, "format_message"):
-            return _fail_usage(e, arguments)
+            return _print_usage_error(e, arguments)
         error = ZkchatError(f"unexpected {type(e).__name__}: {e}", "Run it again with --verbose to see where.")
         if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             _detach_stdout()
             error = ZkchatError(f"the result cannot be written: {reason(e)}", "Free some space, or write it elsewhere.")
         error.__cause__ = e
-        return _fail(error, arguments)
+        return _print_error(error, arguments)
     return result if isinstance(result, int) else 0
 
 
@@ -260,8 +260,9 @@ def _detach_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
 
 
-def _fail_usage(e: Any, arguments: list[str]) -> int:
-    """Report what Typer's parser rejected (its exceptions moved between click and Typer over versions); a group alone prints its help."""
+def _print_usage_error(e: Any, arguments: list[str]) -> int:
+    """Print what Typer's parser rejected (its exceptions moved between click and Typer over versions), and for a group alone its help.
+    Returns the exit code."""
     message, context = e.format_message(), getattr(e, "ctx", None)
     if context and (not message or type(e).__name__ == "NoArgsIsHelpError"):
         print(context.get_help(), file=sys.stderr)  # noqa: T201
@@ -272,7 +273,7 @@ def _fail_usage(e: Any, arguments: list[str]) -> int:
         message = f"no such option {e.option_name}{_did_you_mean(get_close_matches(e.option_name, sorted(known), n=2))}"
     message = re.sub("Input should be a valid integer.*", "it must be a whole number", message).replace("Input should", "it must")
     path = context.command_path if context else "zkchat"
-    return _fail(UsageError(message[:1].lower() + message[1:].rstrip("."), f"See {path} --help"), arguments)
+    return _print_error(UsageError(message[:1].lower() + message[1:].rstrip("."), f"See {path} --help"), arguments)
 
 
 def _did_you_mean(names: Iterable[str]) -> str:
@@ -280,7 +281,8 @@ def _did_you_mean(names: Iterable[str]) -> str:
     return f". Did you mean {similar}?" if similar else ""
 
 
-def _fail(error: ZkchatError, arguments: list[str]) -> int:
+def _print_error(error: ZkchatError, arguments: list[str]) -> int:
+    """Print an error that has not been reported; returns its exit code."""
     if error.reported:
         return EXIT_CODES.get(error.code, 1)
     from zkchat_cli.terminal.screen import Screen  # imported only for errors
@@ -289,9 +291,7 @@ def _fail(error: ZkchatError, arguments: list[str]) -> int:
         traceback.print_exception(error.__cause__ or error, file=sys.stderr)
     Screen.of().remark(f"zkchat: {error.message}" + (f"\n  {error.hint}" if error.hint else ""))
     if ("--json" in arguments or "--stream-json" in arguments) and not error.streamed:
-        document: dict[str, object] = {"code": error.code, "message": error.message, "hint": error.hint or None}
-        if error.partial:
-            document["partial"] = error.partial
+        partial = {"partial": error.partial} if error.partial else {}
         kind = {"type": "error"} if "--stream-json" in arguments else {}
-        print(json.dumps({**kind, "error": document}, ensure_ascii=False))  # noqa: T201
+        print(json.dumps({**kind, "error": error.to_json() | partial}, ensure_ascii=False))  # noqa: T201
     return EXIT_CODES.get(error.code, 1)

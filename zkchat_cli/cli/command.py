@@ -78,10 +78,21 @@ class CommandContext:
         except (OSError, ValueError):
             return {}
 
-    def startup_options(self, **more: Any) -> "StartupOptions":
+    def startup_options(self, *, demo: bool = False, **more: Any) -> "StartupOptions":
+        """The shared options and `more`; with `demo`, the built-in notes are the vault."""
         from zkchat_cli.app.settings import StartupOptions
 
-        return StartupOptions(**self.shared, **more)
+        options = StartupOptions(**self.shared, **more)
+        if demo:
+            from zkchat_cli.app.demo import demo_vault  # imports importlib.resources
+
+            return options._replace(vault=demo_vault(self.paths))
+        return options
+
+    def check_demo(self, *, demo: bool) -> None:
+        """Raises UsageError for --demo with --vault."""
+        if demo and self.shared["vault"] is not None:
+            raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
 
     @property
     def paths(self) -> paths.AppPaths:
@@ -120,15 +131,14 @@ class CommandContext:
 
     @contextmanager
     def open_store(self, *, anywhere: bool = True) -> "Iterator[tuple[ChatSessionStore, str | None]]":
-        """The store, and the chosen vault: None if there is none, or a ConfigError unless conversations of `anywhere` will do."""
-        from zkchat_cli.app.settings import no_vault_error, vault_root
+        """The store, and the real path of the vault, by which conversations name it. Without a vault that is None; if only conversations of
+        a vault will do (not `anywhere`), it is a VaultError."""
+        from zkchat_cli.app.settings import required_vault_folder, vault_folder
         from zkchat_cli.store.chat_session_store import ChatSessionStore
 
-        root = vault_root(self.config)
-        if root is None and not anywhere:
-            raise no_vault_error(self.config)
+        folder = vault_folder(self.config) if anywhere else required_vault_folder(self.config)
         with closing(ChatSessionStore.open_to_read(self.config.paths.store_file)) as store:
-            yield store, root
+            yield store, str(folder.resolve()) if folder is not None else None
 
     def open_vault(self) -> "closing[Vault]":
         """The vault alone, as it was last indexed: reading notes needs neither the conversations nor a model."""
@@ -210,9 +220,9 @@ def command(
     return declare
 
 
-def command_group(help_text: str = "", *parts: typer.Typer) -> typer.Typer:
-    """A Typer app with zkchat's conventions. A group has a `help_text`, which is shown when no command is named; a large group's commands
-    are declared in several files, its `parts`."""
+def command_group(help_text: str = "", *command_sets: typer.Typer) -> typer.Typer:
+    """A Typer app with zkchat's conventions. A group has a `help_text`, which is shown when no command is named; the commands of a large
+    group are declared in several files, as `command_sets`."""
     group = typer.Typer(
         cls=typer_classes.Group,
         help=help_text or None,
@@ -222,9 +232,18 @@ def command_group(help_text: str = "", *parts: typer.Typer) -> typer.Typer:
         add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for part in parts:
-        group.registered_commands += part.registered_commands
+    for commands in command_sets:
+        group.registered_commands += commands.registered_commands
     return group
+
+
+@contextmanager
+def optional_package(purpose: str, extra: str) -> Iterator[None]:
+    """For an import: raises UsageError with the command that installs an `extra` of zkchat, if its package is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as e:
+        raise UsageError(f"{purpose} needs a package that is not installed", f"pip install 'zkchat[{extra}]'") from e
 
 
 def examples(*calls: str) -> str:

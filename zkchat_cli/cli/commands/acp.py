@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples, optional_package
 from zkchat_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,10 +25,8 @@ def acp(ctx: CommandContext, unsafe: options.UnsafeOption = False) -> None:
     from zkchat_cli.logging_setup import log_to_stderr
 
     log_to_stderr()
-    try:
+    with optional_package("the editor's protocol", "acp"):
         from zkchat_cli.acp import agent  # imports the protocol's SDK
-    except ModuleNotFoundError as e:
-        raise UsageError("the editor's protocol needs a package that is not installed", "pip install 'zkchat[acp]'") from e
     from zkchat_cli.app import factory
 
     def open_app(folder: Path) -> "App":

@@ -89,7 +89,7 @@ def ask(
                 else:
                     max_sources = 0 if answer_only else app.loaded.values.references.max_displayed
                     display = DisplayOptions(max_sources, hints=hints, speaker=session.runtime.speaker_label)
-                    _report(show_turn(turn, screen, remark_printer(screen), display))
+                    _completed_report(show_turn(turn, screen, remark_printer(screen), display))
                     session.flush()
             if typed != text and not continuing:
                 with suppress(StoreError):  # a title is not worth an error
@@ -142,7 +142,7 @@ def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", scree
     for event in turn:
         last = event
         if stream and not isinstance(event, events.PromptBuilt):
-            screen.json(_as_document(event))
+            screen.json(_event_document(event))
         if isinstance(event, events.TurnFailed):
             event.error.streamed = stream
         if isinstance(event, events.Notice):
@@ -151,7 +151,7 @@ def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", scree
             screen.remark(compaction_line(event.compaction, hints))
         if isinstance(event, events.ChangeProposed | events.ChangeDecided) and not stream:
             show_change(event, screen)
-    report = _report(last)
+    report = _completed_report(last)
     try:
         session.flush()
     except ZkchatError as e:
@@ -161,7 +161,7 @@ def _run_as_json(session: "ZkChatSession", turn: "Iterable[events.Event]", scree
         screen.json(report)
 
 
-def _report(last: "events.Event | None") -> "TurnReport":
+def _completed_report(last: "events.Event | None") -> "TurnReport":
     """The report of a completed turn. Raises the error of a failed one, with the partial answer in it."""
     from zkchat_cli import events
 
@@ -174,7 +174,7 @@ def _report(last: "events.Event | None") -> "TurnReport":
     raise ZkchatError("the turn ended without a result", "This is a bug in zkchat; please report it.")
 
 
-def _as_document(event: "events.Event") -> dict[str, Any]:
+def _event_document(event: "events.Event") -> dict[str, Any]:
     """An event as a JSON object: `type`, then its fields; for a completed turn, those of `ask --json`."""
     from zkchat_cli import events
 
@@ -182,6 +182,5 @@ def _as_document(event: "events.Event") -> dict[str, Any]:
     if isinstance(event, events.TurnCompleted):
         return {"type": name, **event.report.model_dump(mode="json")}
     if isinstance(event, events.TurnFailed):
-        error = {"code": event.error.code, "message": event.error.message, "hint": event.error.hint or None}
-        return {"type": name, "error": error, "message_id": event.message_id, "partial": event.partial}
+        return {"type": name, "error": event.error.to_json(), "message_id": event.message_id, "partial": event.partial}
     return {"type": name, **{field: getattr(event, field) for field in event._fields}}

@@ -11,7 +11,7 @@ import typer
 
 from zkchat_cli.cli import options
 from zkchat_cli.cli.command import MAX_PIPED, CommandContext, command, command_group, examples, refuse_oversized
-from zkchat_cli.errors import UsageError, ZkchatError
+from zkchat_cli.errors import ZkchatError
 from zkchat_cli.terminal.hyperlinks import note_opener
 from zkchat_cli.terminal.interrupts import InterruptHandler, buffered_type_ahead
 from zkchat_cli.terminal.screen import Screen
@@ -39,9 +39,8 @@ def chat(
     no_store: options.NoStoreOption = False,
 ) -> None:
     """Chat with your notes. If standard input is not a terminal: one message per line, plain output."""
-    screen, shared = ctx.screen, ctx.shared
-    if demo and shared["vault"] is not None:
-        raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
+    screen = ctx.screen
+    ctx.check_demo(demo=demo)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     is_first = interactive and not demo and _names_no_vault(ctx)
     overrides = _choose_notes_and_model(ctx) if is_first else {}
@@ -54,12 +53,12 @@ def chat(
     with ExitStack() as resources:
 
         def start_session() -> StartedSession:
-            from zkchat_cli.app.demo import demo_folder, demo_vault
+            from zkchat_cli.app.demo import demo_folder
 
-            if demo:
-                shared["vault"] = demo_vault(ctx.paths)
             new = resume is None and not continue_
-            opened = resources.enter_context(ctx.open_app(store=not no_store, store_later=new, unsafe=unsafe, overrides=overrides))
+            opened = resources.enter_context(
+                ctx.open_app(demo=demo, store=not no_store, store_later=new, unsafe=unsafe, overrides=overrides)
+            )
             app = replace(opened, approve=approve, approve_call=(lambda call: repl.approve_call(call)) if interactive else None)
             session = app.session(None if new else app.find(resume))
             warnings = ((f"this chat is not stored: {app.unstored.message}", app.unstored.hint),) if app.unstored else ()
@@ -86,7 +85,7 @@ def chat(
                 index = started.app.vault.refresh(progress=progress)
             for problem in summarize_problems(index.problems):
                 screen.warn(problem)
-            code = _piped(started.session, screen, started.app.loaded.values.references.max_displayed)
+            code = _answer_pipe(started.session, screen, started.app.loaded.values.references.max_displayed)
     raise typer.Exit(code)
 
 
@@ -108,7 +107,7 @@ def _choose_notes_and_model(ctx: CommandContext) -> "dict[str, object]":
     return further
 
 
-def _piped(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
+def _answer_pipe(session: "ZkChatSession", screen: Screen, max_sources: int) -> int:
     """Answer each line. Returns 0, or 128 + the signal that ended it. Raises the first error after the last line."""
     with InterruptHandler() as interruptions:
         try:

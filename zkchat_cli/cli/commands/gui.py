@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples, optional_package
 from zkchat_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,22 +28,17 @@ def gui(
 
     Conversations are the same as in the terminal. It needs `pip install 'zkchat[gui]'`.
     """
-    if demo and ctx.shared["vault"] is not None:
-        raise UsageError("--demo uses its own notes", "Leave out --vault or --demo.")
+    ctx.check_demo(demo=demo)
     try:
-        from zkchat_cli.gui import program  # imports Qt
-    except ModuleNotFoundError as e:
-        raise UsageError("the window needs a package that is not installed", "pip install 'zkchat[gui]'") from e
+        with optional_package("the window", "gui"):
+            from zkchat_cli.gui import program  # imports Qt
     except ImportError as e:  # a library of the system, which pip does not install
         raise UsageError(f"Qt cannot be loaded: {e}", "Install what it names, for example with: apt install libegl1 libxkbcommon0") from e
     if sys.platform == "linux" and not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
         raise UsageError("there is no display for a window", "zkchat chat is the same in the terminal.")
     from zkchat_cli.app import factory
-    from zkchat_cli.app.demo import demo_vault
 
     def open_app() -> "App":
-        if demo:
-            ctx.shared["vault"] = demo_vault(ctx.paths)
-        return factory.open_app(ctx.startup_options(store_later=resume is None, unsafe=unsafe), os.environ, Path.cwd())
+        return factory.open_app(ctx.startup_options(demo=demo, store_later=resume is None, unsafe=unsafe), os.environ, Path.cwd())
 
     raise typer.Exit(program.run(open_app, resume))

@@ -4,20 +4,17 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group, examples, optional_package
 from zkchat_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from zkchat_cli.mcp.note_tools import NoteTools
     from zkchat_cli.memory.memory_paths import MemoryPaths
-    from zkchat_cli.store.chat_session_store import ChatSessionStore
     from zkchat_cli.vault.vault import Vault
 
 COMMAND = command_group("Serve the notes to other programs over the Model Context Protocol.")
@@ -44,12 +41,14 @@ def serve(
     from zkchat_cli.logging_setup import log_to_stderr
 
     log_to_stderr()
-    try:
+    with optional_package("the MCP server", "mcp"):
         from zkchat_cli.mcp import server, transports  # import the SDK: more than a second that no other command needs
-    except ModuleNotFoundError as e:
-        raise UsageError("the MCP server needs a package that is not installed", "pip install 'zkchat[mcp]'") from e
+    from zkchat_cli.mcp.note_tools import NoteTools
+    from zkchat_cli.store.chat_session_store import ChatSessionStore
+
     with ctx.open_vault() as vault:
-        notes = server.NoteServer(_note_tools(ctx, vault))
+        store_file = ctx.config.paths.store_file
+        notes = server.NoteServer(NoteTools(vault, lambda: closing(ChatSessionStore.open_to_read(store_file))))
         if unsafe:
             from zkchat_cli.mcp.write_tools import add_write_tools
 
@@ -78,15 +77,13 @@ def install(
     import difflib
 
     from zkchat_cli.app import factory
-    from zkchat_cli.app.settings import no_vault_error, vault_root
+    from zkchat_cli.app.settings import required_vault_folder
     from zkchat_cli.mcp import clients
 
     target = clients.known_clients(os.environ, Path.home()).get(client)
     if target is None:
         raise UsageError(f"there is no client {client}", f"The clients are {', '.join(CLIENTS)}.")
-    root = vault_root(ctx.config)
-    if root is None:
-        raise no_vault_error(ctx.config)
+    root = str(required_vault_folder(ctx.config).resolve())
     program = [sys.executable, "-P", "-m", "zkchat_cli", "mcp", "--vault", root]  # -P: no modules from the folder that the client works in
     if ctx.shared["config_file"]:
         program += ["--config", str(ctx.shared["config_file"].resolve())]
@@ -110,17 +107,6 @@ def install(
         ctx.screen.print("\n".join(diff))
         ctx.screen.remark(f"{file} was changed; the old one is {backup}" if backup else f"{file} was written")
     ctx.screen.remark(f"Restart {target.title} to use it.")
-
-
-def _note_tools(ctx: CommandContext, vault: "Vault") -> "NoteTools":
-    from zkchat_cli.mcp.note_tools import NoteTools
-
-    @contextmanager
-    def open_store() -> "Iterator[ChatSessionStore]":
-        with ctx.open_store() as (store, _):
-            yield store
-
-    return NoteTools(vault, open_store)
 
 
 def _memory_paths(ctx: CommandContext, vault: "Vault") -> "MemoryPaths":

@@ -29,21 +29,21 @@ def doctor(
     Checks settings, vault, index, store, vocabulary, provider, each configured server, semantic (search by meaning), keys and permissions.
     --repair says what was lost, and keeps the damaged file under a name with the date.
     """
-    from zkchat_cli.cli.commands.doctor.checks import checks
+    from zkchat_cli.cli.commands.doctor.checks import run_checks
 
     repaired = _repair_store(ctx) if repair else None
-    found = checks(ctx.startup_options())
+    found = run_checks(ctx.startup_options())
     failed = [check for check in found if not check["ok"]]
-    summary = f"{len(failed)} of {len(found)} checks failed: {', '.join(check['name'] for check in failed)}"
-    step = "Follow the next step of each."
-    error = {"code": failed[0]["code"], "message": summary, "hint": step} if failed else None
-    document = {"version": __version__, "ok": not failed, "checks": found, "repaired": repaired, "error": error}
-    ctx.result(document, _check_lines(found))
+    error = None
     if failed:
-        ctx.screen.warn(summary)
-        failure = ZkchatError(summary, step)
-        failure.reported, failure.code = True, failed[0]["code"]
-        raise failure
+        names = ", ".join(check["name"] for check in failed)
+        error = ZkchatError(f"{len(failed)} of {len(found)} checks failed: {names}", "Follow the next step of each.")
+        error.reported, error.code = True, failed[0]["code"]
+    document = {"version": __version__, "ok": not failed, "checks": found, "repaired": repaired, "error": error and error.to_json()}
+    ctx.result(document, _check_lines(found))
+    if error is not None:
+        ctx.screen.warn(error.message)
+        raise error
 
 
 def _check_lines(found: list[dict[str, Any]]) -> "Iterator[StyledLine]":

@@ -27,26 +27,26 @@ from zkchat_cli.tokens.counter import TokenCounter, load_vocabulary
 from zkchat_cli.vault.search import vector_store
 from zkchat_cli.views.semantic_status import describe_semantic_status
 
-UNCHECKED = "not checked: there is no vault"
 SAMPLE = "zkchat counts tokens"
 
 
-def checks(options: StartupOptions) -> list[dict[str, Any]]:
+def run_checks(options: StartupOptions) -> list[dict[str, Any]]:
     """All checks as `{"name", "ok", "detail", "next_step", "code"}`; `code` is the error code of a failed one."""
     loaded, problem = _load_settings(options)
-    vault = _check("vault", lambda: _vault(loaded))
+    vault = _run_check("vault", lambda: _check_vault(loaded))
+    unchecked = {**vault, "name": "index", "detail": "not checked: there is no vault", "next_step": None}
     return [
-        _check("settings", lambda: _settings(loaded, problem)),
+        _run_check("settings", lambda: _check_settings(loaded, problem)),
         vault,
-        _check("index", lambda: _index(loaded)) if vault["ok"] else {**vault, "name": "index", "detail": UNCHECKED, "next_step": None},
-        _check("store", lambda: _store(loaded)),
-        _check("vocabulary", _vocabulary),
-        _check("provider", lambda: _provider(loaded)),
-        *_servers(loaded),
-        *_tool_servers(loaded),
-        _check("semantic", lambda: _semantic(loaded)),
-        _check("keys", lambda: _keys(loaded.paths)),
-        _check("permissions", lambda: _permissions(loaded.paths)),
+        _run_check("index", lambda: _check_index(loaded)) if vault["ok"] else unchecked,
+        _run_check("store", lambda: _check_store(loaded)),
+        _run_check("vocabulary", _check_vocabulary),
+        _run_check("provider", lambda: _check_provider(loaded)),
+        *_check_servers(loaded),
+        *_check_tool_servers(loaded),
+        _run_check("semantic", lambda: _check_semantic(loaded)),
+        _run_check("keys", lambda: _check_keys(loaded.paths)),
+        _run_check("permissions", lambda: _check_permissions(loaded.paths)),
     ]
 
 
@@ -62,7 +62,7 @@ def _load_settings(options: StartupOptions) -> tuple[LoadedConfig, ZkchatError |
         return replace(load_config(flags, {}, nothing, schema=settings_schema()), paths=where, env=os.environ, cwd=Path.cwd()), e
 
 
-def _check(name: str, run: Callable[[], str]) -> dict[str, Any]:
+def _run_check(name: str, run: Callable[[], str]) -> dict[str, Any]:
     """Run one check, which returns what it found or raises the problem."""
     try:
         return {"name": name, "ok": True, "detail": run(), "next_step": None, "code": None}
@@ -70,20 +70,20 @@ def _check(name: str, run: Callable[[], str]) -> dict[str, Any]:
         return {"name": name, "ok": False, "detail": e.message, "next_step": e.hint or None, "code": e.code}
 
 
-def _settings(loaded: LoadedConfig, problem: ZkchatError | None) -> str:
+def _check_settings(loaded: LoadedConfig, problem: ZkchatError | None) -> str:
     if problem is not None:
         raise ConfigError(f"{problem.message}; the other checks use the defaults", problem.hint)
     file = loaded.paths.config_file
     return f"{file}" if file.is_file() else f"defaults; {file} does not exist"
 
 
-def _vault(loaded: LoadedConfig) -> str:
+def _check_vault(loaded: LoadedConfig) -> str:
     vault = factory.open_vault(loaded)
     vault.close()
     return f"{vault.root}" + ("" if os.access(vault.root, os.W_OK) else ", read-only: /save and --unsafe cannot write")
 
 
-def _index(loaded: LoadedConfig) -> str:
+def _check_index(loaded: LoadedConfig) -> str:
     with closing(factory.open_vault(loaded)) as vault:
         if vault.has_index:
             vault.check_index()
@@ -96,9 +96,9 @@ def _index(loaded: LoadedConfig) -> str:
     return f"{plural(report.notes, 'note')}, {plural(report.chunks, 'chunk')}, {links}{remarks}"
 
 
-def _store(loaded: LoadedConfig) -> str:
+def _check_store(loaded: LoadedConfig) -> str:
     if loaded.paths.store_file.exists():
-        with suppress(StoreUnwritable):  # which is told below
+        with suppress(StoreUnwritable):  # reported below
             check_store(loaded.paths.store_file)
     with closing(ChatSessionStore.open_to_read(loaded.paths.store_file)) as store:
         found = f"{loaded.paths.store_file}, {plural(len(store.conversations()), 'conversation')}"
@@ -107,7 +107,7 @@ def _store(loaded: LoadedConfig) -> str:
     return found
 
 
-def _vocabulary() -> str:
+def _check_vocabulary() -> str:
     counter = TokenCounter(load=load_vocabulary)
     count = counter.count(SAMPLE)
     if counter.estimated:
@@ -115,7 +115,7 @@ def _vocabulary() -> str:
     return f"{counter.encoding}, offline ({os.environ['TIKTOKEN_CACHE_DIR']}); “{SAMPLE}” is {count} tokens"
 
 
-def _provider(loaded: LoadedConfig) -> str:
+def _check_provider(loaded: LoadedConfig) -> str:
     """The model in use, which opens; whether its server answers is a check of its own."""
     opened, values = model_access.open_model(loaded), loaded.values
     model = opened.model
@@ -127,7 +127,7 @@ def _provider(loaded: LoadedConfig) -> str:
     return f"{model.name}{window}; retrieval: {retrieval.mode} ({retrieval.reason})"
 
 
-def _servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
+def _check_servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
     """A check for each server that the user configured or whose model is in use."""
     chosen, _, model = loaded.values.model.partition("/")
     checks = []
@@ -135,11 +135,11 @@ def _servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
         own = model if name == chosen else ""
         server = model_access.server_info(name, loaded, own)
         if server is not None and (server.configured_by or name == chosen):
-            checks.append(_check(name, partial(_server, server, own)))
+            checks.append(_run_check(name, partial(_check_server, server, own)))
     return checks
 
 
-def _server(server: ServerInfo, model: str) -> str:
+def _check_server(server: ServerInfo, model: str) -> str:
     """The server's address and key, and whether it has the model in use."""
     listed = server.list_models()
     if model and (error := server.check()):
@@ -148,24 +148,24 @@ def _server(server: ServerInfo, model: str) -> str:
     return f"{mask_address(server.address)} answers; {server.key}; {plural(len(listed), 'model')}{includes}"
 
 
-def _tool_servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
+def _check_tool_servers(loaded: LoadedConfig) -> list[dict[str, Any]]:
     """A check for each MCP server in the settings."""
     servers = factory.open_servers(loaded)
     if servers is None:
         return []
     with closing(servers):
         servers.tools()
-        return [_check(server.name, partial(_tool_server, server)) for server in servers.status()]
+        return [_run_check(server.name, partial(_check_tool_server, server)) for server in servers.status()]
 
 
-def _tool_server(server: ExternalServer) -> str:
+def _check_tool_server(server: ExternalServer) -> str:
     if server.state != "ready":
         problem = server.problem or "it has not answered in time"
         raise ProviderError("connection", f"{server.address}: {problem}", "Correct its table [mcp.servers.NAME] in your settings file.")
     return f"{server.address}: {plural(len(server.tools), 'tool')}"
 
 
-def _semantic(loaded: LoadedConfig) -> str:
+def _check_semantic(loaded: LoadedConfig) -> str:
     """One call to the embedder, and how many vectors are there."""
     embedder = model_access.open_embedder(loaded)
     if embedder is None:
@@ -177,7 +177,7 @@ def _semantic(loaded: LoadedConfig) -> str:
     return f"{describe_semantic_status(found)}; {dimensions} dimensions" if found else ""
 
 
-def _keys(where: AppPaths) -> str:
+def _check_keys(where: AppPaths) -> str:
     """Where each provider's key comes from."""
     env = os.environ
     credentials.read_keys(where)  # a damaged file is an error here
@@ -188,7 +188,7 @@ def _keys(where: AppPaths) -> str:
     return "; ".join(f"{provider}: {key.description}" for provider, key in found.items() if key.value) or "none (offline needs none)"
 
 
-def _permissions(where: AppPaths) -> str:
+def _check_permissions(where: AppPaths) -> str:
     """Whether other users can read conversations or keys."""
     files = [file for file in (where.keys_file, where.store_file, *where.data_dir.glob("*.log*")) if file.exists()]
     exposed = [file for file in files if os.name == "posix" and file.stat().st_mode & 0o077]
