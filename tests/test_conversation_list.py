@@ -57,14 +57,12 @@ def test_a_list_shows_message_counts_and_first_questions(app: AppFixture) -> Non
     a_conversation(store, "b", "/v", 5, ("assistant", "Imported."))
     a_conversation(store, "c", "/w", 4, ("user", " \n "))
     a_conversation(store, "d", "/v", 1)
-    listed = store.overviews("/v")
+    listed = store.conversations("/v")
     assert [(each.id, each.messages, each.first_line, each.tokens) for each in listed] == [
         ("b", 1, None, 10),
         ("a", 2, "First line", 40),
         ("d", 0, None, 0),
     ]
-    assert [each.id for each in store.overviews()] == ["b", "c", "a", "d"]
-    assert [each.id for each in store.overviews(limit=2)] == ["b", "c"]
     assert store.overview("a") == listed[1]
     with pytest.raises(StoreError):
         store.overview("nobody")

@@ -67,7 +67,7 @@ def file(tmp_path: Path) -> Path:
 
 def texts(store: ChatSessionStore, vault: str) -> Iterator[Callable[[], dict[str, str]]]:
     """Everything a store shows, each by itself, as texts by name."""
-    yield lambda: {each.id: each.title or "" for each in store.overviews()}
+    yield lambda: {each.id: each.title or "" for each in store.conversations()}
     for talk in ("c1", "c2"):
         yield lambda talk=talk: {message.id: message.content for message in store.log(talk)}  # type: ignore[misc]
         yield lambda talk=talk: {message.id: message.content for message in store.history(talk)}  # type: ignore[misc]

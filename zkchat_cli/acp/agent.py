@@ -96,7 +96,7 @@ class NoteAgent:
         def listed() -> list[schema.SessionInfo]:
             app = self._app(Path(cwd) if cwd else Path.cwd())
             root = str(app.vault.root)
-            found = app.store.conversations(root)[:MAX_LISTED]
+            found = app.store.conversations(root, MAX_LISTED)
             return [schema.SessionInfo(session_id=each.id, cwd=root, title=each.title, updated_at=each.updated_at) for each in found]
 
         return schema.ListSessionsResponse(sessions=await self._do(listed))

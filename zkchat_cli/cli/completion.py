@@ -45,7 +45,7 @@ def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
     from zkchat_cli.store.chat_session_store import ChatSessionStore
 
     with closing(ChatSessionStore.open_to_read(app_paths(os.environ).store_file)) as store:
-        found = [each for each in store.overviews(None, None) if each.id.startswith(incomplete)][:MAX_CONVERSATIONS]
+        found = [each for each in store.conversations(None, None) if each.id.startswith(incomplete)][:MAX_CONVERSATIONS]
     return [(each.id, _harmless(f"{each.title or ''} {each.updated_at[:10]}")) for each in found]
 
 

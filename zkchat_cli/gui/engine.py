@@ -82,7 +82,7 @@ def describe_event(event: events.Event) -> str:
 
 def list_conversations(store: ChatSessionStore, vault: str, words: str) -> list[ConversationSummary]:
     """The conversations about these notes, newest first; with `words`, those whose title or messages have them."""
-    known = store.overviews(vault, MAX_LISTED_CONVERSATIONS)
+    known = store.conversations(vault, MAX_LISTED_CONVERSATIONS)
     if not words.strip():
         return known
     by_title = conversation_list.filter_by_title(known, words)

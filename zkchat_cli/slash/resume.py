@@ -33,7 +33,7 @@ def _numbered_lines(overviews: list[ConversationSummary]) -> list[StyledLine]:
 
 
 def _other_conversations(session: ZkChatSession, store: ChatSessionStore) -> list[ConversationSummary]:
-    known = store.overviews(str(session.vault.root), base.MAX_LISTED_CONVERSATIONS)
+    known = store.conversations(str(session.vault.root), base.MAX_LISTED_CONVERSATIONS)
     return [each for each in known if each.id != session.conversation.id]
 
 

@@ -14,7 +14,7 @@ MAX_SHOWN = 20
 
 def _sessions(session: ZkChatSession, argument: str) -> CommandResult:
     store, vault = session.store, str(session.vault.root)
-    known = store.overviews(vault, base.MAX_LISTED_CONVERSATIONS)
+    known = store.conversations(vault, base.MAX_LISTED_CONVERSATIONS)
     if not argument:
         lines = conversation_list.conversation_lines(known, session.conversation.id)
         return CommandResult(lines=lines or [styled_line(conversation_list.NONE)])

@@ -12,14 +12,13 @@ from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from zkchat_cli.errors import StoreError, StoreUnwritable
+from zkchat_cli.errors import StoreUnwritable
 from zkchat_cli.models import (
     Calibration,
     Conversation,
     ConversationArchive,
     ConversationSummary,
     Fact,
-    FoundMessage,
     SentPrompt,
     TurnMetrics,
     ZkChatMessage,
@@ -34,23 +33,15 @@ from zkchat_cli.store import (
     message_vectors,
     note_usage,
     rows,
-    schema,
     secure_delete,
     sent_prompts,
     stored_messages,
 )
-from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, copy_to_memory, transaction
+from zkchat_cli.store.database import StoreConnection, connect, connect_to_copy, transaction
 from zkchat_cli.store.sqlite_errors import read_leniently
-from zkchat_cli.text.stopwords import ENGLISH
 from zkchat_cli.text.words import replace_surrogates
 
 _MESSAGE = f"SELECT {', '.join(rows.MESSAGE)} FROM message"
-_UPDATE_MESSAGE = f"""
-    UPDATE message SET rest = :rest, packed = :packed,
-        checksum = CASE checksum WHEN {schema.MESSAGE_CHECKSUM}
-            THEN checksum(:packed, id, parent_id, role, content, timestamp, :rest) ELSE checksum END"""
-"""A damaged message stays damaged."""
-_IN_CONVERSATION = "WHERE id = :id AND conversation_id = :conversation_id"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -114,7 +105,9 @@ class ChatSessionStore:
         if self._connection.file is not None:
             return self.open_to_read(self._connection.file)
         with self._reading("be copied"):
-            return ChatSessionStore(StoreConnection(copy_to_memory(self._db)))
+            copy = connect(None)
+            self._db.backup(copy)
+            return ChatSessionStore(StoreConnection(copy))
 
     def close(self) -> None:
         self._connection.close()
@@ -136,7 +129,6 @@ class ChatSessionStore:
     move_head = _change("move in a conversation", conversations.move_head)
     conversation = _query("read a conversation", conversations.read)
     find = _query("find a conversation", conversations.find)
-    overviews = _query("list conversations", conversations.overviews)
     overview = _query("read a conversation", conversations.overview)
     conversations = _query("list conversations", conversations.newest_first)
 
@@ -178,27 +170,7 @@ class ChatSessionStore:
 
     # Search
 
-    def search(
-        self,
-        vault: str | None,
-        text: str,
-        *,
-        conversation_id: str | None = None,
-        limit: int = 10,
-        languages: tuple[str, ...] = (ENGLISH,),
-        tool_results: bool = True,
-    ) -> tuple[FoundMessage, ...]:
-        """The messages most relevant to `text`, best first: of one conversation, or of all in `vault` (None: in any vault).
-
-        Words are found in any form that they have in `languages`. Without `tool_results` only questions and answers are: what tools
-        returned is in the notes.
-
-        Messages stored since the last search are indexed first: usually in no time, but a million imported ones take 20 s.
-        """
-        with self._reading("search messages"):
-            message_search.index_messages(self._db)
-            return message_search.search(self._db, _text(vault), text, _text(conversation_id), limit, languages, tool_results=tool_results)
-
+    search = _query("search messages", message_search.search)
     found_messages = _query("read messages", message_search.read)
 
     # Vectors of messages and facts
@@ -222,7 +194,7 @@ class ChatSessionStore:
         with self._writing("store a message"):
             head = conversations.read(self._db, conversation_id).head_id
             unfinished = "UPDATE message SET status = 'unfinished' WHERE id = ? AND conversation_id = ? AND status = 'pending'"
-            self._db.execute(unfinished, (_text(message.parent_id), replace_surrogates(conversation_id)))
+            self._db.execute(unfinished, (rows.column_text(message.parent_id), replace_surrogates(conversation_id)))
             stored_messages.insert(self._db, conversation_id, message)
             conversations.update(self._db, conversation_id, "head_id = ?, updated_at = ?", message.id, message.timestamp)
         return head
@@ -243,11 +215,7 @@ class ChatSessionStore:
         `title` is used only if the conversation has none. `sent` are the prompts of the turn's model calls.
         """
         with self._writing("store a turn"):
-            question = rows.from_message(user) | {"conversation_id": replace_surrogates(conversation_id)}
-            if self._db.execute(f"{_UPDATE_MESSAGE}, status = :status {_IN_CONVERSATION}", question).rowcount == 0:
-                conversations.read(self._db, conversation_id)
-                raise StoreError(f"The question {user.id} is not in conversation {conversation_id}", "Add it before its turn is committed.")
-            note_usage.update(self._db, user)
+            stored_messages.update(self._db, conversation_id, user, with_status=True)
             for message in answer:
                 stored_messages.insert(self._db, conversation_id, message)
             head = answer[-1].id if answer else user.id
@@ -278,12 +246,8 @@ class ChatSessionStore:
     def mark(self, conversation_id: str, messages: Sequence[ZkChatMessage]) -> None:
         """Update fields of stored messages that are not their words, such as a pin. All of them or none."""
         with self._writing("update a message"):
-            conversations.read(self._db, conversation_id)
             for message in messages:
-                row = rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)}
-                if self._db.execute(f"{_UPDATE_MESSAGE} {_IN_CONVERSATION}", row).rowcount == 0:
-                    raise StoreError(f"The message {message.id} is not in conversation {conversation_id}", "Nothing was changed.")
-                note_usage.update(self._db, message)
+                stored_messages.update(self._db, conversation_id, message)
 
     def history(self, conversation_id: str) -> tuple[ZkChatMessage, ...]:
         """The current branch, from its root to the head."""
@@ -343,10 +307,5 @@ class ChatSessionStore:
 
 def _is_complete(log: Sequence[ZkChatMessage], known: ConversationSummary) -> bool:
     """Whether a log has the head of the conversation and all its questions and answers, and no lost message."""
-    spoken = sum(m.role == "user" or (m.role == "assistant" and bool(m.content) and not m.tool_calls) for m in log)
     has_head = known.head_id is None or any(message.id == known.head_id for message in log)
-    return has_head and spoken >= known.messages and all(message.status != "damaged" for message in log)
-
-
-def _text(text: str | None) -> str | None:
-    return None if text is None else replace_surrogates(text)
+    return has_head and sum(map(rows.is_chat, log)) >= known.messages and all(message.status != "damaged" for message in log)

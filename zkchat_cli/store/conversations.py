@@ -9,21 +9,15 @@ from zkchat_cli.models import Conversation, ConversationArchive, ConversationSum
 from zkchat_cli.store import rows
 from zkchat_cli.text.words import replace_surrogates
 
-_COLUMNS = ", ".join((*rows.CONVERSATION, "question", "checksum"))
-_SELECT = f"SELECT {_COLUMNS} FROM conversation"
-
-_OVERVIEW = f"SELECT {_COLUMNS}, messages, tokens FROM conversation"
-
+_COLUMNS = (*rows.CONVERSATION, "messages", "tokens", "question", "checksum")
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM conversation"
 _NEWEST_FIRST = "ORDER BY julianday(updated_at) DESC, updated_at DESC, seq DESC"
 """By the instant, not by the text: an imported conversation may have another time zone."""
 
 
 def read(connection: sqlite3.Connection, conversation_id: str) -> Conversation:
     """Raises StoreError for an unknown id; its hint lists the most recent conversations."""
-    row = connection.execute(f"{_SELECT} WHERE id = ?", (replace_surrogates(conversation_id),)).fetchone()
-    if row is None:
-        raise StoreError(f"there is no conversation {conversation_id}", _recent_hint(connection))
-    return _to_conversation(row)
+    return _to_conversation(_select_one(connection, conversation_id))
 
 
 def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) -> Conversation:
@@ -34,7 +28,7 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
             where = f" with {vault}" if vault else ""
             how = f'Start one: zkchat ask "…", or name one by its id. {_recent_hint(connection)}'
             raise StoreError(f"there is no conversation{where} yet", how.strip())
-        return newest[0]
+        return read(connection, newest[0].id)
     query = f"{_SELECT} WHERE :prefix <> '' AND substr(id, 1, length(:prefix)) = :prefix {_NEWEST_FIRST}"
     found = [_to_conversation(row) for row in connection.execute(query, {"prefix": replace_surrogates(prefix)})]
     exact = [conversation for conversation in found if conversation.id == prefix]
@@ -45,9 +39,11 @@ def find(connection: sqlite3.Connection, prefix: str | None, vault: str | None) 
     raise StoreError(f"{prefix!r} is the beginning of {len(found)} conversations: {_format_list(found)}", "Give more of the id.")
 
 
-def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[Conversation]:
+def newest_first(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[ConversationSummary]:
     """Those of `vault` (None: of all vaults), the most recently updated first."""
-    return [_to_conversation(row) for row in _select_newest(connection, _SELECT, vault, limit)]
+    query = f"{_SELECT} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
+    found = connection.execute(query, {"vault": rows.column_text(vault), "limit": -1 if limit is None else limit})
+    return [_to_overview(row) for row in found]
 
 
 def has_id_of(connection: sqlite3.Connection, archive: ConversationArchive) -> bool:
@@ -64,21 +60,15 @@ def has_id_of(connection: sqlite3.Connection, archive: ConversationArchive) -> b
     )
 
 
-def overviews(connection: sqlite3.Connection, vault: str | None = None, limit: int | None = None) -> list[ConversationSummary]:
-    """`newest_first`, each with the figures that a list shows."""
-    return [_to_overview(row) for row in _select_newest(connection, _OVERVIEW, vault, limit)]
-
-
 def overview(connection: sqlite3.Connection, conversation_id: str) -> ConversationSummary:
     """Raises StoreError as `read` does."""
-    id_ = read(connection, conversation_id).id
-    return _to_overview(connection.execute(f"{_OVERVIEW} WHERE id = ?", (id_,)).fetchone())
+    return _to_overview(_select_one(connection, conversation_id))
 
 
 def insert(connection: sqlite3.Connection, conversation: Conversation) -> None:
     """Store a new conversation."""
     rows.insert(connection, "conversation", rows.column_values(conversation, rows.CONVERSATION))
-    seal(connection, replace_surrogates(conversation.id))
+    _seal(connection, replace_surrogates(conversation.id))
 
 
 def rename(connection: sqlite3.Connection, conversation_id: str, title: str) -> None:
@@ -93,36 +83,43 @@ def move_head(connection: sqlite3.Connection, conversation_id: str, message_id: 
 def update(connection: sqlite3.Connection, conversation_id: str, assignments: str, *values: str | None) -> None:
     """Change columns of a conversation. Raises StoreError as `read` does."""
     found = connection.execute(
-        f"UPDATE conversation SET {assignments} WHERE id = ?", [value and replace_surrogates(value) for value in (*values, conversation_id)]
+        f"UPDATE conversation SET {assignments} WHERE id = ?", [rows.column_text(value) for value in (*values, conversation_id)]
     )
     if found.rowcount == 0:
         read(connection, conversation_id)
-    seal(connection, replace_surrogates(conversation_id))
+    _seal(connection, replace_surrogates(conversation_id))
 
 
-def seal(connection: sqlite3.Connection, conversation_id: str) -> None:
+def _seal(connection: sqlite3.Connection, conversation_id: str) -> None:
     """Store the checksum of a conversation whose title or question has changed."""
     update = "UPDATE conversation SET checksum = checksum(NULL, id, vault, title, question) WHERE id = ? AND checksum IS NULL"
     connection.execute(update, (conversation_id,))
 
 
+def _select_one(connection: sqlite3.Connection, conversation_id: str) -> Sequence[Any]:
+    row: Sequence[Any] | None = connection.execute(f"{_SELECT} WHERE id = ?", (replace_surrogates(conversation_id),)).fetchone()
+    if row is None:
+        raise StoreError(f"there is no conversation {conversation_id}", _recent_hint(connection))
+    return row
+
+
 def _to_conversation(row: Sequence[Any]) -> Conversation:
-    return Conversation.model_validate({name: value for name, value in _intact_values(row).items() if name in rows.CONVERSATION})
+    values = _intact_values(row)
+    return Conversation.model_validate({name: values[name] for name in rows.CONVERSATION})
 
 
 def _to_overview(row: Sequence[Any]) -> ConversationSummary:
-    *stored, messages, tokens = row
-    values = _intact_values(stored)
+    values = _intact_values(row)
     lines = str(values.pop("question") or "").strip().splitlines()
-    first_line = lines[0].strip() if lines else None
-    return ConversationSummary.model_validate(values | {"messages": messages, "tokens": tokens, "first_line": first_line})
+    return ConversationSummary.model_validate(values | {"first_line": lines[0].strip() if lines else None})
 
 
 def _intact_values(row: Sequence[Any]) -> dict[str, Any]:
-    """The fields of a conversation and its `question`; in place of a damaged title one that says so."""
-    *fields, question, stored = row
-    values = dict(zip(rows.CONVERSATION, fields, strict=True)) | {"question": question}
-    return values if is_intact(values | {"checksum": stored}) else values | {"title": rows.DAMAGED_TITLE, "question": None}
+    """The columns of a conversation without the checksum; in place of a damaged title one that says so."""
+    values = dict(zip(_COLUMNS, row, strict=True))
+    damaged = {} if is_intact(values) else {"title": rows.DAMAGED_TITLE, "question": None}
+    del values["checksum"]
+    return values | damaged
 
 
 def is_intact(row: Mapping[str, Any]) -> bool:
@@ -131,11 +128,6 @@ def is_intact(row: Mapping[str, Any]) -> bool:
         return row["checksum"] in (None, rows.checksum(None, row["id"], row["vault"], row["title"], row["question"]))
     except rows.UNREADABLE:
         return False
-
-
-def _select_newest(connection: sqlite3.Connection, select: str, vault: str | None, limit: int | None) -> sqlite3.Cursor:
-    query = f"{select} WHERE :vault IS NULL OR vault = :vault {_NEWEST_FIRST} LIMIT :limit"
-    return connection.execute(query, {"vault": vault and replace_surrogates(vault), "limit": -1 if limit is None else limit})
 
 
 def _recent_hint(connection: sqlite3.Connection) -> str:

@@ -84,13 +84,6 @@ def connect_to_copy(file: Path) -> sqlite3.Connection:
         return _prepared(connection, file)
 
 
-def copy_to_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """A copy of a store in memory, for another thread: only one thread at a time can use a connection."""
-    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    connection.backup(copy)
-    return copy
-
-
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFERRED"] = "IMMEDIATE") -> Iterator[None]:
     """All or nothing. A writer is IMMEDIATE: SQLite refuses a reader that becomes a writer at once, without waiting."""

@@ -63,16 +63,18 @@ def search(
     connection: sqlite3.Connection,
     vault: str | None,
     text: str,
-    only: str | None,
-    limit: int,
-    languages: tuple[str, ...] = (ENGLISH,),
     *,
+    conversation_id: str | None = None,
+    limit: int = 10,
+    languages: tuple[str, ...] = (ENGLISH,),
     tool_results: bool = True,
 ) -> tuple[FoundMessage, ...]:
-    """The messages most relevant to `text`, best first; of the conversation `only`, or of all in `vault` (None: in any vault).
+    """The messages most relevant to `text`, best first: of one conversation, or of all in `vault` (None: in any vault).
 
-    Words are also found in the other forms that they have in `languages`. Without `tool_results` only questions and answers are.
+    Words are found in any form that they have in `languages`. Without `tool_results` only questions and answers are: what tools returned is
+    in the notes. Messages stored since the last search are indexed first: usually in no time, but a million imported ones take 20 s.
     """
+    index_messages(connection)
     connection.execute(_VOCABULARY)
     queries = dict.fromkeys(_any_form(connection, term, languages) for term in dict.fromkeys(content_terms(text)[:MOST_TERMS]))
     frequencies = {query: count for query in queries if (count := _frequency(connection, query))}
@@ -81,8 +83,9 @@ def search(
     rare = rarest_first(frequencies, frequencies, MOST_RANKED)
     query = " OR ".join(rare) if rare else " AND ".join(frequencies)
     found: list[FoundMessage] = []
+    scope = {"vault": rows.column_text(vault), "only": rows.column_text(conversation_id), "tool_results": tool_results}
     for seq, score in connection.execute(_RANKED, (query,)):
-        message = _read(connection, "seq", {"message": seq, "vault": vault, "only": only, "tool_results": tool_results}, score)
+        message = _read(connection, "seq", {"message": seq, **scope}, score)
         if message is not None:
             found.append(message)
         if len(found) == limit:

@@ -118,13 +118,12 @@ def _save_rows(file: Path, target: ChatSessionStore, new_id: Callable[[], str]) 
         _copy_rows(db, file)
         _drop_damaged(db, lost)
         source = ChatSessionStore(StoreConnection(db))
-        for overview in reversed(source.overviews()):
+        for overview in reversed(source.conversations()):
             archive = _archive(source, overview.id)
             target.restore(archive, new_id)
             intact = [message for message in archive.messages if message.status != "damaged"]
-            spoken = sum(message.role in ("user", "assistant") and bool(message.content) and not message.tool_calls for message in intact)
             saved.update(conversations=1, messages=len(intact))
-            lost["messages"] += max(len(archive.messages) - len(intact), overview.messages - spoken)
+            lost["messages"] += max(len(archive.messages) - len(intact), overview.messages - sum(map(rows.is_chat, intact)))
         for row in _dicts(db, "fact"):
             target.remember(row["vault"], Fact.model_validate({name: row[name] for name in facts.COLUMNS}))
             saved["facts"] += 1

@@ -83,6 +83,11 @@ def links(row: Sequence[Any]) -> tuple[str, ...]:
     return tuple(each["wikilink"] for each in references if each.get("relative_path") and each["reference_type"] != "memory")
 
 
+def is_chat(message: ZkChatMessage) -> bool:
+    """Whether it is a question or an answer: what the schema counts as the messages of a conversation."""
+    return message.role == "user" or (message.role == "assistant" and bool(message.content) and not message.tool_calls)
+
+
 def lost_message(id_: str) -> ZkChatMessage:
     """A message that is not in the store any more."""
     return _damaged_message(id_, None, "assistant", "")
@@ -158,6 +163,10 @@ def paused_gc() -> Iterator[None]:
 def insert(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> int:
     """Returns the row's number."""
     return connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", row).lastrowid or 0
+
+
+def column_text(text: str | None) -> str | None:
+    return text and replace_surrogates(text)
 
 
 def column_values(value: Value, names: tuple[str, ...]) -> dict[str, Any]:

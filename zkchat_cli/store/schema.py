@@ -182,5 +182,3 @@ SCHEMA = f"""
 
     CREATE TABLE pending_cleanup (seq INTEGER PRIMARY KEY AUTOINCREMENT) STRICT;
     """
-
-MESSAGE_CHECKSUM = "checksum(packed, id, parent_id, role, content, timestamp, rest)"

@@ -1,11 +1,12 @@
-"""Storing a message, and reading some of a conversation by their ids; the log as a whole is read by the store itself."""
+"""Messages of a conversation by their ids: stored, updated and read. The store itself reads whole conversations."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from zkchat_cli.errors import StoreError
 from zkchat_cli.models import SpokenMessage, ZkChatMessage
-from zkchat_cli.store import note_usage, rows
+from zkchat_cli.store import conversations, note_usage, rows
 from zkchat_cli.store.sqlite_errors import read_leniently
 from zkchat_cli.text.words import replace_surrogates
 
@@ -13,12 +14,27 @@ _THESE = "FROM message WHERE +conversation_id = ? AND id IN ({})"
 """With the + SQLite looks for the ids, and not through the whole conversation."""
 _READ = f"SELECT {', '.join(rows.MESSAGE)} {_THESE}"
 _COUNT = f"SELECT count(*) {_THESE}"
+_CHECKSUM = "checksum({0}packed, id, parent_id, role, content, timestamp, {0}rest)"
+_UPDATE = f"""
+    UPDATE message SET rest = :rest, packed = :packed,
+        checksum = CASE checksum WHEN {_CHECKSUM.format("")} THEN {_CHECKSUM.format(":")} ELSE checksum END {{}}
+    WHERE id = :id AND conversation_id = :conversation_id"""
+"""A damaged message stays damaged."""
 _ID, _ROLE, _CONTENT, _TIMESTAMP = (rows.MESSAGE.index(name) for name in ("id", "role", "content", "timestamp"))
 
 
 def insert(connection: sqlite3.Connection, conversation_id: str, message: ZkChatMessage) -> None:
     row = rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)}
     note_usage.add(connection, rows.insert(connection, "message", row), message)
+
+
+def update(connection: sqlite3.Connection, conversation_id: str, message: ZkChatMessage, *, with_status: bool = False) -> None:
+    """Store the fields of a message that are not its words. Raises StoreError if the conversation has no such message."""
+    row = rows.from_message(message) | {"conversation_id": replace_surrogates(conversation_id)}
+    if connection.execute(_UPDATE.format(", status = :status" if with_status else ""), row).rowcount == 0:
+        conversations.read(connection, conversation_id)
+        raise StoreError(f"The message {message.id} is not in conversation {conversation_id}", "Nothing was changed.")
+    note_usage.update(connection, message)
 
 
 def has_all(connection: sqlite3.Connection, conversation_id: str, ids: Sequence[str]) -> bool:

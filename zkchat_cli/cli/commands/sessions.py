@@ -29,8 +29,8 @@ def list_(
     from zkchat_cli.views import conversation_list
 
     with ctx.open_store(anywhere=everywhere) as (store, root):
-        known = store.overviews(None if everywhere else root, limit)
-        has_others = not known and bool(store.overviews(None, 1))
+        known = store.conversations(None if everywhere else root, limit)
+        has_others = not known and bool(store.conversations(None, 1))
     none = "No conversations yet." if everywhere else conversation_list.NONE
     hint = "`zkchat sessions list --all` shows those with other notes." if has_others else 'Start one: zkchat ask "…"'
     ctx.result(known, conversation_list.conversation_lines(known, mark=False), f"{none} {hint}")
