@@ -19,7 +19,7 @@ Script = Callable[..., str]
 
 def test_a_conversation_begun_in_an_editor_goes_on_in_the_terminal_and_back(zkchat: Program) -> None:
     async def first() -> str:
-        async with editor(zkchat) as client:
+        async with editor(zkchat, "--unsafe") as client:
             created = await client.agent.new_session(cwd=str(zkchat.vault))
             assert created.modes.current_mode_id == "none"
             assert await client.ask(created.session_id, "What is a filter?") == "end_turn"
@@ -32,7 +32,9 @@ def test_a_conversation_begun_in_an_editor_goes_on_in_the_terminal_and_back(zkch
             assert Path(located[0].locations[0].path).is_file()
             assert located[0].locations[0].line >= 1
             assert await client.ask(created.session_id, "/tokens") == "end_turn"
-            assert "The next prompt uses" in client.said()
+            assert "--unsafe has no effect" in client.said("agent_thought_chunk")
+            await client.ask(created.session_id, "/copy")
+            assert "The next prompt uses" in client.said() and client.said().endswith("The editor has its own way to do that.")
             with pytest.raises(RequestError, match="there is no agent 'nobody'"):
                 await client.agent.set_session_mode(session_id=created.session_id, mode_id="nobody")
             with pytest.raises(RequestError, match="no open session"):

@@ -20,13 +20,13 @@ from zkchat_cli.acp.message_stream import serve_standard_streams
 from zkchat_cli.acp.session_thread import SessionThread
 from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
-from zkchat_cli.errors import ZkchatError
+from zkchat_cli.errors import ZkchatError, on_one_line
 from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
 from zkchat_cli.models import ToolCall
 from zkchat_cli.slash.base import CommandResult
 from zkchat_cli.text.sanitize import sanitize_name
 from zkchat_cli.text.truncate import truncate
-from zkchat_cli.vault.approval import DECLINED, DECLINED_CALL, Decision
+from zkchat_cli.vault.approval import ALLOWED, DECLINED, DECLINED_CALL, Decision
 from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.text import plain_text
 
@@ -64,6 +64,9 @@ class NoteAgent:
         self._turns: dict[str, Future[Any]] = {}
         self._client: Client
         self._loop: asyncio.AbstractEventLoop
+        self._current: ZkChatSession
+        """The session that answers, and the call that it makes: what the user is asked about."""
+        self._call: ToolCall
 
     def on_connect(self, conn: Client) -> None:
         self._client, self._loop = conn, asyncio.get_running_loop()
@@ -80,13 +83,13 @@ class NoteAgent:
         )
 
     async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
-        session = await self._do(lambda: self._open_session(Path(cwd), None))
+        session = await self._run_work(lambda: self._open_session(Path(cwd), None))
         id_ = session.conversation.id
         await self._client.session_update(session_id=id_, update=updates.available_commands())
         return schema.NewSessionResponse(session_id=id_, modes=_modes(session))
 
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
-        session = await self._do(lambda: self._open_session(Path(cwd), session_id))
+        session = await self._run_work(lambda: self._open_session(Path(cwd), session_id))
         for update in updates.replay(session.history, session.vault.root):
             await self._client.session_update(session_id=session_id, update=update)
         await self._client.session_update(session_id=session_id, update=updates.available_commands())
@@ -99,11 +102,11 @@ class NoteAgent:
             found = app.store.conversations(root, MAX_LISTED)
             return [schema.SessionInfo(session_id=each.id, cwd=root, title=each.title, updated_at=each.updated_at) for each in found]
 
-        return schema.ListSessionsResponse(sessions=await self._do(listed))
+        return schema.ListSessionsResponse(sessions=await self._run_work(listed))
 
     async def set_session_mode(self, mode_id: str, session_id: str, **_: Any) -> schema.SetSessionModeResponse:
         session = self._session(session_id)
-        await self._do(lambda: session.use_agent(mode_id))
+        await self._run_work(lambda: session.use_agent(mode_id))
         return schema.SetSessionModeResponse()
 
     async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:
@@ -138,7 +141,7 @@ class NoteAgent:
 
     # On the protocol's thread
 
-    async def _do(self, work: Callable[[], R]) -> R:
+    async def _run_work(self, work: Callable[[], R]) -> R:
         result: R = await self._wait(self._work.submit(work))
         return result
 
@@ -150,11 +153,11 @@ class NoteAgent:
                 raise  # the editor is gone
             return "cancelled"
         except ZkchatError as e:
-            raise RequestError(-32000, _sentence(f"{e.message}. {e.hint}"), {"code": e.code}) from e
+            raise RequestError(-32000, _error_text(on_one_line(e.message, e.hint)), {"code": e.code}) from e
 
     def _session(self, session_id: str) -> ZkChatSession:
         if session_id not in self._sessions:
-            raise RequestError(-32602, _sentence(f"there is no open session {session_id}; load it first"))
+            raise RequestError(-32602, _error_text(f"there is no open session {session_id}; load it first"))
         return self._sessions[session_id]
 
     # On the sessions' thread
@@ -168,6 +171,8 @@ class NoteAgent:
         app = self._app(folder)
         deciding = replace(app, approve=self._approve_change, approve_call=self._approve_call)
         session = deciding.session(None if id_ is None else app.find(id_))
+        for warning in app.warnings(session):
+            session.memory.notify(*warning)  # the editor shows it with the first answer
         self._sessions[session.conversation.id if id_ is None else id_] = session
         return session
 
@@ -191,7 +196,7 @@ class NoteAgent:
         result = slash.run(typed, session)
         if result.confirm is not None and self._confirm(result.confirm.question):
             result = result.confirm.run()
-        if result.session is not None or result.quit or result.input_text:
+        if result.session is not None or result.quit or result.input_text or result.clipboard is not None:
             self._send(session, updates.answer_chunk("The editor has its own way to do that."))
             return "end_turn"
         if shown := _command_text(result):
@@ -214,28 +219,27 @@ class NoteAgent:
                     case events.ToolCallFinished(call, run, _):
                         self._send(session, updates.tool_finished(call, run))
                     case events.Notice(message, hint):
-                        self._send(session, updates.thought_chunk(f"{message}. {hint}\n".replace(". \n", "\n")))
+                        self._send(session, updates.thought_chunk(f"{on_one_line(message, hint)}\n"))
                     case events.TurnCompleted(report):
                         reason = {"length": "max_tokens", "content_filter": "refusal"}.get(report.finish_reason, reason)
-                        self._finish(session, updates.sources(report))
+                        self._finish(session, updates.sources_text(report))
                     case events.TurnFailed(error, _, _):
                         raise error
         return reason
 
     def _finish(self, session: ZkChatSession, sources: str) -> None:
         """Say where the excerpts are, and list the sources."""
-        question = max((n for n, message in enumerate(session.history) if message.role == "user"), default=0)
-        for message in session.history[question:]:
-            if message.role == "tool" and (update := updates.tool_locations(message, session.vault.root)) is not None:
+        [exchange] = session.history.exchanges(session.history.exchange_count - 1)
+        for message in exchange.messages:
+            if (update := updates.tool_locations(message, session.vault.root)) is not None:
                 self._send(session, update)
         if sources:
             self._send(session, updates.answer_chunk(sources))
-        title = session.conversation.title
-        self._send(session, schema.SessionInfoUpdate(session_update="session_info_update", title=title))
+        self._send(session, schema.SessionInfoUpdate(session_update="session_info_update", title=session.conversation.title))
 
     def _approve_change(self, change: Change) -> Decision:
         wanted = updates.permission_for_change(self._call.id, change, self._current.vault.root)
-        return Decision(True) if self._permission(wanted, YES, NO) == YES else DECLINED
+        return ALLOWED if self._permission(wanted, YES, NO) == YES else DECLINED
 
     def _approve_call(self, call: ToolCall) -> Decision:
         answer = self._permission(updates.permission_for_call(call), YES, ALWAYS, NO)
@@ -252,14 +256,14 @@ class NoteAgent:
         return outcome.option_id if isinstance(outcome, schema.AllowedOutcome) and outcome.option_id in options else NO
 
 
-def _sentence(text: str) -> str:
+def _error_text(text: str) -> str:
     """An error as an editor can show it: what was asked for may be any text."""
     return sanitize_name(truncate(text.strip(), LONGEST_ERROR))
 
 
 def _modes(session: ZkChatSession) -> schema.SessionModeState:
     agent = session.runtime.agent
-    return updates.modes(session.agent_names(), agent.name if agent is not None else None)
+    return updates.session_modes(session.agent_names(), agent.name if agent is not None else None)
 
 
 def _command_text(result: CommandResult) -> str:

@@ -16,6 +16,7 @@ from zkchat_cli.slash.base import SlashCommand
 from zkchat_cli.text.truncate import truncate
 from zkchat_cli.tools import load_tools
 from zkchat_cli.vault.edit.transaction import Change
+from zkchat_cli.views.approval import call_question
 from zkchat_cli.views.sources import source_lines
 from zkchat_cli.views.text import plain_text
 
@@ -29,7 +30,7 @@ KINDS: dict[str, Any] = {
     "rename_note": "move",
 }
 """What an editor shows a tool as. Other tools that change notes are edits."""
-NOT_HERE = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose"))
+TERMINAL_ONLY = frozenset(("quit", "copy", "open", "edit", "new", "resume", "sessions", "clear", "branches", "verbose"))
 """Commands of the terminal, for which the editor has its own way, or which change only what a terminal shows."""
 
 Update = Any
@@ -93,7 +94,7 @@ def replay(history: Iterable[ZkChatMessage], root: Path) -> Iterator[Update]:
             yield schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=message.tool_call_id or "", content=content)
 
 
-def sources(report: TurnReport) -> str:
+def sources_text(report: TurnReport) -> str:
     """The sources below an answer, as the terminal lists them; empty if there are none."""
     named = [each for each in report.references if each.reference_type in ("direct", "import")]
     lines = source_lines(report.citations, named, report.uncited_statements, MAX_SOURCES)
@@ -122,7 +123,7 @@ def permission_for_change(call_id: str, change: Change, root: Path) -> schema.To
 
 def permission_for_call(call: ToolCall) -> schema.ToolCallUpdate:
     """A call of another program's tool, to be accepted or declined."""
-    return schema.ToolCallUpdate(tool_call_id=call.id, title=tool_title(call), kind="other", raw_input=call.arguments)
+    return schema.ToolCallUpdate(tool_call_id=call.id, title=call_question(call), kind="other", raw_input=call.arguments)
 
 
 def tool_title(call: ToolCall) -> str:
@@ -131,7 +132,7 @@ def tool_title(call: ToolCall) -> str:
     return truncate(f"{call.name}: {values}" if values else call.name, 100)
 
 
-def modes(agents: Sequence[str], current: str | None) -> schema.SessionModeState:
+def session_modes(agents: Sequence[str], current: str | None) -> schema.SessionModeState:
     """The agents, as the modes of a session."""
     names = [NO_AGENT, *(name for name in agents if name != NO_AGENT)]
     available = [schema.SessionMode(id=name, name="No agent" if name == NO_AGENT else name) for name in names]
@@ -140,7 +141,7 @@ def modes(agents: Sequence[str], current: str | None) -> schema.SessionModeState
 
 def available_commands() -> Update:
     """The slash commands that an editor can offer."""
-    commands = [_command(command) for command in slash.commands() if command.name not in NOT_HERE]
+    commands = [_command(command) for command in slash.commands() if command.name not in TERMINAL_ONLY]
     return schema.AvailableCommandsUpdate(session_update="available_commands_update", available_commands=commands)
 
 

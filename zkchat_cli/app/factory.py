@@ -93,6 +93,16 @@ class App:
             edit_toml(self.loaded.paths.config_file, {f"mcp.servers.{server}.always": list(tools)})
         return decision
 
+    def warnings(self, session: ZkChatSession) -> list[tuple[str, str]]:
+        """What a session cannot do although its user expects it, each as a problem and a hint."""
+        found = []
+        if self.options.unsafe and not any(tool.writes for tool in session.runtime.tools):
+            problem = f"--unsafe has no effect: {session.runtime.speaker_label} has no tools that write"
+            found.append((problem, "choose another model or agent"))
+        if self.unstored is not None:
+            found.append((f"this chat is not stored: {self.unstored.message}", self.unstored.hint))
+        return found
+
     @property
     def _message_semantic(self) -> SemanticSearch | None:
         return self.vault.semantic if self.loaded.values.semantic.provider in EMBEDDERS_WITHOUT_SERVER else None

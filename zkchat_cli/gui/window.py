@@ -182,10 +182,8 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.switch_to(None)
         self._indexing = True
         self.run(lambda _: opened.app.vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report))
-        if opened.app.unstored is not None:
-            self.result.show_notice(f"This chat is not stored: {on_one_line(opened.app.unstored.message, opened.app.unstored.hint)}")
-        if opened.app.options.unsafe and not any(tool.writes for tool in opened.session.runtime.tools):
-            self.result.show_notice(f"--unsafe has no effect: {opened.session.runtime.speaker_label} has no tools that write.")
+        if warnings := opened.app.warnings(opened.session):
+            self.result.show_notice("\n\n".join(on_one_line(*warning) for warning in warnings))
 
     def _show_progress(self, done: int, total: int) -> None:
         raise_if_stopped()

@@ -15,7 +15,6 @@ from zkchat_cli.vault.edit.transaction import Change
 from zkchat_cli.views.approval import call_question, diff_lines
 
 if TYPE_CHECKING:
-    from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.terminal.confirmation import Confirmation
 
 YES, NO, ALL, ALWAYS = ("y", "yes"), ("n", "no", "", STOPPED), ("a", "all"), ("a", "always")
@@ -80,12 +79,6 @@ def approval_policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: boo
     if unsafe:
         screen.warn("a pipe cannot ask: changes to notes are shown and refused", "--yes approves them all")
     return None
-
-
-def warn_if_unable(session: "ZkChatSession", screen: Screen, *, unsafe: bool) -> None:
-    """Warn that --unsafe has no effect, because the model or the agent has no tools that write."""
-    if unsafe and not any(tool.writes for tool in session.runtime.tools):
-        screen.warn(f"--unsafe has no effect: {session.runtime.speaker_label} has no tools that write", "choose another model or agent")
 
 
 def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:

@@ -58,11 +58,9 @@ class Repl:
         screen: Screen,
         *,
         keep_history: bool = True,
-        unsafe: bool = False,
         approval_prompt: "ApprovalPrompt | None" = None,
     ) -> None:
-        """`approval_prompt` asks before a note is changed (with `unsafe`)."""
-        self._unsafe = unsafe
+        """`approval_prompt` asks before a note is changed."""
         self._keep_history = keep_history
         self._has_session = self._greeted = self._turn_is_running = False
         self._typed_at = float("-inf")
@@ -306,7 +304,6 @@ class Repl:
 
     def _greet(self) -> None:
         """Vault and model, the conversation that is resumed, and the warnings of the start."""
-        from zkchat_cli.terminal.approval import warn_if_unable
         from zkchat_cli.text.truncate import truncate
 
         session, opened = self.session, self._background.opened
@@ -319,7 +316,6 @@ class Repl:
             self.screen.print(f"resumed “{title}” ({len(session.history)} messages)", "dim")
         elif self._background.tip:
             self.screen.print(self._background.tip, "dim")
-        warn_if_unable(session, self.screen, unsafe=self._unsafe)
         for warning in opened.warnings if opened is not None else ():
             self.screen.warn(*warning)
         for problem in summarize_problems(self._background.problems):

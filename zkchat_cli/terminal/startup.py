@@ -8,7 +8,7 @@ vault or the store may appear after the prompt; it ends the chat then.
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -49,7 +49,7 @@ class StartedSession:
 
     app: "App"
     session: "ZkChatSession"
-    warnings: tuple[tuple[str, str], ...] = ()
+    warnings: Sequence[tuple[str, str]] = ()
     tip: str = ""
     suggests_question: bool = False
 

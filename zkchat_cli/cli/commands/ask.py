@@ -58,7 +58,7 @@ def ask(
     Several arguments form one message. Text from a pipe, up to ten million characters, is put before it; only the arguments can name files.
     """
     from zkchat_cli.chat.turn_recorder import default_title
-    from zkchat_cli.terminal.approval import approval_policy, warn_if_unable
+    from zkchat_cli.terminal.approval import approval_policy
     from zkchat_cli.terminal.hyperlinks import note_opener
     from zkchat_cli.terminal.plain_view import remark_printer
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
@@ -80,7 +80,8 @@ def ask(
             screen.warn(problem)
         session = app.session(app.find(cid) if continuing else None)
         session.apply_scan(index)
-        warn_if_unable(session, screen, unsafe=unsafe)
+        for warning in app.warnings(session):
+            screen.warn(*warning)
         turn = session.send(text, typed=typed) if text else session.continue_answer()
         try:
             with closing(turn):  # closing it stores the partial answer if the reader is gone

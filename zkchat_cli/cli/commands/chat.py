@@ -61,25 +61,21 @@ def chat(
             )
             app = replace(opened, approve=approve, approve_call=(lambda call: repl.approve_call(call)) if interactive else None)
             session = app.session(None if new else app.find(resume))
-            warnings = ((f"this chat is not stored: {app.unstored.message}", app.unstored.hint),) if app.unstored else ()
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.paths).resolve() else ""
-            return StartedSession(app, session, warnings, tip, suggests_question=is_first)
+            return StartedSession(app, session, app.warnings(session), tip, suggests_question=is_first)
 
         if interactive:
             with buffered_type_ahead():  # keys pressed before the prompt appears
                 from zkchat_cli.terminal.repl import Repl  # imports prompt_toolkit (0.1 s), which pipes do not need
 
-                repl = Repl(start_session, screen, keep_history=not no_store, unsafe=unsafe, approval_prompt=approval_prompt)
+                repl = Repl(start_session, screen, keep_history=not no_store, approval_prompt=approval_prompt)
                 code = repl.run()
             if (last := repl.current()) is not None:
                 last.flush()
         else:
-            from zkchat_cli.terminal.approval import warn_if_unable  # as above
-
             started = start_session()
             for warning in started.warnings:
                 screen.warn(*warning)
-            warn_if_unable(started.session, screen, unsafe=unsafe)
             screen = replace(screen, address=note_opener(started.app.vault.root))
             with screen.progress_bar("Indexing") as progress:
                 index = started.app.vault.refresh(progress=progress)
