@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import write_notes
 from factories import COUNTER, NOON, exchanges
 
 from zkchat_cli.app import factory
@@ -246,7 +247,13 @@ def test_a_stopped_answer_and_one_whose_window_is_closed_are_stored_unfinished(o
     assert again.shown.count("Unfinished: the answer was cut off here.") == 2
 
 
-def test_a_message_that_is_sent_while_notes_are_indexed_is_answered_after_that(open_window: OpenWindow) -> None:
+def test_indexing_can_be_stopped_and_a_message_that_is_sent_meanwhile_is_answered_after_it(open_window: OpenWindow, vault: Path) -> None:
+    write_notes(vault, {f"Many/{n}.md": f"Marmot {n} sleeps. " * 80 for n in range(500)})
+    user = open_window(wait=False)
+    user.wait(lambda: user.window.state.text().startswith("indexing"))
+    user.press(Qt.Key.Key_Escape)
+    user.wait()
+    assert user.window.state.text() == "indexing was stopped; it goes on with the next message"
     user = open_window(wait=False)
     user.wait(lambda: user.window._indexing)
     user.ask("What is a filter?")
@@ -259,6 +266,9 @@ def test_an_error_is_shown_in_the_window_with_the_next_step(open_window: OpenWin
     user.ask("Hello?")
     user.wait()
     assert "✗" in user.result and len(user.result.splitlines()) > 1
+    user.ask("@researcher")
+    user.wait()
+    assert "no question for the agent researcher" in user.result and "@researcher" not in user.shown
     user.ask("/nonsense")
     user.wait()
     assert "unknown command /nonsense" in user.result
@@ -315,7 +325,8 @@ def test_links_tags_and_files_are_completed_and_typed_lines_recalled(open_window
     user.wait()
     assert "The next prompt uses" in user.result
     user.press(Qt.Key.Key_Up)
-    assert user.window.input.toPlainText() == "/tokens"
+    user.wait()
+    assert (user.window.input.toPlainText(), user.window.typed.text()) == ("/tokens", "message: 2 tokens")
     later = open_window()
     later.press(Qt.Key.Key_Up)
     assert later.window.input.toPlainText() == "/tokens"
@@ -498,7 +509,7 @@ def test_without_tools_that_write_unsafe_says_that_it_has_no_effect(open_window:
 
 
 def test_a_conversation_open_in_another_program_too_becomes_two_branches(open_window: OpenWindow, script: Script) -> None:
-    user = open_window(script({"text": "From the window."}), resume=store_turns(open_window, 1))
+    user = open_window(script({"text": "From the window."}, {"error": "auth"}), resume=store_turns(open_window, 1))
     other = open_window.app()  # type: ignore[attr-defined]
     elsewhere = other.session(other.find("longone"))
     list(elsewhere.send("What is compost?"))
@@ -507,8 +518,11 @@ def test_a_conversation_open_in_another_program_too_becomes_two_branches(open_wi
     assert "another program has continued this conversation" in user.result
     assert "From the window." in user.shown
     list(elsewhere.send("What is a filter?"))
+    user.ask("And now?")
+    user.wait()
+    assert "another program has continued this conversation" in user.result and "✗" in user.result
     asked = {message.content for message in other.store.log("longone") if message.role == "user"}
-    assert asked == {"Question 1?", "What is compost?", "And in the window?", "What is a filter?"}
+    assert asked == {"Question 1?", "What is compost?", "And in the window?", "What is a filter?", "And now?"}
     other.close()
 
 

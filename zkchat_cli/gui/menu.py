@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QPlainTextEdit, QTabWidget, QVBoxLayout
 
 from zkchat_cli import exporters, slash
-from zkchat_cli.gui import engine
+from zkchat_cli.gui import tasks
 from zkchat_cli.gui.panels import MORE, YES, Question
 from zkchat_cli.gui.styles import StyledBrowser, fixed_font, lines_html
 from zkchat_cli.models import Compaction
@@ -32,7 +32,7 @@ class MenuEntry:
     while_busy: bool = False
 
 
-def _command(line: str) -> "Callable[[ChatWindow], None]":
+def _command_action(line: str) -> "Callable[[ChatWindow], None]":
     return lambda window: window.run_command(line)
 
 
@@ -49,7 +49,7 @@ def _delete(window: "ChatWindow") -> None:
         return
     title, id_ = item.text().partition("\n")[0], item.data(Qt.ItemDataRole.UserRole)
     question = f"Delete “{title}” permanently? This cannot be undone."
-    window.ask(question, lambda: window.run(lambda session: engine.delete_conversation(session, id_), window.switch_to))
+    window.ask(question, lambda: window.run(lambda session: tasks.delete_conversation(session, id_), window.switch_to))
 
 
 def _export(window: "ChatWindow") -> None:
@@ -87,7 +87,7 @@ def show_context(window: "ChatWindow") -> None:
     message = None if slash.is_command(typed) else typed or None
 
     ask = window.look_up if sent is not None else window.run
-    ask(lambda session: engine.explain_prompt(session, sent or session.prompt(message)), lambda found: ContextDialog(window, *found))
+    ask(lambda session: tasks.explain_prompt(session, sent or session.prompt(message)), lambda found: ContextDialog(window, *found))
 
 
 def compact(window: "ChatWindow", instructions: str = "") -> None:
@@ -103,7 +103,7 @@ def compact(window: "ChatWindow", instructions: str = "") -> None:
         window.state.setText(window.idle)
         window.result.hide()
         if preview.mode == "none":
-            window.result.show_notice(describe_compaction(preview))
+            window.result.show_outcome([describe_compaction(preview)])
             return
         lines = [styled_line(describe_compaction(preview)), *map(styled_line, (preview.summary or "").splitlines())]
         window.question.ask(Question("Compact the conversation?", lines, "&Preview again", "What the summary must contain", MORE), answered)
@@ -112,13 +112,13 @@ def compact(window: "ChatWindow", instructions: str = "") -> None:
     window.run(lambda session: session.compact(instructions=instructions or None, preview=True), show)
 
 
-def _on_selected(name: str) -> "Callable[[ChatWindow], None]":
+def _turn_action(name: str) -> "Callable[[ChatWindow], None]":
     """The command of that name, about the turn whose references are shown."""
 
     return lambda window: window.run_command(f"/{name} {window.transcript.selected}")
 
 
-def _choose(name: str) -> "Callable[[ChatWindow], None]":
+def _choice_action(name: str) -> "Callable[[ChatWindow], None]":
     """Choose a model, an agent or a strategy from those that the command of that name completes."""
 
     def ask(window: "ChatWindow", values: Sequence[str]) -> None:
@@ -135,11 +135,11 @@ def _settings(window: "ChatWindow") -> None:
         if file.exists():
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
         else:
-            window.result.show_notice(f"There is no settings file yet: {file}\nzkchat config set KEY VALUE makes it.")
+            window.result.show_outcome([f"There is no settings file yet: {file}\nzkchat config set KEY VALUE makes it."])
 
 
 MENU = (
-    MenuEntry("&Conversation", "&New", "Ctrl+N", _command("/new")),
+    MenuEntry("&Conversation", "&New", "Ctrl+N", _command_action("/new")),
     MenuEntry("&Conversation", "Re&sume from the list", "Ctrl+L", lambda window: window.conversations.setFocus(), while_busy=True),
     MenuEntry("&Conversation", "&Find", "Ctrl+F", lambda window: window.search.setFocus(), while_busy=True),
     MenuEntry("&Conversation", "Re&name…", "F2", _rename),
@@ -147,17 +147,17 @@ MENU = (
     MenuEntry("&Conversation", "&Export…", "Ctrl+E", _export),
     MenuEntry("&Conversation", "Next &pane", "F6", lambda window: window.focus_next_pane(), while_busy=True),
     MenuEntry("&Conversation", "&Quit", "Ctrl+Q", lambda window: window.close(), while_busy=True),
-    MenuEntry("&Turn", "&Undo the last turn", "Ctrl+Alt+Z", _command("/undo")),
-    MenuEntry("&Turn", "&Redo", "Ctrl+Alt+Y", _command("/redo")),
-    MenuEntry("&Turn", "Re&try", "Ctrl+R", _command("/retry")),
-    MenuEntry("&Turn", "&Pin the selected turn", "Ctrl+P", _on_selected("pin")),
-    MenuEntry("&Turn", "Unp&in the selected turn", "Ctrl+Shift+P", _on_selected("unpin")),
+    MenuEntry("&Turn", "&Undo the last turn", "Ctrl+Alt+Z", _command_action("/undo")),
+    MenuEntry("&Turn", "&Redo", "Ctrl+Alt+Y", _command_action("/redo")),
+    MenuEntry("&Turn", "Re&try", "Ctrl+R", _command_action("/retry")),
+    MenuEntry("&Turn", "&Pin the selected turn", "Ctrl+P", _turn_action("pin")),
+    MenuEntry("&Turn", "Unp&in the selected turn", "Ctrl+Shift+P", _turn_action("unpin")),
     MenuEntry("Conte&xt", "&Show the budget and the prompt", "Ctrl+I", show_context, while_busy=True),
     MenuEntry("Conte&xt", "&Compact…", "Ctrl+K", compact),
-    MenuEntry("Conte&xt", "&Undo the last compaction", "Ctrl+Shift+K", _command("/compact undo")),
-    MenuEntry("&Settings", "&Model…", "Ctrl+M", _choose("model")),
-    MenuEntry("&Settings", "&Agent…", "Ctrl+Shift+A", _choose("agent")),
-    MenuEntry("&Settings", "&Strategy…", "Ctrl+Shift+S", _choose("strategy")),
+    MenuEntry("Conte&xt", "&Undo the last compaction", "Ctrl+Shift+K", _command_action("/compact undo")),
+    MenuEntry("&Settings", "&Model…", "Ctrl+M", _choice_action("model")),
+    MenuEntry("&Settings", "&Agent…", "Ctrl+Shift+A", _choice_action("agent")),
+    MenuEntry("&Settings", "&Strategy…", "Ctrl+Shift+S", _choice_action("strategy")),
     MenuEntry("&Settings", "Settings &file", "Ctrl+,", _settings),
 )
 

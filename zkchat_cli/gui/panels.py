@@ -58,12 +58,10 @@ class ResultPanel(Panel):
         close.clicked.connect(self.hide)
         self.grid.addWidget(close, 0, 4)
 
-    def show_error(self, error: ZkchatError) -> None:
-        hint = f"<p>{escape(error.hint)}</p>" if error.hint else ""
-        self.show_html(f"<p class='problem'>✗ {escape(error.message)}</p>{hint}")
-
-    def show_notice(self, message: str) -> None:
-        self.show_html(lines_html((), message))
+    def show_outcome(self, notices: Sequence[str], error: ZkchatError | None = None) -> None:
+        """What a turn says besides its answer, and why it failed."""
+        failure = f"<p class='problem'>✗ {escape(error.message)}</p><p>{escape(error.hint)}</p>" if error is not None else ""
+        self.show_html((lines_html((), "\n\n".join(notices)) if notices else "") + failure)
 
     def show_result(self, result: CommandResult) -> None:
         lines = result.render(WIDTH) if result.render is not None else result.lines

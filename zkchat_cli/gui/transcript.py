@@ -16,6 +16,7 @@ from zkchat_cli.context.exchanges import MessageHistory
 from zkchat_cli.exporters import html
 from zkchat_cli.exporters.html.markdown import render_markdown
 from zkchat_cli.gui.styles import StyledBrowser
+from zkchat_cli.markdown.scanner import BlockScanner
 from zkchat_cli.models import ZkChatMessage
 from zkchat_cli.models.messages import split_into_exchanges
 from zkchat_cli.views.reference_rows import ReferenceRow, reference_rows
@@ -76,6 +77,16 @@ def render_end(messages: Sequence[ZkChatMessage]) -> TranscriptPage:
 def _for_qt(text: str) -> str:
     """Without what only Qt would show: words for screen readers, and an empty line at the end of code."""
     return _UNSEEN.sub("", text).replace("\n</code></pre>", "</code></pre>")
+
+
+def _settled_length(answer: str) -> int:
+    """How many characters of a streamed answer stay as they are drawn: up to an empty line outside of code."""
+    scanner, settled, at = BlockScanner(lenient=True), 0, 0
+    for line in answer[: max(0, len(answer) - SETTLED)].split("\n")[:-1]:
+        if scanner.scan(line).kind == "blank":
+            settled = at
+        at += len(line) + 1
+    return settled
 
 
 class TranscriptView(StyledBrowser):
@@ -161,7 +172,7 @@ class TranscriptView(StyledBrowser):
             self._answer, self._drawn, self._stream_start = "", 0, self._end().position()
 
     def _draw_answer(self) -> None:
-        """Draw what has come; of a long answer only the end, from the last empty line outside of code before it."""
+        """Draw what has come; of a long answer only the end that may still change."""
         if self._stream_start is None or not self._answer:
             return
         at_end = self.verticalScrollBar().value() >= self.verticalScrollBar().maximum() - 40
@@ -170,8 +181,7 @@ class TranscriptView(StyledBrowser):
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
         pending = self._answer[self._drawn :]
-        cut = pending.rfind("\n\n", 0, max(0, len(pending) - SETTLED))
-        if cut > 0 and pending.count("```", 0, cut) % 2 == 0:
+        if cut := _settled_length(pending):
             cursor.insertHtml(_for_qt(render_markdown(pending[:cut])))
             cursor.insertBlock()
             self._drawn += cut

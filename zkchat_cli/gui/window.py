@@ -4,6 +4,7 @@ Everything of the engine runs on `_work`, one after another as in the terminal; 
 passages, other pages) runs on `_side` meanwhile. Nothing here waits for either.
 """
 
+import signal
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any
@@ -17,13 +18,13 @@ from zkchat_cli.app.factory import App
 from zkchat_cli.chat.session import ZkChatSession
 from zkchat_cli.completion import InputCompleter
 from zkchat_cli.errors import UsageError, ZkchatError, on_one_line
-from zkchat_cli.gui import engine, menu
-from zkchat_cli.gui.budget_bar import BudgetButton
-from zkchat_cli.gui.engine import Opened, Snapshot
+from zkchat_cli.gui import menu, tasks
+from zkchat_cli.gui.budget_button import BudgetButton
 from zkchat_cli.gui.input_box import InputBox
 from zkchat_cli.gui.panels import MORE, NO, YES, Question, QuestionPanel, ResultPanel
-from zkchat_cli.gui.references import ReferencePanel
+from zkchat_cli.gui.reference_panel import ReferencePanel
 from zkchat_cli.gui.styles import lines_html
+from zkchat_cli.gui.tasks import OpenedSession, Snapshot
 from zkchat_cli.gui.transcript import TranscriptPage, TranscriptView, render_end, render_page
 from zkchat_cli.gui.worker import Worker
 from zkchat_cli.llm.stop_signal import raise_if_stopped, wait_for
@@ -63,6 +64,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._store: ChatSessionStore | None = None
         self._line = self._streamed = self.idle = ""
         self._notices: list[str] = []
+        self._error: ZkchatError | None = None
         self._counted = 0  # characters of the answer that are in the prompt that was measured last
         self._completed, self._approve_all, self._indexing = True, False, False
         self._work, self._side = Worker("chat", self._show_error), Worker("lookup", self._show_error)
@@ -70,7 +72,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self._actions = menu.build_menus(self)
         self._build()
         self.state.setText("opening the notes …")
-        self._work.submit(lambda: engine.open_session(open_app, resume, self._approve_change, self._approve_call), self._begin)
+        self._work.submit(lambda: tasks.open_session(open_app, resume, self._approve_change, self._approve_call), self._begin)
 
     # the widgets
 
@@ -97,7 +99,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.references.opened.connect(self.open_note)
         self.input.sent.connect(self.send)
         self.input.completion_wanted.connect(self._complete)
-        self.input.textChanged.connect(self._count_typed)
+        self.input.document().contentsChanged.connect(self._count_typed)  # also when a line is recalled from the history
         self.send_button, self.stop_button = QtWidgets.QPushButton("Send"), QtWidgets.QPushButton("Stop")
         self.send_button.clicked.connect(lambda: self.send(self.input.toPlainText()))
         self.stop_button.setToolTip("Stop the answer and keep what came (Escape)")
@@ -172,25 +174,30 @@ class ChatWindow(QtWidgets.QMainWindow):
     def switch_to(self, session: ZkChatSession | None) -> None:
         """Show another session, or with None this one as it is now."""
         self.session = session or self.session
-        self.run(engine.take_snapshot, self._show_snapshot)
+        self.run(tasks.take_snapshot, self._show_snapshot)
 
-    def _begin(self, opened: Opened) -> None:
+    def _begin(self, opened: OpenedSession) -> None:
         self.app, self.session = opened.app, opened.session
         if (file := opened.history_file) is not None:
             self.look_up(lambda _: list(read_lines(file)), self.input.history.extend)
             self.input.remembered.connect(lambda line: self.look_up(lambda _: append_line(file, line)))
         self.switch_to(None)
         self._indexing = True
-        self.run(lambda _: opened.app.vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report))
+        vault = opened.app.vault
+        self.run(lambda _: vault.refresh(progress=self._show_progress), lambda report: self._indexed(opened, report), self._stop_indexing)
         if warnings := opened.app.warnings(opened.session):
-            self.result.show_notice("\n\n".join(on_one_line(*warning) for warning in warnings))
+            self.result.show_outcome([on_one_line(*warning) for warning in warnings])
 
     def _show_progress(self, done: int, total: int) -> None:
         raise_if_stopped()
         if done % 50 == 0:
             self._work.post(lambda: self.state.setText(f"indexing {done}/{total}"))
 
-    def _indexed(self, opened: Opened, report: IndexReport) -> None:
+    def _stop_indexing(self) -> None:
+        self._indexing = False
+        self.state.setText("indexing was stopped; it goes on with the next message")
+
+    def _indexed(self, opened: OpenedSession, report: IndexReport) -> None:
         self._indexing = False
         self.run(lambda session: session.apply_scan(report))
         self.look_up(lambda session: session.warm_up())
@@ -222,7 +229,8 @@ class ChatWindow(QtWidgets.QMainWindow):
             self.switch_to(result.session)
 
     def _begin_turn(self, turn: Generator[events.Event, None, None]) -> None:
-        self._streamed, self._counted, self._notices, self._completed, self._approve_all = "", 0, [], False, False
+        self._streamed, self._counted, self._notices, self._error = "", 0, [], None
+        self._completed, self._approve_all = False, False
         if self._snapshot is not None and self.transcript.page.last < self._snapshot.page.last:
             self.transcript.show_page(self._snapshot.page)
         self.transcript.begin_turn(self._line)
@@ -231,14 +239,15 @@ class ChatWindow(QtWidgets.QMainWindow):
         def show(event: events.Event) -> None:
             self._work.post(lambda: self._show_event(event))
 
-        self.run(lambda _: engine.run_turn(turn, show), lambda _: self._end_turn(), lambda: self._end_turn("stopped"))
+        self.run(lambda _: tasks.run_turn(turn, show), lambda _: self._end_turn(), lambda: self._end_turn("stopped"))
 
     def _end_turn(self, stopped: str = "") -> None:
         self.question.hide()  # which a stopped turn left
         self.state.setText(stopped or self.idle)
-        streamed = [] if self._completed or stopped else [self._streamed]  # by a command such as /compact, which adds no message
-        if shown := "\n\n".join(filter(None, (*self._notices, *streamed))):
-            self.result.show_notice(shown)
+        if not self._completed and not stopped and self._streamed:  # by a command such as /compact, which adds no message
+            self._notices.append(self._streamed)
+        if self._notices or self._error is not None:
+            self.result.show_outcome(self._notices, self._error)
         self._completed = True
         self.switch_to(None)
 
@@ -253,8 +262,7 @@ class ChatWindow(QtWidgets.QMainWindow):
                 if not self.transcript.add_answer(text):
                     return
             case events.TurnFailed(error, _, _):
-                self._completed = True
-                self._show_error(error)
+                self._completed, self._error = True, error
             case events.TurnCompleted():
                 self._completed = True
             case events.ToolCallStarted(call):
@@ -262,7 +270,7 @@ class ChatWindow(QtWidgets.QMainWindow):
             case events.Notice(message, hint):
                 self._notices.append(on_one_line(message, hint))
             case _:
-                if text := engine.describe_event(event):
+                if text := tasks.describe_event(event):
                     self.transcript.add_note(text)
         self.budget.show_usage(usage, estimate_tokens(self._streamed[self._counted :]))
 
@@ -288,7 +296,7 @@ class ChatWindow(QtWidgets.QMainWindow):
         self.list_conversations()
 
     def _show_error(self, error: ZkchatError) -> None:
-        self.result.show_error(error)
+        self.result.show_outcome((), error)
         self.state.setText(self.idle)
         self._set_busy(self._work.busy)
 
@@ -302,7 +310,7 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def _show_passage(self, key: str) -> None:
         show = self.references.passage.show_html
-        self.look_up(lambda session: engine.passage_lines(session, key), lambda lines: show(lines_html(lines)))
+        self.look_up(lambda session: tasks.passage_lines(session, key), lambda lines: show(lines_html(lines)))
 
     def _load_page(self, first: int) -> None:
         keep = self.transcript.page.first if first < self.transcript.page.first else self.transcript.page.last
@@ -311,7 +319,7 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def list_conversations(self) -> None:
         words = self.search.text()
-        self.look_up(lambda session: engine.list_conversations(self._reopened(session), str(session.vault.root), words), self._show_list)
+        self.look_up(lambda session: tasks.list_conversations(self._reopened(session), str(session.vault.root), words), self._show_list)
 
     def _reopened(self, session: ZkChatSession) -> ChatSessionStore:
         """The store for the other worker's thread."""
@@ -341,7 +349,7 @@ class ChatWindow(QtWidgets.QMainWindow):
 
     def _open_found(self, note: NoteToOpen | None) -> None:
         if note is not None:
-            self.look_up(lambda session: engine.command_to_open(session, note), lambda command: self._start_program(command, note))
+            self.look_up(lambda session: tasks.command_to_open(session, note), lambda command: self._start_program(command, note))
 
     def _start_program(self, command: list[str], note: NoteToOpen) -> None:
         if not (QProcess.startDetached(command[0], command[1:])[0] if command else QDesktopServices.openUrl(note.file.as_uri())):
@@ -389,5 +397,17 @@ class ChatWindow(QtWidgets.QMainWindow):
         """Stop the answer, and store what came of it."""
         self.hide()
         self._side.close(lambda: self._store.close() if self._store is not None else None)
-        self._work.close(lambda: engine.close_session(self.session, self.app))
+        self._work.close(lambda: tasks.close_session(self.session, self.app))
         super().closeEvent(event)
+
+
+def run_window(open_app: Callable[[], App], resume: str | None) -> int:
+    """Show the window until it is closed."""
+    application = QtWidgets.QApplication(["zkchat"])
+    window = ChatWindow(open_app, resume)
+    signal.signal(signal.SIGINT, lambda *_: window.close())
+    timer = QTimer(interval=200)  # Python sees a signal, such as Ctrl-C in the terminal that started the window, only when it runs
+    timer.timeout.connect(lambda: None)
+    timer.start()
+    window.show()
+    return application.exec()

@@ -31,7 +31,7 @@ def gui(
     ctx.check_demo(demo=demo)
     try:
         with optional_package("the window", "gui"):
-            from zkchat_cli.gui import program  # imports Qt
+            from zkchat_cli.gui.window import run_window  # imports Qt
     except ImportError as e:  # a library of the system, which pip does not install
         raise UsageError(f"Qt cannot be loaded: {e}", "Install what it names, for example with: apt install libegl1 libxkbcommon0") from e
     if sys.platform == "linux" and not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
@@ -41,4 +41,4 @@ def gui(
     def open_app() -> "App":
         return factory.open_app(ctx.startup_options(demo=demo, store_later=resume is None, unsafe=unsafe), os.environ, Path.cwd())
 
-    raise typer.Exit(program.run(open_app, resume))
+    raise typer.Exit(run_window(open_app, resume))

@@ -1,4 +1,4 @@
-"""What the window asks of the engine, on a worker's thread: values in, values out, and events on the way."""
+"""What the window's workers do with a session, each on its thread: values in, values out, and events on the way."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
@@ -44,26 +44,31 @@ def take_snapshot(session: ZkChatSession) -> Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedSession:
     app: App
     session: ZkChatSession
     history_file: Path | None
     """The lines that were typed in chats about these notes; None if this one is not stored."""
 
 
-def open_session(open_app: Callable[[], App], resume: str | None, approve: Approve, approve_call: Callable[[ToolCall], Decision]) -> Opened:
+def open_session(
+    open_app: Callable[[], App], resume: str | None, approve: Approve, approve_call: Callable[[ToolCall], Decision]
+) -> OpenedSession:
     """Open the vault, the store and a session. Raises ZkchatError."""
     app = replace(open_app(), approve=approve, approve_call=approve_call)
     session = app.session(None if resume is None else app.find(resume))
-    return Opened(app, session, history_file(app.loaded.paths.data_dir, str(app.vault.root)) if app.store.persistent else None)
+    return OpenedSession(app, session, history_file(app.loaded.paths.data_dir, str(app.vault.root)) if app.store.persistent else None)
 
 
 def run_turn(turn: Generator[events.Event, None, None], show: Callable[[events.Event], None]) -> None:
-    """Raises KeyboardInterrupt when stopped."""
-    with closing(turn):
-        for event in turn:
-            show(event)
-            raise_if_stopped()
+    """Show the events of a turn; what it raises is one, too. Raises KeyboardInterrupt when stopped."""
+    try:
+        with closing(turn):
+            for event in turn:
+                show(event)
+                raise_if_stopped()
+    except ZkchatError as e:
+        show(events.TurnFailed(e, "", ""))
 
 
 def describe_event(event: events.Event) -> str:
