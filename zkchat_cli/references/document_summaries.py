@@ -2,7 +2,9 @@
 
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 
+from zkchat_cli.errors import VaultError
 from zkchat_cli.markdown.plain_text import to_plain_text
 from zkchat_cli.references.lead_paragraph import first_paragraph, key_text
 from zkchat_cli.text.truncate import truncate
@@ -26,8 +28,11 @@ class DocumentSummaryService:
     def summary(self, relative_path: str) -> str | None:
         """At most 100 characters on one line; None if the note has no words or cannot be read."""
         if relative_path not in self._summaries:
-            note = self._vault.opening(relative_path)
-            self._summaries[relative_path] = summarize_document(note.text, note.title, note.description) if note else None
+            summary = None
+            with suppress(VaultError):  # it cannot be read
+                note = self._vault.note(relative_path)
+                summary = summarize_document(note.body, note.title, note.description)
+            self._summaries[relative_path] = summary
         return self._summaries[relative_path]
 
 

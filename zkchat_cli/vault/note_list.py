@@ -3,15 +3,15 @@
 import difflib
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import LinkResolution
+from zkchat_cli.text import words
 from zkchat_cli.text.dates import Period
 from zkchat_cli.vault.filesystem import short_path
-from zkchat_cli.vault.index.database import IndexDatabase, in_period
-from zkchat_cli.vault.links.wikilinks import fold_name
+from zkchat_cli.vault.index.database import IndexDatabase, has_tag, in_period
 
 MOST_NAMED = 5
 """Notes, folders or tags that an error names."""
@@ -32,16 +32,16 @@ def list_notes(index: IndexDatabase, folder: str = "", tag: str = "", period: Pe
     note has; the hint names the nearest.
     """
     prefix = _folder_prefix(index, folder)
-    values: list[object] = [len(prefix), prefix]
-    dated = f"AND {in_period(period, values)}" if period else ""
-    rows = index.rows(f"SELECT path, title, tags FROM notes WHERE substr(path, 1, ?) = ? {dated} ORDER BY path", *values)
-    found = [NoteEntry(path, title, tuple(tags.split("\n")) if tags else ()) for path, title, tags in rows]
-    wanted = fold_name(tag.strip().strip("#/"))
-    if wanted:
-        known = {t for (tags,) in index.rows("SELECT DISTINCT tags FROM notes WHERE tags != ''") for t in tags.split("\n")}
-        if not _has_tag(known, wanted):
-            raise _unknown("tag", tag, sorted(known))
-    return [entry for entry in found if not wanted or _has_tag(entry.tags, wanted)]
+    conditions, values = ["substr(path, 1, ?) = ?"], list[object]((len(prefix), prefix))
+    if period:
+        conditions.append(in_period(period, values))
+    if wanted := words.fold(tag.strip().strip("#/")):
+        named: list[object] = []
+        if not index.rows(f"SELECT 1 FROM notes WHERE {has_tag(wanted, named)} LIMIT 1", *named):
+            raise _unknown("tag", tag, tags(index))
+        conditions.append(has_tag(wanted, values))
+    rows = index.rows(f"SELECT path, title, tags FROM notes WHERE {' AND '.join(conditions)} ORDER BY path", *values)
+    return [NoteEntry(path, title, tuple(written.split("\n")) if written else ()) for path, title, written in rows]
 
 
 def notes_titled(index: IndexDatabase, title: str) -> list[str]:
@@ -86,7 +86,3 @@ def tags(index: IndexDatabase) -> list[str]:
     """All tags, the most frequent first."""
     counts = Counter(tag for (tags,) in index.rows("SELECT tags FROM notes WHERE tags != ''") for tag in tags.split("\n"))
     return sorted(counts, key=lambda tag: (-counts[tag], tag))
-
-
-def _has_tag(tags: Iterable[str], wanted: str) -> bool:
-    return any(tag == wanted or tag.startswith(wanted + "/") for tag in map(fold_name, tags))

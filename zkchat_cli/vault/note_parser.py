@@ -1,14 +1,20 @@
-"""Parses a note's text: names, tags, description, markup, and chunks for search."""
+"""Parses a note's text: names, tags, description, markup, and chunks for search.
+
+The markup is read when it is first needed: what a line about a note says is in its front matter and its first paragraph.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from zkchat_cli.text.dates import Period, leading_date
 from zkchat_cli.vault import front_matter
-from zkchat_cli.vault.chunking import NoteChunk, chunk_note
 from zkchat_cli.vault.front_matter import FrontMatter
 from zkchat_cli.vault.links.wikilinks import note_name
-from zkchat_cli.vault.markup import Markup, read_markup
+
+if TYPE_CHECKING:
+    from zkchat_cli.vault.chunking import NoteChunk
+    from zkchat_cli.vault.markup import Markup
 
 _DATES = ("date", "day", "created", "updated", "modified", "published", "date created", "date modified", "created at", "updated at")
 
@@ -20,7 +26,12 @@ class ParsedNote:
     relative_path: str
     text: str
     front_matter: FrontMatter
-    markup: Markup
+
+    @cached_property
+    def markup(self) -> "Markup":
+        from zkchat_cli.vault.markup import read_markup  # 3 ms
+
+        return read_markup(self.text, self.front_matter.lines)
 
     @property
     def body(self) -> str:
@@ -55,10 +66,11 @@ class ParsedNote:
         )
 
     @cached_property
-    def chunks(self) -> tuple[NoteChunk, ...]:
+    def chunks(self) -> "tuple[NoteChunk, ...]":
+        from zkchat_cli.vault.chunking import chunk_note  # 3 ms
+
         return chunk_note(self.text, self.front_matter.lines, self.markup)
 
 
 def parse_note(relative_path: str, text: str) -> ParsedNote:
-    properties = front_matter.read_front_matter(text)
-    return ParsedNote(relative_path, text, properties, read_markup(text, properties.lines))
+    return ParsedNote(relative_path, text, front_matter.read_front_matter(text))

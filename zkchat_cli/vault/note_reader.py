@@ -8,24 +8,16 @@ import posixpath
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from zkchat_cli.errors import VaultError
 from zkchat_cli.models import ContentChunk
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.index.database import LinkRow, make_chunk
-from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES, note_name
+from zkchat_cli.vault.links.wikilinks import NOTE_SUFFIXES
 
 if TYPE_CHECKING:
     from zkchat_cli.vault.note_parser import ParsedNote
-
-
-class NoteOpening(NamedTuple):
-    """What a note begins with: its title, its description, and its body without the front matter."""
-
-    title: str
-    description: str | None
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +40,6 @@ class NoteReader:
         if not os.path.isfile(file):  # noqa: PTH113 - Path.is_file raises for what is no name
             raise self.missing_note(relative_path)
         return note_parser.parse_note(relative_path, self.read(relative_path))
-
-    def opening(self, relative_path: str) -> NoteOpening | None:
-        """What a line about a note is made from; None when it cannot be read."""
-        from zkchat_cli.vault import front_matter
-
-        try:
-            text = self.read(relative_path)
-        except VaultError:
-            return None
-        properties = front_matter.read_front_matter(text)
-        body = text.split("\n", properties.lines)[-1]
-        return NoteOpening(properties.text("title") or note_name(relative_path), properties.text("description", "summary"), body)
 
     def missing_note(self, relative_path: str) -> VaultError:
         name = filesystem.short_path(relative_path)

@@ -23,7 +23,7 @@ from zkchat_cli.text.words import replace_surrogates
 from zkchat_cli.vault import filesystem, note_list
 from zkchat_cli.vault.edit.change_journal import finish_interrupted
 from zkchat_cli.vault.index.database import IndexDatabase, LinkRow, Progress
-from zkchat_cli.vault.index.manager import IndexManager, IndexRefresh
+from zkchat_cli.vault.index.manager import IndexManager
 from zkchat_cli.vault.links import broken, graph, name_suggestions
 from zkchat_cli.vault.links.broken import BrokenLink
 from zkchat_cli.vault.links.completion import Completion, NoteCompleter
@@ -79,7 +79,7 @@ class Vault:
             self.semantic = SemanticSearch(embedder, store, self._ask)
         reader = self._reader = NoteReader(root, self.suggest_names)
         self.read, self.note, self.chunks, self.chunk_text = reader.read, reader.parse, reader.chunks, reader.chunk_text
-        self.section, self.link_lines, self.opening = reader.section, reader.link_lines, reader.opening
+        self.section, self.link_lines = reader.section, reader.link_lines
 
     @classmethod
     def open(cls, folder: Path, cache_dir: Path, *, ignore: Sequence[str] = (), embedder: Embedder | None = None) -> "Vault":
@@ -121,8 +121,7 @@ class Vault:
         `progress(done, total)` counts the notes read. `only` names the paths that changed, if the caller knows them. Raises VaultError when
         the folder has no Markdown file.
         """
-        refreshed = self._index.refresh(full=full, progress=progress, only=only)
-        return self._ask(lambda index: self._report(index, refreshed))
+        return self._index.refresh(full=full, progress=progress, only=only)
 
     def check_index(self) -> None:
         """Read the whole index, and build it anew if it is damaged."""
@@ -130,21 +129,8 @@ class Vault:
 
     def status(self) -> IndexReport:
         """What the index holds, without looking at the files."""
-        report = self._ask(lambda index: self._report(index, IndexRefresh(rebuilt=self._index.take_rebuilt())))
+        report = self._index.report()
         return report.model_copy(update={"semantic": self.semantic.status()}) if self.semantic else report
-
-    def _report(self, index: IndexDatabase, refreshed: IndexRefresh) -> IndexReport:
-        sizes = index.sizes()
-        return IndexReport(
-            notes=sizes.notes,
-            chunks=sizes.chunks,
-            links=sizes.links,
-            broken_links=sizes.broken_links,
-            **refreshed.changes._asdict(),
-            seconds=round(refreshed.seconds, 4),
-            problems=index.problems(),
-            rebuilt=refreshed.rebuilt,
-        )
 
     def search(self, query: str, limit: int = 10) -> list[ContentChunk]:
         """The best chunks for any text, best first, few from one note. Scores are comparable within one search.

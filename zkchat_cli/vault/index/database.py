@@ -339,6 +339,12 @@ def in_period(period: Period, values: list[object]) -> str:
     return f"(id IN ({dated} WHERE first <= ? AND last >= ?) OR (id NOT IN ({dated}) AND mtime_ns >= ? AND mtime_ns < ?))"
 
 
+def has_tag(tag: str, values: list[object]) -> str:
+    """A condition on `notes`: a tag of the note is this folded one, or nested in it. Adds its `values`."""
+    values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
+    return "id IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)"
+
+
 def _nanoseconds(day: date) -> int:
     """The beginning of a day in local time, as file systems count it; years out of their range are moved into it."""
     return int(datetime(min(max(day.year, 1971), 2200), day.month, 1).timestamp() + 86_400 * (day.day - 1)) * 10**9

@@ -11,9 +11,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from zkchat_cli.errors import IndexDamaged, IndexUnwritable, VaultError
+from zkchat_cli.models import IndexReport
 from zkchat_cli.vault import filesystem
 from zkchat_cli.vault.filesystem import VaultFiles
 from zkchat_cli.vault.index.checksum import is_intact, write_checksum
@@ -26,14 +27,6 @@ _OPENED = Counter[Path]()
 _OPENING = threading.Lock()
 """A file is read for its checksum only while no manager of this process has it open: when a process closes any descriptor of a file, POSIX
 drops all its locks on it, SQLite's too."""
-
-
-class IndexRefresh(NamedTuple):
-    """What a refresh changed; `rebuilt` is why the whole index was rebuilt since the last one, if it was."""
-
-    changes: IndexChanges = IndexChanges()
-    seconds: float = 0.0
-    rebuilt: str | None = None
 
 
 class IndexManager:
@@ -80,19 +73,32 @@ class IndexManager:
         """Whether `vault.ignore` excludes this path from the index."""
         return filesystem.is_ignored(self._ignore, path)
 
-    def refresh(self, *, full: bool, progress: Progress | None, only: Collection[str] | None) -> IndexRefresh:
+    def refresh(self, *, full: bool = False, progress: Progress | None = None, only: Collection[str] | None = None) -> IndexReport:
         """Bring the index up to date with all files, or with `only` those that are known to have changed."""
         begin = time.perf_counter()
         with self._lock:
             files = filesystem.scan_paths(self.root, only, self._ignore) if only is not None and not full else None
             changes = self._run(lambda index: self._update(index, files, progress, full=full))
-            return IndexRefresh(changes, time.perf_counter() - begin, self.take_rebuilt())
+            return self.report(round(time.perf_counter() - begin, 4), **changes._asdict())
 
-    def take_rebuilt(self) -> str | None:
-        """Why the index was rebuilt since the last call, if it was."""
-        with self._lock:
+    def report(self, seconds: float = 0.0, **changes: int) -> IndexReport:
+        """What the index holds, and why it was rebuilt since the last report, if it was."""
+
+        def describe(index: IndexDatabase) -> IndexReport:
+            sizes, problems = index.sizes(), index.problems()
             rebuilt, self._rebuilt = self._rebuilt, None
-            return rebuilt
+            return IndexReport(
+                notes=sizes.notes,
+                chunks=sizes.chunks,
+                links=sizes.links,
+                broken_links=sizes.broken_links,
+                **changes,
+                seconds=seconds,
+                problems=problems,
+                rebuilt=rebuilt,
+            )
+
+        return self.ask(describe)
 
     def ask(self, question: Callable[[IndexDatabase], T]) -> T:
         """Run a query; an index that is missing, damaged or of another version is built first."""

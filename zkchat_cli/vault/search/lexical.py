@@ -14,7 +14,7 @@ from typing import NamedTuple
 from zkchat_cli.text import words
 from zkchat_cli.text.words import STOPWORDS, rarest_first
 from zkchat_cli.vault.chunking import BYTES_PER_TOKEN, estimate_size
-from zkchat_cli.vault.index.database import IndexDatabase, in_period
+from zkchat_cli.vault.index.database import IndexDatabase, has_tag, in_period
 from zkchat_cli.vault.search import ranking
 from zkchat_cli.vault.search.query import SearchQuery, fts_all, fts_any, fts_phrase, fts_word, is_cjk
 from zkchat_cli.vault.search.ranking import Corpus, RankingCandidate
@@ -95,9 +95,7 @@ class _Search:
             conditions.append(in_period(query.period, values))
         folded = "CASE length(path) WHEN length(CAST(path AS BLOB)) THEN lower(path) ELSE fold(path) END"
         for negation, tags, paths in (("", query.tags, query.paths), ("NOT ", query.without_tags, query.without_paths)):
-            for tag in tags:
-                conditions.append(f"id {negation}IN (SELECT note_id FROM tags WHERE tag = ? OR tag BETWEEN ? AND ?)")
-                values += [tag, f"{tag}/", f"{tag}/\U0010ffff"]
+            conditions += [negation + has_tag(tag, values) for tag in tags]
             for path in paths:
                 conditions.append(f"{negation}instr({folded}, ?)")
                 values.append(path)
