@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from model_calls import KEY, OLLAMA, OPENAI, REQUEST, Protocol, call_model, open_model
-from model_server import ModelServer, Reply, openai_text
+from model_server import ModelServer, Reply, closed_port, openai_text
 
 from zkchat_cli.llm import providers
-from zkchat_cli.llm.base import ModelConfig, Options, Request, with_wire_names
+from zkchat_cli.llm.base import ModelConfig, Options, Request, Window, with_wire_names
 from zkchat_cli.llm.known_models import openai_input
 from zkchat_cli.llm.openai_chat import request_body
 from zkchat_cli.models import PromptMessage, ToolCall
@@ -82,6 +82,15 @@ def test_window_of_a_listed_model(server: ModelServer, row: dict[str, Any], toke
     model.prepare()
     assert (model.window and model.window.tokens) == tokens
     assert len(server.everything) == 1
+
+
+def test_a_server_that_was_started_late_is_asked_for_the_window_again(server: ModelServer) -> None:
+    server.gets["/v1/models"] = {"data": [{"id": "m", "max_model_len": 4096}]}
+    model: Any = open_model("openai", closed_port() + "/v1")
+    model.prepare()
+    model.server.address = f"{server.address}/v1"
+    model.prepare()
+    assert model.window == Window(4096, "the server's list of models")
 
 
 @pytest.mark.parametrize(

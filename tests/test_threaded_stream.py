@@ -2,12 +2,15 @@
 
 import asyncio
 import threading
+from contextlib import suppress
 
 import pytest
+from model_server import ModelServer, Reply
 
 from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm.base import Delta, StreamFailed, StreamFinished, TextPart
 from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.stop_signal import STOP
 from zkchat_cli.llm.threaded_stream import Call, Emit, HiddenPart, Timeouts, stream_in_thread
 
@@ -81,18 +84,20 @@ def test_closing_does_not_wait_for_a_blocked_call() -> None:
     over.set()
 
 
-def test_another_thread_can_stop_the_wait_for_the_first_token() -> None:
+def test_another_thread_can_stop_the_wait_for_the_first_token_and_for_a_lookup(server: ModelServer) -> None:
+    server.gets["/list"] = Reply([60.0])
     stop, ended = threading.Event(), []
 
     def wait() -> None:
         STOP.set(stop)
-        try:
-            deltas(emits(60.0))
-        except KeyboardInterrupt:
-            ended.append("stopped")
+        for run in (lambda: deltas(emits(60.0)), lambda: JsonClient("The server", server.address, "Start it.").fetch("/list")):
+            with suppress(KeyboardInterrupt):
+                run()
+                ended.append("not stopped")
+        ended.append("stopped")
 
     thread = threading.Thread(target=wait)
     thread.start()
     stop.set()
-    thread.join(10)
+    thread.join(5)
     assert ended == ["stopped"]

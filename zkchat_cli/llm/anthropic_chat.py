@@ -15,7 +15,7 @@ from typing import Any
 
 from zkchat_cli.llm.anthropic_citations import Block, citation_marks, search_result_blocks, text_blocks
 from zkchat_cli.llm.base import NOT_IN_NAMES, Options, Request
-from zkchat_cli.llm.chat_reader import DONE, ChatReader, PartialToolCall, text_of
+from zkchat_cli.llm.chat_reader import DONE, MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
@@ -32,8 +32,6 @@ MAX_ANSWER = 64_000
 MAX_ANSWER_OF_OLDER = 8192
 FIRST_WITH_CITATIONS = (3, 7)
 """The version of Claude from which on all know search results."""
-MAX_BLOCKS = 1000
-"""Texts and thoughts of an answer; empty ones count neither as progress nor as length."""
 OMITTED = "[Earlier messages are left out.]"
 _VERSION = re.compile(r"claude-(?:[a-z]+-)*(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 
@@ -102,7 +100,7 @@ class AnthropicReader(ChatReader):
             self.read_event({"type": "message_start", "message": _EMPTY_MESSAGE})
         event = {"type": "content_block_start", "index": index, "content_block": block}
         self._accumulate(event=event, current_snapshot=self._message)
-        if len(self._message.content) > MAX_BLOCKS:
+        if len(self._message.content) > MAX_ITEMS:
             raise ValueError("too many blocks")
         if block["type"] == "tool_use":
             self._calls[index] = PartialToolCall(text_of(block.get("id")), text_of(block.get("name")))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zkchat_cli.llm.base import StreamFinished, ThinkingPart, ToolCallsPart, parse_tool_call
-from zkchat_cli.llm.http_errors import Endpoint
+from zkchat_cli.llm.http_errors import UNREADABLE, Endpoint
 from zkchat_cli.llm.response_limits import MAX_LINE, check_document
 from zkchat_cli.llm.threaded_stream import Emit
 from zkchat_cli.models import FinishReason, ThinkingBlocks, TokenUsage, ToolCall
@@ -22,9 +22,8 @@ DONE = "[DONE]"
 LENGTH_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"})
 ERROR_REASONS = frozenset({"error", "abort"})
 """Finish reasons of OpenRouter and of vLLM for an answer that they gave up."""
-
-UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError)
-"""What reading an event of another form raises; RuntimeError is Anthropic's SDK's, for events in another order."""
+MAX_ITEMS = 1000
+"""Texts, thoughts or tool calls of an answer: empty ones count neither as progress nor as length."""
 
 
 class IncompleteAnswer(Exception):

@@ -51,6 +51,8 @@ SETTINGS = {
     "openai.verbosity": re.compile(r"verbosity", re.IGNORECASE),
 }
 """The settings that are sent to a server, and how its message names them when it rejects their value."""
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError)
+"""What reading an answer or an event of another form raises; Anthropic's SDK raises RuntimeError for events in another order."""
 QUOTA = "insufficient_quota"
 API_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
 _CONTEXT_LIMIT = re.compile(

@@ -9,11 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.response_limits import MAX_BODY, PLAIN, check_document, refuse_compression
+from zkchat_cli.llm.stop_signal import wait_for
 
 if TYPE_CHECKING:
     import httpx
@@ -40,7 +41,7 @@ class JsonClient(Endpoint):
     configured_by: str = ""
     """What the user has set for it, see ServerInfo."""
     sleep: Callable[[float], None] = time.sleep
-    _client: "httpx.Client | None" = None
+    _client: "httpx.Client | None" = field(default=None, init=False)
 
     def close(self) -> None:
         if self._client:
@@ -78,10 +79,12 @@ class JsonClient(Endpoint):
 
         threading.Thread(target=run, name="look-up", daemon=True).start()
         try:
-            return answer.result(max(0.0, deadline - time.monotonic()))
+            return wait_for(answer, deadline - time.monotonic())
         except TimeoutError:
-            self.close()  # which ends the other thread, too
             raise self.answer_timeout(limits.seconds, started=False) from None
+        finally:
+            if not answer.done():
+                self.close()  # which ends the other thread, too
 
     def _exchange(self, path: str, limits: LookupLimits, body: Mapping[str, Any] | None) -> tuple[int, bytes]:
         import httpx  # see the top of this file

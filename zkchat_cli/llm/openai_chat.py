@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from zkchat_cli.llm.base import Request, openai_message
-from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
+from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.models import ThinkingBlocks
 from zkchat_cli.text.numbers import whole_number
@@ -15,8 +15,6 @@ REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")
 """Prefixes of OpenAI's models that take no temperature."""
 MAX_ID = 40
 """Characters that OpenAI accepts in a call's id; vLLM, which may have answered before, generates ids of 46."""
-MAX_CALLS = 1000
-"""Of an answer; empty ones count neither as progress nor as length."""
 
 
 class OpenAIReader(ChatReader):
@@ -55,7 +53,7 @@ class OpenAIReader(ChatReader):
         if call is None or (added.id != call.id if added.id and call.id else added.name and call.name):
             self._by_index[index] = added
             self.calls.append(added)
-            if len(self.calls) > MAX_CALLS:
+            if len(self.calls) > MAX_ITEMS:
                 raise ValueError("too many tool calls")
             return
         call.id = call.id or added.id

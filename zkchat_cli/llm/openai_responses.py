@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.llm.base import Request
-from zkchat_cli.llm.chat_reader import ChatReader, PartialToolCall, text_of
+from zkchat_cli.llm.chat_reader import MAX_ITEMS, ChatReader, PartialToolCall, text_of
 from zkchat_cli.llm.http_errors import Endpoint
 from zkchat_cli.llm.openai_chat import takes_temperature
 from zkchat_cli.models import PromptMessage, PromptTool, ThinkingBlocks, ToolCall
@@ -31,8 +31,6 @@ MAX_ID = 64
 MIN_ANSWER = 16
 """The smallest `max_output_tokens` that OpenAI accepts."""
 MAX_ID_LENGTH = 200
-MAX_ITEMS = 1000
-"""Texts, calls and thoughts of an answer; empty ones count neither as progress nor as length."""
 
 
 class ResponsesReader(ChatReader):

@@ -28,7 +28,7 @@ from zkchat_cli.llm.base import (
     with_wire_names,
 )
 from zkchat_cli.llm.chat_reader import ChatReader
-from zkchat_cli.llm.http_errors import ROLES_REFUSED
+from zkchat_cli.llm.http_errors import ROLES_REFUSED, UNREADABLE
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.llm.threaded_stream import Emit, Timeouts, stream_in_thread
 from zkchat_cli.models import PromptMessage
@@ -139,15 +139,19 @@ class RemoteModel(ABC):
             return  # the first call reports it
         with self._lock:  # whoever comes second waits for the window, too: a prompt for another one would be another prompt
             self.import_library()
-            prepared, self._prepared = self._prepared, True
-            try:
-                found = None if prepared else self.find_window()
-            except (ProviderError, LookupError, TypeError, ValueError):
-                return  # the first call reports a server that cannot be called
-            if found is None:
+            if self._prepared:
                 return
-            excess = found.tokens > MAX_WINDOW
-            self.window = Window(MAX_WINDOW, f"{found.source} has {found.tokens:,}; set context.max_tokens for more") if excess else found
+            self._prepared = True
+            try:
+                found = self.find_window()
+            except ProviderError as e:  # the first call reports it
+                self._prepared = e.kind not in ("connection", "server")  # the next turn asks a server again that is only starting
+                return
+            except UNREADABLE:
+                return
+            if found is not None and found.tokens > MAX_WINDOW:
+                found = Window(MAX_WINDOW, f"{found.source} has {found.tokens:,}; set context.max_tokens for more")
+            self.window = found or self.window
 
     def import_library(self) -> None:
         """Import what a call needs, which takes up to 2 s."""
@@ -181,7 +185,7 @@ class RemoteModel(ABC):
         """Asks the server, and no more if it does not count."""
         try:
             return self.ask_count(with_wire_names(request)) if self._counts else None
-        except (ProviderError, LookupError, TypeError) as e:
+        except (ProviderError, *UNREADABLE) as e:
             self._counts = isinstance(e, ProviderError) and e.kind == "timeout"
             return None
 
@@ -287,7 +291,7 @@ def fetch_models(
     answer = server.fetch(path)
     try:
         found = {str(row[name]): _describe_model(str(row[name]), row, window(row)) for row in answer[rows] or ()}
-    except (LookupError, TypeError, AttributeError) as e:
+    except UNREADABLE as e:
         raise server.not_an_answer("", "something that is not a list of models") from e
     return tuple(info for _, info in sorted(found.items()))
 

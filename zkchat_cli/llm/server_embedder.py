@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zkchat_cli.errors import ProviderError
+from zkchat_cli.llm.http_errors import UNREADABLE
 from zkchat_cli.llm.json_client import JsonClient, LookupLimits
 from zkchat_cli.llm.sentence_models import add_prefixes, model_family
 from zkchat_cli.vault.search.vector_store import Purpose
@@ -44,7 +45,7 @@ class ServerEmbedder:
         answer = self.server.fetch(self.path, {"model": self.model, "input": texts}, LIMITS[purpose])
         try:
             return self.rows(answer)
-        except (LookupError, TypeError, AttributeError) as e:
+        except UNREADABLE as e:
             raise ProviderError("bad_answer", f"{self.id}: the answer contains no embeddings", self.server.check) from e
 
     def close(self) -> None:

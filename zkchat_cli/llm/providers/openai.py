@@ -17,6 +17,7 @@ from zkchat_cli.errors import ProviderError
 from zkchat_cli.llm import openai_chat, openai_responses
 from zkchat_cli.llm.base import ModelConfig, ModelInfo, Request, Window
 from zkchat_cli.llm.chat_reader import ChatReader
+from zkchat_cli.llm.http_errors import UNREADABLE
 from zkchat_cli.llm.json_client import JsonClient
 from zkchat_cli.llm.known_models import calls_no_tools, openai_input
 from zkchat_cli.llm.remote_model import (
@@ -110,7 +111,7 @@ class OpenAIModel(RemoteModel):
     @property
     def _root(self) -> JsonClient:
         """The server where llama.cpp has what is not of OpenAI's API."""
-        return replace(self.server, address=self.server.address.removesuffix("/v1"), _client=None)
+        return replace(self.server, address=self.server.address.removesuffix("/v1"))
 
     def _read_properties(self) -> int | None:
         """The window of the model that llama.cpp has loaded; also learns whether its template takes tools."""
@@ -121,7 +122,7 @@ class OpenAIModel(RemoteModel):
                 default = "tools" in template if isinstance(template, str) else None
                 self.calls_tools = known.get("supports_tools", default)
                 return whole_number((properties.get("default_generation_settings") or {}).get("n_ctx"), least=1)
-            except (ProviderError, AttributeError, TypeError):
+            except (ProviderError, *UNREADABLE):
                 return None
 
     def ask_count(self, request: Request) -> int | None:
@@ -132,7 +133,7 @@ class OpenAIModel(RemoteModel):
         body = {name: value for name, value in self.body(request).items() if not name.startswith("stream")}
         try:
             return whole_number(self.server.fetch(f"{self.path}/input_tokens", body, COUNT_LIMITS)["input_tokens"], least=1)
-        except (ProviderError, LookupError, TypeError):
+        except (ProviderError, *UNREADABLE):
             pass
         with closing(self._root) as root:
             template_input = {name: value for name, value in body.items() if name in ("messages", "tools")}
