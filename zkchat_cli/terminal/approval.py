@@ -1,7 +1,6 @@
 """Approval on a screen: of note changes, which are shown as diffs, and of calls of other programs' tools, with what they would be sent."""
 
-from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,10 +28,8 @@ class ApprovalPrompt:
     """
 
     def __init__(self, confirmation: "Confirmation", *, yes: bool = False) -> None:
-        self.confirmation = confirmation
+        self._confirmation = confirmation
         self._yes = yes
-        self.pause_interrupts: Callable[[], AbstractContextManager[None]] = nullcontext
-        """Entered while a question is shown, so that Ctrl-C answers it instead of stopping the turn."""
         self.begin_turn()
 
     def begin_turn(self) -> None:
@@ -43,19 +40,15 @@ class ApprovalPrompt:
             return DECLINED_ALL
         if self._approve_all and change.memory_file is None:
             return ALLOWED
-        with self.pause_interrupts():
-            text = self.confirmation.read_answer(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
+        text = self._confirmation.read_answer(f"{change.summary}?", "y/N, a: all of this turn, or the reason why not")
         answer, self._decline_all = text.lower(), text == STOPPED
         self._approve_all = self._approve_all or answer in ALL
         return _decide(text, (*YES, *ALL), DECLINED)
 
 
-def ask_about_call(
-    call: ToolCall, confirmation: "Confirmation", pause_interrupts: Callable[[], AbstractContextManager[None]] = nullcontext
-) -> Decision:
-    """The user's decision about one call. `pause_interrupts` is entered while the question is shown, so that Ctrl-C answers it."""
-    with pause_interrupts():
-        text = confirmation.read_answer(call_question(call), "y/N, always, or the reason why not")
+def ask_about_call(call: ToolCall, confirmation: "Confirmation") -> Decision:
+    """The user's decision about one call of another program's tool."""
+    text = confirmation.read_answer(call_question(call), "y/N, always, or the reason why not")
     return _decide(text, (*YES, *ALWAYS), DECLINED_CALL)._replace(always=text.lower() in ALWAYS)
 
 
@@ -66,19 +59,23 @@ def _decide(text: str, yes: Collection[str], declined: Decision) -> Decision:
     return declined if text.lower() in NO else decline(declined, text)
 
 
-def approval_policy(*, unsafe: bool, yes: bool, screen: Screen, interactive: bool) -> Approve | None:
-    """The approval policy of these flags; None refuses every change. Raises UsageError for contradictory flags."""
+def approval_prompt(confirmation: "Confirmation", *, unsafe: bool, yes: bool) -> ApprovalPrompt | None:
+    """Who approves changes at a terminal; None refuses every change. Raises UsageError for contradictory flags."""
+    _check_flags(unsafe=unsafe, yes=yes)
+    return ApprovalPrompt(confirmation, yes=yes) if unsafe else None
+
+
+def approval_in_pipe(screen: Screen, *, unsafe: bool, yes: bool) -> Approve | None:
+    """The same where nobody can be asked."""
+    _check_flags(unsafe=unsafe, yes=yes)
+    if unsafe and not yes:
+        screen.warn("a pipe cannot ask: changes to notes are shown and refused", "--yes approves them all")
+    return approve_notes if yes else None
+
+
+def _check_flags(*, unsafe: bool, yes: bool) -> None:
     if yes and not unsafe:
         raise UsageError("--yes needs --unsafe", "Without --unsafe there are no changes to approve.")
-    if unsafe and interactive:
-        from zkchat_cli.terminal.confirmation import Confirmation  # imports prompt_toolkit, which pipes do not need
-
-        return ApprovalPrompt(Confirmation(screen), yes=yes)
-    if yes:
-        return approve_notes
-    if unsafe:
-        screen.warn("a pipe cannot ask: changes to notes are shown and refused", "--yes approves them all")
-    return None
 
 
 def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Screen) -> None:
@@ -95,6 +92,6 @@ def show_change(event: events.ChangeProposed | events.ChangeDecided, screen: Scr
 
 
 def show_diff(diff: str, screen: Screen) -> None:
-    """A unified diff; the screen is not asked to wrap it."""
+    """A unified diff in the colours of `git diff`."""
     for line in diff_lines(diff):
         screen.print("".join(span.text for span in line.left), *(span.style for span in line.left if span.style))

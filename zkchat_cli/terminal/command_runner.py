@@ -57,7 +57,7 @@ def carry_out(step: Callable[[], CommandResult], chat: "Repl", stoppable: Callab
     if result.input_text:
         chat.next_input = result.input_text
     if result.confirm is not None:
-        if chat.ask(result.confirm.question):
+        if chat.confirmation.ask(result.confirm.question):
             return carry_out(result.confirm.run, chat, stoppable)
         chat.screen.print("  canceled")
     return True

@@ -4,6 +4,8 @@ Keys that were pressed before the question appeared are dropped, because they we
 """
 
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import FormattedText
@@ -19,21 +21,29 @@ YES = ("y", "yes")
 
 
 class Confirmation:
-    """Asks on a prompt of its own, without history."""
+    """Asks on a prompt of its own, without history. `pause_interrupts` is entered meanwhile, so that Ctrl-C answers the question instead of
+    stopping a turn."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, pause_interrupts: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
         self._colour, self._accessible = screen.colour, screen.accessible
+        self._pause_interrupts = pause_interrupts
 
     def ask(self, question: str) -> bool:
         return self.read_answer(question, "y/N").lower() in YES
 
     def read_answer(self, question: str, choices: str) -> str:
         """The text of the answer; STOPPED for Ctrl-C, Ctrl-D and the end of the input."""
+        question = f"{sanitize_name(question)} [{choices}]"
+        read = self._read_spoken if self._accessible else self._read_shown
+        with self._pause_interrupts():
+            try:
+                return read(question).strip()
+            except (EOFError, KeyboardInterrupt):
+                return STOPPED
+
+    def _read_shown(self, question: str) -> str:
         from zkchat_cli.terminal.text_layout import break_line  # imports rich, which the first prompt does not need
 
-        question = f"{sanitize_name(question)} [{choices}]"
-        if self._accessible:
-            return self._read_spoken(f"{question} ")
         prompt: PromptSession[str] = PromptSession(
             history=DummyHistory(), color_depth=None if self._colour else ColorDepth.DEPTH_1_BIT, enable_suspend=True
         )
@@ -41,17 +51,10 @@ class Confirmation:
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         clear_typeahead(prompt.input)
         rows = [row.rstrip() for row in break_line(question, prompt.output.get_size().columns - 1)]
-        try:
-            answer = prompt.prompt(FormattedText([("bold" if self._colour else "", "\n".join(rows) + " ")]))
-        except (EOFError, KeyboardInterrupt):
-            return STOPPED
-        return answer.strip()
+        return prompt.prompt(FormattedText([("bold" if self._colour else "", "\n".join(rows) + " ")]))
 
-    def _read_spoken(self, prompt: str) -> str:
+    def _read_spoken(self, question: str) -> str:
         from zkchat_cli.terminal.spoken_input import interruptible, read_line  # for screen readers only
 
-        try:
-            with interruptible():
-                return read_line(prompt).strip()
-        except (EOFError, KeyboardInterrupt):
-            return STOPPED
+        with interruptible():
+            return read_line(f"{question} ")

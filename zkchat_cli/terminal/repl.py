@@ -33,10 +33,8 @@ from zkchat_cli.views.index_problems import summarize_problems
 if TYPE_CHECKING:  # these import the session's modules, which are loaded after the prompt is drawn
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.events import Event
-    from zkchat_cli.models import ToolCall
     from zkchat_cli.terminal.approval import ApprovalPrompt
     from zkchat_cli.terminal.spoken_input import SpokenInputLine
-    from zkchat_cli.vault.approval import Decision
 
 SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
@@ -58,9 +56,10 @@ class Repl:
         screen: Screen,
         *,
         keep_history: bool = True,
-        approval_prompt: "ApprovalPrompt | None" = None,
+        unsafe: bool = False,
+        yes: bool = False,
     ) -> None:
-        """`approval_prompt` asks before a note is changed."""
+        """Raises UsageError for contradictory flags."""
         self._keep_history = keep_history
         self._has_session = self._greeted = self._turn_is_running = False
         self._typed_at = float("-inf")
@@ -89,8 +88,13 @@ class Repl:
             is_busy=lambda: self._turn_is_running or time.monotonic() - self._typed_at < BUSY_SECONDS,
             typing_session=self._typing_session,
         )
-        self._approval_prompt = approval_prompt
-        self._confirmation = approval_prompt.confirmation if approval_prompt is not None else Confirmation(screen)
+        self._interrupts = InterruptHandler(self._prompt.end_input)
+        self.confirmation = Confirmation(screen, self._interrupts.paused)
+        self.approve_change: ApprovalPrompt | None = None
+        if unsafe or yes:
+            from zkchat_cli.terminal.approval import approval_prompt  # only needed for changes
+
+            self.approve_change = approval_prompt(self.confirmation, unsafe=unsafe, yes=yes)
         self.next_input = ""
         """The text for the next prompt: from a command, or a line that could not be sent."""
         self.screen = replace(screen, columns=lambda: self._prompt.columns, lines=lambda: self._prompt.lines)
@@ -100,34 +104,26 @@ class Repl:
 
         Raises ZkchatError when the session cannot be opened.
         """
-        with InterruptHandler(self._prompt.end_input) as interrupts:
-            self._interrupts = interrupts
-            if self._approval_prompt is not None:
-                self._approval_prompt.pause_interrupts = interrupts.paused
+        with self._interrupts:
             try:
                 if self._prompt.cannot_redraw:
-                    self._wait_until_ready("", interrupts)
+                    self._wait_until_ready("")
                     self._apply_background_results()
-                self._loop(interrupts)
+                self._loop()
             except OSError:
-                if interrupts.termination_signal is None:
+                if self._interrupts.termination_signal is None:
                     raise  # otherwise the terminal is gone, and nobody can read the error
             finally:
-                self._stop_background()
-        if interrupts.termination_signal is None:
+                self._history.set_file(None)
+                self._background.stop()
+        if self._interrupts.termination_signal is None:
             return 0
         self.screen.abandon()
-        return 128 + interrupts.termination_signal
+        return 128 + self._interrupts.termination_signal
 
-    def approve_call(self, call: "ToolCall") -> "Decision":
-        """Ask about a call of another program's tool, while a turn runs."""
-        from zkchat_cli.terminal.approval import ask_about_call  # the turn has loaded it
-
-        return ask_about_call(call, self._confirmation, self._interrupts.paused)
-
-    def _loop(self, interrupts: InterruptHandler) -> None:
+    def _loop(self) -> None:
         running = True
-        while running and interrupts.termination_signal is None:
+        while running and self._interrupts.termination_signal is None:
             self._apply_background_results()
             self._raise_failure()
             try:
@@ -140,19 +136,19 @@ class Repl:
                 continue
             if not line.strip():
                 continue
-            if not self._wait_until_ready(line, interrupts):
+            if not self._wait_until_ready(line):
                 self.next_input = line
-                if interrupts.termination_signal is None:
+                if self._interrupts.termination_signal is None:
                     self.screen.print("  not sent; the text is in the input line again", "yellow")
                 continue
             self._apply_background_results()
-            running = self._handle_line(line, interrupts)
+            running = self._handle_line(line)
             if self.session.runtime.counter.ready:  # else the background is about to measure
                 self._prompt.update(**measure_prompt(self.session))
                 if self.screen.accessible and (warning := self._prompt.toolbar.warning):
                     self.screen.print(f"  {warning}")
 
-    def _handle_line(self, line: str, interrupts: InterruptHandler) -> bool:
+    def _handle_line(self, line: str) -> bool:
         """Run a command or a turn; False when the chat is to end."""
         from zkchat_cli import slash  # the session has loaded it
         from zkchat_cli.terminal import command_runner
@@ -161,10 +157,10 @@ class Repl:
         before = self.session.history[-1:]
         try:
             if slash.is_command(line):
-                if not command_runner.carry_out(lambda: slash.run(line, self.session), self, interrupts.stoppable):
+                if not command_runner.carry_out(lambda: slash.run(line, self.session), self, self._interrupts.stoppable):
                     return False
             else:
-                with interrupts.stoppable():
+                with self._interrupts.stoppable():
                     self.take_turn(self.session.send(line))
         except KeyboardInterrupt:
             stored = self.session.history[-1:]
@@ -185,15 +181,12 @@ class Repl:
         session.verbose = self.session.verbose
         self.session = session
 
-    def ask(self, question: str) -> bool:
-        return self._confirmation.ask(question)
-
     def take_turn(self, events: "Generator[Event, None, None]") -> None:
         from zkchat_cli.events import TurnFailed  # as above
         from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_error, show_turn
 
-        if self._approval_prompt is not None:
-            self._approval_prompt.begin_turn()
+        if self.approve_change is not None:
+            self.approve_change.begin_turn()
         self.screen.print()
         settings = self.session.runtime.settings
         display = DisplayOptions(
@@ -246,7 +239,7 @@ class Repl:
             return self.session
         return self._background.opened.session if self._background.opened is not None else None
 
-    def _wait_until_ready(self, line: str, interrupts: InterruptHandler) -> bool:
+    def _wait_until_ready(self, line: str) -> bool:
         """Wait for what the line needs: the session, and for a message also the first index. False when Ctrl-C ended the waiting.
 
         Raises the error that ends the chat.
@@ -254,7 +247,7 @@ class Repl:
         self._background.start()
         needed = (self._background.ready, *(() if line.startswith("/") else (self._background.indexed,)))
         try:
-            with interrupts.stoppable(), self.screen.transient_line(self.screen.out) as show:
+            with self._interrupts.stoppable(), self.screen.transient_line(self.screen.out) as show:
                 pause = SHOW_WAIT_AFTER
                 for event in needed:
                     while self._background.failure is None and not event.wait(pause):
@@ -329,7 +322,3 @@ class Repl:
     def _raise_failure(self) -> None:
         if self._background.failure is not None:
             raise self._background.failure
-
-    def _stop_background(self) -> None:
-        self._history.set_file(None)
-        self._background.stop()

@@ -18,8 +18,7 @@ from zkchat_cli.terminal.screen import Screen
 if TYPE_CHECKING:
     from zkchat_cli import events
     from zkchat_cli.chat.session import ZkChatSession
-    from zkchat_cli.models import ToolCall, TurnReport
-    from zkchat_cli.vault.approval import Decision
+    from zkchat_cli.models import TurnReport
     from zkchat_cli.views.command_hints import CommandHints
 
 COMMAND = command_group()
@@ -58,7 +57,7 @@ def ask(
     Several arguments form one message. Text from a pipe, up to ten million characters, is put before it; only the arguments can name files.
     """
     from zkchat_cli.chat.turn_recorder import default_title
-    from zkchat_cli.terminal.approval import approval_policy
+    from zkchat_cli.terminal.approval import approval_in_pipe, approval_prompt, ask_about_call
     from zkchat_cli.terminal.hyperlinks import note_opener
     from zkchat_cli.terminal.plain_view import remark_printer
     from zkchat_cli.terminal.turn_renderer import DisplayOptions, show_turn
@@ -71,8 +70,14 @@ def ask(
     with ctx.open_app(store=not no_store, unsafe=unsafe) as opened:
         writes_json = as_json or stream_json
         interactive = sys.stdin.isatty() and sys.stdout.isatty() and not writes_json
-        approve = approval_policy(unsafe=unsafe, yes=yes, screen=ctx.screen, interactive=interactive)
-        app = replace(opened, approve=approve, approve_call=partial(_approve_call, ctx.screen) if interactive and opened.external else None)
+        if interactive and (unsafe or yes or opened.external):
+            from zkchat_cli.terminal.confirmation import Confirmation  # imports prompt_toolkit (0.1 s)
+
+            confirmation = Confirmation(ctx.screen)
+            approve = approval_prompt(confirmation, unsafe=unsafe, yes=yes)
+            app = replace(opened, approve=approve, approve_call=partial(ask_about_call, confirmation=confirmation))
+        else:
+            app = replace(opened, approve=approval_in_pipe(ctx.screen, unsafe=unsafe, yes=yes))
         screen = replace(ctx.screen if writes_json else ctx.screen.with_width(), address=note_opener(app.vault.root))
         with screen.progress_bar("Indexing") as progress:
             index = app.vault.refresh(progress=progress)
@@ -102,14 +107,6 @@ def ask(
                 for line in overview_lines(session.last_prompt):
                     screen.remark(line)
         ctx.embed_for_a_moment(app.vault, app.message_embedder())
-
-
-def _approve_call(screen: Screen, call: "ToolCall") -> "Decision":
-    """Asks on the terminal about a call of another program's tool."""
-    from zkchat_cli.terminal.approval import ask_about_call
-    from zkchat_cli.terminal.confirmation import Confirmation
-
-    return ask_about_call(call, Confirmation(screen))
 
 
 def _question(arguments: Sequence[str], *, needed: bool) -> tuple[str, str]:

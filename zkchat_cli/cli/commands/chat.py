@@ -4,6 +4,7 @@ import os
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,8 @@ from zkchat_cli.views.index_problems import summarize_problems
 
 if TYPE_CHECKING:
     from zkchat_cli.chat.session import ZkChatSession
+    from zkchat_cli.terminal.repl import Repl
+    from zkchat_cli.vault.approval import Approve
 
 DEMO_TIP = "to try: What is an evergreen note?   then /sources 1, /why 1, /context, /help"
 """A question that the demo notes answer, and commands to check the answer with."""
@@ -44,35 +47,35 @@ def chat(
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     is_first = interactive and not demo and _names_no_vault(ctx)
     overrides = _choose_notes_and_model(ctx) if is_first else {}
-    approve, approval_prompt = None, None
-    if unsafe or yes:
-        from zkchat_cli.terminal.approval import ApprovalPrompt, approval_policy  # only needed for changes
-
-        approve = approval_policy(unsafe=unsafe, yes=yes, screen=screen, interactive=interactive)
-        approval_prompt = approve if isinstance(approve, ApprovalPrompt) else None
+    repl: Repl | None = None
     with ExitStack() as resources:
 
         def start_session() -> StartedSession:
             from zkchat_cli.app.demo import demo_folder
+            from zkchat_cli.terminal.approval import ask_about_call
 
             new = resume is None and not continue_
             opened = resources.enter_context(
                 ctx.open_app(demo=demo, store=not no_store, store_later=new, unsafe=unsafe, overrides=overrides)
             )
-            app = replace(opened, approve=approve, approve_call=(lambda call: repl.approve_call(call)) if interactive else None)
+            app = replace(opened, approve=approve, approve_call=partial(ask_about_call, confirmation=repl.confirmation) if repl else None)
             session = app.session(None if new else app.find(resume))
             tip = DEMO_TIP if app.vault.root == demo_folder(app.loaded.paths).resolve() else ""
             return StartedSession(app, session, app.warnings(session), tip, suggests_question=is_first)
 
         if interactive:
             with buffered_type_ahead():  # keys pressed before the prompt appears
-                from zkchat_cli.terminal.repl import Repl  # imports prompt_toolkit (0.1 s), which pipes do not need
+                from zkchat_cli.terminal import repl as repl_module  # imports prompt_toolkit (0.1 s), which pipes do not need
 
-                repl = Repl(start_session, screen, keep_history=not no_store, approval_prompt=approval_prompt)
+                repl = repl_module.Repl(start_session, screen, keep_history=not no_store, unsafe=unsafe, yes=yes)
+                approve: Approve | None = repl.approve_change
                 code = repl.run()
             if (last := repl.current()) is not None:
                 last.flush()
         else:
+            from zkchat_cli.terminal.approval import approval_in_pipe  # imports models
+
+            approve = approval_in_pipe(screen, unsafe=unsafe, yes=yes)
             started = start_session()
             for warning in started.warnings:
                 screen.warn(*warning)
