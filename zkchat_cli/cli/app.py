@@ -79,7 +79,7 @@ class LazyCommandGroup(typer_classes.Group):
         command.name = cmd_name
         return command
 
-    def label(self, ctx: Any, name: str) -> str:  # noqa: ARG002  as above
+    def command_summary(self, ctx: Any, name: str) -> str:  # noqa: ARG002  as above
         return registry.summary_line(commands, name)
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:

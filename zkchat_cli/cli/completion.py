@@ -36,7 +36,7 @@ def complete_settings(incomplete: str) -> list[tuple[str, str]]:
 
     schema = settings_schema()
     keys = [key for key in loader.default_values(schema) if key.startswith(incomplete)]
-    return [(key, _harmless(loader.describe_setting(key, schema))) for key in keys]
+    return [(key, _shell_safe(loader.describe_setting(key, schema))) for key in keys]
 
 
 def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
@@ -46,8 +46,9 @@ def complete_conversations(incomplete: str) -> list[tuple[str, str]]:
 
     with closing(ChatSessionStore.open_to_read(app_paths(os.environ).store_file)) as store:
         found = [each for each in store.conversations(None, None) if each.id.startswith(incomplete)][:MAX_CONVERSATIONS]
-    return [(each.id, _harmless(f"{each.title or ''} {each.updated_at[:10]}")) for each in found]
+    return [(each.id, _shell_safe(f"{each.title or ''} {each.updated_at[:10]}")) for each in found]
 
 
-def _harmless(text: str) -> str:
+def _shell_safe(text: str) -> str:
+    """The text with spaces for what a shell might evaluate."""
     return " ".join(_UNSAFE.sub(" ", text.replace("'", "’")).split())

@@ -61,8 +61,8 @@ class _VerbatimParam:
         return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
 
 
-class _Adapted:
-    """What commands and groups have in common."""
+class _CommandMixin:
+    """The help and the parameters that commands and groups share."""
 
     context_class: Any = _Context
 
@@ -74,18 +74,18 @@ class _Adapted:
         return parameters
 
 
-class Command(_Adapted, TyperCommand):
+class Command(_CommandMixin, TyperCommand):
     pass
 
 
-class Group(_Adapted, TyperGroup):
+class Group(_CommandMixin, TyperGroup):
     """A group that lists its commands with their complete summaries instead of truncated ones."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self.label(ctx, name)) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, self.command_summary(ctx, name)) for name in self.list_commands(ctx)])
 
-    def label(self, ctx: Any, name: str) -> str:
+    def command_summary(self, ctx: Any, name: str) -> str:
         """A command's summary in the list."""
         command: Any = self.get_command(ctx, name)
         return str(command.get_short_help_str(10_000))

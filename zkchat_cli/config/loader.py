@@ -21,6 +21,8 @@ from zkchat_cli.fileio import read_file
 from zkchat_cli.paths import MAX_SETTINGS_BYTES, AppPaths
 
 PROJECT_FILE = ".zkchat.toml"
+COMMAND_LINE = "command line"
+"""The origin of a value that an option sets."""
 
 FOR_A_VAULT = (
     "chat.show_reasoning",
@@ -100,7 +102,7 @@ def load_config(
             if key not in FOR_A_VAULT:
                 hint = f"Remove it, and set it in your own file {where.config_file}: zkchat config set {key} …"
                 raise ConfigError(f"{origin}: a vault's own file cannot set {key}", hint)
-    layers += [list(agent), list(_from_environment(env)), [("command line", key, value) for key, value in flags.items()]]
+    layers += [list(agent), list(_from_environment(env)), [(COMMAND_LINE, key, value) for key, value in flags.items()]]
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for layer in layers:

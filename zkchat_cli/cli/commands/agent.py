@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from zkchat_cli.agents.profile import Agent
 
 COMMAND = command_group("Agents: named profiles of model, system prompt, tools, strategy and memory, for --agent, /agent and @NAME.")
-COMMAND_LINE = "command line"
-"""Where an error says that a value comes from."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name.", autocompletion=complete_agents)]
 
@@ -43,7 +41,7 @@ def list_(ctx: CommandContext) -> None:
         except ConfigError as e:
             agent, problem = Agent(name, {}, loader.agent_file(folder, name)), e.message
             line = f"✗ {e.message}"
-        rows.append({**_as_document(agent), "problem": problem})
+        rows.append({**_agent_document(agent), "problem": problem})
         lines.append(styled_line(f"{name:<{max(map(len, names))}}  {line}".rstrip(), "red" if problem else ""))
     ctx.result(rows, lines)
 
@@ -65,10 +63,10 @@ def show(ctx: CommandContext, name: NameArgument) -> None:
         "",
         agent.prompt or "No system prompt besides zkchat's own.",
     ]
-    ctx.result(_as_document(agent), "\n".join(lines))
+    ctx.result(_agent_document(agent), "\n".join(lines))
 
 
-def _as_document(agent: "Agent") -> dict[str, Any]:
+def _agent_document(agent: "Agent") -> dict[str, Any]:
     return {
         "name": agent.name,
         "built_in": agent.file is None,
@@ -111,8 +109,8 @@ def create(
         "tools": tools,
         "strategy": ctx.shared["strategy"],
     }
-    loader.write_agent_file(file, _checked({key: value for key, value in given.items() if value is not None}))
-    ctx.result(_as_document(loader.load_agent(folder, name)), f"{file}\nTry it: zkchat chat --agent {name}")
+    loader.write_agent_file(file, _valid_values({key: value for key, value in given.items() if value is not None}))
+    ctx.result(_agent_document(loader.load_agent(folder, name)), f"{file}\nTry it: zkchat chat --agent {name}")
 
 
 @command(COMMAND, *options.SETTINGS, name="config", epilog=examples("zkchat agent config critic model qwen3"))
@@ -133,7 +131,7 @@ def config_(
     if (value is None) != unset:
         raise UsageError("agent config takes a value, or --unset", f"zkchat agent show {name} shows what is set.")
     agent = loader.load_agent(_agents_folder(ctx), name)
-    values = _checked({each: old for each, old in agent.values.items() if each != key} | ({} if unset else {key: value}))
+    values = _valid_values({each: old for each, old in agent.values.items() if each != key} | ({} if unset else {key: value}))
     if agent.file is None:
         file = loader.agent_file(_agents_folder(ctx), agent.name)
         loader.write_agent_file(file, values)
@@ -144,12 +142,13 @@ def config_(
     ctx.result(document, f"{key} is not set" if unset else f"{key} = {as_toml(values[key])}")
 
 
-def _checked(given: dict[str, Any]) -> dict[str, Any]:
-    """The values as an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool, strategy or provider."""
+def _valid_values(given: dict[str, Any]) -> dict[str, Any]:
+    """Values from the command line as an agent's file has them. Raises ConfigError for an invalid one, also for an unknown tool, strategy
+    or provider."""
     from zkchat_cli.agents import loader
     from zkchat_cli.agents.profile import Agent
     from zkchat_cli.app.settings import check_agent, check_settings
-    from zkchat_cli.config.loader import load_config
+    from zkchat_cli.config.loader import COMMAND_LINE, load_config
     from zkchat_cli.llm.providers import settings_schema
 
     values = loader.validate_profile(COMMAND_LINE, given)

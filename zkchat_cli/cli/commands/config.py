@@ -45,7 +45,7 @@ def get(ctx: CommandContext, key: KeyArgument) -> None:
     from zkchat_cli.config import loader
     from zkchat_cli.llm.providers import settings_schema, with_provider_tables
 
-    loader.require_known_key(key, "command line", settings_schema())
+    loader.require_known_key(key, loader.COMMAND_LINE, settings_schema())
     value = loader.flatten(with_provider_tables(ctx.config.values))[key]
     ctx.result({"key": key, "value": value}, value if isinstance(value, str) else loader.as_toml(value))
 
@@ -75,7 +75,7 @@ def unset(ctx: CommandContext, key: KeyArgument) -> None:
     from zkchat_cli.config.toml_editor import edit_toml
     from zkchat_cli.llm.providers import settings_schema
 
-    loader.require_known_key(key, "command line", settings_schema())
+    loader.require_known_key(key, loader.COMMAND_LINE, settings_schema())
     file = ctx.paths.config_file
     if file.is_file():
         edit_toml(file, {key: None})

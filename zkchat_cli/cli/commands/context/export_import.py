@@ -48,9 +48,9 @@ def export(
     exporter = exporters.exporter(format_)
     if next_ is not None and exporter.of != "call":
         raise UsageError("--next needs --format context", "Add --format context, or leave out --next.")
-    text = _exported(ctx, id_, exporter, next_)
+    text = _export_text(ctx, id_, exporter, next_)
     if output is not None:
-        _save(output, text)
+        _write_output(output, text)
         ctx.screen.progress(f"Wrote {output}")
     elif ctx.screen.out.isatty():
         ctx.screen.write(text)
@@ -58,7 +58,7 @@ def export(
         ctx.screen.out.write(text)  # a pipe gets the text as it is, a terminal sanitized text
 
 
-def _save(file: Path, text: str) -> None:
+def _write_output(file: Path, text: str) -> None:
     """Replace the file's content; a pipe or a device is written to. Raises StoreError; the file is unchanged then."""
     try:
         target = file.expanduser().resolve()
@@ -68,7 +68,7 @@ def _save(file: Path, text: str) -> None:
         raise StoreError(f"{file} cannot be written: {reason(e)}", "Name another place with -o.") from e
 
 
-def _exported(ctx: CommandContext, id_: str | None, exporter: "Exporter", next_: str | None) -> str:
+def _export_text(ctx: CommandContext, id_: str | None, exporter: "Exporter", next_: str | None) -> str:
     if exporter.of == "call":
         with ctx.open_session(id_, indexed=next_ is not None) as session:
             return exporter.export(session.request(next_))
@@ -115,9 +115,10 @@ def _import_file(ctx: CommandContext, file: Path) -> None:
         stored = app.store.restore_all(archives, factory.new_id)
         _embed_messages(ctx, app, sum(len(archive.messages) for archive in archives))
     documents = [
-        _document(a, c, len(a.messages), copy=imported.is_own and c.id != a.conversation.id) for a, c in zip(archives, stored, strict=True)
+        _import_document(archive, conversation, len(archive.messages), copy=imported.is_own and conversation.id != archive.conversation.id)
+        for archive, conversation in zip(archives, stored, strict=True)
     ]
-    ctx.result({**documents[-1], "format": imported.kind, "conversations": documents}, "\n".join(map(_line, documents)))
+    ctx.result({**documents[-1], "format": imported.kind, "conversations": documents}, "\n".join(map(_import_line, documents)))
 
 
 def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
@@ -147,7 +148,7 @@ def _import_sessions(ctx: CommandContext, program: str, path: Path) -> None:
     if not documents:
         raise UsageError(f"no file in {path} could be read", "The warnings above say why.")
     new = [document for document in documents if document["messages"]]
-    text = "\n".join(map(_line, new)) or "Nothing new: all of it was imported before."
+    text = "\n".join(map(_import_line, new)) or "Nothing new: all of it was imported before."
     ctx.result({**documents[-1], "format": program, "conversations": documents}, text)
 
 
@@ -156,12 +157,12 @@ def _import_session(app: "App", file: Path, read: "Callable[[bytes, str], Conver
     data = read_input(str(file), MAX_IMPORT, "a session's file")
     try:
         archive = _with_references(read(data, file.name), app.vault)
-        return _document(archive, archive.conversation, app.store.merge(archive))
+        return _import_document(archive, archive.conversation, app.store.merge(archive))
     except (StoreError, UsageError) as e:
         raise type(e)(f"{file}: {e.message}", e.hint) from e
 
 
-def _document(archive: "ConversationArchive", conversation: "Conversation", new: int, *, copy: bool = False) -> dict[str, Any]:
+def _import_document(archive: "ConversationArchive", conversation: "Conversation", new: int, *, copy: bool = False) -> dict[str, Any]:
     """What was imported; `new` is the number of messages that were stored."""
     return {
         "conversation_id": conversation.id,
@@ -175,7 +176,7 @@ def _document(archive: "ConversationArchive", conversation: "Conversation", new:
     }
 
 
-def _line(document: dict[str, Any]) -> str:
+def _import_line(document: dict[str, Any]) -> str:
     copy = "  (imported as a copy: the id already exists)" if document["copy"] else ""
     return f"{document['conversation_id']}  {plural(document['messages'], 'message')}  {document['title'] or ''}{copy}"
 

@@ -1,6 +1,7 @@
 """`zkchat vault links`, `backlinks`, `path`, `mentions` and `broken`."""
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zkchat_cli.cli import options
-from zkchat_cli.cli.command import CommandContext, command, command_group, examples
+from zkchat_cli.cli.command import CommandContext, command, command_group, confirm, examples
 from zkchat_cli.errors import UsageError, VaultError
 from zkchat_cli.text.numbers import plural
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 COMMANDS = command_group()
 
 NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="Path or name of a note.")]
-_USES: "dict[MentionKind, str]" = {
+_USE_NAMES: "dict[MentionKind, str]" = {
     "named": "named by you",
     "import": "imported",
     "memory": "from memory",
@@ -36,7 +37,7 @@ _USES: "dict[MentionKind, str]" = {
 def links(ctx: CommandContext, note: NoteArgument) -> None:
     """The links in a note."""
     with ctx.indexed_vault() as (notes, _):
-        path = path_of(notes, note)
+        path = _note_path(notes, note)
         _print_links(ctx, notes.links(path), f"{path} has no links.")
 
 
@@ -44,7 +45,7 @@ def links(ctx: CommandContext, note: NoteArgument) -> None:
 def backlinks(ctx: CommandContext, note: NoteArgument) -> None:
     """The links that point to a note."""
     with ctx.indexed_vault() as (notes, _):
-        path = path_of(notes, note)
+        path = _note_path(notes, note)
         _print_links(ctx, notes.backlinks(path), f"Nothing links to {path}.")
 
 
@@ -56,9 +57,9 @@ def path(
 ) -> None:
     """The shortest path of links from one note to another."""
     with ctx.indexed_vault() as (notes, _):
-        ends = path_of(notes, source), path_of(notes, target)
+        ends = _note_path(notes, source), _note_path(notes, target)
         found = notes.shortest_path(*ends)
-    steps = found and [row(link) for link in found.links]
+    steps = found and [_link_document(link) for link in found.links]
     lines = list(found.notes[:1]) if found else []
     for here, link, there in zip(found.notes, found.links, found.notes[1:], strict=False) if found else ():
         lines.append(f"  {'→' if link.source == here else '←'} {there}   {link.raw} in {link.source}:{link.line}")
@@ -104,14 +105,14 @@ def _mention_lines(found: "Iterable[Mention]") -> "Iterator[StyledLine]":
         yield styled_line(f"{id_}  {title or 'untitled'}", "bold")
         for mention in mentions:
             yield styled_line(f"  {format_time(mention.timestamp)}  {mention.question or ''}".rstrip())
-            yield styled_line(f"      {_use_text(mention)}", "dim")
+            yield styled_line(f"      {_describe_use(mention)}", "dim")
 
 
 def _find_mentions(app: "App", note: str) -> "tuple[Mention, ...]":
     """Mentions of a note; its path is enough if the note was deleted after an answer used it."""
     root = str(app.vault.root)
     try:
-        path = path_of(app.vault, note)
+        path = _note_path(app.vault, note)
     except VaultError:
         if found := app.store.mentions(root, note):
             return found
@@ -119,8 +120,8 @@ def _find_mentions(app: "App", note: str) -> "tuple[Mention, ...]":
     return app.store.mentions(root, path)
 
 
-def _use_text(mention: "Mention") -> str:
-    how = ", ".join(_USES[kind] for kind in mention.how)
+def _describe_use(mention: "Mention") -> str:
+    how = ", ".join(_USE_NAMES[kind] for kind in mention.how)
     numbers = f" {' '.join(f'[{number}]' for number in mention.numbers)}" if mention.numbers else ""
     verified = f", {mention.held} of {plural(mention.citations, 'citation')} verified" if mention.citations else ""
     return f"{how}{numbers}{verified}"
@@ -137,20 +138,51 @@ def broken(
         raise UsageError("--yes needs --fix", "zkchat vault broken --fix shows the repairs.")
     with ctx.indexed_vault() as (notes, _):
         if fix:
-            from zkchat_cli.cli.commands.vault.fix_links import fix_links  # imports what changes notes
-
-            fix_links(ctx, notes, yes=yes)
+            _fix_links(ctx, notes, yes=yes)
             return
         links = notes.broken_links()
     lines = []
     for link in links:
         near = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
         lines.append(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
-    documents = [{**row(link.row), "candidates": list(link.candidates)} for link in links]
+    documents = [{**_link_document(link.row), "candidates": list(link.candidates)} for link in links]
     ctx.result(documents, "\n".join(lines), "No broken links.")
 
 
-def path_of(notes: "Vault", note: str) -> str:
+def _fix_links(ctx: CommandContext, notes: "Vault", *, yes: bool) -> None:
+    """Propose the only possible note for each broken link; repair with `yes`, or if the user agrees. Exits with DECLINED on a no."""
+    from zkchat_cli.terminal.approval import show_diff
+    from zkchat_cli.vault.edit.note_editor import LinkFix
+    from zkchat_cli.vault.links.broken import certain_target
+
+    links = notes.broken_links()
+    targets = [certain_target(link.text, link.candidates) for link in links]
+    fixes = [LinkFix(link.row.source, link.row.line, link.row.raw, path) for link, path in zip(links, targets, strict=True) if path]
+    change = notes.editor.fix_links(fixes)
+    if not ctx.as_json:
+        for fix in fixes if change.files else ():
+            ctx.screen.print(f"{fix.source}:{fix.line}  {fix.raw} → {fix.target}")
+        show_diff(change.diff, ctx.screen)
+    asks = change.files and not ctx.as_json and sys.stdin.isatty() and sys.stdout.isatty()
+    if asks:
+        confirm(f"{change.summary[:1].upper()}{change.summary[1:]}?", "vault broken --fix", yes=yes)
+    made = notes.editor.apply(change) if change.files and (yes or asks) else None
+    unclear = targets.count(None)
+    if change.files:
+        skipped = f"; {unclear} skipped, no certain target" if unclear else ""
+        text = f"{change.summary}: {'done' if made else 'nothing was changed; use --yes'}{skipped}"
+    else:
+        text = f"No certain target for {plural(unclear, 'broken link')}." if unclear else "No broken links."
+    documents = [
+        {"source": link.row.source, "line": link.row.line, "raw": link.row.raw, "candidates": list(link.candidates), "fix": path}
+        for link, path in zip(links, targets, strict=True)
+    ]
+    ctx.result({"links": documents, "diff": change.diff, "made": made is not None}, text)
+    if made is not None and made.interrupted:
+        raise KeyboardInterrupt
+
+
+def _note_path(notes: "Vault", note: str) -> str:
     """The path of a note named by its path, name or link. Raises VaultError with the nearest ones."""
     if path := notes.find_file(note):
         return path
@@ -161,11 +193,11 @@ def path_of(notes: "Vault", note: str) -> str:
     return link.target
 
 
-def _print_links(ctx: CommandContext, rows: "Sequence[LinkRow]", none: str) -> None:
-    lines = (f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}" for each in rows)
-    ctx.result([row(each) for each in rows], "\n".join(lines), none)
+def _print_links(ctx: CommandContext, links: "Sequence[LinkRow]", none: str) -> None:
+    lines = (f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}" for each in links)
+    ctx.result([_link_document(each) for each in links], "\n".join(lines), none)
 
 
-def row(link: "LinkRow") -> dict[str, Any]:
+def _link_document(link: "LinkRow") -> dict[str, Any]:
     """A link as JSON."""
     return {name: getattr(link, name) for name in ("source", "target", "raw", "line", "context_snippet")}

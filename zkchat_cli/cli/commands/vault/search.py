@@ -26,7 +26,7 @@ def search(
 ) -> None:
     """Search the notes; best excerpts first."""
     with ctx.indexed_vault() as (notes, _):
-        for line in _lines(query):
+        for line in _input_lines(query):
             found = notes.search(line, limit)
             ctx.print_warnings(notes)
             documents = [chunk.model_dump(mode="json", include=RESULT_KEYS) for chunk in found]
@@ -45,7 +45,7 @@ def _result_lines(notes: "Vault", query: str, found: "list[ContentChunk]") -> "I
         yield styled_line(f"  {snippet.text}")
 
 
-def _lines(argument: str) -> Iterator[str]:
+def _input_lines(argument: str) -> Iterator[str]:
     """The argument, or for `-` each line of standard input as it arrives."""
     if argument != "-":
         yield argument
@@ -63,13 +63,13 @@ def resolve(
     """Show the target of each link in a text."""
     with ctx.indexed_vault() as (notes, _):
         source_path = _source_path(ctx, notes, source) if source else None
-        for line in _lines(text):
+        for line in _input_lines(text):
             links = notes.resolve_links(line, source_path)
             documents = [link.model_dump(mode="json", exclude={"text", "line"}) for link in links]
-            ctx.result(documents, "\n".join(map(_describe_resolution, links)), "No links in the text.")
+            ctx.result(documents, "\n".join(map(_resolution_line, links)), "No links in the text.")
 
 
-def _describe_resolution(link: "LinkResolution") -> str:
+def _resolution_line(link: "LinkResolution") -> str:
     target = link.target or f"not found{'; nearest: ' + ', '.join(link.candidates) if link.candidates else ''}"
     rejected = f", {link.reason} (not {', '.join(link.candidates)})" if link.status == "ambiguous" else ""
     return f"{link.raw} → {target}{rejected}"
