@@ -64,7 +64,7 @@ _TABLES = {
     "notes": "SELECT path, mtime_ns, size, hash, title, aliases, tags, anchors FROM notes",
     "names": "SELECT key, path, kind, spelled FROM names",
     "chunks": "SELECT path, heading, headings, start_line, end_line, text FROM chunks JOIN notes ON notes.id = note_id",
-    "links": "SELECT path, line, kind, raw, text, heading, alias, embed, key, target, status FROM links JOIN notes ON notes.id = note_id",
+    "links": "SELECT path, line, kind, raw, text, alias, embed, key, target, status FROM links JOIN notes ON notes.id = note_id",
     "tags": "SELECT tag, path FROM tags JOIN notes ON notes.id = note_id",
     "problems": "SELECT path, text, from_scan FROM problems",
     "vocabulary": "SELECT * FROM vocabulary",

@@ -35,7 +35,7 @@ class CitableSources:
     def matching_notes(self, name: str) -> tuple[str, ...]:
         """The paths of the notes that a link or path may mean, the likeliest first; matched as wikilinks are, then by title."""
         if name not in self._notes:
-            resolved = resolve(WrittenLink("", "wikilink", name, None, None, embed=False), None, lambda of: self._names.get(of, ()))
+            resolved = resolve(WrittenLink("", "wikilink", name), None, lambda of: self._names.get(of, ()))
             self._notes[name] = (resolved.target, *resolved.losers) if resolved.target else ()
         return self._notes[name]
 

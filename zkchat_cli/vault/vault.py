@@ -214,13 +214,13 @@ class Vault:
         """What `[[target]]` points to, with or without brackets; `Note#heading` and `Note|alias` are understood."""
         target = replace_surrogates(target)
         bare = target.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
-        link = WrittenLink(target, "wikilink", *split_target(bare), False)
+        link = WrittenLink(target, "wikilink", *split_target(bare))
         [resolution] = self._resolve([link], source)
         return resolution
 
     def notes_named(self, name: str) -> tuple[str, ...]:
         """The paths of the notes that a name, a path or an alias may mean, the likeliest first."""
-        link = WrittenLink("", "wikilink", replace_surrogates(name), None, None, embed=False)
+        link = WrittenLink("", "wikilink", replace_surrogates(name))
         found = self._ask(lambda index: resolve(link, None, index.names))
         return tuple(path for path in (found.target, *found.losers) if path and path.lower().endswith(NOTE_SUFFIXES))
 
@@ -234,7 +234,7 @@ class Vault:
         def find(index: IndexDatabase, path: str) -> str:
             found = ""
             for name in possible_names(path):
-                resolved = resolve(WrittenLink("", "wikilink", name, None, None, embed=False), None, index.names)
+                resolved = resolve(WrittenLink("", "wikilink", name), None, index.names)
                 if resolved.target == path:
                     if resolved.status == "found":
                         return name

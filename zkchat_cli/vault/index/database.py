@@ -27,7 +27,7 @@ from zkchat_cli.vault.search.embedding_windows import chunk_key
 
 Progress = Callable[[int, int], None]
 """Gets the number of notes that are done, and of all."""
-VERSION = 11
+VERSION = 12
 """Raise it whenever the tables, the chunks, the links or `words.indexed` change."""
 
 _SCHEMA = """
@@ -61,7 +61,6 @@ CREATE TABLE links (
     kind TEXT NOT NULL,
     raw TEXT NOT NULL,
     text TEXT NOT NULL,
-    heading TEXT,
     alias TEXT,
     embed INTEGER NOT NULL,
     key TEXT NOT NULL,
@@ -113,8 +112,6 @@ class LinkRow(NamedTuple):
     raw: str
     line: int
     context_snippet: str
-    heading: str | None = None
-    status: str = "found"
 
 
 class IndexChanges(NamedTuple):
@@ -312,8 +309,7 @@ class IndexDatabase:
     def link_rows(self, condition: str, *values: object) -> list[LinkRow]:
         """Links with the line around them, taken from their chunk; a link in front matter has no other context."""
         rows = self.rows(
-            f"""SELECT notes.path, links.target, raw, line, links.heading, links.status, chunks.start_line, chunks.end_line, chunks.text,
-                    title, headings, chunks.key
+            f"""SELECT notes.path, links.target, raw, line, chunks.start_line, chunks.end_line, chunks.text, title, headings, chunks.key
                 FROM links JOIN notes ON notes.id = links.note_id LEFT JOIN chunks ON chunks.id =
                     (SELECT MIN(id) FROM chunks AS here WHERE here.note_id = links.note_id AND start_line =
                         (SELECT MAX(start_line) FROM chunks AS above WHERE above.note_id = links.note_id AND start_line <= line))
@@ -321,13 +317,13 @@ class IndexDatabase:
             *values,
         )
         found: list[LinkRow] = []
-        for source, target, raw, line, heading, status, start, end, text, title, headings, key in rows:
+        for source, target, raw, line, start, end, text, title, headings, key in rows:
             context = raw
             if text is not None and line <= end:
                 self._check_chunk(source, title, headings, text, key)
                 context = next(iter(text.split("\n")[line - start :]), raw).strip(" \t#>")
             snippet = truncate_around(context, max(context.find(raw), 0), MAX_SNIPPET)
-            found.append(LinkRow(source, target, raw, line, snippet, heading, status))
+            found.append(LinkRow(source, target, raw, line, snippet))
         return found
 
 

@@ -182,8 +182,8 @@ class _IndexUpdate:
             (*self.files.stamps[path], _digest(note), *names, note_id),
         )
         self.connection.executemany(
-            "INSERT INTO links (note_id, line, kind, raw, text, heading, alias, embed, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(note_id, k.line, k.kind, k.raw, k.text, k.heading, k.alias, k.embed, link_key(k.text)) for k in parsed.markup.links],
+            "INSERT INTO links (note_id, line, kind, raw, text, alias, embed, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(note_id, k.line, k.kind, k.raw, k.text, k.alias, k.embed, link_key(k.text)) for k in parsed.markup.links],
         )
         tags = {(fold(tag), note_id) for tag in parsed.tags}
         self.connection.executemany("INSERT INTO tags VALUES (?, ?)", tags)
@@ -285,8 +285,7 @@ class _IndexUpdate:
     def _resolve_batch(self, rowids: list[tuple[int]]) -> None:
         self._stage("pending", rowids)
         links = self.connection.execute(
-            """SELECT links.rowid, links.target, links.status, notes.path, links.key,
-                      links.raw, links.kind, links.text, links.heading, links.alias, links.embed, links.line
+            """SELECT links.rowid, links.target, links.status, notes.path, links.key, links.kind, links.text
                FROM pending CROSS JOIN links ON links.rowid = pending.value CROSS JOIN notes ON notes.id = links.note_id"""
         ).fetchall()
         self._stage("wanted", ((k,) for k in {row[4] for row in links}))
@@ -297,8 +296,8 @@ class _IndexUpdate:
             names[folded].append(LinkName(*name))
         resolver = BulkLinkResolver(names)
         resolved: list[tuple[str | None, str | None, int]] = []
-        for rowid, target, status, source, _, *written in links:
-            answer = resolver.resolve(WrittenLink(*written), source)
+        for rowid, target, status, source, _, kind, text in links:
+            answer = resolver.resolve(WrittenLink("", kind, text), source)
             if (answer.target, answer.status) != (target, status):
                 resolved.append((answer.target, answer.status, rowid))
                 self._count_link(status, -1)

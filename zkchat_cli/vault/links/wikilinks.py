@@ -22,9 +22,9 @@ class WrittenLink(NamedTuple):
     raw: str
     kind: LinkKind
     text: str
-    heading: str | None
-    alias: str | None
-    embed: bool
+    heading: str | None = None
+    alias: str | None = None
+    embed: bool = False
     line: int = 1
     end: int = 0
     """The position after a wikilink."""

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -59,7 +59,7 @@ def path(
     with ctx.indexed_vault() as (notes, _):
         ends = _note_path(notes, source), _note_path(notes, target)
         found = notes.shortest_path(*ends)
-    steps = found and [_link_document(link) for link in found.links]
+    steps = found and [link._asdict() for link in found.links]
     lines = list(found.notes[:1]) if found else []
     for here, link, there in zip(found.notes, found.links, found.notes[1:], strict=False) if found else ():
         lines.append(f"  {'→' if link.source == here else '←'} {there}   {link.raw} in {link.source}:{link.line}")
@@ -145,7 +145,7 @@ def broken(
     for link in links:
         near = f"   nearest: {', '.join(link.candidates)}" if link.candidates else ""
         lines.append(f"{link.row.source}:{link.row.line}  {link.row.raw}{near}")
-    documents = [{**_link_document(link.row), "candidates": list(link.candidates)} for link in links]
+    documents = [{**link.row._asdict(), "candidates": list(link.candidates)} for link in links]
     ctx.result(documents, "\n".join(lines), "No broken links.")
 
 
@@ -195,9 +195,4 @@ def _note_path(notes: "Vault", note: str) -> str:
 
 def _print_links(ctx: CommandContext, links: "Sequence[LinkRow]", none: str) -> None:
     lines = (f"{each.source}:{each.line}  {each.raw} → {each.target or 'not found'}" for each in links)
-    ctx.result([_link_document(each) for each in links], "\n".join(lines), none)
-
-
-def _link_document(link: "LinkRow") -> dict[str, Any]:
-    """A link as JSON."""
-    return {name: getattr(link, name) for name in ("source", "target", "raw", "line", "context_snippet")}
+    ctx.result([each._asdict() for each in links], "\n".join(lines), none)
