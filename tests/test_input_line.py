@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prompt_toolkit.application import create_app_session
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, DummyCompleter
 from prompt_toolkit.document import Document
@@ -193,17 +192,6 @@ def test_a_tab_pressed_while_completions_are_computed_chooses_the_first() -> Non
             return notes.pressed.is_set() and at.buffer.text != "[[Ro"
 
         assert at.says_when(press_tab, f"?{ENTER}") == "[[Roof]]?"
-
-
-def test_where_the_screen_is_dumb_two_ctrl_c_on_an_empty_line_leave_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "dumb")
-    pastes = Pastes()
-    with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
-        prompt = InputLine(False, DummyCompleter(), VaultHistory(pastes.unfold), pastes, on_line_changed=lambda _: None)
-        for keys, outcome in (("half a line" + CTRL_C, KeyboardInterrupt), (CTRL_C, KeyboardInterrupt), (CTRL_C, EOFError)):
-            keyboard.send_text(keys)
-            with pytest.raises(outcome):
-                prompt.ask()
 
 
 def test_keys_typed_before_the_prompt_appears_wait_for_it_unseen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,7 @@ class Confirmation:
         return prompt.prompt(FormattedText([("bold" if self._colour else "", "\n".join(rows) + " ")]))
 
     def _read_spoken(self, question: str) -> str:
-        from zkchat_cli.terminal.spoken_input import interruptible, read_line  # for screen readers only
+        from zkchat_cli.terminal.plain_input import interruptible, read_line  # for screen readers only
 
         with interruptible():
             return read_line(f"{question} ")

@@ -4,7 +4,6 @@ It is drawn before the session exists; `update` and `call_soon` pass in what bec
 """
 
 import threading
-import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -24,10 +23,9 @@ from prompt_toolkit.layout.processors import Processor, Transformation, Transfor
 from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
-from prompt_toolkit.utils import is_dumb_terminal
 
 from zkchat_cli.completion import InputCompleter, can_complete
-from zkchat_cli.terminal.key_bindings import QUIT_HINT, QUIT_WITHIN, key_bindings
+from zkchat_cli.terminal.key_bindings import key_bindings
 from zkchat_cli.terminal.paste_folding import Pastes
 from zkchat_cli.terminal.screen import PROMPT
 from zkchat_cli.terminal.toolbar import Toolbar
@@ -66,14 +64,11 @@ class InputLine:
         self._app_session = get_app_session()
         self._colour, self._placeholder_style = colour, placeholder_style
         self._pastes = pastes
-        self._interrupted_at = float("-inf")
         self._hint = ""
         self.toolbar = Toolbar(state="loading")
         self._toolbar_lock = threading.Lock()
         self._on_line_changed = on_line_changed
         self._on_drawn, self._is_drawn = on_drawn, False
-        self.cannot_redraw = screen is None and is_dumb_terminal()
-        """Whether the prompt cannot be drawn again, below what is printed meanwhile."""
         self._session: PromptSession[str] = PromptSession(
             [("bold" if colour else "", PROMPT)],
             history=history,
@@ -101,26 +96,11 @@ class InputLine:
         self._session.default_buffer.on_text_changed += lambda buffer: self._on_text_changed(buffer.text)
 
     def ask(self, default: str = "") -> str:
-        """The next line, with pastes in full. Raises EOFError at the end of the input or after `end_input`, and on a dumb terminal
-        KeyboardInterrupt for a line that was cleared."""
+        """The next line, pastes in full. Raises EOFError at the end of the input or after `end_input`, KeyboardInterrupt on SIGINT."""
         self._on_line_changed(default)
-        try:
-            line = self._session.prompt(default=default)
-        except KeyboardInterrupt:  # on a dumb terminal prompt_toolkit handles Ctrl-C itself
-            self._handle_interrupt()
-            raise
+        line = self._session.prompt(default=default)
         self._session.placeholder = None
         return self._pastes.unfold(line)
-
-    def _handle_interrupt(self) -> None:
-        """Like key_bindings.py on other terminals: the second Ctrl-C on an empty line quits."""
-        now = time.monotonic()
-        if not self._session.default_buffer.text:
-            if now - self._interrupted_at < QUIT_WITHIN:
-                raise EOFError
-            self._interrupted_at = now
-            self._session.output.write(f"{QUIT_HINT}\r\n")
-            self._session.output.flush()
 
     @property
     def text(self) -> str:
@@ -174,7 +154,7 @@ class InputLine:
         arrive as Ctrl+J.
         """
         app = self._session.app
-        if app.is_running and not self.cannot_redraw:
+        if app.is_running:
             app.renderer.erase()
             show()
             app.renderer.request_absolute_cursor_position()

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from prompt_toolkit.utils import get_cwidth
+from prompt_toolkit.utils import get_cwidth, is_dumb_terminal
 
 from zkchat_cli import __version__
 from zkchat_cli.completion import InputCompleter
@@ -24,7 +24,7 @@ from zkchat_cli.terminal.input_line import ChatCompleter, InputLine
 from zkchat_cli.terminal.interrupts import InterruptHandler
 from zkchat_cli.terminal.palettes import rgb
 from zkchat_cli.terminal.paste_folding import Pastes
-from zkchat_cli.terminal.screen import Screen
+from zkchat_cli.terminal.screen import PROMPT, Screen
 from zkchat_cli.terminal.startup import BackgroundLoader, StartedSession, StartSession
 from zkchat_cli.terminal.toolbar import MAX_NAME, measure_line, measure_prompt, shorten_middle
 from zkchat_cli.text.sanitize import sanitize_name
@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # these import the session's modules, which are loaded after 
     from zkchat_cli.chat.session import ZkChatSession
     from zkchat_cli.events import Event
     from zkchat_cli.terminal.approval import ApprovalPrompt
-    from zkchat_cli.terminal.spoken_input import SpokenInputLine
+    from zkchat_cli.terminal.plain_input import PlainInputLine
 
 SHOW_WAIT_AFTER, WAIT_INTERVAL = 0.15, 0.1
 """Seconds before a waiting line shows what it waits for, and between updates."""
@@ -66,11 +66,13 @@ class Repl:
         pastes = Pastes()
         self._history = VaultHistory(pastes.unfold)
         completer = ChatCompleter(InputCompleter(self.current, lambda: self._background.indexed.is_set()))
-        self._prompt: InputLine | SpokenInputLine
-        if screen.accessible:
-            from zkchat_cli.terminal import spoken_input  # for screen readers only
+        self._prompt: InputLine | PlainInputLine
+        self._only_adds_lines = screen.accessible or is_dumb_terminal()
+        if self._only_adds_lines:
+            from zkchat_cli.terminal import plain_input  # needed here only
 
-            self._prompt = spoken_input.SpokenInputLine(completer, self._history, shutil.get_terminal_size)
+            prompt = plain_input.SPOKEN_PROMPT if screen.accessible else PROMPT
+            self._prompt = plain_input.PlainInputLine(prompt, completer, self._history, shutil.get_terminal_size)
         else:
             self._prompt = InputLine(
                 screen.colour,
@@ -106,7 +108,7 @@ class Repl:
         """
         with self._interrupts:
             try:
-                if self._prompt.cannot_redraw:
+                if self._only_adds_lines:
                     self._wait_until_ready("")
                     self._apply_background_results()
                 self._loop()

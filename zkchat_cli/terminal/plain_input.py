@@ -1,7 +1,7 @@
-"""The input line for a screen reader: nothing is drawn but what is typed, as in a shell.
+"""The input line for a screen reader and for a terminal without escape sequences (`TERM=dumb`): as in a shell, only what is typed appears.
 
 It uses readline, which terminals and screen readers know. prompt_toolkit writes the whole line again when it is sent, and its menus and its
-toolbar while one types.
+toolbar while the user types.
 """
 
 import signal
@@ -35,13 +35,13 @@ MAX_RECALLED = 1000
 """Lines of earlier chats that Up recalls."""
 
 
-class SpokenInputLine:
-    """Has the methods of `InputLine`. Only `ask` shows anything; the toolbar's fields are kept for who asks."""
+class PlainInputLine:
+    """Has the methods of `InputLine`. Only `ask` shows anything; the fields of the toolbar are only stored."""
 
-    cannot_redraw = True
     text = ""
 
-    def __init__(self, completer: Completer, history: VaultHistory, size: Callable[[], tuple[int, int]]) -> None:
+    def __init__(self, prompt: str, completer: Completer, history: VaultHistory, size: Callable[[], tuple[int, int]]) -> None:
+        self._prompt = prompt
         self._completer, self._history, self._size = completer, history, size
         self._matches: list[tuple[str, str]] = []
         self._asked_before = self._is_reading = False
@@ -68,7 +68,7 @@ class SpokenInputLine:
             try:
                 if interrupted_at > 0:
                     print(f"\n{QUIT_HINT}")  # noqa: T201
-                return read_line(SPOKEN_PROMPT, default)
+                return read_line(self._prompt, default)
             except KeyboardInterrupt:
                 if time.monotonic() - interrupted_at < QUIT_WITHIN:
                     print()  # noqa: T201
@@ -96,7 +96,7 @@ class SpokenInputLine:
     def _show_matches(self, _typed: str, lines: list[str], _longest: int) -> None:
         shown = ", ".join(name for line, name in self._matches if line in lines)
         assert readline is not None
-        sys.stdout.write(f"\n{shown}\n{SPOKEN_PROMPT}{readline.get_line_buffer()}")
+        sys.stdout.write(f"\n{shown}\n{self._prompt}{readline.get_line_buffer()}")
         sys.stdout.flush()
 
     @property
@@ -120,7 +120,7 @@ class SpokenInputLine:
             raise EOFError
 
     def call_soon(self, action: Callable[[], None]) -> None:
-        """Nothing is shown while one types: what the background has found follows the line."""
+        """Nothing is shown while the user types: what the background has found follows the line."""
 
     def complete(self) -> None:
         """Completions are computed when Tab asks for them."""
