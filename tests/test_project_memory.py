@@ -276,7 +276,8 @@ def test_what_memory_gave_to_an_answer_is_stored_with_it(app: AppFixture, tmp_pa
     assert answer.memory_references == ("user:ZKCHAT.md", "ZKCHAT.md", "fact:rent")
     remembered = [(r.wikilink, r.context_snippet) for r in report.references if r.reference_type == "memory"]
     assert remembered == [("[[ZKCHAT]]", None), ("[[facts]]", "The rent is 900")]
-    assert question.learning_points == ("We decided to pay the rent in May.",)
+    report_of(session.ask_again(question))
+    assert [each.learning_points for each in (question, session.history[0])] == [("We decided to pay the rent in May.",)] * 2
     assert (question.updated_at, answer.updated_at) == (NOON, None)
     assert answer.task is not None
     assert answer.task.tools_called == len(report.tools)

@@ -70,6 +70,17 @@ def test_an_unstored_conversation_is_stored_later(app: AppFixture) -> None:
     assert len(app.store.prompts(session.history[0].id)) == 1
 
 
+def test_what_could_not_be_stored_is_stored_before_it_is_pinned_or_summarized(app: AppFixture) -> None:
+    session = app.session(DeltaModel([reply(LONG)]))
+    fill_disk(app.store)
+    report_of(session.send("word " * 20_000))
+    free_disk(app.store)
+    session.pin("1 answer")
+    session.compact(keep=0)
+    again = app.reopen(session)
+    assert again.history[1].pinned and again.compaction is not None
+
+
 def test_a_failed_call_on_a_full_disk_reports_both_problems(app: AppFixture) -> None:
     session = app.session(DeltaModel([[TextPart(LONG), TIMEOUT]]))
     turn = session.send("Is it so?")

@@ -185,7 +185,8 @@ class ZkChatSession:
         self._recorder.store_pending()
         imports = " ".join(each.wikilink for each in question.references if each.reference_type == "import")
         mention = parse_agent_mention(question.content) if question.addressed else None
-        again = UserInput(question.content, imports, mention) if text is None else UserInput.parse(text)
+        same = UserInput(question.content, imports, mention, learning_points=question.learning_points)
+        again = same if text is None else UserInput.parse(text)
         with closing(self._run_turn(again._replace(retrieval=retrieval), question)) as turn:
             yield from turn
 
@@ -197,14 +198,11 @@ class ZkChatSession:
 
     def prompt(self, next_text: str | None = None) -> Prompt:
         """What the next model call would send: with `next_text` as the user's message, or without one. A mentioned agent gets its own."""
-        self._runtime = self._with_external(self._runtime)
-        runtime, current = self._next_message(next_text)
-        return self._prompts.explain(runtime, current)
+        return self._next_prompt(next_text)[1]
 
     def request(self, next_text: str | None = None) -> dict[str, Any]:
         """`prompt` as the body of the call to the model's server, without the key."""
-        runtime, current = self._next_message(next_text)
-        prompt = self._prompts.explain(runtime, current)
+        runtime, prompt = self._next_prompt(next_text)
         return request_body(runtime.model, Request(prompt.messages, prompt.tools, runtime.options, runtime.window.tokens))
 
     def past_request(self, turn: int, call: int | None = None) -> dict[str, Any]:
@@ -263,6 +261,11 @@ class ZkChatSession:
         _ = self._pipeline
         self._prompts.warm_up(self._runtime)
         self._retriever.warm_up()
+
+    def _next_prompt(self, text: str | None) -> tuple[Runtime, Prompt]:
+        self._runtime = self._with_external(self._runtime)
+        runtime, current = self._next_message(text)
+        return runtime, self._prompts.explain(runtime, current)
 
     def _next_message(self, text: str | None) -> tuple[Runtime, tuple[ZkChatMessage, ...]]:
         if not text:
@@ -326,30 +329,31 @@ class ZkChatSession:
             raise UsageError(f"{found.id} is a conversation about other notes, {found.vault}", hint)
         return ZkChatSession(self.services, self._runtime, found)
 
-    def undo(self, turns: int = 1) -> BranchMove:
+    def _stored_state(self) -> ConversationState:
+        """The state, after storing what could not be stored before: a change of the stored conversation needs all of it. Raises StoreError."""
         self._recorder.store_pending()
-        return branch_navigation.undo(self._state, turns)
+        return self._state
 
-    def redo(self, turns: int = 1) -> BranchMove:
-        self._recorder.store_pending()
-        return branch_navigation.redo(self._state, turns)
+    def undo(self, turns: int = 1) -> BranchMove:
+        return branch_navigation.undo(self._stored_state(), turns)
+
+    def redo(self, times: int = 1) -> BranchMove:
+        return branch_navigation.redo(self._stored_state(), times)
 
     def clear(self) -> BranchMove:
-        self._recorder.store_pending()
-        return branch_navigation.clear(self._state)
+        return branch_navigation.clear(self._stored_state())
 
     def branches(self) -> list[BranchSegment]:
         return branch_navigation.list_branches(self._state)
 
     def switch_branch(self, number: str) -> BranchSegment:
-        self._recorder.store_pending()
-        return branch_navigation.switch_branch(self._state, number)
+        return branch_navigation.switch_branch(self._stored_state(), number)
 
     def pin(self, turn: str) -> tuple[TurnPart, ...]:
-        return pins.pin(self._state, turn)
+        return pins.pin(self._stored_state(), turn)
 
     def unpin(self, turn: str) -> tuple[TurnPart, ...]:
-        return pins.unpin(self._state, turn)
+        return pins.unpin(self._stored_state(), turn)
 
     # compaction
 
@@ -371,11 +375,13 @@ class ZkChatSession:
 
     def compaction_events(self, request: CompactionRequest) -> Generator[events.Event, None, Compaction]:
         """`compact` as events; closing it stops the model, and then nothing is stored."""
+        if not request.preview:
+            self._recorder.store_pending()
         return self._compactor.run(self._retriever.choose(self._runtime), request)
 
     def undo_compaction(self) -> Compaction | None:
         """Undo the last compaction of this branch; None when there is none."""
-        return self._state.undo_compaction()
+        return self._stored_state().undo_compaction()
 
     # memory
 

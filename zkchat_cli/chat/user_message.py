@@ -59,6 +59,8 @@ class UserInput(NamedTuple):
     mention: AgentMention | None = None
     retrieval: RetrievalMode | None = None
     """Who is to search the notes, instead of what the settings say."""
+    learning_points: tuple[str, ...] | None = None
+    """Those of the question that is asked again, as it was typed."""
 
     @classmethod
     def parse(cls, text: str, typed: str | None = None) -> "UserInput":
@@ -123,9 +125,10 @@ class UserMessageBuilder:
         mention = user_input.mention.text if user_input.mention is not None else None
         bare = self.services.new_message("user", user_input.text, self.state.head, status="pending", agent=agent, addressed=mention)
         tokens = runtime.counter.count_raw(bare.prompt_text)
-        typed = bare.prompt_text if user_input.typed is None else user_input.typed
-        figures = {"token_count": tokens, "augmented_token_count": tokens, "learning_points": find_learning_points(typed)}
-        return bare.model_copy(update=figures)
+        points = user_input.learning_points
+        if points is None:
+            points = find_learning_points(bare.prompt_text if user_input.typed is None else user_input.typed)
+        return bare.model_copy(update={"token_count": tokens, "augmented_token_count": tokens, "learning_points": points})
 
     def add_documents(
         self, runtime: Runtime, bare: ZkChatMessage, user_input: UserInput, references: ReferenceManager, *, send_again: bool = False
