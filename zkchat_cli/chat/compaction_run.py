@@ -184,10 +184,11 @@ class CompactionRun:
 
     def _mask(self, turns: Sequence[Turn]) -> Compaction | None:
         ids = find_maskable(turns, self.runtime.counter)
-        if not ids:
-            return None
-        previous = self._previous
-        masked = previous.masked if previous is not None else ()
+        return self.mask(ids) if ids else None
+
+    def mask(self, ids: Sequence[str]) -> Compaction | None:
+        """A compaction that only masks these messages, besides those masked before; None when it would not make the prompt smaller."""
+        masked = self._previous.masked if self._previous is not None else ()
         return self._measured(mode="masked", masked=(*masked, *ids), results_masked=len(ids), last_id=ids[-1])
 
     def _suffices(self, compaction: Compaction) -> bool:

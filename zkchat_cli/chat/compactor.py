@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from zkchat_cli import events
 from zkchat_cli.chat.prompt_builder import PromptBuilder
@@ -12,6 +13,9 @@ from zkchat_cli.chat.turn import PhaseTimer, TurnInProgress
 from zkchat_cli.context.compaction_policy import CompactionRequest
 from zkchat_cli.errors import StoreError
 from zkchat_cli.models import Compaction, sum_usage
+
+if TYPE_CHECKING:
+    from zkchat_cli.chat.compaction_run import CompactionRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +31,12 @@ class Compactor:
 
         Returns the compaction, stored unless it is a preview; its mode is "none" when nothing is gained. Raises StoreError.
         """
-        timer = timer or PhaseTimer(self.services.clock)
+        return self._start(runtime, request, timer or PhaseTimer(self.services.clock)).run()
+
+    def _start(self, runtime: Runtime, request: CompactionRequest, timer: PhaseTimer) -> "CompactionRun":
         from zkchat_cli.chat.compaction_run import CompactionRun  # 10 ms, which most turns do not need
 
-        return CompactionRun(self.services, self.state, self.prompts, runtime, request, timer).run()
+        return CompactionRun(self.services, self.state, self.prompts, runtime, request, timer)
 
     def run_if_enabled(self, turn: TurnInProgress, reason: str, *, ask: bool = True) -> Iterator[events.Event]:
         """Compact automatically, if the settings allow it. A compaction that cannot be stored is reported, and the turn continues."""
@@ -47,20 +53,15 @@ class Compactor:
 
     def keep_shortened(self, turn: TurnInProgress) -> Iterator[events.Event]:
         """Keep the results of a finished turn as short as its own prompts had them: whole, the turn would not fit into the next one."""
-        runtime, previous = turn.runtime, self.state.compaction
-        if not turn.shortened or not runtime.settings.context.auto_summarize or not runtime.strategy.summarizes:
+        if not turn.shortened or not turn.runtime.settings.context.auto_summarize or not turn.runtime.strategy.summarizes:
             return
-        earlier = previous.masked if previous is not None else ()
-        inputs = self.prompts.inputs(runtime, (), previous)
-        unmasked = self.prompts.uncompacted_tokens(runtime, previous, inputs)
-        done = Compaction(
-            id=self.services.new_id(), created_at=self.services.now(), tokens_before=unmasked, tokens_after=unmasked, messages_folded=0,
-            mode="masked", masked=(*earlier, *turn.shortened), results_masked=len(turn.shortened), last_id=list(turn.shortened)[-1],
-            made_after=list(turn.shortened)[-1],
-        )  # fmt: skip
-        after = self.prompts.uncompacted_tokens(runtime, done.with_summary_of(previous), inputs)
-        done = done.model_copy(update={"tokens_after": min(after, unmasked)})
-        yield events.CompactionStarted("tool results filled the window")
+        request = CompactionRequest("tool results filled the window")
+        done = self._start(turn.runtime, request, turn.timer).mask(tuple(turn.shortened))
+        if done is None:
+            return
+        # not after the newest message: /compact may do more at once
+        done = done.model_copy(update={"made_after": done.last_id})
+        yield events.CompactionStarted(request.reason or "")
         with turn.timer("store"), suppress(StoreError):  # the turn itself was not stored, and that is reported
             self.state.add_compaction(done)
         turn.compaction = turn.compaction or done

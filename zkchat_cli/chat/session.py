@@ -5,9 +5,8 @@ Synchronous, and never prints: the screen, the one-shot command, JSON lines and 
 
 from collections.abc import Generator
 from contextlib import closing
-from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zkchat_cli import events
 from zkchat_cli.chat import branch_navigation, pins
@@ -42,9 +41,6 @@ from zkchat_cli.models import CONTINUE_PROMPT, Compaction, ContextUsage, Convers
 from zkchat_cli.references.document_summaries import DocumentSummaryService
 from zkchat_cli.references.manager import ReferenceManager
 
-if TYPE_CHECKING:
-    from zkchat_cli.chat.turn_pipeline import TurnPipeline
-
 MODEL_LIST_SECONDS = 60.0
 """For how long a list of the servers' models counts as current."""
 SCAN_SECONDS = 2.0
@@ -65,6 +61,8 @@ class ZkChatSession:
         self._retriever = Retriever(services, self._state)
         self._messages = UserMessageBuilder(services, self._state, self._prompts, self._retriever)
         self._typed = TypedMessageCounter(self._messages)
+        self._turn: TurnInProgress | None = None
+        """The last one, or the one in progress."""
         self._current_until = float("-inf")
         """Until when the last scan of the vault counts as current."""
         self._rebuilt: str | None = None
@@ -73,12 +71,6 @@ class ZkChatSession:
         """Whether the user wants to see the details of each turn."""
         if conversation is not None:
             self._restore_agent()
-
-    @cached_property
-    def _pipeline(self) -> "TurnPipeline":
-        from zkchat_cli.chat.turn_pipeline import TurnPipeline  # 40 ms, for which the budget bar does not wait
-
-        return TurnPipeline(self.services, self._state, self._prompts, self._compactor, self._recorder, self._retriever)
 
     # what the conversation works with
 
@@ -149,13 +141,16 @@ class ZkChatSession:
         runtime, user_input, notices = self._resolve_mention(user_input)
         if self.services.external is not None:
             notices += [events.Notice(*notice) for notice in self.services.external.take_notices()]
-        turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
+        from zkchat_cli.chat.turn_pipeline import TurnPipeline  # 40 ms, for which the budget bar does not wait
+
+        pipeline = TurnPipeline(self.services, self._state, self._prompts, self._compactor, self._recorder, self._retriever, self._messages)
+        self._turn = turn = TurnInProgress(runtime, PhaseTimer(self.services.clock))
         try:
             with turn.timer("prepare"):
                 notices += self._scan_vault()
                 if retry_of is not None:
                     self._state.branch_off(retry_of.parent_id)
-            yield from self._pipeline.run(turn, user_input, notices)
+            yield from pipeline.run(turn, user_input, notices)
         finally:
             if self._runtime is own:
                 self._runtime = self._calibrated(own.learn_from(turn.runtime))
@@ -245,7 +240,7 @@ class ZkChatSession:
     @property
     def last_prompt(self) -> Prompt | None:
         """The prompt of the last model call, also while its answer is being written."""
-        return self._pipeline.last_prompt
+        return self._turn.prompt if self._turn is not None else None
 
     def look_ahead(self) -> None:
         """Do in advance what sending the message that is being typed would wait for: look for changed notes and prepare the prompt. Raises
@@ -257,8 +252,9 @@ class ZkChatSession:
 
     def warm_up(self) -> None:
         """Do in advance what the next question would wait for; see PromptBuilder."""
+        import zkchat_cli.chat.turn_pipeline  # noqa: F401  as in _run_turn
+
         preload_numpy()
-        _ = self._pipeline
         self._prompts.warm_up(self._runtime)
         self._retriever.warm_up()
 
@@ -330,7 +326,7 @@ class ZkChatSession:
         return ZkChatSession(self.services, self._runtime, found)
 
     def _stored_state(self) -> ConversationState:
-        """The state, after storing what could not be stored before: a change of the stored conversation needs all of it. Raises StoreError."""
+        """The state once the store has all of it, for a change of what is stored. Raises StoreError."""
         self._recorder.store_pending()
         return self._state
 

@@ -5,7 +5,7 @@ Closing the generator (Ctrl-C) stops the model and stores the partial answer as 
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from zkchat_cli import events
 from zkchat_cli.chat.compactor import Compactor
@@ -37,74 +37,63 @@ from zkchat_cli.text.truncate import truncate
 from zkchat_cli.vault.links.wikilinks import write_link
 
 
+@dataclass(frozen=True, slots=True)
 class TurnPipeline:
-    def __init__(
-        self,
-        services: SessionServices,
-        state: ConversationState,
-        prompts: PromptBuilder,
-        compactor: Compactor,
-        recorder: TurnRecorder,
-        retriever: Retriever,
-    ) -> None:
-        self._services, self._state, self._prompts, self._compactor, self._recorder = services, state, prompts, compactor, recorder
-        self._retriever = retriever
-        self._messages = UserMessageBuilder(services, state, prompts, retriever)
-        self._turn: TurnInProgress | None = None
-        """The last one that got as far as a prompt, or the one in progress."""
-
-    @property
-    def last_prompt(self) -> Prompt | None:
-        """The prompt of the last model call, also while its answer is being written."""
-        return self._turn.prompt if self._turn is not None else None
+    services: SessionServices
+    state: ConversationState
+    prompts: PromptBuilder
+    compactor: Compactor
+    recorder: TurnRecorder
+    retriever: Retriever
+    messages: UserMessageBuilder
 
     def run(self, turn: TurnInProgress, user_input: UserInput, notices: Sequence[events.Event]) -> Generator[events.Event, None, None]:
         """Yield the turn's events, the last one TurnCompleted or TurnFailed (see events.py)."""
         with turn.timer("prepare"):
-            user = bare = self._messages.build_bare(turn.runtime, user_input)
+            user = bare = self.messages.build_bare(turn.runtime, user_input)
         with turn.timer("store"):
-            problems = self._recorder.begin(user)
-            memory = self._prompts.memory(turn.runtime)
-            memory.begin_turn(self._state.conversation.id, user.id)
+            problems = self.recorder.begin(user)
+            memory = self.prompts.memory(turn.runtime)
+            memory.begin_turn(self.state.conversation.id, user.id)
         turn.messages.append(user)
         try:
             with turn.timer("model"):  # before the documents: how much of them fits depends on the window
                 prepare_model(turn.runtime.model)
-                turn.calibration = self._services.store.calibration(turn.runtime.model.name)
+                turn.calibration = self.services.store.calibration(turn.runtime.model.name)
                 turn.runtime = turn.runtime.calibrated(turn.calibration)
-            known, offered = self._state.references.checkpoint(), turn.runtime
+            known, offered = self.state.references.checkpoint(), turn.runtime
             reported: set[events.Notice] = set()
 
             def decide_documents(retrieval: RetrievalMode | None, *, send_again: bool = False) -> Sequence[events.Notice]:
                 """Who searches the notes, and which documents fit, by what is known of the model; when more is known, once more. Returns
                 what to tell the user that was not told before."""
                 with turn.timer("prepare"):
-                    self._state.references.roll_back(known)
+                    self.state.references.roll_back(known)
                     runtime = replace(turn.runtime, tools=offered.tools, instructions=offered.instructions)
-                    turn.runtime = self._retriever.choose(runtime, retrieval or user_input.retrieval)
-                    turn.messages[0], warnings = self._messages.add_documents(
-                        turn.runtime, bare, user_input, self._state.references, send_again=send_again
+                    turn.runtime = self.retriever.choose(runtime, retrieval or user_input.retrieval)
+                    turn.messages[0], warnings = self.messages.add_documents(
+                        turn.runtime, bare, user_input, self.state.references, send_again=send_again
                     )
                 new = [warning for warning in warnings if warning not in reported]
                 reported.update(new)
                 return new
 
-            retrieval = self._retriever.choose(turn.runtime, user_input.retrieval).retrieval
+            retrieval = self.retriever.choose(turn.runtime, user_input.retrieval).retrieval
             if retrieval is not None and retrieval.mode in ("before", "both"):
                 with turn.timer("model"):
-                    cost = yield from self._retriever.complete(turn.runtime, bare.prompt_text)
+                    cost = yield from self.retriever.complete(turn.runtime, bare.prompt_text)
                 turn.usage = sum_usage((turn.usage, cost))
             warnings = decide_documents(None)
             user = turn.user
             yield events.MessageStored(user.id, user.references)
             yield from (*notices, *warnings, *problems)
             with turn.timer("prepare"):
-                first = self._prompts.build(turn.runtime, (user,))
-                due, again = first.usage.compaction, self._messages.needs_text_again(user, first)
+                first = self.prompts.build(turn.runtime, (user,))
+                due, again = first.usage.compaction, self.messages.needs_text_again(user, first)
             if again:
                 yield from decide_documents(None, send_again=True)
             if due.due:
-                yield from self._compactor.run_if_enabled(turn, due.reason or "")
+                yield from self.compactor.run_if_enabled(turn, due.reason or "")
             yield from (events.Notice(*each) for each in memory.pop_notices())
             yield from self._answer(turn, decide_documents, None if again or due.due else first)
         except (GeneratorExit, KeyboardInterrupt):
@@ -112,37 +101,36 @@ class TurnPipeline:
                 self._close(turn, "unfinished", "cancelled")
             else:  # closed after the last event, or stopped in the middle of storing
                 with suppress(StoreError):
-                    self._recorder.store_pending()
+                    self.recorder.store_pending()
             raise
-        except ZkchatError as e:
-            yield from self._close(turn, _failure_status(turn), "error")
+        except Exception as e:
+            if turn.closed:  # it is in the history, and must not be so twice
+                raise
+            notices = self._close(turn, _failure_status(turn), "error")
+            if not isinstance(e, ZkchatError):  # a defect of zkchat
+                raise
+            yield from notices
             yield events.TurnFailed(e, user.id, turn.text)
-        except Exception:
-            if not turn.closed:  # a defect of zkchat: the turn is stored as failed before the error is raised
-                self._close(turn, _failure_status(turn), "error")
-            raise
 
     def _answer(self, turn: TurnInProgress, decide_documents: DecideDocuments, first: Prompt | None) -> Iterator[events.Event]:
         """`first`: the prompt of the first call, if nothing has changed since it was built."""
-        self._turn = turn
-        services, state = self._services, self._state
-        finish = yield from TurnRunner(services, state, self._prompts, self._compactor, turn, decide_documents, first).run()
+        finish = yield from TurnRunner(self.services, self.state, self.prompts, self.compactor, turn, decide_documents, first).run()
         with turn.timer("prepare"):
             verified = self._verify(turn)
         with turn.timer("store"):
             notices = self._close(turn, "complete", finish, verified)
-            self._state.unload_old_turns(turn.runtime.counter, turn.runtime.budget.effective_limit)
+            self.state.unload_old_turns(turn.runtime.counter, turn.runtime.budget.effective_limit)
         yield from notices
-        yield from self._compactor.keep_shortened(turn)
+        yield from self.compactor.keep_shortened(turn)
         if turn.prompt is not None:
-            self._state.last_usage = self._state.version, turn.prompt.usage
-        yield events.TurnCompleted(self._report(turn, self._state.history[-1], finish))
+            self.state.last_usage = self.state.version, turn.prompt.usage
+        yield events.TurnCompleted(self._report(turn, self.state.history[-1], finish))
 
     def _verify(self, turn: TurnInProgress) -> VerificationResult:
         """The answer's citations, verified against the chunks in the turn's last prompt."""
         assert turn.prompt is not None
         sent = dict.fromkeys(source for m in turn.prompt.messages if m.kind in ("tool_results", "documents") for source in m.source_ids)
-        earlier = (message for source in sent if (message := self._state.find_message(source)))
+        earlier = (message for source in sent if (message := self.state.find_message(source)))
         chunks = (c for m in (*earlier, *(m for m in turn.messages if m.id in sent)) for c in m.chunks)
         return verify_citations(turn.text, CitableSources(chunks, self._chunk_of_earlier_prompt))
 
@@ -157,7 +145,7 @@ class TurnPipeline:
             turn.messages[0] = without_documents(turn.user, runtime)
         messages = [stored_message(message) for message in turn.messages]
         if turn.text or turn.reasoning or verified is not None:
-            answer = self._services.new_message(
+            answer = self.services.new_message(
                 "assistant",
                 turn.text,
                 messages[-1].id,
@@ -179,26 +167,26 @@ class TurnPipeline:
             )
             messages.append(answer)
         alone = len(messages) == 1
-        at = self._services.now() if alone else messages[-1].timestamp
+        at = self.services.now() if alone else messages[-1].timestamp
         messages[0] = messages[0].model_copy(update={"status": status if status == "failed" or alone else "complete", "updated_at": at})
-        self._state.append(messages)
-        facts = self._prompts.memory(runtime).finish_turn() if verified else ()
+        self.state.append(messages)
+        facts = self.prompts.memory(runtime).finish_turn() if verified else ()
         calibrations = ((runtime.model.name, turn.calibration),) if turn.counted is not None else ()
         metrics = TurnMetrics(calibrations=calibrations, facts=facts)
-        return self._recorder.commit(CompletedTurn(messages[0], messages[1:], [stored_prompt(sent) for sent in turn.sent], metrics))
+        return self.recorder.commit(CompletedTurn(messages[0], messages[1:], [stored_prompt(sent) for sent in turn.sent], metrics))
 
     def _referenced_documents(self, turn: TurnInProgress) -> tuple[DocumentReference, ...]:
         """The documents that the answer had: named in the question, found by tools or named by memory."""
         if not turn.runtime.settings.references.enabled:
             return ()
-        names = self._services.vault.link_names({chunk.relative_path for chunk in turn.chunks})
-        found = aggregate_documents(turn.chunks, self._prompts.summaries.summary, names.__getitem__)
+        names = self.services.vault.link_names({chunk.relative_path for chunk in turn.chunks})
+        found = aggregate_documents(turn.chunks, self.prompts.summaries.summary, names.__getitem__)
         known = merge_references(turn.injected, found)
         return merge_references(known, self._remembered_documents(turn))
 
     def _remembered_documents(self, turn: TurnInProgress) -> tuple[DocumentReference, ...]:
-        vault, summary = self._services.vault, self._prompts.summaries.summary
-        sources = self._prompts.memory(turn.runtime).find_sources(turn.memory_sent)
+        vault, summary = self.services.vault, self.prompts.summaries.summary
+        sources = self.prompts.memory(turn.runtime).find_sources(turn.memory_sent)
         return tuple(
             DocumentReference(
                 wikilink=write_link(path, vault.link_name(path)),
@@ -214,7 +202,7 @@ class TurnPipeline:
         assert turn.prompt is not None
         runtime = turn.runtime
         return TurnReport(
-            conversation_id=self._state.conversation.id,
+            conversation_id=self.state.conversation.id,
             message_id=answer.id,
             answer=answer.content,
             model=runtime.model.name,
@@ -236,11 +224,11 @@ class TurnPipeline:
 
     def _chunk_of_earlier_prompt(self, number: int) -> tuple[ContentChunk, str] | None:
         """A chunk that a compaction folded, with the current text of its note."""
-        chunk = self._state.references.chunk(number)
+        chunk = self.state.references.chunk(number)
         if chunk is None:
             return None
         try:
-            return chunk, self._services.vault.read(chunk.relative_path)
+            return chunk, self.services.vault.read(chunk.relative_path)
         except VaultError:
             return None
 
