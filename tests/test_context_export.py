@@ -64,17 +64,17 @@ def test_the_model_can_be_another_than_the_settings_one(zkchat: Program, script:
 
 
 @pytest.mark.parametrize("provider", [None, "anthropic"])
-def test_imported_again_it_has_only_messages_of_the_conversation(app: AppFixture, provider: str | None) -> None:
-    app.max_context = 4000
+def test_imported_again_it_has_only_messages_of_the_conversation(app: AppFixture, tmp_path: Path, provider: str | None) -> None:
+    app.max_context, config = 4000, tmp_path / "config"
     write_notes(app.vault.root, {"ZKCHAT.md": "Always cite."})
-    session = resume(app, exchanges(*numbered_exchanges(16, 5)), model=SummaryModel([summary_reply()]))
+    write_notes(config, {"ZKCHAT.md": "I am Ana."})
+    session = resume(app, exchanges(*numbered_exchanges(16, 5)), model=SummaryModel([summary_reply()]), agents_folder=config / "agents")
     session.compact()
     if provider:
-        session = app.session(a_model(provider, "http://localhost:1"), session.conversation)
+        session = app.session(a_model(provider, "http://localhost:1"), session.conversation, agents_folder=config / "agents")
     question = "Where is thing3? [[Filters]]"
     request = session.request(question)
-    assert "<recalled-conversation>" in json.dumps(request)
-    assert "<conversation-summary>" in json.dumps(request)
+    assert all(f"<{tag}>" in json.dumps(request) for tag in ("recalled-conversation", "conversation-summary", "user-memory"))
     [archive] = read_conversations(json.dumps(request).encode(), vault="/notes", new_id=CountingIds("n"), now=NOON).archives
     said = [each.content for each in archive.messages]
     assert said[-1] == question

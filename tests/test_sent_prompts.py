@@ -127,7 +127,7 @@ def test_dropped_messages_are_derived_from_the_log(app: AppFixture) -> None:
     report_of(session.send("Where was the anvil on day 3? [[Filters]]"))
     asked = session.history[-4]
     prompt = prompt_history.restore_prompt(app.store.prompts(asked.id)[0], session.history)
-    there = {id_ for m in prompt.messages for id_ in m.source_ids if not m.content.startswith(prompt_history.RECALLED_TAG)}
+    there = {id_ for m in prompt.messages for id_ in m.source_ids if m.kind != "recalled"}
     above = [m.id for m in session.history[:-4]]
     assert {d.id for d in prompt.dropped if not d.id.startswith("tool:")} == {id_ for id_ in above if id_ not in there}
     assert {d.reason.partition(";")[0] for d in prompt.dropped if d.id in above} <= {"no room", "in the summary"}

@@ -15,7 +15,7 @@ from zkchat_cli.chat.turn import PhaseTimer
 from zkchat_cli.context import compaction_policy as policy
 from zkchat_cli.context.budget import LIMIT_SHARE
 from zkchat_cli.context.compaction_policy import FoldPlan
-from zkchat_cli.context.turns import fence, make_prompt_message
+from zkchat_cli.context.turns import SUMMARY_TAG, fence, make_prompt_message
 from zkchat_cli.llm.base import Model, Options, Request
 from zkchat_cli.llm.tasks import CollectedAnswer, collect
 from zkchat_cli.models import Compaction, CompactionMode, PromptMessage, TokenUsage, sum_usage
@@ -134,7 +134,7 @@ class SummaryWriter:
         check = summary_check.check_summary(written.summary, source, decisions)
         if not check.problems:
             return written
-        answer = make_prompt_message("assistant", "conversation", fence("conversation-summary", written.summary), self._counter)
+        answer = make_prompt_message("assistant", "conversation", fence(SUMMARY_TAG, written.summary), self._counter)
         correction = make_prompt_message("user", "conversation", summary_check.correction_request(check), self._counter)
         if sum(m.tokens for m in (*messages, answer, correction)) <= self._room:
             second = yield from self._call((*messages, answer, correction), replaced, written.mode)

@@ -17,7 +17,7 @@ from zkchat_cli.context.recall.passages import format_passages
 from zkchat_cli.context.strategies.base import HistoryWindow, Selection, Strategy
 from zkchat_cli.context.system_prompt import citing_reminder
 from zkchat_cli.context.turn_history import TurnHistory
-from zkchat_cli.context.turns import Turn, failure_reason, fence, make_prompt_message, render_turn
+from zkchat_cli.context.turns import RECALLED_TAG, SUMMARY_TAG, Turn, failure_reason, fence, make_prompt_message, render_turn
 from zkchat_cli.errors import PromptTooLarge
 from zkchat_cli.memory.project import MemoryItem
 from zkchat_cli.models import (
@@ -157,7 +157,6 @@ class _Layout(NamedTuple):
         return measure_usage(messages, self.tools.tools, budget, estimated=counter.estimated)
 
 
-_RECALLED = "recalled-conversation"
 _OMISSIONS: tuple[Callable[[_Layout, PromptInputs, TokenCounter], _Layout], ...] = (
     lambda layout, _inputs, _counter: layout._replace(contextual_memory=()),
     lambda layout, _inputs, _counter: layout._replace(summary=()),  # it was made for a larger window
@@ -172,7 +171,7 @@ def _lay_out(inputs: PromptInputs, budget: Budget, strategy: Strategy, counter: 
     border, with_fixed = 0, history.turns_with_fixed()
     if inputs.compaction and inputs.compaction.summary and strategy.summarizes:
         border = history.count_through(inputs.compaction.last_id)
-        text = fence("conversation-summary", inputs.compaction.summary)
+        text = fence(SUMMARY_TAG, inputs.compaction.summary)
         summary = (make_prompt_message("user", "summary", text, counter, (inputs.compaction.id,)),)
     system_prompt = make_prompt_message("system", "system", inputs.instructions, counter)
     return _Layout(
@@ -276,8 +275,8 @@ def _render_passages(selection: Selection, counter: TokenCounter) -> tuple[Promp
         return ()
     lines, ids = format_passages(selection.passages), dict.fromkeys(p.message.id for p in selection.passages)
     text = "".join(line for line, _ in lines).rstrip("\n")
-    fenced, tokens = fence(_RECALLED, text), None
-    opening, closing = f"<{_RECALLED}>\n", f"\n</{_RECALLED}>"
+    fenced, tokens = fence(RECALLED_TAG, text), None
+    opening, closing = f"<{RECALLED_TAG}>\n", f"\n</{RECALLED_TAG}>"
     # counting all of it takes a tenth of the time of a turn; a token ends with each line whose next does not begin with a space or a slash
     if fenced == f"{opening}{text}{closing}" and not any(line[0].isspace() or line[0] == "/" for line, _ in lines):
         tokens = sum(known or counter.count_raw(line) for line, known in ((opening, 0), *lines, (closing[1:], 0)))

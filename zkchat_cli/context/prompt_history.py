@@ -13,8 +13,6 @@ from zkchat_cli.errors import UsageError
 from zkchat_cli.models import DroppedItem, Prompt, PromptMessage, SentPrompt, ZkChatMessage, split_into_exchanges
 from zkchat_cli.text.numbers import plural
 
-RECALLED_TAG = "<recalled-conversation>"
-
 
 class SentPrompts(NamedTuple):
     """The calls of a turn in order. `number` is the turn's, from 1."""
@@ -64,8 +62,8 @@ def restore_sent_prompts(history: Sequence[ZkChatMessage], number: int, sent: Se
 def restore_prompt(sent: SentPrompt, history: Sequence[ZkChatMessage]) -> Prompt:
     """The prompt with the messages of the branch that it dropped, and the documents that its messages name."""
     question = next((i for i, message in enumerate(history) if message.id == sent.question_id), len(history))
-    quoted = {id_ for m in sent.prompt.messages if m.content.startswith(RECALLED_TAG) for id_ in m.source_ids}
-    sent_ids = {id_ for m in sent.prompt.messages if not m.content.startswith(RECALLED_TAG) for id_ in m.source_ids}
+    quoted = {id_ for m in sent.prompt.messages if m.kind == "recalled" for id_ in m.source_ids}
+    sent_ids = {id_ for m in sent.prompt.messages if m.kind != "recalled" for id_ in m.source_ids}
     dropped = [
         DroppedItem(id=message.id, reason=explain_dropped(reason, quoted=message.id in quoted))
         for message, reason in _possible_reasons(history[:question], sent.summarized_through)

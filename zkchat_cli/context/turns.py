@@ -20,10 +20,10 @@ from zkchat_cli.tokens.counter import TokenCounter
 
 INTERRUPTED = "\n[interrupted by the user]"
 FIXED_TAG = "kept-message"
-_FENCED = lazy_pattern(
-    r"(?:<(conversation-summary|recalled-conversation|project-memory|agent-memory|smart-memory|kept-message)\b[^<>\n]*>\n.*?\n</\1>\s*)+",
-    re.DOTALL,
-)
+SUMMARY_TAG = "conversation-summary"
+RECALLED_TAG = "recalled-conversation"
+_TAGS = f"{SUMMARY_TAG}|{RECALLED_TAG}|project-memory|agent-memory|user-memory|smart-memory|{FIXED_TAG}"
+_FENCED = lazy_pattern(rf"(?:<({_TAGS})\b[^<>\n]*>\n.*?\n</\1>\s*)+", re.DOTALL)
 _NONE: frozenset[str] = frozenset()
 _MAX_TOKEN_LENGTH = 128
 """Characters of the longest token in the shipped vocabularies."""
